@@ -182,7 +182,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'NotApplied',
 ])
 
-function placementStatus({ metadata, status }: KubeObject): PlacementStatus {
+function placementStatus({ metadata, spec, status }: KubeObject): PlacementStatus {
   const name = metadata.name ?? ''
   const counts = Object.fromEntries(COUNTS.map(field => [field, num(status, 'counts', field)])) as unknown as Counts
   const conditions = objects(status, 'conditions')
@@ -195,8 +195,25 @@ function placementStatus({ metadata, status }: KubeObject): PlacementStatus {
     const message = str(found, 'message')
     return { name, trouble: PASSING.has(state) ? 'warn' : 'bad', state, ...(message !== '' && { message }), counts }
   }
+  if (counts.objects === 0 && objects(spec, 'downsync').length > 0 && isTold(conditions, metadata, status)) {
+    return { name, trouble: 'warn', state: 'NothingSelected', message: NOTHING_SELECTED, counts }
+  }
   const isHealthy = conditions.some(({ type }) => type === 'Healthy')
   return { name, trouble: 'none', state: isHealthy ? 'Healthy' : 'Applied', counts }
+}
+
+const NOTHING_SELECTED =
+  'no object of this space passes spec.downsync: kubectl kubestellar why KIND/NAME says what one of them lacks'
+
+/** Whether what is told is about the placement as it is now. */
+function isTold(
+  conditions: readonly Readonly<Record<string, unknown>>[],
+  { generation }: KubeObject['metadata'],
+  status: unknown,
+): boolean {
+  const observed = num(status, 'observedGeneration')
+  if (observed > 0 && generation !== undefined && observed !== generation) return false
+  return conditions.some(({ type, reason }) => type === 'Applied' && reason === 'NothingSelected')
 }
 
 interface BrokenThere {

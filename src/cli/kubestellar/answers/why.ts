@@ -53,6 +53,8 @@ export interface PlacementAnswer extends Selection {
   /** Only where it selects the object. */
   readonly leadsTo?: readonly Place[]
   readonly misses?: readonly LocationMiss[]
+  /** To how many locations it leads, asked for or not. */
+  readonly leads?: number
   /** Locations that the space may place on. */
   readonly granted?: number
 }
@@ -213,6 +215,7 @@ function placementAnswer(placement: KubeObject, facts: WhyFacts, places: Places)
     notes,
     leadsTo: leadsTo.filter(asked),
     misses: misses.filter(asked).slice(0, MAX_MISSES),
+    leads: leadsTo.length,
     granted,
   }
 }

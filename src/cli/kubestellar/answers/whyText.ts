@@ -35,19 +35,7 @@ function someOf(placements: readonly PlacementAnswer[]): readonly PlacementAnswe
 }
 
 function placementText(placement: PlacementAnswer, { wide, paint }: TextOptions): string[] {
-  const {
-    name,
-    selects,
-    by,
-    implied,
-    nearest,
-    heldBackBy,
-    message,
-    notes,
-    leadsTo = [],
-    misses = [],
-    granted,
-  } = placement
+  const { name, selects, by, implied, nearest, heldBackBy, message, notes, misses = [], leads, granted } = placement
   const title = paint(`placement ${name}`, 'bold')
   if (!selects) {
     if (!nearest) return [`${title} does not select it: ${message}`]
@@ -62,7 +50,7 @@ function placementText(placement: PlacementAnswer, { wide, paint }: TextOptions)
   }
   for (const note of notes) lines.push(`  ${paint(`! ${note.reason}: ${note.message}`, 'warn')}`)
   lines.push(
-    `  leads to ${leadsTo.length} of ${granted} ${granted === 1 ? 'location' : 'locations'} that this space may place on`,
+    `  leads to ${leads} of ${granted} ${granted === 1 ? 'location' : 'locations'} that this space may place on`,
   )
   const few = wide ? misses : misses.slice(0, FEW)
   lines.push(...few.map(missText))

@@ -60,6 +60,31 @@ t.test('troubles come first, by the first stage at which something is not well',
   t.equal(answer.message, '6 placements (5 in trouble), 5 of 10 copies applied, 5 locations (4 in trouble)')
 })
 
+t.test('a placement that selects nothing is told so, once that is said of what it is now', async t => {
+  const conditions = [condition('Resolved', 'True'), condition('Applied', 'True', 'NothingSelected')]
+  const empty = (name: string, generation: number, spec: object): KubeObject => ({
+    ...placement(name, conditions, { counts: { clusters: 2, objects: 0 }, observedGeneration: 1 }),
+    metadata: { name, generation },
+    spec,
+  })
+  const { placements } = fleetStatus({
+    placements: {
+      items: [
+        empty('typo', 1, { downsync: [{ resources: ['configmap'] }] }),
+        empty('edited', 2, { downsync: [{ resources: ['configmaps'] }] }),
+        empty('upward', 1, { upsync: [{ resources: ['events'] }] }),
+      ],
+    },
+    granted: { items: [] },
+    inventories: [],
+  })
+  t.same(
+    placements.items.map(({ name, trouble, state }) => `${name} ${trouble} ${state}`),
+    ['typo warn NothingSelected', 'edited none Applied', 'upward none Applied'],
+  )
+  t.match(placements.items[0]?.message, /no object of this space passes spec\.downsync/)
+})
+
 t.test('who may read the inventory sees lag and failures of all that is placed there', async t => {
   const location = edge('florin', { spec: { instanceSelector: { matchLabels: { id: 'f' } } } })
   const target = (id: string, outcome: object): KubeObject => ({

@@ -131,6 +131,11 @@ t.test('one cluster is asked about by any of its names', async t => {
   }
 })
 
+t.test('one cluster is asked about, and how many there are stays true', async t => {
+  const lines = whyText(why(facts({ cluster: 'florin' })), { wide: false, paint: words => words, nowMs: NOW })
+  t.match(lines.join('\n'), '  leads to 2 of 5 locations that this space may place on')
+})
+
 t.test('what stands in the way is the verdict', async t => {
   t.match(why(facts({ placements: { items: [] } })), { verdict: 'NotSelected', message: /has no EdgePlacement/ })
   t.match(why(facts({ placements: { items: [placement('q', { resources: ['secrets'] })] } })), {
