@@ -105,6 +105,13 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   })
   t.match(arrived, { reached: true, object: { data: { coffee: '2.40' } } })
 
+  const tree = await sh('kubectl ws root:shops && kubectl ws tree', mia)
+  t.match(
+    tree,
+    { code: 0, out: /\n└── shops \(you may not list workspaces here\)\n$/ },
+    'a space that one may enter is not closed',
+  )
+
   // names of Locations with their labels, and no more of the inventory
   const seen = await sh('kubectl get grantedlocations --show-labels', mia)
   t.match(seen, { code: 0, out: /florin.*env=prod/ })

@@ -116,7 +116,8 @@ async function createOrGet(client: Client, parent: string, wanted: NewWorkspace)
   }
 }
 
-async function discovers(client: Client, path: string): Promise<'yes' | 'denied' | 'missing'> {
+/** Whether somebody may enter a space that may be there. */
+export async function discovers(client: Client, path: string): Promise<'yes' | 'denied' | 'missing'> {
   try {
     return (await client.in(path).discover()).length > 0 ? 'yes' : 'denied'
   } catch (error) {

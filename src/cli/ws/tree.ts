@@ -7,16 +7,17 @@ import { listAll } from '../../client/listWatch.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { splitPath } from './spacePath.ts'
-import { phaseOf, typeOf } from './spaces.ts'
+import { discovers, phaseOf, typeOf } from './spaces.ts'
 
 export interface TreeNode {
   readonly path: string
   readonly children: readonly TreeNode[]
-  /** The children may not be seen. */
-  readonly closed: boolean
+  /** Why there are no children: they may not be seen, or nothing of the space may. */
+  readonly hidden: 'children' | 'space' | undefined
 }
 
 const PAGE = 500
+const HIDDEN = { children: ' (you may not list workspaces here)', space: ' (no access)' }
 
 export async function treeCommand(options: SessionOptions & { full?: boolean }, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
@@ -32,10 +33,12 @@ async function growTree(client: Client, path: string): Promise<TreeNode> {
     const { items } = await listAll(client.in(path), WORKSPACES, { limit: PAGE })
     const names = items.filter(item => !item.metadata.deletionTimestamp).map(item => item.metadata.name ?? '')
     const children = await Promise.all(names.map(name => growTree(client, `${path}:${name}`)))
-    return { path, children, closed: false }
+    return { path, children, hidden: undefined }
   } catch (error) {
-    if (isStatusError(error, 'NotFound')) return { path, children: [], closed: false }
-    if (isStatusError(error, 'Forbidden')) return { path, children: [], closed: true }
+    if (isStatusError(error, 'NotFound')) return { path, children: [], hidden: undefined }
+    // who works in a space need not be one who may list those below it
+    if (isStatusError(error, 'Forbidden'))
+      return { path, children: [], hidden: (await discovers(client, path)) === 'yes' ? 'children' : 'space' }
     throw error
   }
 }
@@ -45,7 +48,7 @@ export function drawTree(nodes: readonly TreeNode[], full: boolean, indent = '')
   return nodes.flatMap((node, index) => {
     const last = index === nodes.length - 1
     const label = full ? node.path : splitPath(node.path).name
-    const line = `${indent}${last ? '└── ' : '├── '}${label}${node.closed ? ' (no access)' : ''}`
+    const line = `${indent}${last ? '└── ' : '├── '}${label}${node.hidden === undefined ? '' : HIDDEN[node.hidden]}`
     return [line, ...drawTree(node.children, full, indent + (last ? '    ' : '│   '))]
   })
 }
