@@ -9,6 +9,11 @@
 const SLICE_MS = 5
 /** Turns in a row that newcomers get for themselves: whoever connects without end slows long work down, and does not stop it. */
 const GIVEN_WAY = 16
+/**
+ * What takes no longer is not held up by that: how much is begun in a turn is bounded elsewhere, and a short request that waited
+ * would keep its seat from those who have been here for long.
+ */
+const SHORT_MS = 0.5
 /** A slice that took longer by this had a step that cannot be cut. */
 const OVERRUN_MS = 10
 /** Nobody waits longer behind one: then it was the machine that had no time. */
@@ -50,6 +55,7 @@ export interface WorkOptions {
 interface Worker {
   /** The last slice in which it worked. */
   slice: number
+  readonly begunMs: number
 }
 
 interface Resting {
@@ -97,7 +103,7 @@ export class WorkTurns {
   }
 
   begin({ owner, isAbandoned = never }: WorkOptions): Work {
-    const worker: Worker = { slice: -1 }
+    const worker: Worker = { slice: -1, begunMs: this.#clock() }
     const isDue = (): boolean => this.#isDue(worker)
     return {
       get due() {
@@ -135,6 +141,8 @@ export class WorkTurns {
       this.#scheduleTurn()
     }
     const endMs = this.#endMs!
+    const givesWay = this.#hasNewcomer || this.#givenWay > 0
+    if (givesWay && worker.slice === -1 && nowMs - worker.begunMs < SHORT_MS) return false
     if (nowMs >= endMs) {
       this.#endSlice(worker, nowMs - endMs, nowMs)
       return true

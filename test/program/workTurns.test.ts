@@ -121,6 +121,25 @@ t.test('while others connect there are no slices, so the loop turns and lets the
   await Promise.all(all)
 })
 
+t.test('what is short is done while others connect, and does not sit on its seat until they are in', async t => {
+  const { work, run, pass, turn } = fakeLoop()
+  work.giveWay()
+  const short = work.begin({ owner: 'a' })
+  for (let i = 0; i < 4; i++) {
+    pass(0.1)
+    t.notOk(short.due, 'it goes on')
+  }
+  pass(0.2)
+  t.ok(short.due, 'it is not short any more')
+  const long = run('b', 30)
+  await turn()
+  t.notOk(work.begin({ owner: 'c' }).due, 'the next newcomer may only not be seen yet')
+  await turn()
+  t.ok(work.begin({ owner: 'd' }).due, 'without a newcomer it is the slice that counts')
+  while (await turn());
+  await long
+})
+
 t.test('whoever connects again and again does not stop it', async t => {
   const { work, run, steps, turn } = fakeLoop()
   const done = run('a', 30)
