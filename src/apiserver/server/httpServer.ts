@@ -35,6 +35,7 @@ import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
 import { type FedServer, OneByOne, requestGate } from './oneByOne.ts'
+import { type EndingServer, paceEnds } from './paceEnds.ts'
 import { paceHandshakes, type ShakingServer } from './paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
@@ -172,6 +173,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   }) as unknown as FastifyInstance
   const requests = new OneByOne(requestGate())
   requests.serve(app.server as unknown as FedServer)
+  paceEnds(app.server as unknown as EndingServer)
   paceHandshakes(app.server as unknown as ShakingServer)
   strangers.follow(app.server as unknown as ConnectionServer)
   app.server.on('connection', () => deps.services.work.giveWay())

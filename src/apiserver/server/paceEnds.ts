@@ -1,0 +1,34 @@
+/**
+ * The ends of connections little by little: what an end takes (the request on it is broken off, its watch ends, its seat goes back,
+ * TLS says farewell) is some fifth of a millisecond, and a client that leaves with thousands of connections ends all of them in
+ * one turn of the loop. Nobody waits for the end of a connection that is gone; whoever has one that goes on would wait for all.
+ *
+ * Only that it ended is told later, and in order. What is sent on it meanwhile goes nowhere, as always.
+ */
+import type { Server as HttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { LoopGate } from './loopGate.ts'
+import { networkOf } from './strangers.ts'
+
+/** What is used of an HTTPS server. */
+export type EndingServer = Pick<HttpsServer, 'on'>
+
+/** How long ends are looked after in one turn of the loop. */
+const ENDS_MS = 4
+
+/** To be called once, before the server listens. */
+export function paceEnds(
+  server: EndingServer,
+  gate: Pick<LoopGate, 'enter'> = new LoopGate({ limitMs: ENDS_MS }),
+): void {
+  server.on('secureConnection', (socket: Socket) => {
+    const emit: (event: string | symbol, ...told: unknown[]) => boolean = socket.emit
+    // an address is not known any more once its connection has ended
+    const path = [networkOf(socket.remoteAddress)]
+    socket.emit = (event: string | symbol, ...told: unknown[]): boolean => {
+      if (event !== 'end' && event !== 'close') return emit.call(socket, event, ...told)
+      gate.enter(path, () => void emit.call(socket, event, ...told))
+      return true
+    }
+  })
+}
