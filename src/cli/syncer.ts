@@ -47,7 +47,7 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     userAgent: USER_AGENT,
   })
   const to = await followedCluster(settings, log)
-  const cluster = httpSpaceClient({ ...to.options, userAgent: USER_AGENT, inFlight: IN_FLIGHT })
+  const cluster = httpSpaceClient({ ...to.options, userAgent: USER_AGENT, inFlight: IN_FLIGHT, http2: true })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox/, log })
   const options = {

@@ -30,6 +30,8 @@ export class Link {
   #state: LinkState = 'up'
   /** In a row. */
   #unreachable = 0
+  /** What broke last: all that was under way on one connection fails with it. */
+  #broken: unknown
   /** Ever. */
   #failures = 0
   /** How often it was back. */
@@ -133,7 +135,11 @@ export class Link {
     this.#told.add(error)
     // what was asked before it was back, with an old credential maybe, is no news of how it is now
     if (begun !== this.#recoveries) return
-    if (state === 'unreachable' && ++this.#unreachable < FAILURES_THAT_MATTER) return
+    if (state === 'unreachable') {
+      if (error.cause !== undefined && error.cause === this.#broken) return
+      this.#broken = error.cause
+      if (++this.#unreachable < FAILURES_THAT_MATTER) return
+    }
     if (this.#state === state) return
     if (this.#state === 'up') this.#options.onChange?.(false)
     this.#state = state

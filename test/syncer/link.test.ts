@@ -104,6 +104,16 @@ t.test('a single broken connection is not worth a line, an outage is', async t =
   t.match(messages()[0], /cannot be reached.*ECONNREFUSED/)
 })
 
+t.test('a connection that many waited on is one that broke', async t => {
+  const { call, messages } = linked()
+  const cause = new Error('the connection was lost')
+  const lost = () => new StatusError('ServiceUnavailable', `https://c: ${cause.message}`, undefined, { cause })
+  for (let i = 0; i < 5; i++) await call(lost())
+  t.same(messages(), [])
+  await call(BROKEN())
+  t.equal(messages().length, 1, 'and then no other one came about')
+})
+
 t.test('an answer that is an error is an answer', async t => {
   const { call, messages } = linked()
   for (let i = 0; i < 5; i++) await call(statusError.notFound({ group: '', resource: 'x' }, 'y'))

@@ -37,6 +37,8 @@ export interface HttpClientOptions {
   watchIdleMs?: number
   /** Requests under way at a time, beside watches; fewer while the server is busy. Default: as many as there are connections, 64. */
   inFlight?: number
+  /** Whether requests and watches share connections of HTTP/2 where the server offers it. Default: each has one of HTTP/1.1. */
+  http2?: boolean
   /** Sent with every request (impersonation and such). */
   headers?: Readonly<Record<string, string>>
   /** Aborts every request and closes the connections. */

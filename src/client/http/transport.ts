@@ -1,14 +1,16 @@
 /**
- * HTTPS with keep-alive towards one API server: sends requests, turns `Status` bodies and transport failures into
+ * HTTPS towards one API server, by HTTP/2 where that is wanted and offered, else with keep-alive: sends requests, turns `Status` bodies and transport failures into
  * StatusError, waits as `Retry-After` says. Proxies are taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, unless one is named.
  */
 import type http from 'node:http'
 import https from 'node:https'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type Status, StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { type Clock, pause, systemClock } from '../clock.ts'
+import { ConnectionLost, Http2Sessions, NotByThisStream } from './http2Sessions.ts'
 import { InFlight } from './inFlight.ts'
 import { splitLines } from './lines.ts'
 import type { HttpClientOptions, TlsMaterial } from './options.ts'
@@ -37,6 +39,27 @@ const RETRY = Symbol('retry')
 /** Connections that are kept when nothing is asked. */
 const FREE_SOCKETS = 2
 
+/** Of either version of HTTP, when its headers are there. */
+interface Answer {
+  readonly statusCode?: number | undefined
+  readonly headers: NodeJS.Dict<string | string[]>
+  readonly body: Readable
+  /** Why the body is not whole, as far as its end does not tell. */
+  failure?(error?: unknown): Error | undefined
+}
+
+interface Exchange {
+  readonly request: Request
+  readonly headers: Record<string, string>
+  readonly body: Buffer | undefined
+  readonly isWatch: boolean
+  /** Of HTTP/1.1. */
+  readonly agent: http.Agent
+  /** Longest silence. */
+  readonly idleMs: number
+  readonly signal: AbortSignal
+}
+
 export class HttpTransport {
   readonly #options: HttpClientOptions
   readonly #base: URL
@@ -44,6 +67,7 @@ export class HttpTransport {
   readonly #requests: http.Agent
   /** Watches have sockets of their own, so that many of them never keep a request waiting. */
   readonly #watches: http.Agent
+  readonly #http2: Http2Sessions | undefined
   readonly #signal: AbortSignal
   readonly #closing = new AbortController()
   readonly #clock: Clock
@@ -63,6 +87,7 @@ export class HttpTransport {
     this.#tls = options.tls?.() ?? options
     this.#requests = agentFor(this.#base, options, inFlight ?? 64)
     this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY)
+    this.#http2 = this.#sessions()
     this.#useTls()
     this.#signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal
     this.#signal.addEventListener('abort', () => this.#destroyAgents(), { once: true })
@@ -83,15 +108,15 @@ export class HttpTransport {
       } catch (error) {
         const waitMs = attempt < ATTEMPTS ? retryWaitMs(error, request.method) : undefined
         if (waitMs === undefined || stop.aborted) throw error
-        await pause(this.#clock, waitMs, stop)
+        if (waitMs > 0) await pause(this.#clock, waitMs, stop)
         if (stop.aborted) throw error
       }
     }
   }
 
   async #ask(request: Request): Promise<unknown> {
-    const response = await this.#send(request, this.#requests, this.#options.timeoutMs ?? 30_000)
-    return parseJson(await readText(response), request)
+    const answer = await this.#send(request, false)
+    return parseJson(await readText(answer), request)
   }
 
   /**
@@ -99,20 +124,24 @@ export class HttpTransport {
    * @throws StatusError when the answer is an error, breaks off or stays silent for too long
    */
   async *lines(request: Request & { signal: AbortSignal }): AsyncGenerator<string[], void, void> {
-    const idleMs = this.#options.watchIdleMs ?? 150_000
-    let response: http.IncomingMessage | undefined
+    let answer: Answer | undefined
     try {
-      response = await this.#send(request, this.#watches, idleMs)
-      yield* splitLines(response)
+      answer = await this.#send(request, true)
+      yield* splitLines(answer.body)
+      const failure = answer.failure?.()
+      if (failure) throw failure
     } catch (error) {
       if (request.signal.aborted || this.#signal.aborted) return
-      throw asStatusError(error, this.#options.server)
+      throw asStatusError(answer?.failure?.(error) ?? error, this.#options.server)
     } finally {
-      response?.destroy()
+      answer?.body.destroy()
     }
   }
 
-  async #send(request: Request, agent: http.Agent, idleMs: number): Promise<http.IncomingMessage> {
+  async #send(request: Request, isWatch: boolean): Promise<Answer> {
+    const { timeoutMs = 30_000, watchIdleMs = 150_000 } = this.#options
+    const idleMs = isWatch ? watchIdleMs : timeoutMs
+    const agent = isWatch ? this.#watches : this.#requests
     const headers = await this.#headers(request)
     const tls = this.#options.tls?.()
     if (tls !== undefined && tls !== this.#tls) {
@@ -122,23 +151,38 @@ export class HttpTransport {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body))
     if (body) headers['content-length'] = String(body.length)
     const signal = request.signal ? AbortSignal.any([request.signal, this.#signal]) : this.#signal
-    const response = await this.#roundTrip({ request, agent, headers, body, idleMs, signal })
-    const code = response.statusCode ?? 0
-    if (this.#options.onWarning) for (const text of warningsOf(response)) this.#options.onWarning(text)
-    if (code >= 200 && code < 300) return response
+    const exchange = { request, isWatch, agent, headers, body, idleMs, signal }
+    const answer = (await this.#byHttp2(exchange)) ?? (await this.#byHttp1(exchange))
+    const code = answer.statusCode ?? 0
+    if (this.#options.onWarning) for (const text of warningsOf(answer)) this.#options.onWarning(text)
+    if (code >= 200 && code < 300) return answer
     if (code === 401) this.#options.onRefused?.(headers.authorization?.slice('Bearer '.length))
-    throw await errorOf(response, code)
+    throw await errorOf(answer, code)
   }
 
-  #roundTrip(o: {
-    request: Request
-    agent: http.Agent
-    headers: Record<string, string>
-    body: Buffer | undefined
-    idleMs: number
-    signal: AbortSignal
-  }): Promise<http.IncomingMessage> {
-    const { request, agent, headers, body, idleMs, signal } = o
+  /** `undefined` where it is not spoken. */
+  async #byHttp2({ request, headers, body, isWatch, idleMs, signal }: Exchange): Promise<Answer | undefined> {
+    if (!this.#http2?.isSpoken) return undefined
+    const asked = { ':method': request.method, ':path': this.#prefix + request.path, ...headers }
+    try {
+      // Its pings tell whether there is still somebody behind a watch that is silent.
+      return await this.#http2.send({ headers: asked, body, silenceMs: isWatch ? undefined : idleMs, signal })
+    } catch (error) {
+      if (error instanceof NotByThisStream && error.wantsHttp1) {
+        this.#http2.refuse()
+        return undefined
+      }
+      const failed = asStatusError(
+        error,
+        this.#options.server,
+        request.method === 'GET' && error instanceof ConnectionLost,
+      )
+      if (error instanceof NotByThisStream) (failed as Retriable)[RETRY] = { waitMs: 0, anyMethod: true }
+      throw failed
+    }
+  }
+
+  #byHttp1({ request, agent, headers, body, idleMs, signal }: Exchange): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const path = this.#prefix + request.path
       const make = this.#base.protocol === 'https:' ? https.request : plain.request
@@ -148,7 +192,7 @@ export class HttpTransport {
       let answer: http.IncomingMessage | undefined
       call.on('response', response => {
         answer = response
-        resolve(response)
+        resolve({ statusCode: response.statusCode, headers: response.headers, body: response })
       })
       call.on('timeout', () => {
         const error = new StatusError('ServiceUnavailable', `no word from ${this.#options.server} for ${idleMs} ms`)
@@ -190,9 +234,19 @@ export class HttpTransport {
     for (const agent of [this.#requests, this.#watches])
       if (agent instanceof https.Agent)
         Object.assign(agent.options, { ca: caPem, cert: certPem, key: keyPem } satisfies https.AgentOptions)
+    this.#http2?.renew()
+  }
+
+  #sessions(): Http2Sessions | undefined {
+    const { http2, server, tlsServerName, timeoutMs = 30_000 } = this.#options
+    if (!http2 || !(this.#watches instanceof https.Agent)) return undefined
+    const { hostname, port } = this.#base
+    const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) }
+    return new Http2Sessions({ server, ...at, tlsServerName, agent: this.#watches, timeoutMs, clock: this.#clock })
   }
 
   #destroyAgents(): void {
+    this.#http2?.close()
     this.#requests.destroy()
     this.#watches.destroy()
   }
@@ -210,11 +264,14 @@ function agentFor(base: URL, options: HttpClientOptions, maxSockets: number): ht
   })
 }
 
-async function readText(response: http.IncomingMessage): Promise<string> {
+async function readText({ body, failure }: Answer): Promise<string> {
   try {
-    return await text(response)
+    const read = await text(body)
+    const broken = failure?.()
+    if (broken) throw broken
+    return read
   } catch (error) {
-    throw asStatusError(error, 'the server')
+    throw asStatusError(failure?.(error) ?? error, 'the server')
   }
 }
 
@@ -231,11 +288,11 @@ function parseJson(body: string, request: Request): unknown {
 type Retriable = StatusError & { [RETRY]?: { waitMs: number; anyMethod: boolean } }
 
 /** The error that an answer other than 2xx stands for. Plain text bodies become the message. */
-async function errorOf(response: http.IncomingMessage, code: number): Promise<StatusError> {
+async function errorOf(response: Answer, code: number): Promise<StatusError> {
   const body = await readText(response)
   const error: Retriable = StatusError.fromStatus(statusOf(body, code), code)
   const header = response.headers['retry-after']
-  if ((code === 429 || code === 503) && header !== undefined && /^\d+$/.test(header)) {
+  if ((code === 429 || code === 503) && typeof header === 'string' && /^\d+$/.test(header)) {
     // a 429 was not worked on; a 503 may have been
     error[RETRY] = { waitMs: Number(header) * 1000, anyMethod: code === 429 }
   }
@@ -278,7 +335,7 @@ function isReset(error: object): boolean {
 }
 
 /** Texts of the Warning headers (RFC 7234, section 5.5) as Kubernetes sends them: `299 - "text"`. */
-function warningsOf({ headersDistinct }: http.IncomingMessage): string[] {
-  const texts = (headersDistinct.warning ?? []).flatMap(value => [...value.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)])
+function warningsOf({ headers: { warning = [] } }: Answer): string[] {
+  const texts = [warning].flat().flatMap(value => [...value.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)])
   return texts.map(match => match[1]!.replace(/\\(.)/g, '$1'))
 }
