@@ -10,7 +10,7 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import type { Client } from '../../client/client.ts'
 import type { Told } from './allowance.ts'
 import { definitionKey } from './definitions.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import { FIELD_MANAGER } from './names.ts'
 
 /** Units of work of a write beside its bytes, and bytes that are judged for a unit. */

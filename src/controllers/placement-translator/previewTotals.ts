@@ -11,7 +11,7 @@ import {
 } from '../../apimachinery/placementPreview.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import type { ImaginedPlacement } from './imaginedPlacements.ts'
-import type { Mailbox } from './mailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { downsyncs } from './placementSpec.ts'

@@ -6,7 +6,7 @@ import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
 import type { CopyVerdict } from './copyState.ts'
-import { type Mailbox, ownersIn } from './mailboxes.ts'
+import { type Mailbox, ownersIn } from './mailbox.ts'
 import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
