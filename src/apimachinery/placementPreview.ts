@@ -105,6 +105,8 @@ export interface ObjectPreview {
   readonly message?: string
   /** Whether nobody asked about it: what moves is another object's doing. */
   readonly isMoved?: boolean
+  /** Where what the clusters hold now was asked for: beside what their mailboxes say. */
+  readonly live?: readonly PreviewGroup[]
   /** Of an EdgePlacement that moves something. */
   readonly moves?: MovedCopies
   /** What could not be found out of what it moves. */
@@ -118,10 +120,17 @@ export interface PreviewedObject {
   readonly operation: ObjectPreview['operation']
 }
 
+export interface LiveWish {
+  /** Names of Locations. Absent: all where the objects are placed. */
+  readonly locations?: readonly string[] | undefined
+}
+
 export interface PreviewRequest {
   /** Id. */
   readonly space: string
   readonly objects: readonly PreviewedObject[]
+  /** Asks clusters what they hold of the objects now. Absent: they are not asked. */
+  readonly live?: LiveWish | undefined
   /** Whether whoever asks may see an object that they did not ask about. Absent: they may not. */
   readonly mayGet?: (resource: GroupVersionResource, place: { namespace: string; name: string }) => Promise<boolean>
   /** Between steps, when others are due. */
@@ -165,6 +174,18 @@ export function readPreviewed(spec: unknown): KubeObject[] {
     }
     return { ...item, apiVersion, kind, metadata }
   })
+}
+
+/** Of `spec.live`. @throws StatusError BadRequest, naming the field */
+export function readLiveWish(spec: unknown): LiveWish | undefined {
+  const live = isRecord(spec) ? spec.live : undefined
+  if (live === undefined) return undefined
+  if (!isRecord(live)) throw bad('spec.live', 'must be an object; {} asks all clusters where the objects are placed')
+  const { locations } = live
+  if (locations === undefined) return {}
+  const areNames = Array.isArray(locations) && locations.every(name => typeof name === 'string')
+  if (!areNames) throw bad('spec.live.locations', 'must be a list of names of Locations')
+  return { locations }
 }
 
 function bad(field: string, message: string): StatusError {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
+import type { LiveAsker } from '../apimachinery/liveObjects.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
@@ -53,6 +54,7 @@ export interface ApiServer {
   readonly outcomes: OutcomeSource
   /** Where people ask what would change where. */
   readonly previews: PreviewSource
+  readonly live: LiveAsker
   /** Where whoever knows of kinds that are answered and not stored makes itself known. */
   readonly answers: AnswerDesk
   /** Where whoever carries what is placed shows how that gets on. */
@@ -291,6 +293,7 @@ async function apiServerParts(
     certificates,
     outcomes: assembly.outcomes,
     previews: assembly.previews,
+    live: assembly.liveQuestions,
     answers: services.answered,
     figures: assembly.carry,
     onAuthority: listener => void authorityListeners.push(listener),

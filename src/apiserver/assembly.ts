@@ -30,6 +30,7 @@ import type { UserInfo } from './auth/types.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
 import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { DerivedLists } from './authority/derivedLists.ts'
+import { LiveQuestions } from './authority/liveQuestions.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { OutcomeInbox } from './authority/outcomeInbox.ts'
 import { parameterized } from './authority/parameterized.ts'
@@ -100,6 +101,7 @@ export interface Assembly {
   /** What syncers say of their clusters. */
   readonly outcomes: OutcomeInbox
   readonly previews: PreviewInbox
+  readonly liveQuestions: LiveQuestions
   /** How what is placed gets on. */
   readonly carry: CarryBoard
   /** Absent where there are no spaces. */
@@ -349,6 +351,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     epochs,
     outcomes,
     previews: new PreviewInbox(),
+    liveQuestions: new LiveQuestions({ tree, clock: systemClock }),
     carry: new CarryBoard(),
     nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),

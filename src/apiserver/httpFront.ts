@@ -34,7 +34,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { log } = options
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
-  const { inFlight, budgets, outcomes, previews } = assembly
+  const { inFlight, budgets, outcomes, previews, liveQuestions } = assembly
   const { store, setAside, url, ready, draining } = deps
   const metrics = new Metrics({
     revision: () => store.revision,
@@ -89,7 +89,12 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       draining,
       bookmarkIntervalMs: options.bookmarkIntervalMs,
       random: Math.random,
-      reading: (space, user, protocols) => outcomes.reading(space, user, protocols),
+      reading: (space, user, { protocols, send }) => {
+        const ends = [outcomes.reading(space, user, protocols), liveQuestions.reading(space, user, send)]
+        return () => {
+          for (const end of ends) end()
+        }
+      },
       scope: space => scopes.signal(space, '', ''),
     },
     nonResource: (request, reply, authorized) => nonResource.handle(request, reply, authorized),
@@ -104,7 +109,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
         syncerTokens,
         clock: () => new Date(),
       }),
-      ...outcomeEndpoint(outcomes),
+      ...outcomeEndpoint(outcomes, liveQuestions),
       ...previewEndpoint(previews),
     },
     metrics,

@@ -62,6 +62,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     places: server.tree,
     outcomes: server.outcomes,
     previews: server.previews,
+    live: server.live,
     answers: server.answers,
     figures: server.figures,
     controllers: chosen,

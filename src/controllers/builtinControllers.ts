@@ -1,6 +1,7 @@
 /** All controllers that belong to the server, started and stopped as one. */
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
+import type { LiveAsker } from '../apimachinery/liveObjects.ts'
 import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
@@ -40,6 +41,8 @@ export interface BuiltinControllersOptions {
   outcomes?: OutcomeSource
   /** Where people ask what would change where. Absent: nobody asks. */
   previews?: PreviewSource
+  /** Who asks clusters what they hold now. Absent: nobody. */
+  live?: LiveAsker
   /** Where who answers for kinds makes itself known. Absent: nobody asks. */
   answers?: AnswerDesk
   /** Where is shown how what is placed gets on. Absent: nobody looks. */
@@ -120,6 +123,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
           ...deps,
           outcomes: options.outcomes,
           previews: options.previews,
+          live: options.live,
           where,
           answers: options.answers,
           figures: options.figures,

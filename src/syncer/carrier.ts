@@ -61,6 +61,10 @@ const TERMINATING_RETRY_MS = 5000
 /** What somebody else made in the cluster may go, and no watch of ours tells. */
 const STRANGER_RETRY_MS = 300_000
 
+export type Compared =
+  | { readonly state: 'notCarried' | 'missing' | 'notOurs' }
+  | { readonly state: 'same' | 'differs'; readonly wanted: KubeObject; readonly live: Readonly<KubeObject> }
+
 /** The cluster's news of what was just written may be on their way still. */
 const SOON = { requeueAfterMs: 50 }
 
@@ -169,6 +173,23 @@ export class Carrier {
       if (await this.#deps.writer.chooseAnew(resource, key, copy, error)) return { ...SOON, trouble: troubleOf(error) }
       throw error
     }
+  }
+
+  /** What the cluster holds of it now, read anew, beside what would be written. Writes nothing. */
+  async compare(key: SyncKey, { resource: { version }, object }: Mirrored): Promise<Compared> {
+    const { served, cluster, as, owners, echoes } = this.#deps
+    const resource = served.at(key, version)
+    if (resource === undefined || isImplied(object)) return { state: 'notCarried' }
+    const live = await unlessGone(cluster.get(resource, refOf(key)))
+    if (live === undefined) return { state: 'missing' }
+    if (!mayOverwrite(object) || isCreateOnly(object) || keepsClusters(object, live) || isStrangers(live))
+      return { state: 'notOurs' }
+    const owner = as && ownerOf(object)
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const alone = withoutFields(whole, leftFieldsOf(object))
+    const wanted = await owners.complete(key, object, alone, { fresh: false })
+    const isSame = echoes.compare(keyText(key), wanted, live) === 'same'
+    return { state: isSame ? 'same' : 'differs', wanted, live }
   }
 
   /** Whether the cluster has it and was told just this of it; of what an unknown run has brought nobody knows better. */

@@ -10,7 +10,7 @@ import type { Logger } from '../client/logger.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import { ArrivalOrder } from './arrivalOrder.ts'
-import { Carrier } from './carrier.ts'
+import { Carrier, type Compared } from './carrier.ts'
 import { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import type { Echo, Echoes } from './echoes.ts'
@@ -144,6 +144,18 @@ export class Downsync {
     const { sourceUid, sourceGeneration: here, uid, generation: there } = echo
     if (here === undefined || there === undefined) return 'unknown'
     return sourceUid === object.metadata.uid && uid === live.metadata.uid ? { here, there } : 'unknown'
+  }
+
+  /** What the cluster holds of an object now, beside what would be written. */
+  async compare(key: SyncKey): Promise<Compared> {
+    const { mirror, plan, allowance } = this.#deps
+    const mirrored = mirror.get(key)
+    const isCarried =
+      mirrored !== undefined &&
+      !isServersOwn(mirrored.object) &&
+      plan().wantsDown(key, key.namespace, key.name) &&
+      (allowance.refusalOf(key) ?? waveRefusal(mirrored.object)) === undefined
+    return isCarried ? await this.#carrier.compare(key, mirrored) : { state: 'notCarried' }
   }
 
   async reconcile(key: SyncKey): Promise<ReconcileResult> {

@@ -2,6 +2,7 @@
  * Keeps the mirror of the mailbox: from the saved state, then from the space stream, for ever. Knows when the mirror is
  * complete, which is what allows deletions.
  */
+import { HEARS_LIVE } from '../apimachinery/liveObjects.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { SYNCER_CONFIGS } from '../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS } from '../apimachinery/resources.ts'
@@ -43,6 +44,8 @@ export interface MailboxFeedOptions {
   onChange(change: MailboxChange): void
   /** Everything up to {@link MailboxFeed.heard} was told, and there was something; or the center is in another life. */
   onHeard?(): void
+  /** The center asks something. Absent: this syncer hears no questions. */
+  onQuestion?(question: unknown): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
 }
@@ -178,7 +181,13 @@ export class MailboxFeed {
   }
 
   async *#observed(options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-    for await (const batch of this.#options.client.stream({ ...options, brief: true })) {
+    const { client, onQuestion } = this.#options
+    const hears = onQuestion && { hears: [HEARS_LIVE] }
+    for await (const batch of client.stream({ ...options, brief: true, ...hears })) {
+      if (batch.question !== undefined) {
+        onQuestion?.(batch.question)
+        continue
+      }
       this.#speaks(batch)
       yield batch
       // The batch is in the mirror by now.

@@ -35,6 +35,7 @@ import {
 } from './identity.ts'
 import { ClusterLease } from './lease.ts'
 import { Link } from './link.ts'
+import { LiveAnswers } from './liveAnswers.ts'
 import { MailboxFeed } from './mailboxFeed.ts'
 import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { carriesOrders, Orders } from './orders.ts'
@@ -183,6 +184,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
       side.mailboxChanged(key, object, previous)
     },
     onHeard: () => reporter.news(),
+    onQuestion: question => live.asked(question),
     onComplete: () => {
       downsync.sourcesWhole()
       side.mailboxComplete()
@@ -261,6 +263,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     logger,
     clock,
   })
+  const live = new LiveAnswers({ mailbox, compare: key => downsync.compare(key), logger })
   const statusLimit = new StatusLimit(logger)
   const upsync = new Upsync({
     mailbox,

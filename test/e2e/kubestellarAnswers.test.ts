@@ -10,10 +10,10 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { map } from '../syncer/support/installation.ts'
+import { is, map } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
-import { Florin, has, target } from './support/florin.ts'
+import { FLORIN, Florin, has, target } from './support/florin.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -235,7 +235,28 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
   await t.test('diff', async t => {
     const same = await ks('diff cm/page -n shop')
     t.match(same, { code: 0, out: /^configmaps "shop\/page" is as it should be in 1 cluster\n/ })
-    t.match(same.out, /compared: .*the clusters themselves were not read\n$/)
+    t.match(same.out, /compared: .*; of 1 cluster what is there now, in the fields that the center sets\n$/)
+    const unread = await ks('diff cm/page -n shop --no-live')
+    t.match(unread, { code: 0, out: /compared: .*the clusters themselves were not read\n$/ })
+
+    // its syncer stands still, and somebody changes what it wrote
+    const paused = (value: string | null) => ({ metadata: { annotations: { 'edge.kubestellar.io/paused': value } } })
+    await inventory.patch(TARGETS, FLORIN, 'merge', paused('true'))
+    await until(inventory, TARGETS, FLORIN, has('Paused', 'True', 'SyncerPaused'))
+    const data = { x: 'by hand', beside: 'theirs' }
+    await cluster.patch(MAPS, { namespace: 'shop', name: 'page' }, 'merge', { data })
+    const drifted = await ks('diff cm/page -n shop --cluster florin')
+    t.equal(drifted.code, 1, drifted.err)
+    t.match(drifted.out, /; 1 holds something else now\n/)
+    t.match(
+      drifted.out,
+      /^configmaps "shop\/page" holds something else in imw1\.florin\n(.*\n)* data:\n- {2}x: by hand\n\+ {2}x: "1"$/m,
+    )
+    t.notMatch(drifted.out, /beside:/, 'what others set is theirs')
+    t.equal((await ks('diff cm/page -n shop -o name')).out, 'grantedlocation/imw1.florin\n')
+    await inventory.patch(TARGETS, FLORIN, 'merge', paused(null))
+    await until(inventory, TARGETS, FLORIN, has('Paused', 'False', 'NotPaused'))
+    await until(cluster, MAPS, { namespace: 'shop', name: 'page' }, is('data', { x: '1', beside: 'theirs' }))
     const { code, out } = await ks('diff cm/theirs -n shop')
     t.equal(code, 1)
     t.match(out, /^configmaps "shop\/theirs" is not everywhere as it should be: 1 of 1 clusters differ/)

@@ -1,14 +1,19 @@
-/** PUT …/syncerconfigs/the-one/outcome in a mailbox: its syncer says what became of what was placed in its cluster. */
+/** PUT …/syncerconfigs/the-one/outcome in a mailbox: its syncer says what became of what was placed in its cluster, or answers a question. */
 import { statusError } from '../../apimachinery/errors.ts'
+import { readLiveAnswer } from '../../apimachinery/liveObjects.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { OUTCOME_FORM, readOutcomeReport } from '../../apimachinery/outcome.ts'
+import type { LiveQuestions } from '../authority/liveQuestions.ts'
 import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
 import { readBody } from './body.ts'
 import type { SubresourceEndpoints } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
 
-export function outcomeEndpoint(inbox: Pick<OutcomeInbox, 'isOpen' | 'take'>): SubresourceEndpoints {
+export function outcomeEndpoint(
+  inbox: Pick<OutcomeInbox, 'isOpen' | 'take'>,
+  questions: Pick<LiveQuestions, 'take'>,
+): SubresourceEndpoints {
   return {
     'edge.kubestellar.io/syncerconfigs/outcome': async (services, exchange) => {
       const { info, space, resource, type } = exchange
@@ -16,7 +21,13 @@ export function outcomeEndpoint(inbox: Pick<OutcomeInbox, 'isOpen' | 'take'>): S
       if (!inbox.isOpen(space, resource.name))
         throw statusError.notFound({ ...type, resource: `${type.resource}/${resource.subresource}` }, resource.name)
       const body = readBody(services, exchange, OUTCOME_FORM)
-      const status = inbox.take(space, readOutcomeReport(isRecord(body) ? body.spec : undefined))
+      const spec = isRecord(body) ? body.spec : undefined
+      if (isRecord(spec) && spec.answer !== undefined) {
+        // what it holds is no word of what became of the rest
+        questions.take(space, readLiveAnswer(spec.answer))
+        return await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name } })
+      }
+      const status = inbox.take(space, readOutcomeReport(spec))
       await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
     },
   }

@@ -4,7 +4,12 @@
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
-import { type PreviewedObject, type PreviewRequest, readPreviewed } from '../../apimachinery/placementPreview.ts'
+import {
+  type PreviewedObject,
+  type PreviewRequest,
+  readLiveWish,
+  readPreviewed,
+} from '../../apimachinery/placementPreview.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
@@ -29,13 +34,14 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): Subresourc
       const body = objectOf(sent, exchange.type)
       checkTypes(body, exchange.type)
       const asked = readPreviewed(body.spec)
+      const live = readLiveWish(body.spec)
       const { space } = exchange
       const status = await inbox.during(space, async ask => {
         const objects: PreviewedObject[] = []
         for (const [i, object] of asked.entries()) objects.push(await imagine(services, exchange, object, i))
         const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
           (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
-        return { objects: await ask({ space, objects, mayGet, work: workOf(services, exchange) }) }
+        return { objects: await ask({ space, objects, live, mayGet, work: workOf(services, exchange) }) }
       })
       const { apiVersion, kind } = body
       // what was asked is not sent back: it may hold secrets, and whoever asks has it

@@ -4,9 +4,11 @@
  * was at `known`, a cursor that is too old to go on from, is told of what stands since then by its name alone: the line has no `object`.
  *
  * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
- * cursor and the life of the store that it belongs to, with which it is to be sent, and for a syncer that said which protocols it speaks the one that is spoken; an `ERROR` line carries a Status and is the last one. Over WebSocket each line is one text message.
+ * cursor and the life of the store that it belongs to, with which it is to be sent, and for a syncer that said which protocols it speaks the one that is spoken; an `ERROR` line carries a Status and is the last one;
+ * a `QUESTION` line comes to a syncer that said `hears=live`. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { HEARS_LIVE, type LiveQuestion } from '../../apimachinery/liveObjects.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
 import type { Store, Stored } from '../../storage/store.ts'
@@ -35,7 +37,13 @@ export interface SpaceStreamDeps {
   scope(space: string): AbortSignal
   random: () => number
   /** Told that somebody begins to read a space, who may refuse it; what it answers is called when they end. */
-  reading?: ((space: string, user: UserInfo, protocols: ProtocolRange) => () => void) | undefined
+  reading?: ((space: string, user: UserInfo, syncer: StreamingSyncer) => () => void) | undefined
+}
+
+export interface StreamingSyncer {
+  readonly protocols: ProtocolRange
+  /** Asks it what its cluster holds. Absent: it hears no questions. */
+  readonly send: ((question: LiveQuestion) => void) | undefined
 }
 
 /** How a syncer's stream is to be. */
@@ -44,6 +52,8 @@ export interface SpaceStreamPlan extends StreamPlan {
   protocols: ProtocolRange
   /** Whether they said it, and so are told what is spoken. */
   asksProtocol: boolean
+  /** Whether they may be asked what their cluster holds. */
+  takesQuestions: boolean
 }
 
 interface Change {
@@ -75,6 +85,7 @@ export function planStream(
   const brief = query.get('brief') === 'true'
   const known = after === undefined ? knownOf(query.get('known'), epoch, epochs) : undefined
   const protocols = readProtocols(query.get('protocol'))
+  const takesQuestions = query.get('hears')?.split(',').includes(HEARS_LIVE) ?? false
   return {
     space,
     resources: resources && resources.length > 0 ? resources : undefined,
@@ -83,6 +94,7 @@ export function planStream(
     known,
     protocols,
     asksProtocol: query.has('protocol'),
+    takesQuestions,
   }
 }
 
@@ -105,6 +117,7 @@ export async function runSpaceStream(
   sink: FrameSink,
   { gone, user }: { gone: AbortSignal; user: UserInfo },
 ): Promise<void> {
+  const ask = (question: LiveQuestion): void => void sink.write([questionLine(question)])
   const lived = new AbortController()
   const lifetime = setTimeout(() => lived.abort(), LIFETIME_MS * (1 + deps.random()))
   const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
@@ -134,7 +147,7 @@ export async function runSpaceStream(
   }
   const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   try {
-    ended = deps.reading?.(plan.space, user, plan.protocols)
+    ended = deps.reading?.(plan.space, user, { protocols: plan.protocols, send: plan.takesQuestions ? ask : undefined })
     if (plan.asksProtocol) protocol = agreedProtocol(plan.protocols)
     // it is to know at once in which life it goes on
     if (plan.after !== undefined && !(await sink.write([bookmark(plan.after)]))) return
@@ -164,4 +177,9 @@ function eventLine(deps: SpaceStreamDeps, type: ChangeType, stored: Stored, know
   // What is written after the snapshot has a later revision; what is deleted is told whole.
   if (stored.revision <= known && type === 'ADDED') return Buffer.from(`${JSON.stringify(head)}\n`)
   return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), bytes, LINE_END])
+}
+
+/** Not an event of the space: it has no place in the order. */
+function questionLine(question: LiveQuestion): Buffer {
+  return Buffer.from(`${JSON.stringify({ type: 'QUESTION', question })}\n`)
 }

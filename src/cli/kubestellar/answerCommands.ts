@@ -52,8 +52,9 @@ export function answerCommands(
       answered.exitCode = await previewCommand(options, terminal)
     })
   mistakesAreTrouble(inSpace(inNamespace(common(program.command('diff <object...>')))))
-    .description('compare what clusters should have of an object with what the center knows that they have')
+    .description('compare what clusters should have of an object with what they have now')
     .option('--cluster <location>', 'only about this location')
+    .option('--no-live', 'do not read the clusters: what their syncers last reported stands')
     .addOption(outputOption())
     .addHelpText('after', DIFF_NOTES)
     .action(async (args: string[], options: DiffOptions) => {
@@ -79,8 +80,8 @@ const STATUS_NOTES = `
 
 const PREVIEW_NOTES = `
 Values of Secrets are shown as hashes. Exit codes, as of kubectl diff: 0 nothing would change in any cluster, 1 something would,
-2 it could not be found out.`
+2 it could not be found out, or something would be invalid in a cluster.`
 
 const DIFF_NOTES = `
-Clusters themselves are not read: the center knows what it sends and what they say became of it. Values of Secrets are shown as
-hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`
+Clusters are read by their syncers: of what is there now, the fields that the center sets. Where that cannot be, it is said, and what
+was last reported stands; so it is with --no-live. Values of Secrets are shown as hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`

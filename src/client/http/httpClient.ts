@@ -52,7 +52,7 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
 }
 
 async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-  const { space, resources, brief, after, known, epoch, protocols, signal } = options
+  const { space, resources, brief, hears, after, known, epoch, protocols, signal } = options
   const query = queryOf({
     resourceVersion: after,
     known: after === undefined ? known : undefined,
@@ -60,6 +60,7 @@ async function* stream(transport: HttpTransport, options: StreamOptions): AsyncG
     resources: resources?.map(groupResourceName).join(','),
     brief,
     protocol: protocols && protocolText(protocols),
+    hears: hears?.join(','),
   })
   const path = `/services/stream${spacePath(space)}${query}`
   let cursor = after ?? 0

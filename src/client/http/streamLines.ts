@@ -23,6 +23,12 @@ export function streamBatches(lines: readonly string[], after: number): (StreamB
       batches.push(StatusError.fromStatus(status as Partial<Status>, 500))
       return batches
     }
+    if (header.type === 'QUESTION') {
+      if (events.length > 0) batches.push({ events, revision, synced: false })
+      batches.push({ events: [], revision, synced: false, question: header.question })
+      events = []
+      continue
+    }
     const before = revision
     revision = Number(header.revision)
     if (!Number.isSafeInteger(revision)) throw new StatusError('InternalError', `no revision: ${line.slice(0, 200)}`)

@@ -6,8 +6,10 @@
  * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say, or the where-resolver of one whose location
  * selectors would be others.
  */
+import { randomBytes } from 'node:crypto'
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { jsonSize } from '../../apimachinery/jsonSize.ts'
+import type { LiveAsker } from '../../apimachinery/liveObjects.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import {
@@ -16,6 +18,7 @@ import {
   type MovedCopies,
   type ObjectPreview,
   type PreviewedObject,
+  type PreviewGroup,
   type PreviewReceiver,
   type PreviewRequest,
 } from '../../apimachinery/placementPreview.ts'
@@ -40,6 +43,7 @@ import { asksToSecure, withoutPodSecurity } from './podSecurity.ts'
 import { PreviewChecks } from './previewChecks.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
 import { type Finding, PreviewGroups } from './previewGroups.ts'
+import { PreviewLive } from './previewLive.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
 import { totalsOf } from './previewTotals.ts'
 import { createdCopy, project, updatedCopy } from './projection.ts'
@@ -56,6 +60,7 @@ export interface PlacementPreviewsDeps {
   consents: { allowance(space: string, way: Destination): Allowance }
   where: ImaginedPlacementsDeps['where']
   now: () => number
+  live: LiveAsker | undefined
   brake: Pick<Brake, 'wouldHold'>
   rules: OwnershipRules
   pauses: Pick<Pauses, 'holdsCopy' | 'locationOf'>
@@ -93,6 +98,8 @@ interface Scene {
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly groups: PreviewGroups
   readonly checks: PreviewChecks
+  /** Absent: nobody asks what clusters hold. */
+  readonly live: PreviewLive | undefined
   /** Destinations that may still be looked at. */
   left: number
   /** Units of work for that. */
@@ -177,6 +184,7 @@ export class PlacementPreviews implements PreviewReceiver {
       checks: new PreviewChecks(client, units => {
         scene.workLeft -= units
       }),
+      live: request.live && new PreviewLive(this.#deps, request.live, randomBytes(32).toString('hex')),
       left: MAX_PREVIEW_DESTINATIONS,
       workLeft: MAX_PREVIEW_WORK,
     }
@@ -220,14 +228,30 @@ export class PlacementPreviews implements PreviewReceiver {
       if (!wanted.has(mailbox)) await this.#leave(scene, { imagined, way, findings, mailbox })
       if (scene.request.work?.due) await scene.request.work.rest()
     }
+    const live = scene.live && !scene.moves.moved.has(key) ? await this.#live(scene, scene.live, imagined) : undefined
     return {
       ...about,
       placements,
       groups: findings.groups(),
+      ...(live && { live }),
       ...(message !== undefined && { message }),
       ...(moves && { moves }),
       ...(unknown !== undefined && { unknown }),
     }
+  }
+
+  /** What clusters hold of it now. */
+  async #live({ groups, disclosure }: Scene, live: PreviewLive, imagined: Imagined): Promise<PreviewGroup[]> {
+    const { space, fact, object } = imagined
+    const findings = groups.begin(object)
+    const ways = this.#deps.join.destinationsOf(space, fact.key)
+    const shows = async (name: string, location: Destination): Promise<boolean> => {
+      const mailbox = this.#deps.mailbox(name)
+      const copy = mailbox && (await this.#copyIn(mailbox, fact.key, imagined))
+      return copy !== undefined && (await disclosure.showsCopy({ space, fact, location }, copy))
+    }
+    await live.find({ space, fact, object, ways, shows }, findings)
+    return findings.groups()
   }
 
   /** Names of the placements that would select an object, sorted. */

@@ -4,6 +4,7 @@
  */
 import type { AnswerDesk } from '../../apimachinery/answered.ts'
 import type { FigureDesk, LaggingCluster } from '../../apimachinery/carryFigures.ts'
+import type { LiveAsker } from '../../apimachinery/liveObjects.ts'
 import type { OutcomeSource } from '../../apimachinery/outcome.ts'
 import {
   CLUSTER_WORK_STATUSES,
@@ -93,6 +94,8 @@ export interface PlacementTranslatorDeps {
   outcomes?: OutcomeSource | undefined
   /** Where people ask what would change where. Absent: nobody asks. */
   previews?: PreviewSource | undefined
+  /** Who asks clusters what they hold now. Absent: nobody. */
+  live?: LiveAsker | undefined
   /** Who says where placements would lead. Absent: nobody knows. */
   where?: Pick<WhereDesk, 'answerer'> | undefined
   /** Where it makes itself known as who answers for work statuses. Absent: nobody asks. */
@@ -531,6 +534,7 @@ class Translator {
         consents,
         rules,
         where: () => deps.where?.answerer,
+        live: deps.live,
         now: () => (clock ?? systemClock).now(),
         brake: this.#brake,
         pauses: this.#pauses,

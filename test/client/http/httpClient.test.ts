@@ -256,6 +256,7 @@ t.test('a space stream gives lazily parsed events, cursors and the end of the sn
     const lines = [
       { ...event, object: deployment },
       { type: 'BOOKMARK', revision: 5, synced: true },
+      { type: 'QUESTION', question: { id: 'q' } },
       { ...event, type: 'DELETED', revision: 6, namespace: 'n', name: 'e', object: {} },
       { type: 'BOOKMARK', revision: 9 },
     ]
@@ -264,19 +265,23 @@ t.test('a space stream gives lazily parsed events, cursors and the end of the sn
   const batches: StreamBatch[] = []
   const resources = [DEPLOYMENTS, CONFIG_MAPS]
   const { signal } = new AbortController()
-  for await (const batch of client().stream({ space: '*', resources, after: 2, signal })) batches.push(batch)
-  t.equal(seen[0]!.line, 'GET /services/stream/clusters/*?resourceVersion=2&resources=deployments.apps%2Cconfigmaps')
+  const options = { space: '*', resources, hears: ['live'], after: 2, signal }
+  for await (const batch of client().stream(options)) batches.push(batch)
+  const query = 'resourceVersion=2&resources=deployments.apps%2Cconfigmaps&hears=live'
+  t.equal(seen[0]!.line, `GET /services/stream/clusters/*?${query}`)
   t.strictSame(
     batches.map(b => [b.events.length, b.revision, b.synced]),
     [
       [1, 3, false],
       [0, 5, true],
+      [0, 5, false],
       [1, 6, false],
       [0, 9, false],
     ],
   )
   const [added] = batches[0]!.events
-  const [deleted] = batches[2]!.events
+  t.same(batches[2]!.question, { id: 'q' }, 'what is asked has no place in the order')
+  const [deleted] = batches[3]!.events
   t.match(added, { type: 'ADDED', space: 'x', resource: DEPLOYMENTS, namespace: 'n', name: 'd', revision: 3 })
   t.strictSame(added!.object, deployment)
   t.equal(added!.object, added!.object, 'parsed once')

@@ -11,6 +11,7 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../../../src/apimachinery/placement.ts'
+import type { LiveWish } from '../../../src/apimachinery/placementPreview.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import type { SliceRow } from '../../../src/controllers/whereDesk.ts'
 import {
@@ -494,3 +495,70 @@ t.test(
     server.refuse = () => {}
   },
 )
+
+t.test('what clusters hold now is asked where it is wanted, and where nobody answers that is said', async t => {
+  const { previewer, live, server, wds, florin, guilder } = await scene(t)
+  const object = server.peek('wds1', MAPS, 'page', 'commonstuff')!
+  const asking = async (wish: LiveWish | undefined) => {
+    const objects = [{ resource: MAPS, object, operation: 'unchanged' as const }]
+    const [told] = await previewer().preview({ space: 'wds1', objects, live: wish })
+    return told!.live
+  }
+  const found = async (wish: LiveWish = {}) =>
+    (await asking(wish))?.map(
+      ({ action, locations, reason }) => `${action} ${locations.map(({ name }) => name)} ${reason}`,
+    )
+  t.equal(await asking(undefined), undefined)
+  t.same(await found(), ['Unknown florin,guilder NoSyncer'])
+  const heard: object[] = []
+  live.ask = async (mailbox, space, question) => {
+    heard.push({ mailbox, space, ...question })
+    if (mailbox === guilder) return 'OldSyncer'
+    const side = (v: string) => ({ data: { v }, metadata: { labels: { a: 'b', c: 7 }, annotations: 'none' } })
+    return { id: '1', state: 'differs', message: '', wanted: side('1'), live: { ...side('by hand'), kind: 'Other' } }
+  }
+  const told = await asking({})
+  t.match(told, [
+    {
+      action: 'Update',
+      locations: [{ name: 'florin' }],
+      before: { data: { v: 'by hand' } },
+      after: { data: { v: '1' } },
+    },
+    {
+      action: 'Unknown',
+      locations: [{ name: 'guilder' }],
+      message: /of an earlier release; what it last reported stands/,
+    },
+  ])
+  t.match(told![0]!.before, {
+    kind: 'ConfigMap',
+    metadata: { name: 'page', namespace: 'commonstuff', labels: { a: 'b' } },
+  })
+  t.match(heard[0], { mailbox: florin, space: 'wds1', resource: 'configmaps', namespace: 'commonstuff', name: 'page' })
+  t.match(heard[0], { hashKey: /^[0-9a-f]{64}$/ })
+  t.same(await found({ locations: ['guilder'] }), ['Unknown guilder OldSyncer'])
+  for (const [state, said] of [
+    ['same', 'Unchanged'],
+    ['missing', 'Create florin Missing'],
+    ['notOurs', 'Conflict florin NotOurs'],
+    ['failed', 'Unknown florin ClusterFailed'],
+  ] as const) {
+    live.ask = async () => ({ id: '1', state, message: 'no route' })
+    t.match(await found({ locations: ['florin'] }), [new RegExp(`^${said}`)])
+  }
+  t.match((await asking({ locations: ['florin'] }))![0]!.message, /could not be read: no route/)
+  live.ask = async () => ({ id: '1', state: 'differs', message: '' })
+  t.match((await asking({ locations: ['florin'] }))![0], { action: 'Update', reason: 'TooLarge', before: undefined })
+
+  // parameters that are not told to spaces may be in it
+  const location = server.peek('inv1', LOCATIONS, 'florin')!
+  const annotations = { 'a.b/key': 'hushhush' }
+  await server.in('inv1').update(LOCATIONS, { ...location, metadata: { ...location.metadata, annotations } })
+  const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } }
+  await wds.update(MAPS, configMap('page', { v: '%(a.b/key)' }, expanding))
+  await server.quiet()
+  live.ask = async () => ({ id: '1', state: 'differs', message: '', wanted: {}, live: { data: { v: 'hushhush' } } })
+  const [hidden] = (await asking({ locations: ['florin'] }))!
+  t.match(hidden, { action: 'Update', reason: 'NotShown', before: undefined, after: undefined })
+})

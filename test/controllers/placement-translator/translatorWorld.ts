@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import type { Answerer, AnswerFollower } from '../../../src/apimachinery/answered.ts'
 import { at } from '../../../src/apimachinery/fields.ts'
+import type { LiveAsker } from '../../../src/apimachinery/liveObjects.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   INVENTORY_BINDINGS,
@@ -142,7 +143,10 @@ export async function world(t: Test, clock?: Clock) {
     return rows
   }
   const followStatuses = (follower: AnswerFollower) => answerers[0]!.follow('wds1', follower)
-  const deps = { places: server, logger, turns, signal: stop.signal, previews, answers, where, ...(clock && { clock }) }
+  /** Answers for clusters; nobody is there until a test says so. */
+  const live: { ask: LiveAsker['ask'] } = { ask: async () => 'NoSyncer' }
+  const parts = { places: server, logger, turns, previews, answers, where, live }
+  const deps = { ...parts, signal: stop.signal, ...(clock && { clock }) }
   const start = (client: Client = server) => startPlacementTranslator({ client, ...deps })
   let translator = start()
   t.teardown(async () => {
@@ -166,6 +170,7 @@ export async function world(t: Test, clock?: Clock) {
     workStatuses,
     followStatuses,
     where,
+    live,
   }
 }
 

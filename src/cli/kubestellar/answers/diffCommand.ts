@@ -1,12 +1,14 @@
 /**
  * `kubectl kubestellar diff`: what clusters should have of an object beside what they have, as far as the center knows both: what
- * is on its way to them, and what they say became of it. What is in a cluster itself is not read.
+ * is on its way to them, what they say became of it, and what they hold now, which their syncers read for it.
  */
+
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import { str } from '../../../apimachinery/fields.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
 import { nameOfObject } from './askedObject.ts'
-import { isPlace } from './destinations.ts'
+import { isPlace, Places } from './destinations.ts'
 import { CHANGE, comparing, NO_CHANGE } from './exitCodes.ts'
 import { type Format, painter, printDocument } from './output.ts'
 import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview.ts'
@@ -20,6 +22,8 @@ import type { ClusterState } from './workStatus.ts'
 
 export interface DiffOptions extends AnswerOptions {
   cluster?: string
+  /** Whether clusters are read. Default: they are. */
+  live?: boolean
   output?: Format
 }
 
@@ -34,13 +38,24 @@ export interface DiffAnswer {
   readonly compared: string
   /** Between the object and what is on its way: where they differ the center is behind. */
   readonly center: readonly GroupAnswer[]
+  /** Between what is on its way and what the clusters hold now, as far as the center sets it; those where it is the same are left out. */
+  readonly live: readonly GroupAnswer[]
   /** Between what is on its way and the clusters, in their words; those that have it are left out. */
   readonly clusters: readonly ClusterState[]
   readonly unknown: readonly string[]
 }
 
-const COMPARED =
-  'the object, its copies on the way, and what the syncers of the clusters say they hold; the clusters themselves were not read'
+const REPORTED = 'the object, its copies on the way, and what the syncers of the clusters say they hold'
+
+/** Never silent about what was not read. */
+function comparedOf(live: readonly GroupAnswer[] | undefined): string {
+  const sum = (groups: readonly GroupAnswer[]): number => groups.reduce((all, { count }) => all + count, 0)
+  const unread = sum((live ?? []).filter(({ action }) => action === 'Unknown'))
+  const read = sum(live ?? []) - unread
+  if (read === 0) return `${REPORTED}; the clusters themselves were not read`
+  const rest = unread === 0 ? '' : `; ${unread} could not be read`
+  return `${REPORTED}; of ${read} ${read === 1 ? 'cluster' : 'clusters'} what is there now, in the fields that the center sets${rest}`
+}
 
 /** Resolves to the exit code. */
 export async function diffCommand(args: readonly string[], options: DiffOptions, terminal: Terminal): Promise<number> {
@@ -49,7 +64,7 @@ export async function diffCommand(args: readonly string[], options: DiffOptions,
       await checkPlaces(asked)
       const question = await Question.of(asked, args, options.cluster)
       const facts = await question.facts()
-      const answer = diffAnswer(facts, await centerOf(asked, facts), options.cluster)
+      const answer = diffAnswer(facts, await centerOf(asked, facts, options), options.cluster)
       await printDiff(answer, options.output ?? 'text', terminal)
       return answer.differs ? CHANGE : NO_CHANGE
     }),
@@ -57,9 +72,18 @@ export async function diffCommand(args: readonly string[], options: DiffOptions,
 }
 
 /** What is on its way, beside the object; why that is not known. */
-async function centerOf(asked: Parameters<typeof askPreview>[0], { object }: WhyFacts): Promise<ObjectAnswer | string> {
+async function centerOf(
+  asked: Parameters<typeof askPreview>[0],
+  { object, granted, bindings }: WhyFacts,
+  { cluster, live = true }: DiffOptions,
+): Promise<ObjectAnswer | string> {
+  const places = new Places(granted.items, bindings.items)
+  const chosen = granted.items
+    .map(row => places.of(str(row, 'inventory'), str(row, 'location')))
+    .filter(place => cluster !== undefined && isPlace(place, cluster))
+  const wish = { ...(chosen.length > 0 && { locations: [...new Set(chosen.map(({ name }) => name))] }) }
   try {
-    return (await askPreview(asked, [object])).objects[0]!
+    return (await askPreview(asked, [object], live ? wish : undefined)).objects[0]!
   } catch (error) {
     if (isStatusError(error, 'Forbidden') || error instanceof NoPreviews) return `what is on its way: ${error.message}`
     throw error
@@ -72,14 +96,19 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
   const groups = (known?.groups ?? []).filter(
     ({ locations }) => cluster === undefined || locations.some(place => isPlace(place, cluster)),
   )
+  const live = known?.live?.filter(
+    ({ locations }) => cluster === undefined || locations.some(place => isPlace(place, cluster)),
+  )
   const apart = clusters.filter(({ state }) => state !== 'Applied')
-  const differs = apart.length > 0 || (known !== undefined && changesSomething({ ...known, groups }))
+  const drifted = (live ?? []).filter(({ action }) => DRIFTED.has(action))
+  const drifts = drifted.reduce((all, { count }) => all + count, 0)
+  const differs = apart.length > 0 || drifts > 0 || (known !== undefined && changesSomething({ ...known, groups }))
   const what = nameOfObject(object, object.namespace ?? '', object.name)
   const message =
     clusters.length === 0 && groups.length === 0
       ? `${what} goes to no cluster: kubectl kubestellar why says why`
       : differs
-        ? `${what} is not everywhere as it should be: ${apart.length} of ${clusters.length} clusters differ or are not known`
+        ? `${what} is not everywhere as it should be: ${apart.length} of ${clusters.length} clusters differ or are not known${drifts > 0 ? `; ${drifts} ${drifts === 1 ? 'holds' : 'hold'} something else now` : ''}`
         : `${what} is as it should be in ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`
   return {
     apiVersion: ANSWERS_VERSION,
@@ -87,26 +116,40 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
     object,
     differs,
     message,
-    compared: COMPARED,
+    compared: comparedOf(live),
     center: groups.filter(({ action }) => action !== 'Unchanged'),
+    live: (live ?? []).filter(({ action }) => action !== 'Unchanged'),
     clusters: apart,
     unknown: [...unknown, ...(typeof center === 'string' ? [center] : [])],
   }
 }
 
+/** The cluster has something else, or none. */
+const DRIFTED: ReadonlySet<string> = new Set(['Update', 'Create'])
+const HOLDS: Readonly<Record<string, string>> = {
+  Update: 'holds something else in',
+  Create: 'is missing in',
+  Conflict: 'is not ours in',
+  Unknown: 'is not known in',
+}
+
 async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal): Promise<void> {
   if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
   if (format === 'name') {
-    for (const { location } of answer.clusters) terminal.out(`grantedlocation/${location}`)
+    const drifted = answer.live.filter(({ action }) => DRIFTED.has(action)).flatMap(({ locations }) => locations)
+    const names = new Set([...answer.clusters, ...drifted].map(({ location }) => location))
+    for (const name of names) terminal.out(`grantedlocation/${name}`)
     return
   }
   const paint = painter(terminal)
   const options = { wide: format === 'wide', paint, nowMs: Date.now() }
-  const { object, message, center, clusters, unknown } = answer
+  const { object, message, center, live, clusters, unknown } = answer
   const title = nameOfObject(object, object.namespace ?? '', object.name)
   const lines = [paint(message, answer.differs ? 'bad' : 'good')]
   if (center.length > 0) lines.push('', 'still to come on the way to clusters:')
   lines.push(...center.flatMap(group => groupText(title, group, options)))
+  if (live.length > 0) lines.push('', 'in the clusters now, beside what they should hold:')
+  lines.push(...live.flatMap(group => groupText(title, group, { ...options, words: HOLDS })))
   if (clusters.length > 0) lines.push('', ...clusterTable(clusters, options))
   if (unknown.length > 0) lines.push('', ...unknown.map(text => paint(`not known: ${text}`, 'dim')))
   lines.push('', paint(`compared: ${answer.compared}`, 'dim'))

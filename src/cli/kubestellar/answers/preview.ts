@@ -33,6 +33,8 @@ export interface ObjectAnswer {
   readonly moves?: MovesAnswer
   /** What could not be found out of what it moves. */
   readonly unknown?: string
+  /** Where clusters were asked what they hold: beside what they should. */
+  readonly live?: readonly GroupAnswer[]
 }
 
 export interface MovesAnswer {
@@ -84,6 +86,7 @@ export function readPreview(told: readonly Record<string, unknown>[], places: Pl
       placements: strings(one, 'placements'),
       ...(message !== '' && { message }),
       groups: objects(one, 'groups').map(group => readGroup(group, places)),
+      ...(Array.isArray(one.live) && { live: objects(one, 'live').map(group => readGroup(group, places)) }),
       ...(isRecord(one.moves) && { moves: readMoves(one.moves, places) }),
       ...(str(one, 'unknown') !== '' && { unknown: str(one, 'unknown') }),
     }

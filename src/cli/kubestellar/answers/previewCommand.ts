@@ -8,7 +8,12 @@ import {
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
 } from '../../../apimachinery/placement.ts'
-import { MAX_PREVIEW_BYTES, MAX_PREVIEWED, PLACEMENT_PREVIEWS } from '../../../apimachinery/placementPreview.ts'
+import {
+  type LiveWish,
+  MAX_PREVIEW_BYTES,
+  MAX_PREVIEWED,
+  PLACEMENT_PREVIEWS,
+} from '../../../apimachinery/placementPreview.ts'
 import { CommandError } from '../../ws/commandError.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
@@ -65,6 +70,7 @@ export class NoPreviews extends CommandError {
 export async function askPreview(
   { space }: Pick<Asked, 'space'>,
   would: readonly KubeObject[],
+  live?: LiveWish,
 ): Promise<PreviewAnswer> {
   const [granted, bindings] = await Promise.all([known(space, GRANTED_LOCATIONS), known(space, INVENTORY_BINDINGS)])
   const told: Record<string, unknown>[] = []
@@ -73,7 +79,7 @@ export async function askPreview(
       apiVersion: apiVersionOf(PLACEMENT_PREVIEWS),
       kind: 'PlacementPreview',
       metadata: {},
-      spec: { objects: some },
+      spec: { objects: some, ...(live && { live }) },
     }
     try {
       told.push(...objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects'))

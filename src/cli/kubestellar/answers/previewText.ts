@@ -25,6 +25,8 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 export interface PreviewTextOptions {
   readonly wide: boolean
   readonly paint: Paint
+  /** Of actions, with the preposition before the clusters. Default: those of a preview. */
+  readonly words?: Readonly<Record<string, string>>
 }
 
 export function previewText(answer: PreviewAnswer, options: PreviewTextOptions): string[] {
@@ -90,12 +92,12 @@ function objectText(object: ObjectAnswer, options: PreviewTextOptions): string[]
   return object.groups.flatMap(group => groupText(title, group, options))
 }
 
-export function groupText(title: string, group: GroupAnswer, { wide, paint }: PreviewTextOptions): string[] {
+export function groupText(title: string, group: GroupAnswer, { wide, paint, words }: PreviewTextOptions): string[] {
   const { action, count, locations, message } = group
   const named = locations.slice(0, wide ? locations.length : FEW).map(({ location }) => location)
   const more = count - named.length
   const where = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const head = paint(`${title} ${WORDS[action] ?? action} in ${where}`, COLOURS[action])
+  const head = paint(`${title} ${words?.[action] ?? `${WORDS[action] ?? action} in`} ${where}`, COLOURS[action])
   const told = message === undefined ? [head] : [`${head}: ${message}`]
   return action === 'Unchanged' ? told : [...told, ...diffOf(group).map(line => paint(line, colourOf(line)))]
 }

@@ -1,0 +1,117 @@
+/**
+ * Questions to syncers about what their clusters hold now: they go down the streams of mailboxes that were opened by syncers that hear
+ * them, and wait for their answers. Few at a time, of each space and cluster one after the other, and none for ever.
+ */
+import { randomUUID } from 'node:crypto'
+import {
+  LIVE_PACE_MS,
+  LIVE_WAIT_MS,
+  type LiveAnswer,
+  type LiveAsker,
+  type LiveQuestion,
+  MAX_LIVE_WAITING,
+  type Unasked,
+} from '../../apimachinery/liveObjects.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { UserInfo } from '../auth/types.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+import { isSyncerOf } from './syncerIdentity.ts'
+
+export interface LiveQuestionsDeps {
+  tree: Pick<SpaceTree, 'pathOf'>
+  clock: Clock
+}
+
+/** Sends a question down a stream. */
+type Send = (question: LiveQuestion) => void
+
+/** Without `send` one that hears no questions. */
+interface Stream {
+  readonly send: Send | undefined
+}
+
+interface Waiting {
+  /** Whose syncer is to answer. */
+  readonly mailbox: string
+  answer(answer: LiveAnswer | Unasked): void
+}
+
+export class LiveQuestions implements LiveAsker {
+  readonly #deps: LiveQuestionsDeps
+  /** Streams of syncers, by mailbox. */
+  readonly #streams = new Map<string, Set<Stream>>()
+  readonly #waiting = new Map<string, Waiting>()
+  /** When a space may ask a cluster next. Those that may now are forgotten. */
+  readonly #next = new Map<string, number>()
+  /** With those that wait for their turn. */
+  #under = 0
+
+  constructor(deps: LiveQuestionsDeps) {
+    this.#deps = deps
+  }
+
+  /** A stream of a mailbox begins; what is answered is to be called at its end. */
+  reading(mailbox: string, user: UserInfo, send: Send | undefined): () => void {
+    if (!isSyncerOf(user, this.#deps.tree)) return () => {}
+    const streams = this.#streams.get(mailbox) ?? new Set()
+    const one: Stream = { send }
+    this.#streams.set(mailbox, streams.add(one))
+    return () => {
+      streams.delete(one)
+      if (streams.size === 0 && this.#streams.get(mailbox) === streams) this.#streams.delete(mailbox)
+    }
+  }
+
+  async ask(mailbox: string, space: string, question: Omit<LiveQuestion, 'id'>): Promise<LiveAnswer | Unasked> {
+    const early = this.#unheard(mailbox)
+    if (early) return early
+    if (this.#under >= MAX_LIVE_WAITING) return 'TooMany'
+    this.#under++
+    try {
+      if (!(await this.#turn(`${space} ${mailbox}`))) return 'TooMany'
+      return this.#unheard(mailbox) ?? (await this.#send(mailbox, question))
+    } finally {
+      this.#under--
+    }
+  }
+
+  /** What a syncer says; an answer that nobody waits for, or waits for no more, is none. */
+  take(mailbox: string, answer: LiveAnswer): void {
+    const waiting = this.#waiting.get(answer.id)
+    if (waiting?.mailbox === mailbox) waiting.answer(answer)
+  }
+
+  #unheard(mailbox: string): Unasked | undefined {
+    const streams = this.#streams.get(mailbox)
+    if (!streams) return 'NoSyncer'
+    return [...streams].some(({ send }) => send !== undefined) ? undefined : 'OldSyncer'
+  }
+
+  async #send(mailbox: string, question: Omit<LiveQuestion, 'id'>): Promise<LiveAnswer | Unasked> {
+    const { promise, resolve } = Promise.withResolvers<LiveAnswer | Unasked>()
+    const id = randomUUID()
+    const cancel = this.#deps.clock.after(LIVE_WAIT_MS, () => resolve('SilentSyncer'))
+    this.#waiting.set(id, { mailbox, answer: resolve })
+    try {
+      // a stream that was resumed may have its former one beside it for a moment: the syncer hears it once
+      const stream = [...this.#streams.get(mailbox)!].findLast(({ send }) => send !== undefined)
+      stream?.send?.({ ...question, id })
+      return await promise
+    } finally {
+      cancel()
+      this.#waiting.delete(id)
+    }
+  }
+
+  /** Whether its turn came; nobody waits longer for that than for an answer. */
+  async #turn(id: string): Promise<boolean> {
+    const { clock } = this.#deps
+    const nowMs = clock.now()
+    for (const [other, atMs] of this.#next) if (atMs <= nowMs) this.#next.delete(other)
+    const atMs = Math.max(nowMs, this.#next.get(id) ?? 0)
+    if (atMs - nowMs > LIVE_WAIT_MS) return false
+    this.#next.set(id, atMs + LIVE_PACE_MS)
+    if (atMs > nowMs) await new Promise<void>(resolve => clock.after(atMs - nowMs, resolve))
+    return true
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * What clusters hold of an object now, asked of their syncers, beside what is on its way there. Where nobody answers that is said, and
+ * what the syncer last reported stands.
+ */
+import {
+  type LIVE_STATES,
+  type LiveAnswer,
+  type LiveAsker,
+  MAX_LIVE_CLUSTERS,
+  type Unasked,
+} from '../../apimachinery/liveObjects.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { LiveWish, PreviewAction } from '../../apimachinery/placementPreview.ts'
+import type { Told } from './allowance.ts'
+import type { Mailbox } from './mailbox.ts'
+import type { Finding } from './previewGroups.ts'
+import type { Destination } from './ways.ts'
+import type { ObjectFact } from './workload.ts'
+
+export interface PreviewLiveDeps {
+  live: LiveAsker | undefined
+  mailbox: (name: string) => Pick<Mailbox, 'space' | 'synced' | 'copies' | 'ownersOf'> | undefined
+}
+
+export interface AskedLive {
+  readonly space: string
+  readonly fact: ObjectFact
+  readonly object: KubeObject
+  /** Where it is placed, by mailbox. */
+  readonly ways: ReadonlyMap<string, Destination>
+  /** Whether what is on its way there may be shown. */
+  readonly shows: (mailbox: string, way: Destination) => Promise<boolean>
+}
+
+interface Found {
+  readonly action: PreviewAction
+  readonly told?: Told | undefined
+  readonly content?: { readonly before: KubeObject; readonly after: KubeObject }
+}
+
+/** Of one preview. */
+export class PreviewLive {
+  readonly #deps: PreviewLiveDeps
+  readonly #wish: LiveWish
+  readonly #hashKey: string
+  #left = MAX_LIVE_CLUSTERS
+
+  /** @param hashKey of this preview alone */
+  constructor(deps: PreviewLiveDeps, wish: LiveWish, hashKey: string) {
+    this.#deps = deps
+    this.#wish = wish
+    this.#hashKey = hashKey
+  }
+
+  async find(asked: AskedLive, findings: Finding): Promise<void> {
+    const { locations } = this.#wish
+    const wanted = [...asked.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
+    const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(asked, mailbox, way)))
+    // in the order of the places, whoever answers first
+    for (const [i, { action, told, content }] of found.entries()) findings.add(action, wanted[i]![1], told, content)
+  }
+
+  async #ask(asked: AskedLive, name: string, way: Destination): Promise<Found> {
+    const { space, fact, object } = asked
+    const mailbox = this.#deps.mailbox(name)
+    if (!mailbox?.synced || !mailbox.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space))
+      return { action: 'Unknown', told: NOT_THERE }
+    if (this.#left-- <= 0) return { action: 'Unknown', told: NOT_ASKED }
+    const { group, resource } = fact.resource
+    const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#hashKey }
+    const answer = (await this.#deps.live?.ask(mailbox.space, space, question)) ?? 'NoSyncer'
+    if (typeof answer === 'string') return { action: 'Unknown', told: UNASKED[answer] }
+    const { action, told } = MEANINGS[answer.state]
+    if (answer.state !== 'differs') return { action, told: told && { ...told, message: wordsOf(told, answer) } }
+    if (!(await asked.shows(name, way))) return { action, told: HIDDEN }
+    if (!answer.wanted || !answer.live) return { action, told: TOO_LARGE }
+    return { action, content: { before: objectOf(object, answer.live), after: objectOf(object, answer.wanted) } }
+  }
+}
+
+/** A syncer's word, in the form of the object that it is about: it may say anything. */
+function objectOf(
+  { apiVersion, kind, metadata: { name, namespace } }: KubeObject,
+  said: Record<string, unknown>,
+): KubeObject {
+  const { metadata, ...fields } = said
+  const texts = (field: 'labels' | 'annotations'): Record<string, string> => {
+    const map = isRecord(metadata) ? metadata[field] : undefined
+    const entries = Object.entries(isRecord(map) ? map : {})
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  }
+  const place = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) }
+  return {
+    ...fields,
+    apiVersion,
+    kind,
+    metadata: { ...place, labels: texts('labels'), annotations: texts('annotations') },
+  }
+}
+
+function wordsOf({ message }: Told, answer: LiveAnswer): string {
+  return answer.message === '' ? message : `${message}: ${answer.message}`
+}
+
+const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewAction; told?: Told }>> = {
+  same: { action: 'Unchanged' },
+  differs: { action: 'Update' },
+  missing: { action: 'Create', told: { reason: 'Missing', message: 'the cluster has none' } },
+  notOurs: {
+    action: 'Conflict',
+    told: { reason: 'NotOurs', message: 'what is there was there before, or is left alone: it is not compared' },
+  },
+  notCarried: {
+    action: 'Unknown',
+    told: { reason: 'NotCarried', message: 'its syncer does not carry it, or not yet' },
+  },
+  failed: { action: 'Unknown', told: { reason: 'ClusterFailed', message: 'the cluster could not be read' } },
+}
+
+const STANDS = 'what it last reported stands'
+const UNASKED: Readonly<Record<Unasked, Told>> = {
+  NoSyncer: { reason: 'NoSyncer', message: `the cluster was not read, for no syncer of it is connected; ${STANDS}` },
+  OldSyncer: {
+    reason: 'OldSyncer',
+    message: `the cluster was not read, for its syncer is of an earlier release; ${STANDS}`,
+  },
+  SilentSyncer: {
+    reason: 'SilentSyncer',
+    message: `the cluster was not read, for its syncer did not answer; ${STANDS}`,
+  },
+  TooMany: {
+    reason: 'TooMany',
+    message: `the cluster was not read, for too many questions wait; ${STANDS}; try again`,
+  },
+}
+const NOT_ASKED: Told = {
+  reason: 'NotAsked',
+  message: `no more than ${MAX_LIVE_CLUSTERS} clusters are read for one question; ${STANDS}`,
+}
+const NOT_THERE: Told = { reason: 'NotPlaced', message: 'it is not on its way to the cluster yet' }
+const TOO_LARGE: Told = { reason: 'TooLarge', message: 'it is not as it should be, and too large to be shown' }
+const HIDDEN: Told = {
+  reason: 'NotShown',
+  message:
+    'it is not as it should be; what differs is not shown, for annotations of the location, which are not told to this space, are in it',
+}

@@ -1,0 +1,106 @@
+// Questions to syncers: only to those that hear them, one after the other, few at a time, and none for ever.
+import t from 'tap'
+import {
+  LIVE_PACE_MS,
+  LIVE_WAIT_MS,
+  type LiveAnswer,
+  type LiveQuestion,
+  MAX_LIVE_BYTES,
+  MAX_LIVE_WAITING,
+  readLiveAnswer,
+} from '../../../src/apimachinery/liveObjects.ts'
+import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
+import { LiveQuestions } from '../../../src/apiserver/authority/liveQuestions.ts'
+import { SYNCER_USER } from '../../../src/apiserver/authority/syncerReach.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
+
+const MAILBOX = 'root:espw:abc-mb-11111111-1111-4111-8111-111111111111'
+const syncer = { name: SYNCER_USER, uid: '', groups: [], extra: { [EXTRAS.clusterName]: ['m1'] } }
+const asked = { group: '', resource: 'configmaps', namespace: 'shop', name: 'page', hashKey: 'k' }
+
+function scene() {
+  const clock = new FakeClock()
+  const questions = new LiveQuestions({ tree: { pathOf: () => MAILBOX }, clock })
+  const heard: LiveQuestion[] = []
+  const read = (send: ((question: LiveQuestion) => void) | undefined = question => void heard.push(question)) =>
+    questions.reading('m1', syncer, send)
+  const answer = (id: string): LiveAnswer => ({ id, state: 'same', message: '' })
+  return { clock, questions, heard, read, answer }
+}
+
+t.test('a question goes to a syncer that hears it, and its answer comes back', async t => {
+  const { questions, heard, read, answer, clock } = scene()
+  t.equal(await questions.ask('m1', 'wds', asked), 'NoSyncer')
+  const oldEnds = [questions.reading('m1', syncer, undefined), questions.reading('m1', syncer, undefined)]
+  t.equal(await questions.ask('m1', 'wds', asked), 'OldSyncer')
+  oldEnds[0]!()
+  t.equal(await questions.ask('m1', 'wds', asked), 'OldSyncer', 'one of them is still there')
+  oldEnds[1]!()
+  questions.reading('m1', { name: 'mia', uid: '', groups: [] }, () => t.fail('nobody else is asked'))
+  t.equal(await questions.ask('m1', 'wds', asked), 'NoSyncer')
+  const end = read()
+  const told = questions.ask('m1', 'wds', asked)
+  await clock.advance(0)
+  t.match(heard, [{ ...asked, id: /^[0-9a-f-]{36}$/ }])
+  const { id } = heard[0]!
+  questions.take('m2', answer(id))
+  questions.take('m1', answer('another'))
+  questions.take('m1', { ...answer(id), state: 'missing' })
+  questions.take('m1', answer(id))
+  t.match(await told, { state: 'missing' }, 'the first word of the syncer that was asked')
+  t.equal(clock.pending, 0)
+  end()
+  t.equal(await questions.ask('m1', 'wds', asked), 'NoSyncer')
+})
+
+t.test('a silent syncer is waited for so long; a space asks a cluster once in so long', async t => {
+  const { questions, heard, read, clock, answer } = scene()
+  read()
+  const first = questions.ask('m1', 'wds', asked)
+  const second = questions.ask('m1', 'wds', asked)
+  const others = questions.ask('m1', 'wds2', asked)
+  await clock.advance(LIVE_PACE_MS - 1)
+  t.equal(heard.length, 2, 'another space is not kept waiting')
+  await clock.advance(1)
+  t.equal(heard.length, 3)
+  questions.take('m1', answer(heard[2]!.id))
+  t.match(await second, { state: 'same' })
+  await clock.advance(LIVE_WAIT_MS)
+  t.equal(await first, 'SilentSyncer')
+  t.equal(await others, 'SilentSyncer')
+  questions.take('m1', answer(heard[0]!.id))
+})
+
+t.test('few wait at a time', async t => {
+  const { questions, heard, read, clock, answer } = scene()
+  read()
+  const all = Array.from({ length: MAX_LIVE_WAITING }, (_, i) => questions.ask('m1', `space${i}`, asked))
+  await clock.advance(0)
+  t.equal(heard.length, MAX_LIVE_WAITING)
+  t.equal(await questions.ask('m1', 'wds', asked), 'TooMany')
+  for (const { id } of heard) questions.take('m1', answer(id))
+  await Promise.all(all)
+  const again = questions.ask('m1', 'wds', asked)
+  await clock.advance(0)
+  questions.take('m1', answer(heard.at(-1)!.id))
+  t.match(await again, { state: 'same' })
+  const turns = Array.from({ length: 40 }, () => questions.ask('m1', 'greedy', asked))
+  t.equal(await turns.at(-1), 'TooMany', 'who would wait too long for a turn hears so at once')
+  await clock.advance(3 * LIVE_WAIT_MS)
+  await Promise.all(turns)
+})
+
+t.test('what a syncer says is bounded, and read before it counts', async t => {
+  t.match(readLiveAnswer({ id: 'a', state: 'failed', message: 'one\nline\u001b[31m', live: { x: 1 } }), {
+    message: /^one line/,
+    live: { x: 1 },
+    wanted: undefined,
+  })
+  t.notOk(readLiveAnswer({ id: 'a', state: 'failed', message: '\u001b[31m' }).message.includes('\u001b'))
+  t.throws(() => readLiveAnswer(7), /answer: must be an object/)
+  t.throws(() => readLiveAnswer({ id: '', state: 'same' }), /answer\.id/)
+  t.throws(() => readLiveAnswer({ id: 'a', state: 'fine' }), /answer\.state: must be one of same, /)
+  t.throws(() => readLiveAnswer({ id: 'a', state: 'same', live: [] }), /answer\.live: must be an object/)
+  const large = { x: 'y'.repeat(MAX_LIVE_BYTES) }
+  t.throws(() => readLiveAnswer({ id: 'a', state: 'same', wanted: large }), /answer\.wanted: has more than 65536 bytes/)
+})
