@@ -28,6 +28,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Allowance, Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
+import { wantsExpansion } from './customize.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
 import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
 import { leftThere } from './leftThere.ts'
@@ -94,6 +95,8 @@ interface Scene {
   readonly join: Pick<PlacementJoin, 'spec' | 'workload'>
   readonly sources: SourceReader
   readonly disclosure: PreviewDisclosure
+  /** References of Customizers that are imagined. */
+  readonly customizers: ReadonlySet<string>
   /** Labels of Namespaces that are imagined, by name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly groups: PreviewGroups
@@ -179,6 +182,7 @@ export class PlacementPreviews implements PreviewReceiver {
       join: imaginedJoin(this.#deps.join, moves.placements),
       sources,
       disclosure,
+      customizers: new Set(customizers.keys()),
       namespaces,
       groups: new PreviewGroups(),
       checks: new PreviewChecks(client, units => {
@@ -364,12 +368,24 @@ export class PlacementPreviews implements PreviewReceiver {
       return isShown
         ? findings.add('Create', location, undefined, { after: whole })
         : findings.add('Create', location, HIDDEN)
+    const showsThere = await disclosure.showsCopy(at, copy)
+    // whether a guess is right is nobody's business either: that is told only of what says the same as the stored object
+    if (!(isShown && showsThere) && !(await this.#saysAsStored(scene, imagined)))
+      return findings.add('Update', location, MAY_BE_HIDDEN)
     if (!after) return findings.add('Unchanged', location)
     // what another space says of the copy is nobody else's business
     if (!isShown) return findings.add('Update', location, HIDDEN)
     if (!recorded.includes(space)) return findings.add('Update', location, TAKEN_OVER, { after: whole })
-    const showsBoth = await disclosure.showsCopy(at, copy)
-    findings.add('Update', location, showsBoth ? undefined : HIDDEN, showsBoth ? { before: copy, after } : {})
+    findings.add('Update', location, showsThere ? undefined : HIDDEN, showsThere ? { before: copy, after } : {})
+  }
+
+  /** Whether nothing that customization goes by is another than what is stored, nor what it is made of. */
+  async #saysAsStored({ sources, customizers }: Scene, { space, fact, object }: Imagined): Promise<boolean> {
+    const known = this.#deps.join.fact(space, fact.key)
+    const stored = known && (await sources.read(space, known))
+    if (!stored || customizers.has(fact.customizer) || known.customizer !== fact.customizer) return false
+    if (wantsExpansion(stored) !== wantsExpansion(object)) return false
+    return updatedCopy(project(space, object), createdCopy(project(space, stored))) === undefined
   }
 
   /** Where an object is and would go no more. */
@@ -466,6 +482,11 @@ const HIDDEN: Told = {
   reason: 'NotShown',
   message:
     'annotations of the location are parameters of it, which are not told to this space: what would change is not shown',
+}
+const MAY_BE_HIDDEN: Told = {
+  reason: 'NotShown',
+  message:
+    'annotations of the location are parameters of it, which are not told to this space: whether anything would change, and what, is not shown',
 }
 const TOO_MANY: Told = {
   reason: 'TooMany',

@@ -245,6 +245,16 @@ t.test('what annotations of a Location say is not shown, neither then nor now', 
     (await told('%(a.b/key)')).map(([action]) => action),
     ['Unchanged'],
   )
+  const atFlorin = async (v: string, metadata: object = expanding) => {
+    const [{ groups } = { groups: [] }] = await ask(configMap('page', { v }, metadata))
+    return groups
+      .filter(({ locations }) => locations.some(({ name }) => name === 'florin'))
+      .map(({ action, reason, before, after }) => [action, 'florin', reason, before, after])[0]
+  }
+  t.same(await atFlorin('hushhush'), hidden, 'a right guess is told as a wrong one')
+  t.same(await atFlorin('hush'), hidden)
+  t.same(await atFlorin('hushhush', {}), hidden)
+  t.same(await atFlorin('%(a.b/key)', { ...expanding, labels: { a: 'b' } }), hidden)
   t.match((await told('plain', { labels: { 'edge.kubestellar.io/natured': 'true' } }))[0], [
     'Delete',
     'florin',
