@@ -121,6 +121,8 @@ export interface StreamEvent {
   readonly isKnown?: boolean
   /** Parsed on first use and shared by all readers of the event: never change it. */
   readonly object: KubeObject
+  /** Those of `object`, perhaps without managedFields, where they are there for less. Absent: they are not. */
+  readonly metadata?: Readonly<KubeObject['metadata']> | undefined
   /** Whether the object's JSON text holds `text`: a cheap test before `object` is parsed. */
   mentions(text: string): boolean
   /** Without parsing it; `undefined` where nobody can tell. Absent: nobody can tell of any. */

@@ -3,6 +3,7 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import type { Likeness, StreamEvent } from '../../client/client.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
+import { metadataOfLarge } from '../registry/decodeInSteps.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 
@@ -58,6 +59,10 @@ export class SharedEvent implements StreamEvent {
     const { bytes } = forms.of(this.#stored)
     this.#converted ??= forms.tell(this.#stored, JSON.parse(bytes.toString()) as KubeObject)
     return this.#converted
+  }
+  get metadata(): Readonly<KubeObject['metadata']> | undefined {
+    const known = this.#services.deps.parsed.known(this.#stored)
+    return known?.metadata ?? metadataOfLarge(this.#stored)
   }
   mentions(text: string): boolean {
     return mentions(this.#stored, text)

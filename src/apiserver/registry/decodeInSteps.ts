@@ -7,6 +7,7 @@
  */
 import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
+import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 
@@ -22,9 +23,9 @@ export function* decodeInSteps(stored: Stored): Steps<KubeObject> {
   const { bytes, headBytes } = stored
   if (bytes.length < LARGE_BYTES) return decodeObject(stored)
   const head = bytes.toString('utf8', 0, headBytes)
-  const from = head.indexOf(FIELD) + FIELD.length
-  const to = from < FIELD.length ? -1 : before(head, END, from)
-  if (to < 0) return decodeObject(stored)
+  const claims = claimsIn(head)
+  if (claims === undefined) return decodeObject(stored)
+  const { from, to } = claims
   yield
   const rest = head.slice(0, from) + head.slice(to + 1) + bytes.toString('utf8', headBytes)
   const object = parsed(rest)
@@ -39,6 +40,30 @@ export function* decodeInSteps(stored: Stored): Steps<KubeObject> {
     begin = end + 2
   }
   return object
+}
+
+/**
+ * Which one it is, who owns it and who still has to look after its end, out of the head of its text alone, without those who claim
+ * its fields. `undefined` where that is no cheaper than to parse it all, or cannot be told apart.
+ */
+export function metadataOfLarge(stored: Stored): KubeObject['metadata'] | undefined {
+  const { headBytes, revision } = stored
+  if (sizeOf(stored) < LARGE_BYTES || headBytes === 0) return undefined
+  const head = stored.bytes.toString('utf8', 0, headBytes)
+  const claims = claimsIn(head)
+  const kept = claims ? head.slice(0, claims.from) + head.slice(claims.to + 1) : head
+  const metadata = parsed(`${kept}${revision}"}}`)?.metadata
+  if (metadata === undefined || !claims) return metadata
+  const { managedFields, ...rest } = metadata
+  // it was a field of something else
+  return managedFields?.length === 0 ? rest : undefined
+}
+
+/** Where the entries of claims stand in the head of a text. */
+function claimsIn(head: string): { from: number; to: number } | undefined {
+  const from = head.indexOf(FIELD) + FIELD.length
+  const to = from < FIELD.length ? -1 : before(head, END, from)
+  return to < 0 ? undefined : { from, to }
 }
 
 /** `undefined`: it is no JSON, because too much was cut out. */

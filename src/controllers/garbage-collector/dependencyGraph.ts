@@ -102,11 +102,11 @@ export class DependencyGraph implements StreamHandler {
   #present(id: string, event: StreamEvent): void {
     const known = this.#nodes.get(id)
     if (!known && !event.mentions('"deletionTimestamp"') && !event.mentions('"ownerReferences"')) return
-    const { metadata } = event.object
+    const metadata = metadataOf(event)
     const ref = known?.ref ?? this.#refOf(event)
     const uid = metadata.uid ?? ''
     if (known && known.uid !== uid) this.#gonePast(known)
-    const waiting = this.#noteWaiting(ref, event.object)
+    const waiting = this.#noteWaiting(ref, metadata)
     const before = known?.uid === uid ? known : undefined
     const owners = metadata.ownerReferences ?? []
     if (before && sameOwners(before.owners, owners)) {
@@ -131,7 +131,7 @@ export class DependencyGraph implements StreamHandler {
 
   #deleted(id: string, event: StreamEvent): void {
     const node = this.#nodes.get(id)
-    const uid = event.object.metadata.uid ?? ''
+    const uid = metadataOf(event).uid ?? ''
     const own = ownerId(event.space, uid)
     this.#live.delete(own)
     this.#waiting.delete(own)
@@ -161,8 +161,8 @@ export class DependencyGraph implements StreamHandler {
   }
 
   /** Remembers an owner that waits for its dependents, and wakes it; the finalizer that it waits with. */
-  #noteWaiting(ref: StreamedRef, object: KubeObject): typeof FOREGROUND | typeof ORPHAN | undefined {
-    const { deletionTimestamp, finalizers = [], uid = '' } = object.metadata
+  #noteWaiting(ref: StreamedRef, metadata: KubeObject['metadata']): typeof FOREGROUND | typeof ORPHAN | undefined {
+    const { deletionTimestamp, finalizers = [], uid = '' } = metadata
     const id = ownerId(ref.space, uid)
     const waits = finalizers.includes(ORPHAN) ? ORPHAN : finalizers.includes(FOREGROUND) ? FOREGROUND : undefined
     if (deletionTimestamp === undefined || !waits) {
@@ -221,6 +221,11 @@ export class DependencyGraph implements StreamHandler {
     }
     return { space: event.space, resource: shared, namespace: event.namespace, name: event.name }
   }
+}
+
+/** Nothing else of an object is looked at, and some have a megabyte beside it. */
+function metadataOf(event: StreamEvent): KubeObject['metadata'] {
+  return event.metadata ?? event.object.metadata
 }
 
 function* refsOf(nodes: Iterable<Node>): Generator<StreamedRef> {

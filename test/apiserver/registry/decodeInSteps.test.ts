@@ -4,7 +4,7 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { decodeObject, encodeObject } from '../../../src/apiserver/registry/codec.ts'
-import { decodeInSteps } from '../../../src/apiserver/registry/decodeInSteps.ts'
+import { decodeInSteps, metadataOfLarge } from '../../../src/apiserver/registry/decodeInSteps.ts'
 import { encodeInSteps } from '../../../src/apiserver/registry/encodeInSteps.ts'
 import type { Stored } from '../../../src/storage/store.ts'
 import { countSteps } from '../../support/countSteps.ts'
@@ -93,4 +93,19 @@ t.test('a field of this name elsewhere in the metadata is left as it is', async 
   t.strictSame(atOnce(decodeInSteps(object)), decodeObject(object))
   const same = decodeObject(object)
   t.strictSame(atOnce(encodeInSteps(same)), encodeObject(same))
+})
+
+t.test('metadata of a large object come out of its head, whatever its texts are', async t => {
+  const tricky = { annotations: { a: '"managedFields":[{"x', b: '}],"c' }, finalizers: ['a.example.com/b'], uid: 'u' }
+  const owned = { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'uo' }] }
+  for (const more of [{}, tricky, owned, { labels: { managedFields: 'x' } }]) {
+    for (const managedFields of [undefined, [claim('m', ['a', 'b'])], [claim('m', ['}],"x']), claim('n', ['a'])]]) {
+      const object = stored(map({ ...more, ...(managedFields && { managedFields }) }, { filler }))
+      const { managedFields: _, ...whole } = decodeObject(object).metadata
+      // the text is parsed as far as the metadata go, and no further
+      const spoilt = Buffer.concat([object.bytes.subarray(0, -1), Buffer.from('!')])
+      t.strictSame(metadataOfLarge({ ...object, bytes: spoilt }), whole)
+    }
+  }
+  t.equal(metadataOfLarge(stored(map({}))), undefined, 'a small one is parsed as ever, and kept for others')
 })

@@ -46,6 +46,25 @@ function graphOf() {
   return { graph, woken: () => woken.splice(0).sort() }
 }
 
+t.test('of what tells its metadata nothing else is parsed', async t => {
+  const { graph, woken } = graphOf()
+  graph.begin()
+  graph.synced()
+  const told = (type: StreamEvent['type'], name: string, metadata: Partial<KubeObject['metadata']> = {}) => {
+    const { event: made, parsed } = event(type, name, metadata)
+    // what the getter says is not asked for here
+    const change = Object.defineProperty(made, 'metadata', { value: { name, uid: `uid-${name}`, ...metadata } })
+    graph.change(change)
+    t.equal(parsed(), 0)
+  }
+  woken()
+  told('ADDED', 'd', ownedBy('o'))
+  t.strictSame(woken(), ['d'])
+  told('MODIFIED', 'd', ownedBy('o', 'p'))
+  told('DELETED', 'o')
+  t.ok(woken().includes('d'))
+})
+
 t.test('objects without owners pass by unparsed and are not held', t => {
   const { graph } = graphOf()
   graph.begin()
