@@ -9,6 +9,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { apart } from '../../storage/texts.ts'
 import { decodeObject } from '../registry/codec.ts'
+import { decodeBesideSpec } from '../registry/decodeBesideSpec.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type ConversionDeps, convertThroughWebhook } from './conversionWebhook.ts'
 import { type DefinitionRecord, judge, type Verdict, workFor } from './definitionRecord.ts'
@@ -132,7 +133,7 @@ export class ServedDefinitions {
   #settle(stored: Stored): void {
     const { key, revision } = stored
     const { space, name } = key
-    const definition = decodeObject(stored)
+    const definition = this.#definitionOf(stored)
     const names = this.#namesOf(space, definition)
     const verdict = judge(definition, names)
     const { acceptedNames, isEstablished, isDeleting } = verdict
@@ -150,6 +151,12 @@ export class ServedDefinitions {
     names.hold(name, acceptedNames)
     if (before !== undefined && before.signature !== record.signature) this.#reconsider(space, record.group, name)
     if (workFor(definition, verdict)) this.#deps.wanting(key)
+  }
+
+  /** Everybody waits for a commit: what was parsed for the one before is not parsed again. */
+  #definitionOf(stored: Stored): KubeObject {
+    const before = this.#spaces.get(stored.key.space)?.byName.get(stored.key.name)?.definition.deref()
+    return (before && decodeBesideSpec(stored, before)) ?? decodeObject(stored)
   }
 
   /** Names of a group may have become free: those that wait for one get another look. */

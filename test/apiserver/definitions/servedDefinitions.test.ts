@@ -8,6 +8,7 @@ import { ServedDefinitions } from '../../../src/apiserver/definitions/servedDefi
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import type { Stored } from '../../../src/storage/store.ts'
 
 const { group, resource } = CRDS
 const CATALOG = loadCatalog().types
@@ -63,6 +64,42 @@ t.test('what was decoded to be served is not decoded again to be judged', async 
   const unread = { ...stored, bytes: Buffer.from('nobody reads it') }
   t.equal(served.verdictOn(unread)?.definition.metadata.uid, 'olds')
   t.equal(served.verdictOn({ ...unread, revision: stored.revision + 1 }), undefined)
+})
+
+t.test('the spec of a large one is parsed once for each generation, whatever is reported of it', async t => {
+  const w = await world()
+  const large = (generation: number, more: object = {}, status: object = {}): KubeObject => {
+    const { spec, ...rest } = definition('larges', 'Large', { generation, ...more })
+    return { ...rest, spec: { ...(spec as object), filler: 'x'.repeat(200_000) }, status }
+  }
+  // whoever parses it finds that it is no JSON
+  const unreadable = (object: KubeObject) => {
+    const { head, tail } = encodeObject(object)
+    return { head, tail: tail.replace('"scope":"Cluster"', '"scope":Cluster') }
+  }
+  const put = (object: KubeObject) =>
+    w.store.update(w.keyOf('larges'), () => ({ type: 'put', text: unreadable(object) }))
+  await w.put('larges', large(1))
+  const served = w.serve()
+  // what is held here is not collected in between
+  const held: ReturnType<typeof served.verdictOn>[] = []
+  const hold = (stored: Stored): void => void held.push(served.verdictOn(stored))
+  w.store.project(
+    { group, resource },
+    { reset: items => [...items].forEach(hold), apply: ({ stored }) => w.failed.length > 0 || hold(stored) },
+  )
+  t.same(w.wanting, ['larges.example.com'])
+  const { acceptedNames, conditions } = held[0]!.verdict
+  w.wanting.length = 0
+  await put(large(1, {}, { conditions, acceptedNames, status: { status: 'x' } }))
+  t.same(w.failed, [])
+  t.same(w.wanting, [], 'the new status was read: there is nothing more to say')
+  await put(large(1, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['x/y'] }, { conditions, acceptedNames }))
+  t.same(w.failed, [])
+  t.notOk(w.serves('larges')?.includes('create'), 'and so were the metadata')
+  await put(large(2, {}, { conditions, acceptedNames }))
+  t.match(w.failed, [/^larges.example.com: /], 'another generation may have another spec')
+  await w.store.close()
 })
 
 t.test('a kind comes, ends and goes inside of the commits of its CRD', async t => {
