@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { at as fieldAt } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { ADOPT, KEEP_ON_DELETE, WAVE } from '../../src/apimachinery/placement.ts'
+import { ADOPT, CREATE_ONLY, KEEP_ON_DELETE, OVERWRITE, WAVE } from '../../src/apimachinery/placement.ts'
 import { unlessGone } from '../../src/client/unlessGone.ts'
 import { temporaryDir } from '../support/server.ts'
 import {
@@ -21,7 +21,7 @@ import {
   there,
   warnings,
 } from '../syncer/support/installation.ts'
-import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
+import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
@@ -30,6 +30,13 @@ const annotated = (object: KubeObject, annotations: Record<string, string>): Kub
   metadata: { ...object.metadata, annotations },
 })
 const COMPLETE = { succeeded: 1, conditions: [{ type: 'Complete', status: 'True' }] }
+const CLAIMS = { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims' }
+const GEARS = { group: 'group2.test', version: 'v1', resource: 'gears' }
+const WEBHOOKS = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  resource: 'validatingwebhookconfigurations',
+}
 const noAssets = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'
 t.test('a real cluster of an older release', { skip: noAssets }, async t => {
   const dir = temporaryDir(t)
@@ -39,7 +46,9 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
   const mailbox = await register(center)
   const fromCenter = join(dir, 'syncer.kubeconfig')
   await center.syncerKubeconfig(fromCenter, mailbox)
-  const syncer = Program.orrery(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster])
+  const health = `127.0.0.1:${await freePort()}`
+  const command = ['--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster, '--health-address', health]
+  const syncer = Program.orrery(t, ['syncer', ...command])
   const wds = center.in('root:wmw1')
   await wds.create(MAPS, map('page', { x: '1' }))
   await wds.create(DEPLOYMENTS, deployment)
@@ -68,32 +77,11 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
   )
   await until(wds, DEPLOYMENTS, at('web'), object => isRecord(object?.status) && object.status.readyReplicas === 1)
   await cluster.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'orbital' } })
-  await cluster.create(CRDS, {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'sprockets.group1.test' },
-    spec: {
-      group: 'group1.test',
-      scope: 'Namespaced',
-      names: { plural: 'sprockets', singular: 'sprocket', kind: 'Sprocket' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  })
-  await until(cluster, CRDS, { name: 'sprockets.group1.test' }, object =>
-    JSON.stringify(object?.status ?? {}).includes('"Established"'),
-  )
+  await cluster.create(CRDS, definition('sprockets.group1.test', 'sprockets', 'Sprocket'))
+  await until(cluster, CRDS, { name: 'sprockets.group1.test' }, isEstablished)
   const sprockets = { group: 'group1.test', version: 'v1', resource: 'sprockets' }
   const george = { namespace: 'orbital', name: 'george' }
-  await until(center.in(mailbox), CRDS, { name: 'sprockets.group1.test' }, object =>
-    JSON.stringify(object?.status ?? {}).includes('"Established"'),
-  )
+  await until(center.in(mailbox), CRDS, { name: 'sprockets.group1.test' }, isEstablished)
   await cluster.create(sprockets, { apiVersion: 'group1.test/v1', kind: 'Sprocket', metadata: george, spec: { n: 1 } })
   await until(center.in(mailbox), sprockets, george, is('spec', { n: 1 }))
   // manners and order
@@ -126,5 +114,173 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
     warnings(syncer).filter(line => !line.startsWith('the cluster does not know .')),
     [],
   )
+  const inventory = center.in('root:imw1')
+  const florin = (isSo: (object: KubeObject | undefined) => boolean) =>
+    until(inventory, TARGETS, { name: 'florin' }, isSo)
+  const counts = (reason: string, count: number | undefined) => (object: KubeObject | undefined) =>
+    fieldAt(failures(object), reason) === count
+
+  await t.test('it says which release the cluster is, that its syncer is supported, and how it is', async t => {
+    const target = await florin(object => fieldAt(object?.status, 'versions') !== undefined)
+    t.match(fieldAt(target?.status, 'versions'), { kubernetes: /^v1\./, syncer: /^\d/ })
+    const conditions = JSON.stringify(fieldAt(target?.status, 'conditions'))
+    t.match(conditions, /"type":"SyncerSupported","status":"True","reason":"Supported"/)
+    t.equal((await fetch(`http://${health}/readyz`)).status, 200)
+    t.match(await (await fetch(`http://${health}/metrics`)).text(), 'orrery_syncer_connected{side="cluster"} 1\n')
+  })
+
+  await t.test('what was there before is refused and left alone', async t => {
+    const before = await cluster.create(MAPS, map('before', { own: 'x' }))
+    await wds.create(MAPS, map('before', { x: '1' }))
+    await florin(counts('AlreadyInCluster', 1))
+    const now = await cluster.get(MAPS, at('before'))
+    t.equal(now.metadata.resourceVersion, before.metadata.resourceVersion, 'nobody touched it')
+    await wds.delete(MAPS, at('before'))
+    await florin(counts('AlreadyInCluster', undefined))
+    t.equal((await cluster.get(MAPS, at('before'))).metadata.resourceVersion, before.metadata.resourceVersion)
+  })
+
+  await t.test('what is only to be created, or not to be overwritten, is left as the cluster has it', async () => {
+    await wds.create(MAPS, annotated(map('first', { x: '1' }), { [CREATE_ONLY]: 'true' }))
+    await wds.create(MAPS, annotated(map('seed', { x: '1' }), { [OVERWRITE]: 'false' }))
+    await wds.create(MAPS, map('followed', { x: '1' }))
+    for (const name of ['first', 'seed', 'followed']) {
+      await until(cluster, MAPS, at(name), there)
+      await cluster.patch(MAPS, at(name), 'merge', { data: { x: 'theirs' } })
+    }
+    for (const name of ['first', 'seed', 'followed']) await wds.patch(MAPS, at(name), 'merge', { data: { x: '2' } })
+    await until(cluster, MAPS, at('followed'), is('data', { x: '2' }))
+    for (const name of ['first', 'seed']) await until(cluster, MAPS, at(name), is('data', { x: 'theirs' }))
+    for (const name of ['first', 'seed', 'followed']) await wds.delete(MAPS, at(name))
+    await until(cluster, MAPS, at('followed'), gone)
+  })
+
+  await t.test('a kind that it does not serve waits alone', async () => {
+    const claim = {
+      metadata: at('gpu'),
+      spec: { devices: { requests: [{ name: 'g', exactly: { deviceClassName: 'g' } }] } },
+    }
+    await wds.create(CLAIMS, { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', ...claim })
+    await wds.create(PLACEMENTS, placement('claims', [{ apiGroup: 'resource.k8s.io', resources: ['resourceclaims'] }]))
+    await florin(counts('KindNotServed', 1))
+    await wds.create(MAPS, map('meanwhile', {}))
+    await until(cluster, MAPS, at('meanwhile'), there)
+    await wds.delete(CLAIMS, at('gpu'))
+    await florin(counts('KindNotServed', undefined))
+  })
+
+  await t.test('webhooks come last and go first, definitions come before what they define', async () => {
+    const labels = { guarded: 'yes' }
+    await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'guarded', labels } })
+    const names = ['a', 'b', 'c', 'd']
+    for (const name of names) await wds.create(MAPS, { ...map(name, {}), metadata: { namespace: 'guarded', name } })
+    await wds.create(WEBHOOKS, closing(labels))
+    await wds.create(CRDS, definition('gears.group2.test', 'gears', 'Gear'))
+    await until(wds, CRDS, { name: 'gears.group2.test' }, isEstablished)
+    const gear = { namespace: 'guarded', name: 'gear' }
+    await wds.create(GEARS, { apiVersion: 'group2.test/v1', kind: 'Gear', metadata: gear, spec: { n: 1 } })
+    const all = [
+      { apiGroup: '', resources: ['configmaps'] },
+      { apiGroup: 'group2.test', resources: ['gears'] },
+      { apiGroup: 'admissionregistration.k8s.io', resources: ['validatingwebhookconfigurations'] },
+      { apiGroup: 'apiextensions.k8s.io', resources: ['customresourcedefinitions'] },
+    ]
+    const guarded = all.map((each, i) => ({
+      ...each,
+      ...(i < 2 ? { namespaces: ['guarded'] } : {}),
+      objectNames: ['*'],
+    }))
+    await wds.create(PLACEMENTS, placement('guarded', guarded))
+    // it closes the door behind them: had it come earlier, they would not be there
+    for (const name of names) await until(cluster, MAPS, { namespace: 'guarded', name }, there)
+    await until(cluster, GEARS, gear, is('spec', { n: 1 }))
+    await until(cluster, WEBHOOKS, { name: 'closing' }, there)
+    await wds.delete(PLACEMENTS, { name: 'guarded' })
+    for (const name of names) await until(cluster, MAPS, { namespace: 'guarded', name }, gone)
+    await until(cluster, CRDS, { name: 'gears.group2.test' }, gone)
+    await until(cluster, WEBHOOKS, { name: 'closing' }, gone)
+  })
+
+  await t.test("what the cluster's own webhook keeps out is tried again, and comes when it may", async () => {
+    await cluster.create(WEBHOOKS, closing(undefined, { blocked: 'yes' }))
+    const page = map('blocked', { x: '1' })
+    await wds.create(MAPS, { ...page, metadata: { ...page.metadata, labels: { blocked: 'yes' } } })
+    await florin(object => /[1-9]/.test(JSON.stringify(failures(object) ?? {})))
+    await wds.create(MAPS, map('beside', {}))
+    await until(cluster, MAPS, at('beside'), there)
+    await cluster.delete(WEBHOOKS, { name: 'closing' })
+    await until(cluster, MAPS, at('blocked'), is('data', { x: '1' }))
+  })
+
   t.equal(await syncer.end('SIGTERM'), 0)
+  await t.test(
+    'what happened while nobody was there is made up for; then it leaves, and its workload stays',
+    async t => {
+      await wds.patch(MAPS, at('beside'), 'merge', { data: { x: 'late' } })
+      await wds.delete(MAPS, at('blocked'))
+      const next = Program.orrery(t, ['syncer', ...command])
+      await until(cluster, MAPS, at('beside'), is('data', { x: 'late' }))
+      await until(cluster, MAPS, at('blocked'), gone)
+      await inventory.delete(TARGETS, { name: 'florin' })
+      await florin(gone)
+      const { metadata, data } = await cluster.get(MAPS, at('beside'))
+      t.same(data, { x: 'late' })
+      t.same([metadata.labels, metadata.annotations], [undefined, undefined], 'it bears no mark')
+      t.equal(await next.end('SIGTERM'), 0)
+    },
+  )
 })
+
+function placement(name: string, downsync: object[]): KubeObject {
+  const spec = { locationSelectors: [{ matchLabels: { env: 'prod' } }], downsync }
+  return { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'EdgePlacement', metadata: { name }, spec }
+}
+
+function definition(name: string, plural: string, kind: string): KubeObject {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name },
+    spec: {
+      group: name.slice(name.indexOf('.') + 1),
+      scope: 'Namespaced',
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+}
+
+function isEstablished(object: KubeObject | undefined): boolean {
+  return JSON.stringify(object?.status ?? {}).includes('"Established"')
+}
+
+/** Nobody answers it, so it lets no ConfigMap of these Namespaces, or with these labels, be made or go. */
+function closing(namespaces?: Record<string, string>, objects?: Record<string, string>): KubeObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'closing' },
+    webhooks: [
+      {
+        name: 'closing.group2.test',
+        clientConfig: { url: 'https://127.0.0.1:9/closed' },
+        rules: [
+          {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            operations: ['CREATE', 'DELETE'],
+            resources: ['configmaps'],
+            scope: '*',
+          },
+        ],
+        ...(namespaces && { namespaceSelector: { matchLabels: namespaces } }),
+        ...(objects && { objectSelector: { matchLabels: objects } }),
+        failurePolicy: 'Fail',
+        sideEffects: 'None',
+        timeoutSeconds: 1,
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  }
+}
