@@ -181,7 +181,8 @@ export interface SharedCreation {
   readonly resource: GroupVersionResource
   /** Nobody ever changes it. */
   readonly object: KubeObject
-  readonly fieldManager: string
+  /** Default: that of the client. */
+  readonly fieldManager?: string
 }
 
 /** An API server with many spaces. */

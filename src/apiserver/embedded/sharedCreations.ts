@@ -34,5 +34,6 @@ function creationOf(
   if (!resolution.found || tree.isDeleting(resolution.space.id)) return undefined
   const space = resolution.space.id
   const type = services.types.in(space).find(gvr.group, gvr.version, gvr.resource)
-  return type && { context: { ...systemContext(space, component), fieldManager }, type, sent: object }
+  const context = systemContext(space, component)
+  return type && { context: fieldManager === undefined ? context : { ...context, fieldManager }, type, sent: object }
 }

@@ -13,7 +13,7 @@ import { ROOT, type SpaceTree } from './tree.ts'
 
 export interface SpaceContentDeps {
   store: Store
-  registry: Pick<Registry, 'create' | 'update'>
+  registry: Pick<Registry, 'create' | 'createShared' | 'createManyShared' | 'update'>
   types: TypeRegistry
   tree: SpaceTree
   /** `https://host:port`, without a path. */
@@ -28,7 +28,10 @@ export const COMPONENT = 'spaces'
 export const OWNER_BINDING = 'workspace-admin'
 const PURGE_BATCH = 500
 const BINDINGS = ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'] as const
-const INITIAL_NAMESPACES = ['default', 'kube-system', 'kube-public']
+/** The very same in every space. */
+const INITIAL_NAMESPACES: readonly KubeObject[] = ['default', 'kube-system', 'kube-public'].map(name => {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+})
 
 type KindName = readonly [group: string, version: string, resource: string]
 
@@ -42,8 +45,7 @@ export class SpaceContent {
 
   /** `owner` is the user who becomes its administrator. */
   async fill(space: string, owner: string | undefined): Promise<void> {
-    const namespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-    await Promise.all(INITIAL_NAMESPACES.map(name => this.#ensure(space, ['', 'v1', 'namespaces'], namespace(name))))
+    await this.#ensureNamespaces(space)
     if (!this.#deps.spaces) return
     const path = this.#deps.tree.pathOf(space) ?? space
     const store = space === ROOT ? undefined : await this.#storeId()
@@ -108,13 +110,22 @@ export class SpaceContent {
     await this.#deleteAll({ space }, signal)
   }
 
+  /** One wait for the disk, once the first space has shown what becomes of them. */
+  async #ensureNamespaces(space: string): Promise<void> {
+    const { registry } = this.#deps
+    const type = this.#kind(space, ['', 'v1', 'namespaces'])
+    const context = systemContext(space, COMPONENT)
+    const made = await registry.createManyShared(
+      INITIAL_NAMESPACES.map(sent => ({ context, type, namespace: '', sent })),
+    )
+    const lacking = INITIAL_NAMESPACES.filter((_, i) => !made[i])
+    const alone = lacking.map(sent => unlessThere(registry.createShared(context, type, '', sent)))
+    await Promise.all(alone)
+  }
+
   async #ensure(space: string, kind: KindName, object: KubeObject): Promise<void> {
     const type = this.#kind(space, kind)
-    try {
-      await this.#deps.registry.create(systemContext(space, COMPONENT), type, '', object)
-    } catch (error) {
-      if (!isStatusError(error, 'AlreadyExists')) throw error
-    }
+    await unlessThere(this.#deps.registry.create(systemContext(space, COMPONENT), type, '', object))
   }
 
   #kind(space: string, [group, version, resource]: KindName): ResourceType {
@@ -137,5 +148,13 @@ export class SpaceContent {
         })),
       )
     }
+  }
+}
+
+async function unlessThere(making: Promise<unknown>): Promise<void> {
+  try {
+    await making
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error
   }
 }

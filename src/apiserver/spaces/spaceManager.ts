@@ -22,7 +22,7 @@ import { ownerName, type SpaceWork, viewOf, WORKSPACE_FINALIZER, type WorkspaceV
 import { failing, healed } from './workspaceConditions.ts'
 
 export interface SpaceManagerDeps extends SpaceContentDeps {
-  registry: Pick<Registry, 'create' | 'update'>
+  registry: Pick<Registry, 'create' | 'createShared' | 'createManyShared' | 'update'>
   log: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined

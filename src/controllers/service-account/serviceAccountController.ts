@@ -3,6 +3,7 @@
  * `kube-root-ca.crt`, from its creation on and again when somebody deletes or changes them.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
  */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
@@ -38,6 +39,14 @@ const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const ACCOUNT = 'default'
 const CA_CONFIG_MAP = 'kube-root-ca.crt'
+
+/** Names of namespaces whose objects are kept ready. */
+const NAMES = 100
+
+interface Bodies {
+  readonly account: KubeObject
+  readonly ca: KubeObject
+}
 
 interface Known {
   active: boolean
@@ -120,6 +129,8 @@ export class NamespaceIndex implements StreamHandler {
 
 export class ServiceAccountReconciler {
   readonly #client: Client
+  /** What is made in namespaces, by their names: in most spaces they are the same. Nobody changes it. */
+  readonly #bodies = new BoundedCache<string, Bodies>({ entries: NAMES })
   #caPem: string
 
   constructor(options: Pick<ServiceAccountControllerOptions, 'client' | 'caPem'>) {
@@ -129,18 +140,33 @@ export class ServiceAccountReconciler {
 
   useAuthority(caPem: string): void {
     this.#caPem = caPem
+    this.#bodies.clear()
   }
 
   async reconcile({ space, namespace }: NamespaceKey): Promise<void> {
     const client = this.#client.in(space)
     const found = await unlessGone(client.get(NAMESPACES, { name: namespace }))
     if (!found || !isActive(found)) return
-    await create(client, ACCOUNTS, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace } })
-    const wanted = caConfigMap(namespace, this.#caPem)
-    if (await create(client, CONFIG_MAPS, wanted)) return
+    const { account, ca } = this.#bodiesOf(namespace)
+    const wanted = [
+      { space, resource: ACCOUNTS, object: account },
+      { space, resource: CONFIG_MAPS, object: ca },
+    ]
+    const [hasAccount, hasCa] = (await this.#client.createShared?.(wanted)) ?? []
+    if (!hasAccount) await create(client, ACCOUNTS, account)
+    if (hasCa || (await create(client, CONFIG_MAPS, ca))) return
     const current = await client.get(CONFIG_MAPS, { namespace, name: CA_CONFIG_MAP })
     if (caOf(current) === this.#caPem) return
-    await client.update(CONFIG_MAPS, { ...current, data: wanted.data })
+    await client.update(CONFIG_MAPS, { ...current, data: ca.data })
+  }
+
+  #bodiesOf(namespace: string): Bodies {
+    const known = this.#bodies.get(namespace)
+    if (known) return known
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace } }
+    const bodies = { account, ca: caConfigMap(namespace, this.#caPem) }
+    this.#bodies.set(namespace, bodies)
+    return bodies
   }
 }
 
@@ -191,7 +217,7 @@ export function caConfigMap(namespace: string, caPem: string): KubeObject {
 /** Whether it was created; `false` when it exists already, or when its namespace is on its way out. */
 async function create(client: SpaceClient, resource: GroupVersionResource, object: KubeObject): Promise<boolean> {
   try {
-    await client.create(resource, object)
+    await client.create(resource, object, { shared: true })
     return true
   } catch (error) {
     if (isStatusError(error, 'AlreadyExists')) return false

@@ -76,6 +76,11 @@ async function world(t: Test, { wrap = store => store, prepare }: Options = {}) 
         faults.create(type.kind)
         return await registry.create(context, type, namespace, object)
       },
+      async createShared(context, type, namespace, object) {
+        faults.create(type.kind)
+        return await registry.createShared(context, type, namespace, object)
+      },
+      createManyShared: creations => registry.createManyShared(creations),
       async update(context, type, namespace, name, change, options) {
         faults.update(options?.subresource ?? '')
         return await registry.update(context, type, namespace, name, change, options)
@@ -307,4 +312,32 @@ t.test('a Workspace whose parent is gone is told once, and stays as it is', asyn
   t.equal(w.errors().length, 1)
   await w.make('fine')
   await w.eventually('Ready', async () => (await w.phaseOf('fine')) === 'Ready')
+})
+
+t.test('the Namespaces that every space begins with are made together, and as any other is', async t => {
+  const w = await world(t)
+  const alone: string[] = []
+  w.faults.create = kind => void alone.push(kind)
+  const namespacesOf = async (name: string): Promise<KubeObject[]> => {
+    await w.make(name)
+    await w.eventually('Ready', async () => (await w.phaseOf(name)) === 'Ready')
+    const space = ((await w.get(name))!.spec as { cluster: string }).cluster
+    const { items } = await w.store.list({ space, group: '', resource: 'namespaces' })
+    return items.map(decodeObject)
+  }
+  const [first, second] = [await namespacesOf('one'), await namespacesOf('two')]
+  t.notOk(alone.includes('Namespace'), 'what the root begins with is the template')
+  t.strictSame(
+    second.map(({ metadata }) => metadata.name),
+    ['default', 'kube-public', 'kube-system'],
+  )
+  const same = ({ metadata: { uid, resourceVersion, annotations, ...metadata }, ...rest }: KubeObject) => {
+    t.ok(uid && resourceVersion && annotations?.['kcp.io/cluster'])
+    return {
+      ...rest,
+      metadata: { ...metadata, creationTimestamp: 'then', managedFields: metadata.managedFields?.length },
+    }
+  }
+  t.strictSame(second.map(same), first.map(same))
+  t.equal(new Set([...first, ...second].map(({ metadata }) => metadata.uid)).size, 6)
 })

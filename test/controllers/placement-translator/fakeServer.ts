@@ -102,7 +102,7 @@ export class FakeServer implements Client, SpacePlaces {
   async createShared(creations: readonly SharedCreation[]): Promise<readonly (KubeObject | undefined)[]> {
     return creations.map(({ space, resource, object, fieldManager }) => {
       try {
-        return this.#create(space, resource, object, { fieldManager })
+        return this.#create(space, resource, object, fieldManager === undefined ? {} : { fieldManager })
       } catch {
         return undefined
       }
