@@ -4,6 +4,7 @@
  */
 import {
   difference,
+  EMPTY_SET,
   type FieldSet,
   fieldSet,
   fromFieldsV1,
@@ -36,9 +37,13 @@ export function releasedBy(
   live: Readonly<KubeObject>,
   pointers: readonly Pointer[] = [],
 ): Released {
-  const missing = missingIn(copy, ownedBy(live, FIELD_MANAGER))
+  const owned = ownedBy(live, FIELD_MANAGER)
+  const missing = missingIn(copy, owned)
+  if (isEmptySet(missing)) return { unsaid: EMPTY_SET, left: EMPTY_SET }
   const left = leftIn(missing, pointers)
-  return { unsaid: withoutMetadata(recursiveDifference(missing, left)), left }
+  // field by field: of a map that is gone as a whole others may own keys, so that it stays with what is theirs
+  const gone = leavesOf(difference(owned, recursiveDifference(owned, missing)))
+  return { unsaid: withoutMetadata(recursiveDifference(gone, left)), left }
 }
 
 /** What {@link LEFT_MANAGER} is to hold on to where the center says again some of what it holds; `undefined`: nothing of it is. */

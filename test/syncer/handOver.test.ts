@@ -58,6 +58,27 @@ t.test('what defaults would change is handed over; what would be gone, or is a d
   )
 })
 
+t.test('a map that is gone from the source as a whole stays nowhere, also where others own keys of it', async t => {
+  const data = (manager: string, ...keys: string[]) =>
+    claim(manager, { 'f:data': Object.fromEntries(keys.map(key => [`f:${key}`, {}])) })
+  const map = (values: object | undefined, ...managedFields: ReturnType<typeof claim>[]): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'm', uid: 'u', resourceVersion: '7', managedFields },
+    ...(values && { data: values }),
+  })
+  const there = map(
+    { ours: '1', both: '2', theirs: '3' },
+    data(FIELD_MANAGER, 'ours', 'both'),
+    data('them', 'both', 'theirs'),
+  )
+  const { unsaid } = releasedBy(map(undefined), there)
+  const handed = toHandOver(unsaid, there, map({ both: '2', theirs: '3' }))
+  t.same(toFieldsV1(handed), {}, 'nothing of it is handed over, and ours is gone')
+  const changed = toHandOver(unsaid, there, map({ ours: 'a default', both: '2', theirs: '3' }))
+  t.same(toFieldsV1(changed), { 'f:data': { 'f:ours': {} } }, 'but for what a default would change')
+})
+
 t.test('what is left of a list item names the item', async t => {
   const { unsaid: released } = releasedBy(object({ replicas: 3, paused: true, containers: [container({})] }), live)
   const without = object({ replicas: 3, paused: true, containers: [container({ tty: false })] })
