@@ -12,6 +12,22 @@ import { until } from '../syncer/support/processes.ts'
 import { Florin } from './support/florin.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+const ROLLOUT = `
+kubectl ws root:shop
+kubectl apply -f - <<END
+apiVersion: edge.kubestellar.io/v2alpha1
+kind: EdgePlacement
+metadata: { name: web }
+spec:
+  locationSelectors: [{ matchLabels: { env: prod } }]
+  downsync: [{ apiGroup: apps, resources: [deployments], namespaces: [shop], objectNames: ["*"] }]
+  wantSingletonReportedState: true
+END
+kubectl create deployment web -n shop --image=web:1
+kubectl rollout status deployment/web -n shop --timeout=60s
+kubectl set image deployment/web -n shop web=web:2
+kubectl rollout status deployment/web -n shop --timeout=60s
+`
 const PRICES = { namespace: 'shop', name: 'prices' }
 
 t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
@@ -45,4 +61,7 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   t.match(await run(git), { code: 0, told: /^yes$/m })
   t.match(await run(helm), { code: 0, told: /web-config/ })
   await until(florin.cluster, MAPS, { namespace: 'shop', name: 'web-config' }, is('data', { greeting: 'hello' }))
+
+  // what Argo CD, Flux and `helm --wait` go by: the status of what runs in one cluster comes back, of the newest spec
+  t.match(await run(ROLLOUT), { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })
 })
