@@ -1,6 +1,7 @@
 /**
  * What a syncer costs the edge, all processes real: `node bench/syncer.ts [--objects 100,1000,10000] [--idle SECONDS] [--tree DIR]`.
- * A server whose mailbox is full, a stand-in cluster that is empty, and a syncer that starts between them. Printed are the first fill
+ * A server whose mailbox is full, a stand-in cluster that is empty, and a syncer that starts between them. With `--cluster FILE`
+ * a cluster of that kubeconfig, which must hold nothing of an earlier run, instead of the stand-in. Printed are the first fill
  * in objects a second, then resident memory, connections, processor time and traffic while nothing happens, and what three edits
  * write to the disk and send. The cluster's own end of the measured links is a relay that counts (bench/relay.ts).
  */
@@ -11,7 +12,9 @@ import { parseArgs } from 'node:util'
 import { Observer } from '../demo/observer.ts'
 import { BIN, Processes, runCommand } from '../demo/processes.ts'
 import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
-import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
+import type { SpaceClient } from '../src/client/client.ts'
+import { type ClosableClient, httpClient, httpSpaceClient } from '../src/client/http/httpClient.ts'
+import { Informer } from '../src/client/informer.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import { Relay } from './relay.ts'
 import { cpuSecondsOf } from './servers.ts'
@@ -21,6 +24,8 @@ const { values: flags } = parseArgs({
     objects: { type: 'string', default: '100,1000,10000' },
     idle: { type: 'string', default: '60' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
+    /** Kubeconfig of a cluster of one's own: it speaks HTTP/2, as the stand-in does not. For one number of objects. */
+    cluster: { type: 'string' },
     /** As the syncer's flags of that name; 0: no limit of its own. Default: the syncer's. */
     qps: { type: 'string' },
   },
@@ -104,7 +109,7 @@ const placement: KubeObject = {
   },
 }
 
-/** Objects of ours that a server holds in a space, and when the first and the last came. */
+/** Objects of ours that the center holds in a space, and when the first and the last came. */
 class Arrivals {
   readonly observer: Observer
 
@@ -129,6 +134,43 @@ class Arrivals {
   }
 }
 const OURS = /^(configmaps|secrets|services) default\/o\d+$/
+
+/** The same of any cluster, by watches of the three kinds. */
+class ClusterArrivals {
+  readonly synced: Promise<unknown>
+  readonly #informers: readonly Informer[]
+  readonly #stop = new AbortController()
+  readonly #cameMs = new Map<string, number>()
+
+  constructor(client: SpaceClient) {
+    this.#informers = [CONFIG_MAPS, SECRETS, SERVICES].map(resource => {
+      const informer = new Informer({ client, resource, namespace: NAMESPACE, labelSelector: 'app=bench' })
+      informer.subscribe(({ object }) => {
+        const key = `${resource.resource} ${object.metadata.name}`
+        if (!this.#cameMs.has(key)) this.#cameMs.set(key, performance.now())
+      })
+      void informer.run(this.#stop.signal)
+      return informer
+    })
+    this.synced = Promise.all(this.#informers.map(({ synced }) => synced))
+  }
+
+  async all(count: number): Promise<{ firstMs: number; lastMs: number }> {
+    while (this.#cameMs.size < count) await pause(20)
+    const times = [...this.#cameMs.values()]
+    return { firstMs: Math.min(...times), lastMs: Math.max(...times) }
+  }
+
+  /** Resolves when the first object says it. */
+  async says(value: string): Promise<void> {
+    const said = (): unknown => this.#informers[0]!.get({ namespace: NAMESPACE, name: 'o0' })?.data
+    while ((said() as { value?: string } | undefined)?.value !== value) await pause(20)
+  }
+
+  stop(): void {
+    this.#stop.abort()
+  }
+}
 
 /** The kubeconfig with its server behind a relay. */
 async function through(relay: Relay, from: string, to: string): Promise<void> {
@@ -168,9 +210,10 @@ async function measure(count: number): Promise<Figures> {
     const [server, cluster] = [join(dir, 'server'), join(dir, 'cluster')]
     await Promise.all([
       processes.start('server', ['start', '--data-dir', server, '--secure-port', '0']),
-      processes.start('cluster', ['simulate-wec', '--name', 'bench', '--data-dir', cluster, '--secure-port', '0']),
+      flags.cluster === undefined &&
+        processes.start('cluster', ['simulate-wec', '--name', 'bench', '--data-dir', cluster, '--secure-port', '0']),
     ])
-    const [ofServer, ofCluster] = [join(server, 'admin.kubeconfig'), join(cluster, 'admin.kubeconfig')]
+    const [ofServer, ofCluster] = [join(server, 'admin.kubeconfig'), flags.cluster ?? join(cluster, 'admin.kubeconfig')]
     const ofMailbox = join(dir, 'mailbox.kubeconfig')
     const prepared = await runCommand(
       join(BIN, 'kubectl-kubestellar'),
@@ -207,9 +250,14 @@ async function measure(count: number): Promise<Figures> {
     const [from, to] = [join(dir, 'from.kubeconfig'), join(dir, 'to.kubeconfig')]
     await through(relays.center, ofMailbox, from)
     await through(relays.cluster, ofCluster, to)
-    const arrivals = new Arrivals(await connect(ofCluster), '')
-    closers.push(() => arrivals.observer.stop())
-    await arrivals.observer.synced
+    const { options, base } = await loadKubeconfig(ofCluster)
+    const client = httpSpaceClient({ ...options, server: base })
+    const arrivals = new ClusterArrivals(client)
+    closers.push(
+      () => client.close(),
+      () => arrivals.stop(),
+    )
+    await arrivals.synced
 
     const begunMs = performance.now()
     const more = flags.qps === undefined ? [] : ['--qps', flags.qps]
@@ -236,12 +284,7 @@ async function measure(count: number): Promise<Figures> {
     for (let edit = 1; edit <= 3; edit++) {
       const value = `edit ${edit}`
       await workload.patch(CONFIG_MAPS, { namespace: NAMESPACE, name: 'o0' }, 'merge', { data: { value } })
-      const here = `configmaps ${NAMESPACE}/o0`
-      await arrivals.observer.until('the cluster', () =>
-        (arrivals.observer.get(here)?.object.data as { value?: string } | undefined)?.value === value
-          ? undefined
-          : `edit ${edit} did not arrive`,
-      )
+      await arrivals.says(value)
       // Each for itself: one that comes while another is written would share its page.
       await pause(Math.min(15_000, 3000 + count))
     }
