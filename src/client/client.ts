@@ -32,6 +32,8 @@ export interface WatchOptions {
   fieldSelector?: string
   /** Start after this version (from a list or a bookmark). */
   resourceVersion: string
+  /** Whether the server shall say now and then up to where it told all; a connection may need that word to be known alive. Default: yes. */
+  bookmarks?: boolean
   signal: AbortSignal
 }
 

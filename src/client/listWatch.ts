@@ -49,6 +49,8 @@ export async function* listWatch(
   const { client, resource, logger = silentLogger, clock = systemClock, random = Math.random } = options
   const selection = selectionOf(options)
   let version: string | undefined
+  // Each minute for each watch, and of no use where a resource changes seldom: its version stays good to resume from.
+  let bookmarks = false
   let failures = 0
   while (!signal.aborted) {
     const startedMs = clock.now()
@@ -62,7 +64,7 @@ export async function* listWatch(
         yield [{ type: 'init' }, ...items, { type: 'initDone', resourceVersion: version }]
         failures = 0
       }
-      for await (const batch of client.watch(resource, { ...selection, resourceVersion: version, signal })) {
+      for await (const batch of client.watch(resource, { ...selection, resourceVersion: version, bookmarks, signal })) {
         if (signal.aborted) return
         progressed = true
         const events: InformerEvent[] = []
@@ -82,6 +84,7 @@ export async function* listWatch(
       if (version !== undefined && mustRelist(error)) {
         logger.info({ resource, version, err: error }, 'watch cannot resume, listing again')
         version = undefined
+        bookmarks = true
         if (failures === 1) continue
       } else logger.warn({ resource, err: error, failures }, 'list or watch failed, trying again')
     }

@@ -87,6 +87,25 @@ t.test('a bookmark is where the next watch starts', async t => {
   t.strictSame(asked.slice(0, 2), ['5', '9'])
 })
 
+t.test('bookmarks are wanted once a version was too old to resume from', async t => {
+  const asked: (boolean | undefined)[] = []
+  const client: SpaceClient = {
+    ...new FakeServer().in('s'),
+    list: async () => ({ items: [], resourceVersion: '5' }),
+    async *watch(_resource, { bookmarks }) {
+      asked.push(bookmarks)
+      yield []
+      if (asked.length === 2) throw new StatusError('Expired', 'too old')
+    },
+  }
+  const stop = new AbortController()
+  const run = new Informer({ client, resource: KINDS.configmaps, clock: hastyClock }).run(stop.signal)
+  await until(() => asked.length > 3, 'a fourth watch')
+  stop.abort()
+  await run
+  t.strictSame(asked.slice(0, 4), [false, false, true, true])
+})
+
 t.test('after Expired the cache is replaced in one step and what vanished meanwhile is told', async t => {
   const server = new FakeServer()
   const client = server.in('s')

@@ -91,6 +91,11 @@ export class Http2Sessions {
     return this.#isSpoken
   }
 
+  /** Whether it is spoken for certain. */
+  get isOpen(): boolean {
+    return this.#isSpoken && this.#connections.length > 0
+  }
+
   /** What is under way goes on; all else goes over new connections, with the TLS material of now. */
   renew(): void {
     for (const connection of this.#connections) this.#retire(connection)

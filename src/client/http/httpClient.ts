@@ -6,7 +6,7 @@ import { protocolText } from '../../apimachinery/syncProtocol.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../client.ts'
 import type { HttpClientOptions } from './options.ts'
 import { queryOf, spacePath } from './paths.ts'
-import { HttpSpaceClient } from './spaceClient.ts'
+import { HttpSpaceClient, type WatchingTransport } from './spaceClient.ts'
 import { streamBatches } from './streamLines.ts'
 import { HttpTransport } from './transport.ts'
 
@@ -40,7 +40,10 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
   return Object.assign(new HttpSpaceClient(transport, ''), {
     as: (user: string) => {
       const headers = { 'impersonate-user': user }
-      const inTheirName: Pick<HttpTransport, 'json' | 'lines'> = {
+      const inTheirName: WatchingTransport = {
+        get noticesDeath() {
+          return transport.noticesDeath
+        },
         json: request => transport.json({ ...request, headers }),
         lines: request => transport.lines({ ...request, headers }),
       }

@@ -25,12 +25,14 @@ const PATCH_TYPES: Record<PatchType, string> = {
   apply: 'application/apply-patch+yaml',
 }
 
+export type WatchingTransport = Pick<HttpTransport, 'json' | 'lines' | 'noticesDeath'>
+
 export class HttpSpaceClient implements SpaceClient {
-  readonly #transport: Pick<HttpTransport, 'json' | 'lines'>
+  readonly #transport: WatchingTransport
   readonly #prefix: string
 
   /** `prefix` is what comes before `/api` and `/apis`, below the server's own prefix. */
-  constructor(transport: Pick<HttpTransport, 'json' | 'lines'>, prefix: string) {
+  constructor(transport: WatchingTransport, prefix: string) {
     this.#transport = transport
     this.#prefix = prefix
   }
@@ -58,7 +60,9 @@ export class HttpSpaceClient implements SpaceClient {
     options: WatchOptions,
   ): AsyncGenerator<readonly WatchEvent[], void, void> {
     const { namespace, labelSelector, fieldSelector, resourceVersion, signal } = options
-    const query = queryOf({ watch: 1, allowWatchBookmarks: true, resourceVersion, labelSelector, fieldSelector })
+    const wanted = options.bookmarks !== false || !this.#transport.noticesDeath
+    const allowWatchBookmarks = wanted || undefined
+    const query = queryOf({ watch: 1, allowWatchBookmarks, resourceVersion, labelSelector, fieldSelector })
     const path = this.#path(resource, namespace ? { namespace } : {}) + query
     for await (const lines of this.#transport.lines({ method: 'GET', path, signal })) {
       const events: WatchEvent[] = []

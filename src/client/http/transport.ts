@@ -93,6 +93,11 @@ export class HttpTransport {
     this.#signal.addEventListener('abort', () => this.#destroyAgents(), { once: true })
   }
 
+  /** Whether a watch on which nothing comes is known to be alive; else its silence ends it. */
+  get noticesDeath(): boolean {
+    return this.#http2?.isOpen ?? false
+  }
+
   /** Ends open requests and connections. */
   close(): void {
     this.#closing.abort()

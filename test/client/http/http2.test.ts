@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import t, { type Test } from 'tap'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import type { HttpClientOptions, TlsMaterial } from '../../../src/client/http/options.ts'
+import { HttpSpaceClient } from '../../../src/client/http/spaceClient.ts'
 import { HttpTransport } from '../../../src/client/http/transport.ts'
 import { FakeClock, until } from '../support/fakeClock.ts'
 
@@ -49,6 +50,7 @@ async function serverOf(t: Test, options: http2.SecureServerOptions = {}) {
       return
     }
     stream.respond({ ':status': 200, 'content-type': 'application/json' })
+    if (path.startsWith('/api')) return
     if (path.startsWith('/watch')) {
       watches.push(stream)
       stream.write(`{"n":${watches.length}}\n`)
@@ -99,13 +101,17 @@ function watching(client: HttpTransport, path = '/watch') {
 async function relayTo(t: Test, port: number) {
   const near = new Set<Socket>()
   const far = new Set<Socket>()
-  const state = { isMute: false, opened: 0 }
+  const state = { isMute: false, opened: 0, bytes: 0 }
   const server = createServer(socket => {
     state.opened++
     const onward = connect(port, '127.0.0.1')
     near.add(socket)
     far.add(onward)
     const isNew = !state.isMute
+    for (const end of [socket, onward])
+      end.on('data', data => {
+        state.bytes += data.length
+      })
     socket.on('data', data => isNew && !state.isMute && onward.write(data))
     onward.on('data', data => isNew && !state.isMute && socket.write(data))
     for (const [one, other] of [
@@ -225,6 +231,34 @@ t.test('a connection that answers no ping is given up', async t => {
   relay.state.isMute = false
   t.match(await client.json(GET), { n: Number })
   t.equal(relay.state.opened, 2)
+})
+
+t.test('an idle day with six watches is little traffic', async t => {
+  const { port, asked } = await serverOf(t)
+  const relay = await relayTo(t, port)
+  const clock = new FakeClock()
+  const client = clientOf(t, relay.port, {}, clock)
+  const space = new HttpSpaceClient(client, '')
+  const stop = new AbortController()
+  const watch = async (bookmarks: boolean): Promise<void> => {
+    const resource = { group: '', version: 'v1', resource: 'configmaps' }
+    const options = { resourceVersion: '7', bookmarks, signal: stop.signal }
+    for await (const _ of space.watch(resource, options));
+  }
+  const first = watching(client)
+  await until(() => first.lines.length === 1, 'it is known how the server is spoken to')
+  const all = [watch(true), ...Array.from({ length: 4 }, () => watch(false))]
+  await until(() => asked.length === 6, 'they watch')
+  t.same(asked.filter(path => path.includes('allowWatchBookmarks')).length, 1, 'where a word is wanted')
+  const before = relay.state.bytes
+  for (let minute = 1; minute <= 60; minute++) {
+    await clock.advance(60_000)
+    await until(() => clock.pending === 1, 'the ping was answered')
+  }
+  const day = (relay.state.bytes - before) * 24
+  t.ok(day > 0 && day < 250_000, `${day} bytes`)
+  stop.abort()
+  await Promise.all(all)
 })
 
 t.test('a connection on which nothing waits is closed after a while', async t => {
