@@ -11,7 +11,7 @@ export const ALREADY_IN_CLUSTER: Refusal = {
   reason: 'AlreadyInCluster',
   message:
     `was in the cluster before, and no syncer made it; annotate its source with ${ADOPT}: "true" to take it over, ` +
-    'or start the syncer with --adopt-existing',
+    'or ask who administers the inventory for a PlacementGrant with spec.adoptExisting (or for a syncer with --adopt-existing)',
 }
 
 export const NO_OWNER: Refusal = {

@@ -156,7 +156,8 @@ t.test(
       lines.filter(({ level }) => level === 'warn').map(({ message }) => message),
       [
         'refused: configmaps app/a was in the cluster before, and no syncer made it; annotate its source with ' +
-          'edge.kubestellar.io/adopt: "true" to take it over, or start the syncer with --adopt-existing',
+          'edge.kubestellar.io/adopt: "true" to take it over, or ask who administers the ' +
+          'inventory for a PlacementGrant with spec.adoptExisting (or for a syncer with --adopt-existing)',
       ],
     )
     await p.mailbox.patch(MAPS, AT_A, 'merge', { metadata: { annotations: { [ADOPT]: 'true' } } })

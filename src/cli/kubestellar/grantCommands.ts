@@ -17,7 +17,18 @@ export interface InventoryOption {
 }
 
 const KIND = singular(PLACEMENT_GRANTS)
-const HEAD = ['NAME', 'SPACES', 'LOCATIONS', 'NAMESPACES', 'ALLOW', 'DENY', 'CLUSTER-SCOPED', 'GRANTING', 'UPSYNC']
+const HEAD = [
+  'NAME',
+  'SPACES',
+  'LOCATIONS',
+  'NAMESPACES',
+  'ALLOW',
+  'DENY',
+  'CLUSTER-SCOPED',
+  'GRANTING',
+  'ADOPT',
+  'UPSYNC',
+]
 
 export async function grantCommand(
   session: Session,
@@ -104,7 +115,7 @@ export async function grantsCommand(session: Session, options: InventoryOption, 
 }
 
 function rowOf(grant: KubeObject): string[] {
-  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, upsync } = specOf(grant)
+  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, adoptExisting, upsync } = specOf(grant)
   return [
     grant.metadata.name ?? '',
     spacesOf(grant)
@@ -116,6 +127,7 @@ function rowOf(grant: KubeObject): string[] {
     kindsText(deny) || '<none>',
     String(clusterScoped === true),
     String(grantingKinds === true),
+    String(adoptExisting === true),
     kindsText(upsync) || '<none>',
   ]
 }

@@ -11,6 +11,7 @@ export interface GrantOptions {
   deny?: string
   clusterScoped?: boolean
   grantingKinds?: boolean
+  adoptExisting?: boolean
   upsync?: string
   upsyncSecrets?: string
 }
@@ -22,7 +23,7 @@ interface Kinds {
 
 /** Without `spaces`. @throws CommandError naming the option that is wrong */
 export function grantSpec(options: GrantOptions): Record<string, unknown> {
-  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds } = options
+  const { locations, namespaces, allow, deny, clusterScoped, grantingKinds, adoptExisting } = options
   const upsync = [...kindsIn(options.upsync), ...secretsIn(options.upsyncSecrets)]
   return {
     ...(locations !== undefined && { locations: selectorOf(narrowing('--locations', locations)) }),
@@ -31,6 +32,7 @@ export function grantSpec(options: GrantOptions): Record<string, unknown> {
     ...(deny !== undefined && { deny: kindsIn(narrowing('--deny', deny)) }),
     ...(clusterScoped && { clusterScoped }),
     ...(grantingKinds && { grantingKinds }),
+    ...(adoptExisting && { adoptExisting }),
     ...(upsync.length > 0 && { upsync }),
   }
 }

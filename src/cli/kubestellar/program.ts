@@ -106,6 +106,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
       '--granting-kinds',
       'also kinds that grant rights or steer the cluster: RBAC, webhooks, policies, APIServices',
     )
+    .option('--adopt-existing', 'what is placed takes over what is in the clusters already under its name')
     .option('--upsync <kinds>', 'kinds that may be carried up from the clusters; "*" is all but Secrets')
     .option('--upsync-secrets <names>', 'Secrets that may be carried up, as NAMESPACE/NAME')
     .action((space: string, options: CommonOptions & InventoryOption & GrantOptions & { name?: string; id?: string }) =>

@@ -40,6 +40,8 @@ export interface Grant {
   readonly deny: readonly KindRule[]
   readonly clusterScoped: boolean
   readonly grantingKinds: boolean
+  /** Whether what is placed takes over what clusters held before under its name. */
+  readonly adoptExisting: boolean
   readonly upsync: readonly UpsyncRule[]
 }
 
@@ -90,6 +92,7 @@ export function compileGrant(object: KubeObject): Grant {
     deny: records(spec.deny).map(kindRule),
     clusterScoped: spec.clusterScoped === true,
     grantingKinds: spec.grantingKinds === true,
+    adoptExisting: spec.adoptExisting === true,
     upsync: records(spec.upsync).map(rule => ({
       ...kindRule(rule),
       namespaces: rule.namespaces === undefined ? undefined : texts(rule.namespaces),

@@ -22,6 +22,8 @@ export class Allowance {
   readonly isUncertain: boolean
   readonly #remembered = new BoundedCache<string, { readonly refusal: Refusal | undefined }>(REMEMBERED)
   readonly #cuts = new WeakMap<PlacementSpec, UpsyncCut>()
+  /** What those grants allow that let objects take over others; absent where none does. */
+  readonly #adopting: Allowance | undefined
   readonly #carried = new WeakMap<PlacementSpec, ReturnType<typeof compileUpsync>>()
 
   /** @param options `refuses`: why nothing at all is allowed, whatever the grants */
@@ -32,6 +34,8 @@ export class Allowance {
     this.isUncertain = isUncertain
     this.#grants = grants
     this.#refuses = refuses
+    const adopting = refuses ? [] : grants.filter(({ adoptExisting }) => adoptExisting)
+    if (adopting.length > 0) this.#adopting = adopting.length === grants.length ? this : new Allowance(adopting)
     this.allowsAll =
       !refuses &&
       grants.some(
@@ -52,6 +56,11 @@ export class Allowance {
     const refusal = refusalOf(this.#grants, object)
     this.#remembered.set(key, { refusal })
     return refusal
+  }
+
+  /** Whether an object that may be placed may take over what a cluster held before: one grant has to allow both. */
+  adopts(object: Placed): boolean {
+    return this.#adopting !== undefined && this.#adopting.refusal(object) === undefined
   }
 
   /** Whether Namespaces may say how their Pods are secured: that is about the cluster, not about what is in them. */

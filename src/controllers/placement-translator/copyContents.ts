@@ -21,6 +21,8 @@ export interface CopyContent {
 export interface Manner {
   readonly implied: boolean
   readonly preserve: boolean
+  /** Whether it takes over what its cluster held before. */
+  readonly adopt: boolean
   /** Pointers to what is left to the clusters. */
   readonly left: readonly string[]
 }
@@ -58,6 +60,6 @@ export function contentOf(projection: Projection, generation: number | undefined
   return { projection, body: createdCopy(projection), generation, isShared }
 }
 
-function idOf(space: string, { key }: ObjectFact, { implied, preserve, left }: Manner): string {
-  return `${space} ${implied ? 'i' : ''}${preserve ? 'p' : ''} ${key} ${left.join(' ')}`
+function idOf(space: string, { key }: ObjectFact, { implied, preserve, adopt, left }: Manner): string {
+  return `${space} ${implied ? 'i' : ''}${preserve ? 'p' : ''}${adopt ? 'a' : ''} ${key} ${left.join(' ')}`
 }

@@ -320,7 +320,7 @@ export class CopyReconciler {
     const { space, placements, implied = false } = source
     const { join } = this.#deps
     const preserve = placements.some(name => join.spec(space, name)?.preserves)
-    return { implied, preserve, left: leftThere(join, source) }
+    return { implied, preserve, adopt: join.adopts(source), left: leftThere(join, source) }
   }
 
   /** For whom the state of the copy comes back: which of the source's generations it is about. */

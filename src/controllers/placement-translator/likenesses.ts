@@ -99,5 +99,5 @@ export class Likenesses {
 }
 
 function isSame(a: Manner, b: Manner): boolean {
-  return a.implied === b.implied && a.preserve === b.preserve && a.left.join() === b.left.join()
+  return a.implied === b.implied && a.preserve === b.preserve && a.adopt === b.adopt && a.left.join() === b.left.join()
 }

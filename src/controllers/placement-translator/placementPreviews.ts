@@ -355,7 +355,7 @@ export class PlacementPreviews implements PreviewReceiver {
     const preserve = source.placements.some(each => then.spec(space, each)?.preserves)
     const left = leftThere(then, source)
     const owners = ownersThere(join, name, source, object)
-    const projection = project(space, secured, { preserve, left, owners })
+    const projection = project(space, secured, { preserve, adopt: join.adopts(source), left, owners })
     const known = mailbox.copies.get(fact.key)
     const copy = known && (await this.#copyIn(mailbox, fact.key, imagined))
     const whole = createdCopy(projection)

@@ -4,7 +4,9 @@
  *
  * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there.
  */
+import { groupResourceName } from '../../apimachinery/object.ts'
 import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
+import { CRDS } from '../../apimachinery/resources.ts'
 import { namespaceKey, parseObjectKey } from './names.ts'
 import type { PlacementSpec } from './placementSpec.ts'
 import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
@@ -254,6 +256,21 @@ export class PlacementProduct {
   /** By which of its ways to a mailbox a placement would bring an object; neither need be there. `undefined`: by none. */
   wayOn(approach: Approach, fact: ObjectFact): Destination | undefined {
     return this.choice.first(approach, fact)
+  }
+
+  /**
+   * Whether the grants let what comes of a claim take over what the cluster held before. Never a definition: the cluster's may be
+   * the richer one, and others' objects hang on it.
+   */
+  adopts({
+    space,
+    fact: { resource, namespace, name },
+    location,
+    implied,
+  }: Omit<Source, 'placements' | 'since'>): boolean {
+    if (implied || groupResourceName(resource) === groupResourceName(CRDS)) return false
+    const { group, resource: plural } = resource
+    return this.#consent.allowance(space, location).adopts({ group, resource: plural, namespace, name })
   }
 
   /** Creation time of a placement. */

@@ -15,7 +15,7 @@ import type { ObjectFact } from './workload.ts'
 interface DisclosureDeps extends SourceReaderDeps {
   /** Customizers as they are stored; the others are those of the question. */
   storedCustomizer: SourceReaderDeps['customizer']
-  join: Pick<PlacementJoin, 'fact' | 'sourcesOf' | 'spec' | 'workload'>
+  join: Pick<PlacementJoin, 'adopts' | 'fact' | 'sourcesOf' | 'spec' | 'workload'>
 }
 
 interface At {
@@ -66,7 +66,8 @@ export class PreviewDisclosure {
     if (!claim) return updatedCopy(project(space, object), copy) === undefined
     const preserve = claim.placements.some(name => join.spec(space, name)?.preserves)
     const owners = ownersThere(join, location.mailbox, claim, source)
-    return updatedCopy(project(space, object, { preserve, left: leftThere(join, claim), owners }), copy) === undefined
+    const manner = { preserve, adopt: join.adopts(claim), left: leftThere(join, claim) }
+    return updatedCopy(project(space, object, { ...manner, owners }), copy) === undefined
   }
 
   #hasAnnotations({ cluster, locationName }: Destination): boolean {

@@ -12,6 +12,7 @@ import { leftFieldsText } from '../../apimachinery/leftFields.ts'
 import { NOTES } from '../../apimachinery/notes.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import {
+  ADOPT,
   HAND_OVER_ANNOTATION,
   IMPLIED_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
@@ -70,6 +71,8 @@ interface Circumstances {
   readonly implied?: boolean
   /** Its cluster keeps it when it is not placed any more. */
   readonly preserve?: boolean
+  /** It takes over what its cluster held before, unless it says itself that it does not. */
+  readonly adopt?: boolean
   readonly owners?: readonly CarriedOwner[]
   readonly left?: readonly string[]
 }
@@ -78,7 +81,7 @@ interface Circumstances {
 export function project(
   owner: string,
   object: KubeObject,
-  { implied = false, preserve = false, owners = [], left = [] }: Circumstances = {},
+  { implied = false, preserve = false, adopt = false, owners = [], left = [] }: Circumstances = {},
 ): Projection {
   const { name = '', namespace = '', labels = {}, annotations = {} } = object.metadata
   return {
@@ -88,6 +91,7 @@ export function project(
     namespace,
     labels: keep(labels, key => !isReservedKey(key) && key !== PROJECTED_LABEL),
     annotations: {
+      ...(adopt && { [ADOPT]: 'true' }),
       ...keep(annotations, key => !isReservedKey(key) && !OWN_ANNOTATIONS.has(key)),
       ...(preserve && { [PRESERVE_ANNOTATION]: 'true' }),
     },

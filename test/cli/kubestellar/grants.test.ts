@@ -49,7 +49,7 @@ t.test('a space is granted, granted otherwise, and ungranted', async t => {
   })
   t.match(await run('grants --imw root:imw1'), {
     code: 0,
-    out: /^NAME +SPACES +.*\nteam +root:team +<all> +<all> +<all> +<none> +true +false +<none>\nwmw1 +root:wmw1 .* true +true +\*$/,
+    out: /^NAME +SPACES +.*\nteam +root:team +<all> +<all> +<all> +<none> +true +false +false +<none>\nwmw1 +root:wmw1 .* true +true +false +\*$/,
   })
   t.match(await run('ungrant --imw root:imw1 root:team'), {
     code: 0,
@@ -165,6 +165,7 @@ t.test('the options of a grant', async t => {
       locations: 'env=prod,tier in (a,b),!old,zone!=x',
       deny: 'secrets,*.rbac.authorization.k8s.io',
       grantingKinds: true,
+      adoptExisting: true,
       upsync: '*,sprockets.group1.test',
       upsyncSecrets: 'shop/tls',
     }),
@@ -182,6 +183,7 @@ t.test('the options of a grant', async t => {
         { apiGroup: 'rbac.authorization.k8s.io', resources: ['*'] },
       ],
       grantingKinds: true,
+      adoptExisting: true,
       upsync: [
         { apiGroup: '*', resources: ['*'] },
         { apiGroup: 'group1.test', resources: ['sprockets'] },

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import {
+  ADOPT,
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
@@ -504,3 +505,45 @@ t.test(
     t.strictSame(told, [{ space: undefined, leads: false }])
   },
 )
+
+t.test('what a grant lets take over says so in its copies, as long as it does, and never a definition', async t => {
+  const clock = new FakeClock()
+  const { server, wds, florin } = await world(t, clock)
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: { group: 'example.com', names: { plural: 'widgets', kind: 'Widget' }, versions: [] },
+  }
+  const kept = configMap('kept', { a: '1' })
+  await wds.create(MAPS, configMap('page', { a: '1' }))
+  await wds.create(MAPS, { ...kept, metadata: { ...kept.metadata, annotations: { [ADOPT]: 'false' } } })
+  await wds.create(CRDS, definition)
+  const all = [
+    ...ALL_MAPS.downsync,
+    { apiGroup: CRDS.group, resources: ['customresourcedefinitions'], objectNames: ['*'] },
+  ]
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { ...ALL_MAPS, downsync: all }))
+  await wds.create(SLICES, slice('ep', 'florin'))
+  await server.quiet()
+  const says = (name: string) => server.peek(florin, MAPS, name, 'commonstuff')?.metadata.annotations?.[ADOPT]
+  t.equal(says('page'), undefined, 'by default nothing does')
+
+  await setGrant(server, 'wds1', { adoptExisting: true })
+  await server.quiet()
+  t.equal(says('page'), 'true')
+  t.equal(says('kept'), 'false', 'whoever placed it says otherwise')
+  const sent = server.peek(florin, CRDS, 'widgets.example.com')
+  t.ok(sent)
+  t.notOk(sent?.metadata.annotations?.[ADOPT])
+
+  await setGrant(server, 'wds1', { adoptExisting: false })
+  await server.quiet()
+  t.equal(says('page'), undefined)
+  t.equal(says('kept'), 'false')
+
+  const one = grant('maps', 'wds1', { adoptExisting: true, namespaces: ['elsewhere'] })
+  await server.in('inv1').create(PLACEMENT_GRANTS, one)
+  await server.quiet()
+  t.equal(says('page'), undefined, 'a grant for other Namespaces lets nothing here take over')
+})
