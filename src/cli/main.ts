@@ -178,6 +178,14 @@ const SYNCER: readonly Setting[] = [
     default: false,
     boolean: true,
   },
+  {
+    flags: '--dry-run [bool]',
+    description:
+      'say what it would do in the cluster, write nothing there and report nothing; exit 0: nothing, 1: something, ' +
+      '2: some of it is refused or fails, 3: it could not be found out',
+    default: false,
+    boolean: true,
+  },
   { flags: '--qps <n>', description: 'requests per second to the cluster; 0: no limit', default: 1000, number: true },
   { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
   HEALTH_ADDRESS,

@@ -17,6 +17,7 @@ import { createLightLog } from './lightLog.ts'
 import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
+import { tellRehearsal } from './syncerDryRun.ts'
 import { SyncerHealth } from './syncerHealth.ts'
 
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -49,7 +50,8 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   const to = await followedCluster(settings, log)
   const cluster = httpSpaceClient({ ...to.options, userAgent: USER_AGENT, inFlight: IN_FLIGHT, http2: true })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
-  if (stateDir !== undefined) privateFolder({ path: stateDir, entries: /^mailbox/, log })
+  const isDryRun = settings.dryRun === true
+  if (stateDir !== undefined && !isDryRun) privateFolder({ path: stateDir, entries: /^mailbox/, log })
   const options = {
     center,
     space: from.first.space ?? '',
@@ -64,6 +66,14 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
     ...(stateDir !== undefined && { stateDir }),
     ...(syncTargetUid !== undefined && { syncTargetUid }),
   } satisfies SyncerOptions
+  if (isDryRun) {
+    try {
+      return await tellRehearsal(options)
+    } finally {
+      center.close()
+      cluster.close()
+    }
+  }
   const ended = Promise.race([
     terminated().then(() => undefined),
     from.elsewhere.then(() => 'the kubeconfig names another mailbox now; start the syncer again to serve that one'),

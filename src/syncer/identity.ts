@@ -231,6 +231,16 @@ export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: Space
 }
 
 /**
+ * The same without writing: whether the cluster is served from the mailbox, or may be from now on.
+ * @throws TerminalError when it is served from another one, or looks so
+ */
+export async function checkClaim(cluster: SpaceClient, given: Mailbox, mailbox: SpaceClient): Promise<void> {
+  const record = await recordOf(cluster)
+  if (record === undefined) await requireNoStrangers(cluster, given.name, mailbox)
+  else if (!isFrom(record, given)) throw servedFromElsewhere(record, given)
+}
+
+/**
  * Writes the note again that somebody deleted under a running syncer. Whose the cluster is was found out when it began: what
  * it placed since then, and what is just leaving the mailbox, is no stranger's.
  * @throws TerminalError when another one wrote its own meanwhile

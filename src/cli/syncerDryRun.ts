@@ -1,0 +1,34 @@
+/** `orrery syncer --dry-run`: what a syncer would do in its cluster, one line for each object. */
+import { type Rehearsal, type Rehearsed, rehearse } from '../syncer/rehearsal.ts'
+import type { SyncerOptions } from '../syncer/syncer.ts'
+
+const EXIT = { nothing: 0, something: 1, refused: 2, unknown: 3 }
+
+/** Its exit code says what came of it. */
+export async function tellRehearsal(options: SyncerOptions): Promise<number> {
+  let rehearsal: Rehearsal
+  try {
+    rehearsal = await rehearse(options)
+  } catch (error) {
+    process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`)
+    return EXIT.unknown
+  }
+  for (const note of rehearsal.notes) process.stderr.write(`Note: ${note}\n`)
+  for (const line of rehearsalLines(rehearsal.acts)) process.stdout.write(`${line}\n`)
+  return exitCodeOf(rehearsal.acts)
+}
+
+export function rehearsalLines(acts: readonly Rehearsed[]): string[] {
+  const counts = new Map<string, number>()
+  for (const { act } of acts) counts.set(act, (counts.get(act) ?? 0) + 1)
+  const sum = [...counts].map(([act, count]) => `${count} to ${act}`).join(', ')
+  return [
+    ...acts.map(({ act, what, message }) => (message === undefined ? `${act} ${what}` : `${act} ${what}: ${message}`)),
+    acts.length === 0 ? 'the cluster holds what its mailbox says; nothing to do' : `${sum}; nothing was written`,
+  ]
+}
+
+export function exitCodeOf(acts: readonly Rehearsed[]): number {
+  if (acts.length === 0) return EXIT.nothing
+  return acts.some(({ act }) => act === 'refuse' || act === 'fail') ? EXIT.refused : EXIT.something
+}

@@ -1,0 +1,227 @@
+/**
+ * What a syncer would do in its cluster now, without doing it: the mailbox is read once, each object is carried or removed by
+ * the very code that does it, over a {@link RehearsedCluster}. Nothing is written, in the cluster or in the center, and nothing
+ * is reported. Order and patience are left out: it tells what comes of it, not when.
+ */
+import { isStatusError } from '../apimachinery/errors.ts'
+import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
+import { groupResourceName } from '../apimachinery/object.ts'
+import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../apimachinery/placement.ts'
+import { NAMESPACES } from '../apimachinery/resources.ts'
+import { atMost } from '../client/atMost.ts'
+import type { SpaceClient } from '../client/client.ts'
+import { systemClock } from '../client/clock.ts'
+import { silentLogger } from '../client/logger.ts'
+import { WorkQueue } from '../client/workqueue.ts'
+import { Allowance } from './allowance.ts'
+import { Carrier } from './carrier.ts'
+import { ClusterOwners } from './clusterOwners.ts'
+import { ClusterSide } from './clusterSide.ts'
+import { EmptiedNamespaces } from './emptiedNamespaces.ts'
+import { checkClaim, checkSpace, checkSyncTarget, mailboxOf, recordOf, requireOtherServer } from './identity.ts'
+import { MailboxFeed } from './mailboxFeed.ts'
+import { keyOf, keyText, type Mirrored, type SyncKey } from './mirror.ts'
+import { ObjectWriter } from './objectWriter.ts'
+import { isClusterRecord, isServersOwn, ownerOf } from './ownership.ts'
+import { phaseOf } from './phases.ts'
+import { rateLimited, TokenBucket } from './rateLimit.ts'
+import { type Act, nameOf, RehearsedCluster } from './rehearsedCluster.ts'
+import { Removals } from './removals.ts'
+import { ServedResources } from './served.ts'
+import type { SyncerOptions } from './syncer.ts'
+import { SyncerState } from './syncerState.ts'
+import { isSyncConfig } from './syncPlan.ts'
+import { type Outcome, waveRefusal } from './verdicts.ts'
+
+export interface Rehearsed {
+  /** `wait`: for what is not there yet. `fail`: the cluster says no. */
+  readonly act: Act | 'refuse' | 'wait' | 'fail'
+  /** `configmaps app/a`. */
+  readonly what: string
+  readonly message?: string
+}
+
+export interface Rehearsal {
+  /** By object; what would stay as it is is left out. */
+  readonly acts: readonly Rehearsed[]
+  /** What is to be known beside that. */
+  readonly notes: readonly string[]
+}
+
+const CONCURRENCY = 16
+const QUEUE = { baseMs: 100, maxMs: 60_000 }
+
+/** @throws Error when mailbox and cluster do not belong together, or one of them does not answer */
+export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
+  const { center, space, logger, clock = systemClock, random = Math.random, allowance = new Allowance() } = options
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const tools = { logger, clock, random }
+  const mailbox = center.in(space)
+  const bucket = options.limit && new TokenBucket({ ...options.limit, clock, signal })
+  const rehearsed = new RehearsedCluster()
+  const over = (client: SpaceClient): SpaceClient => rehearsed.client(bucket ? rateLimited(client, bucket) : client)
+  const cluster = over(options.cluster)
+  const { impersonate } = options
+  const as = impersonate && ((user: string) => over(impersonate(user)))
+
+  const given = await mailboxOf(mailbox)
+  if (options.syncTargetUid !== undefined) checkSyncTarget(given.name, options.syncTargetUid)
+  await requireOtherServer(mailbox, cluster)
+  const record = await recordOf(cluster)
+  if (record) checkSpace(record, space)
+  await checkClaim(cluster, given, mailbox)
+
+  const mailboxServed = new ServedResources(mailbox)
+  await mailboxServed.refresh()
+  const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, ...tools, ...QUEUE })
+  const complete = Promise.withResolvers<void>()
+  const state = new SyncerState(undefined, logger)
+  const feed: MailboxFeed = new MailboxFeed({
+    client: center,
+    space,
+    ...tools,
+    state,
+    onChange: ({ key, object, previous }) => side.mailboxChanged(key, object, previous),
+    onComplete: () => {
+      side.mailboxComplete()
+      complete.resolve()
+    },
+  })
+  const { mirror } = feed
+  // never started: it watches nothing, and is asked for the plan and for what an earlier run left
+  const side: ClusterSide = new ClusterSide({
+    cluster,
+    mailboxServed,
+    mirror,
+    allowance,
+    queues: { down: queue(), status: queue(), up: queue() },
+    ...tools,
+    signal,
+    onProjected() {},
+    onConfig() {},
+  })
+  const { served, projected: watches } = side
+  const reading = feed.run(given.name, signal)
+  try {
+    await Promise.all([complete.promise, served.refresh()])
+    const plan = () => side.plan
+    const again = (): void => {}
+    const mirrorComplete = (): boolean => true
+    // who does it says that it is done
+    const quiet = silentLogger
+    const common = {
+      cluster,
+      as,
+      served,
+      mirror,
+      watches,
+      plan,
+      mirrorComplete,
+      allowance,
+      again,
+      logger: quiet,
+      clock,
+    }
+    const { echoes } = state
+    const adoptExisting = options.adoptExisting === true
+    const writer = new ObjectWriter({
+      ...common,
+      ensureNamespace: (name, owner) => carrier.ensureNamespace(name, owner),
+    })
+    const owners = new ClusterOwners({
+      ...common,
+      adoptExisting,
+      writer: live => writer.as(ownerOf(live)),
+      isBusy: () => false,
+      staysPreserved: () => false,
+    })
+    const removals = new Removals({ ...common, writer, owners, wasWritten: () => false, forget() {} })
+    const carrier: Carrier = new Carrier({ ...common, adoptExisting, echoes, writer, owners, removals })
+    const emptied = new EmptiedNamespaces(common)
+
+    const wants = (key: SyncKey): boolean => plan().wantsDown(key, key.namespace, key.name)
+    const keys = new Map<string, SyncKey>()
+    const carry = (key: SyncKey, mirrored: Mirrored): Promise<Outcome> => {
+      const refusal = allowance.refusalOf(key) ?? waveRefusal(mirrored.object)
+      return refusal ? Promise.resolve({ refusal }) : carrier.carry(key, mirrored)
+    }
+    const remove = async (key: SyncKey): Promise<Outcome> => {
+      const held = mirror.get(key) !== undefined
+      // a Namespace holds more than what was put there
+      if (held && groupResourceName(key) === groupResourceName(NAMESPACES)) return {}
+      rehearsed.unwanted(key)
+      const waitMs = held ? undefined : await emptied.remove(key)
+      if (waitMs !== undefined) return { trouble: { state: 'waiting', reason: 'NotEmpty', message: NOT_EMPTY } }
+      removals.mayBeThere(key)
+      return await removals.remove(key, held)
+    }
+    await side.findLeftovers(key => keys.set(keyText(key), key))
+    for (const { resource, object } of mirror.values()) {
+      const key = keyOf(resource, object)
+      const isNobodys = isSyncConfig(resource) || isServersOwn(object)
+      if (!isNobodys && wants(key)) keys.set(keyText(key), key)
+    }
+    // the cluster's own, whoever marked it and whatever the mailbox says
+    const isClusters = (key: SyncKey): boolean =>
+      isKubernetesService(key, key.namespace, key.name) ||
+      (groupResourceName(key) === 'configmaps' && isClusterRecord(key))
+    const acts: { key: SyncKey; rehearsed: Rehearsed }[] = []
+    const look = async (key: SyncKey): Promise<void> => {
+      const mirrored = mirror.get(key)
+      const found = await outcomeOf(() => (mirrored && wants(key) ? carry(key, mirrored) : remove(key)))
+      const act = rehearsed.actOn(key)
+      const what = nameOf(key)
+      if (found) acts.push({ key, rehearsed: { ...found, what } })
+      else if (act) acts.push({ key, rehearsed: { act, what } })
+    }
+    const looked = [...keys.values()].filter(key => !isClusters(key))
+    // what others need first, as when it is done
+    for (const phase of [...new Set(looked.map(phaseOf))].sort((a, b) => a - b))
+      await atMost(
+        CONCURRENCY,
+        looked.filter(key => phaseOf(key) === phase),
+        look,
+      )
+    const config = mirror.get({ ...SYNCER_CONFIGS, namespace: '', name: SYNCER_CONFIG_NAME })?.object
+    return {
+      acts: acts.sort((a, b) => (a.rehearsed.what < b.rehearsed.what ? -1 : 1)).map(one => one.rehearsed),
+      notes: notesOf(config?.metadata.annotations ?? {}),
+    }
+  } finally {
+    stopping.abort()
+    await reading
+    await side.stop()
+    await feed.close()
+  }
+}
+
+const NOT_EMPTY = 'it came along with objects, and goes once nothing is in it any more'
+
+/** Reasons of errors that say nothing of the object. */
+const UNHEARD: ReadonlySet<string> = new Set(['ServiceUnavailable', 'Timeout', 'Unauthorized'])
+
+/** `undefined`: nothing keeps it. */
+async function outcomeOf(work: () => Promise<Outcome>): Promise<Omit<Rehearsed, 'what'> | undefined> {
+  try {
+    const { refusal, trouble } = await work()
+    if (refusal) return { act: 'refuse', message: refusal.message }
+    return trouble && { act: 'wait', message: trouble.message }
+  } catch (error) {
+    // whoever does not answer says nothing of this object
+    if (!isStatusError(error) || UNHEARD.has(error.reason)) throw error
+    return { act: 'fail', message: error.message }
+  }
+}
+
+function notesOf(annotations: Readonly<Record<string, string>>): string[] {
+  const leave = annotations[LEAVE_ANNOTATION]
+  return [
+    ...(leave === undefined
+      ? []
+      : [`the SyncTarget is being deleted (${leave}): a syncer would leave the cluster instead of doing this`]),
+    ...(annotations[PAUSED_ANNOTATION] === 'true'
+      ? ['the cluster is paused: a syncer would do nothing of this until that is over']
+      : []),
+  ]
+}

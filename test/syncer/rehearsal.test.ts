@@ -1,0 +1,107 @@
+/** What a syncer says that it would do, and that it does nothing. */
+import t from 'tap'
+import { ADOPT, DOWNSYNCED } from '../../src/apimachinery/placement.ts'
+import { exitCodeOf, rehearsalLines } from '../../src/cli/syncerDryRun.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { silentLogger } from '../../src/client/logger.ts'
+import { ownMark } from '../../src/syncer/ownership.ts'
+import { rehearse } from '../../src/syncer/rehearsal.ts'
+import { startCenter } from '../support/center.ts'
+import { configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
+import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
+
+const center = await startCenter(t)
+const WANTS = {
+  namespacedObjects: [
+    {
+      group: '',
+      resource: 'configmaps',
+      apiVersion: 'v1',
+      objectsByNamespace: [{ namespace: 'app', names: ['*'] }],
+    },
+  ],
+}
+/** Those of the test: a server makes its own when it comes to it. */
+const mapsOf = async (space: SpaceClient) =>
+  (await space.list(MAPS, { namespace: 'app' })).items.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')
+const rehearsed = async (p: Pair) => {
+  const { acts, notes } = await rehearse({
+    center: center.client,
+    space: p.mailboxId,
+    cluster: p.cluster,
+    logger: silentLogger,
+  })
+  return { lines: rehearsalLines(acts), code: exitCodeOf(acts), notes }
+}
+
+t.test('an empty cluster would be filled, Namespace and all, and stays empty', async t => {
+  const p = await pairIn(center, t, WANTS)
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  const before = await mapsOf(p.mailbox)
+  t.same(await rehearsed(p), {
+    lines: ['create configmaps app/a', 'create namespaces app', '2 to create; nothing was written'],
+    code: 1,
+    notes: [],
+  })
+  t.notOk(center.world.get(p.clusterId, 'namespaces app'))
+  t.notOk(
+    center.world.get(p.clusterId, 'configmaps kube-system/orrery-syncer'),
+    'nor does it note whose the cluster is',
+  )
+  t.same(await mapsOf(p.mailbox), before)
+})
+
+t.test(
+  'what is changed, adopted, refused and deleted is told apart; after the syncer nothing is left to do',
+  async t => {
+    const p = await pairIn(center, t, WANTS)
+    const at = (name: string) => ({ namespace: 'app', name })
+    await p.cluster.create(NAMESPACES, namespace('app'))
+    for (const name of ['same', 'changed', 'deleted']) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+    const syncer = p.start()
+    for (const name of ['same', 'changed', 'deleted']) await center.world.present(p.clusterId, `configmaps app/${name}`)
+    await p.settled()
+    await syncer.stop()
+    t.same(await rehearsed(p), {
+      lines: ['the cluster holds what its mailbox says; nothing to do'],
+      code: 0,
+      notes: [],
+    })
+
+    await p.mailbox.patch(MAPS, at('changed'), 'merge', { data: { x: '2' } })
+    await p.mailbox.delete(MAPS, at('deleted'))
+    t.match(await rehearsed(p), {
+      lines: [
+        'change configmaps app/changed',
+        'delete configmaps app/deleted',
+        '1 to change, 1 to delete; nothing was written',
+      ],
+      code: 1,
+    })
+
+    await p.cluster.create(MAPS, configMap('theirs', { own: 'x' }))
+    await p.cluster.create(MAPS, configMap('taken', { own: 'x' }))
+    await p.mailbox.create(MAPS, sent('theirs', { x: '1' }))
+    await p.mailbox.create(MAPS, sent('taken', { x: '1' }, { annotations: { [ADOPT]: 'true' } }))
+    const held = await mapsOf(p.cluster)
+    const { lines, code } = await rehearsed(p)
+    t.match(lines, [
+      'change configmaps app/changed',
+      'delete configmaps app/deleted',
+      'adopt configmaps app/taken',
+      /^refuse configmaps app\/theirs: was in the cluster before, .* spec\.adoptExisting/,
+      '1 to change, 1 to delete, 1 to adopt, 1 to refuse; nothing was written',
+    ])
+    t.equal(code, 2)
+    t.same(await mapsOf(p.cluster), held, 'the cluster holds what it held')
+  },
+)
+
+t.test('a cluster that another mailbox fills is left alone, and so it is said', async t => {
+  const p = await pairIn(center, t, WANTS)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  const foreign = configMap('foreign')
+  const marks = { labels: PROJECTED, annotations: { [DOWNSYNCED]: ownMark(foreign) } }
+  await p.cluster.create(MAPS, configMap('foreign', {}, marks))
+  await t.rejects(rehearsed(p), /the cluster holds what a syncer placed there, such as ConfigMap\/app\/foreign/)
+})
