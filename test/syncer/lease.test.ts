@@ -171,6 +171,7 @@ t.test('a holder that nobody waits for sends little while it has nothing to writ
   await p.cluster.create(NAMESPACES, namespace('app'))
   const asked: string[] = []
   let heard: string | undefined
+  let underway = 0
   const cluster: SpaceClient = {
     ...p.cluster,
     list: (...args) => {
@@ -185,9 +186,15 @@ t.test('a holder that nobody waits for sends little while it has nothing to writ
         if (last.type !== 'BOOKMARK') heard = last.object.metadata.resourceVersion
       }
     },
-    update: (...args) => {
+    update: async (...args) => {
       asked.push('update')
-      return p.cluster.update(...args)
+      underway++
+      try {
+        return await p.cluster.update(...args)
+      } finally {
+        // once whoever asked has made something of the answer
+        setImmediate(() => underway--)
+      }
     },
   }
   const [first, second] = [holder(t, cluster, 'first'), holder(t, p.cluster, 'second')]
@@ -195,7 +202,7 @@ t.test('a holder that nobody waits for sends little while it has nothing to writ
   /** Its watch has told all that there is to tell, and nothing is under way. */
   const hears = async () => {
     await center.settled()
-    await until(() => heard === version(), 'the watch told the last change')
+    await until(() => heard === version() && underway === 0, 'the watch told the last change')
   }
   const renews = async () => {
     const before = version()

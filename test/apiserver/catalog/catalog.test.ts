@@ -124,6 +124,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
       ['Key', 4],
       ['Kubernetes', 1],
       ['Syncer', 1],
+      ['Supported', 1],
       ['Reachable', 0],
       ['Lag', 0],
       ['Behind', 0],
