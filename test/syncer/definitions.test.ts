@@ -72,6 +72,23 @@ for (const more of [{}, { adoptExisting: true }]) {
   })
 }
 
+t.test('a definition that was placed is refused where the cluster has its own, which stays as it is', async t => {
+  const p = await pairIn(center, t, wants('v1'))
+  await define(p, 'cluster', definition(['teeth', 'local'], ['v1']))
+  const before = await p.cluster.get(CRDS, { name: NAME })
+  await define(p, 'mailbox', definition(['teeth'], ['v1'], { labels: PROJECTED }))
+  await p.mailbox.create(gears('v1'), gear('a', 'v1'))
+  p.start(undefined, systemClock)
+  await center.world.present(p.clusterId, `gears.${GROUP} app/a`)
+  const told = await center.world.present(
+    p.mailboxId,
+    'syncerconfigs.edge.kubestellar.io the-one',
+    ({ status }) => isRecord(status) && isRecord(status.refused) && status.refused.count === 1,
+  )
+  t.match(told.status, { refused: { objects: [{ name: NAME, reason: 'AlreadyInCluster' }] } })
+  t.same(await p.cluster.get(CRDS, { name: NAME }), before)
+})
+
 t.test('one that the syncer made itself follows the center', async t => {
   const p = await pairIn(center, t, wants('v1'))
   await define(p, 'mailbox', definition(['teeth'], ['v1'], implied))

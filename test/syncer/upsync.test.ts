@@ -43,7 +43,10 @@ t.test('upsync brings the CRD, the Namespace, the object and its status inward, 
   const { world } = center
   const key = 'sprockets.group1.test orbital/george'
   await p.cluster.create(NAMESPACES, namespace('orbital'))
-  await p.cluster.create(CRDS, definition('group1.test'))
+  const { spec: defined, ...rest } = definition('group1.test')
+  const webhook = { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://cluster.test/convert' } }
+  const conversion = { strategy: 'Webhook', webhook }
+  await p.cluster.create(CRDS, { ...rest, spec: { ...(isRecord(defined) && defined), conversion } })
   await world.present(
     p.clusterId,
     'customresourcedefinitions.apiextensions.k8s.io sprockets.group1.test',
@@ -53,6 +56,16 @@ t.test('upsync brings the CRD, the Namespace, the object and its status inward, 
   const syncer = p.start()
   const carried = await world.present(p.mailboxId, key)
   t.equal(carried.metadata.annotations?.[UPSYNCED], 'Sprocket/orbital/george')
+  const name = 'sprockets.group1.test'
+  t.match(await p.cluster.get(CRDS, { name }), { spec: { conversion } })
+  t.same(
+    (await p.mailbox.get(CRDS, { name })).spec,
+    {
+      ...(isRecord(defined) && ((await p.cluster.get(CRDS, { name })).spec as object)),
+      conversion: { strategy: 'None' },
+    },
+    "the cluster's webhook stays in the cluster",
+  )
   await p.cluster.patch(
     SPROCKETS,
     { namespace: 'orbital', name: 'george' },
