@@ -8,9 +8,15 @@
  * certificate, and OpenSSL verifies it as a trusted one.
  */
 import type { X509Certificate } from 'node:crypto'
-import { Agent } from 'node:https'
+import { Agent, type AgentOptions } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { checkServerIdentity, connect, type PeerCertificate } from 'node:tls'
+import {
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContextOptions,
+} from 'node:tls'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 
 export interface WebhookPeer {
@@ -97,8 +103,10 @@ export class WebhookTrust {
     return agent
   }
 
-  #newAgent(trust: object): Agent {
-    return new Agent({ keepAlive: true, timeout: 90_000, lookup: this.#lookup(), ...trust })
+  /** Its connections share what is trusted: to read that for each, when many are made at once, holds everybody up. */
+  #newAgent(trust: SecureContextOptions, checks: Pick<AgentOptions, 'checkServerIdentity'> = {}): Agent {
+    const secureContext = createSecureContext(trust)
+    return new Agent({ keepAlive: true, timeout: 90_000, lookup: this.#lookup(), secureContext, ...checks })
   }
 
   async #vouchFor(ca: string, peer: WebhookPeer, signal: AbortSignal): Promise<Pinned | undefined> {
@@ -107,13 +115,11 @@ export class WebhookTrust {
     const { namelessSigner } = await import('./namelessCertificates.ts')
     const signer = namelessSigner(shown, ca, this.#now())
     if (signer === undefined) return undefined
-    const agent = this.#newAgent({
-      ca: shown.toString(),
-      allowPartialTrustChain: true,
-      // Whatever it might sign itself is not trusted.
-      checkServerIdentity: (name: string, certificate: PeerCertificate) =>
-        certificate.raw.equals(shown.raw) ? checkServerIdentity(name, certificate) : otherCertificate(),
-    })
+    // Whatever it might sign itself is not trusted.
+    const isShown = (name: string, certificate: PeerCertificate): Error | undefined =>
+      certificate.raw.equals(shown.raw) ? checkServerIdentity(name, certificate) : otherCertificate()
+    const trust = { ca: shown.toString(), allowPartialTrustChain: true }
+    const agent = this.#newAgent(trust, { checkServerIdentity: isShown })
     return { agent, until: signer.validToDate }
   }
 
