@@ -7,7 +7,7 @@ import { WebSocket } from 'ws'
 import { startApiServer } from '../../src/apiserver/apiServer.ts'
 import type { ApiServerOptions } from '../../src/apiserver/apiServerOptions.ts'
 import { webSocketSink } from '../../src/apiserver/endpoints/webSocketSink.ts'
-import type { WriteTurns } from '../../src/apiserver/endpoints/writeTurns.ts'
+import type { Turns } from '../../src/apiserver/endpoints/writeTurns.ts'
 import { Api } from '../support/api.ts'
 import { accessOf, CONFIGMAPS, configMap, temporaryDir } from '../support/server.ts'
 
@@ -312,7 +312,7 @@ t.test('a peer that reads too slowly makes its watcher wait until it has caught 
     },
   }
   const transport = { cork: () => corks.push('cork'), uncork: () => corks.push('uncork') }
-  const now = { take: (write: () => void) => write() } as WriteTurns
+  const now: Turns = { take: write => write() }
   const sink = webSocketSink(socket as never, { transport: transport as never, turns: now, closeCode: () => 1000 })
   t.equal(await sink.write([Buffer.from('a'), Buffer.from('b')]), true)
   t.same(

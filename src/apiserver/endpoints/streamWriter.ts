@@ -1,7 +1,7 @@
 /** Writes frames to a chunked response with back-pressure, and ends it cleanly from either side. */
 import type { ServerResponse } from 'node:http'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import type { WriteTurns } from './writeTurns.ts'
+import type { Turns } from './writeTurns.ts'
 
 export interface FrameSink {
   /** Resolves when the sink can take more; false once the other side is gone. Frames leave in the order of the calls. */
@@ -17,7 +17,7 @@ const WAITING_LIMIT_BYTES = 64 * 1024
 const CHUNK_BYTES = 64 * 1024
 
 /** Frames that come before the response's turn to write leave together. Its headers have left. */
-export function responseSink(raw: ServerResponse, turns: WriteTurns): FrameSink {
+export function responseSink(raw: ServerResponse, turns: Turns): FrameSink {
   const out = bodyOf(raw)
   const waiting: Buffer[] = []
   let waitingBytes = 0

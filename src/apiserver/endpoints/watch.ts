@@ -43,8 +43,10 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   const kept = keptHeaders(exchange.reply)
   raw.writeHead(200, { ...kept, ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
   raw.flushHeaders()
-  exchange.request.inFlight?.begun()
-  await runWatch(services, exchange, plan, responseSink(raw, services.turns), goneSignal(raw))
+  const { inFlight } = exchange.request
+  inFlight?.begun()
+  const turns = services.turns.of(inFlight?.flow.path ?? [])
+  await runWatch(services, exchange, plan, responseSink(raw, turns), goneSignal(raw))
 }
 
 export interface WatchPlan {

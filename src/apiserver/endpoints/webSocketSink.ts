@@ -5,7 +5,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { FrameSink } from './streamWriter.ts'
-import type { WriteTurns } from './writeTurns.ts'
+import type { Turns } from './writeTurns.ts'
 
 /** Bytes on their way to one peer before its watcher has to wait. */
 const WAITING_LIMIT_BYTES = 256 * 1024
@@ -17,7 +17,7 @@ const LENGTH_BYTES = 4
 export interface WebSocketSinkOptions {
   /** What carries the WebSocket: the messages of one batch leave it together. */
   transport: Duplex
-  turns: WriteTurns
+  turns: Turns
   /** Status code of an orderly end, asked for at the end. */
   closeCode: () => number
   /** Whether frames are protobuf; else JSON lines. */

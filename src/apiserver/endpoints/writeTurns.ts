@@ -1,14 +1,26 @@
 /**
- * Lets many watches write in turns, a bounded number in each turn of the event loop, so that an event for thousands of
- * watchers delays no request; what a watcher is sent meanwhile leaves with its next write.
+ * Lets many watches write in turns, a bounded number in each turn of the event loop, so that an event for thousands of watchers
+ * delays no request; what a watcher is sent meanwhile leaves with its next write. Turns go round among tenants, spaces and users,
+ * as requests do: whoever has hundreds of watches open delays their own events, and nobody else's.
  */
+import { type Standing, WaitingLine } from '../flowcontrol/waitingLine.ts'
+
+/** Those of one watch. */
+export interface Turns {
+  /** Calls `write` once, soon, in the order of asking. `write` must not throw. */
+  take(write: () => void): void
+}
+
+interface Entry extends Standing<Entry> {
+  write(): void
+}
 
 /** A fraction of a millisecond of encryption and system calls. */
 const WRITES_PER_TURN = 16
 
 export class WriteTurns {
   readonly #later: (turn: () => void) => void
-  #waiting: (() => void)[] = []
+  readonly #line = new WaitingLine<Entry>()
   #scheduled = false
 
   /** `later` calls back once the loop has looked after all else. */
@@ -16,21 +28,30 @@ export class WriteTurns {
     this.#later = later
   }
 
-  /** Calls `write` once, soon, in the order of asking. `write` must not throw. */
-  take(write: () => void): void {
-    this.#waiting.push(write)
-    this.#schedule()
+  /** `path`: whose they are, as in a queue of flow control. */
+  of(path: readonly string[]): Turns {
+    return {
+      take: write => {
+        this.#line.add({ path, write, inLine: undefined })
+        this.#schedule()
+      },
+    }
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#waiting.length === 0) return
+    if (this.#scheduled || this.#line.size === 0) return
     this.#scheduled = true
     this.#later(() => this.#run())
   }
 
   #run(): void {
     this.#scheduled = false
-    for (const write of this.#waiting.splice(0, WRITES_PER_TURN)) write()
+    for (let writes = 0; writes < WRITES_PER_TURN; writes++) {
+      const entry = this.#line.next
+      if (entry === undefined) return
+      this.#line.remove(entry, true)
+      entry.write()
+    }
     this.#schedule()
   }
 }

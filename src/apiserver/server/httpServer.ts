@@ -348,7 +348,8 @@ async function openStream(
   // the kernel asks a quiet peer whether it is there: of a lost network nothing else would tell for minutes
   raw.socket?.setKeepAlive(true, PROBE_AFTER_MS)
   const reader = { gone: goneSignal(raw), user: authorized.user }
-  await runSpaceStream(deps.stream, plan, responseSink(raw, deps.services.turns), reader)
+  const turns = deps.services.turns.of(request.inFlight?.flow.path ?? [])
+  await runSpaceStream(deps.stream, plan, responseSink(raw, turns), reader)
 }
 
 const isStranger = ({ groups }: UserInfo): boolean => groups.includes(GROUPS.unauthenticated)

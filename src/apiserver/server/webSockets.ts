@@ -56,6 +56,8 @@ interface Session {
   run(sink: FrameSink, gone: AbortSignal): Promise<void>
   /** Frames are protobuf with their length before them, which messages have no need of. */
   protobuf: boolean
+  /** Whose turns it takes. */
+  path: readonly string[]
 }
 
 export class WebSockets {
@@ -140,16 +142,17 @@ export class WebSockets {
       return {
         run: (sink, gone) => runSpaceStream(stream, plan, sink, { gone, user: authorized.user }),
         protobuf: false,
+        path: ticket.flow.path,
       }
     }
     const work = services.work.begin({ owner: target.space, isAbandoned: () => socket.destroyed })
     const plan = await planOf(services, target, work)
     ticket.begun()
     const protobuf = target.form.format === 'protobuf'
-    return { run: (sink, gone) => runWatch(services, target, plan, sink, gone), protobuf }
+    return { run: (sink, gone) => runWatch(services, target, plan, sink, gone), protobuf, path: ticket.flow.path }
   }
 
-  async #serve(peer: WebSocket, transport: Duplex, { run, protobuf }: Session): Promise<void> {
+  async #serve(peer: WebSocket, transport: Duplex, { run, protobuf, path }: Session): Promise<void> {
     const gone = new AbortController()
     const alive = (): void => void this.#peers.set(peer, true)
     alive()
@@ -164,7 +167,7 @@ export class WebSockets {
     const { draining, turns } = this.#deps.services
     const closeCode = (): number => (draining.aborted ? CLOSE.goingAway : CLOSE.normal)
     try {
-      await run(webSocketSink(peer, { transport, turns, closeCode, protobuf }), gone.signal)
+      await run(webSocketSink(peer, { transport, turns: turns.of(path), closeCode, protobuf }), gone.signal)
     } catch (error) {
       this.#deps.log.error({ err: error }, 'a watch over WebSocket ended by a fault of the server')
       // One that was told closes by itself.
