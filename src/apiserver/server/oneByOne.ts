@@ -9,8 +9,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
-import { type Entry, LoopGate } from './loopGate.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */

@@ -7,7 +7,7 @@
  */
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import { LoopGate } from './loopGate.ts'
+import { LoopGate } from '../flowcontrol/loopGate.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */

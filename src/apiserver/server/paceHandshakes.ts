@@ -5,8 +5,8 @@
  * its time is over.
  */
 import type { Socket } from 'node:net'
+import { LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
-import { LoopGate } from './loopGate.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */

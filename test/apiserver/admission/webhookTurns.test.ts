@@ -1,6 +1,6 @@
 /** Calls of webhooks take turns with all other long work: how they are begun, and how long answers are read. */
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, LookupFunction } from 'node:net'
 import t, { type Test } from 'tap'
 import { AllowedHosts } from '../../../src/apiserver/admission/allowedHosts.ts'
 import { WebhookClient } from '../../../src/apiserver/admission/webhookClient.ts'
@@ -40,11 +40,23 @@ async function world(t: Test, answer: string) {
   const to = (): never => {
     throw new Error('no services here')
   }
-  const client = new WebhookClient({ routes: { to }, hosts: new AllowedHosts(['localhost']), turns: { begin } })
+  const allowed = new AllowedHosts(['localhost'])
+  let connections = 0
+  const hosts = Object.assign(Object.create(allowed) as AllowedHosts, {
+    check: (host: string) => allowed.check(host),
+    lookup: (): LookupFunction => {
+      const lookup = allowed.lookup()
+      return (...asked) => {
+        connections++
+        lookup(...asked)
+      }
+    },
+  })
+  const client = new WebhookClient({ routes: { to }, hosts, turns: { begin } })
   const url = `https://localhost:${(server.address() as AddressInfo).port}/`
   const post = (timeoutSeconds = 20) =>
     client.post({ client: { url }, space: 'one', caPem: ca.certPem, timeoutSeconds }, {})
-  return { post, owners, seen, rests: () => rests }
+  return { post, owners, seen, rests: () => rests, connections: () => connections }
 }
 
 t.test('a call is begun in a turn of its space, and a long answer is read in many', async t => {
@@ -56,6 +68,19 @@ t.test('a call is begun in a turn of its space, and a long answer is read in man
   const long = await world(t, JSON.stringify({ text }))
   t.same(await long.post(), { text })
   t.ok(long.rests() > 8, `${long.rests()}`)
+})
+
+t.test('of many calls that come at once few are begun in a turn of the loop', async t => {
+  const { post, connections } = await world(t, '{}')
+  let answered = 0
+  const answers = Promise.all(Array.from({ length: 64 }, () => post().then(() => answered++)))
+  let most = 0
+  for (let before = 0; answered < 64; before = connections()) {
+    await new Promise(resolve => setImmediate(resolve))
+    most = Math.max(most, connections() - before)
+  }
+  await answers
+  t.ok(most > 0 && most <= 16, `${most}`)
 })
 
 t.test('whoever gets no turn within the time of the call is told so', async t => {

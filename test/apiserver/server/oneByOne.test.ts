@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { LoopGate } from '../../../src/apiserver/server/loopGate.ts'
+import { LoopGate } from '../../../src/apiserver/flowcontrol/loopGate.ts'
 import { type FedServer, OneByOne, requestGate, WAITING_BYTES } from '../../../src/apiserver/server/oneByOne.ts'
 
 interface Asked {

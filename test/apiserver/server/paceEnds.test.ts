@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import t from 'tap'
-import { LoopGate } from '../../../src/apiserver/server/loopGate.ts'
+import { LoopGate } from '../../../src/apiserver/flowcontrol/loopGate.ts'
 import { type EndingServer, paceEnds } from '../../../src/apiserver/server/paceEnds.ts'
 
 /** Connections over a gate that begins so many in a turn. */

@@ -1,7 +1,7 @@
 /** What is begun in a turn of the loop, in which order, and that all of it is begun. */
 import t from 'tap'
+import { type Entry, LoopGate } from '../../../src/apiserver/flowcontrol/loopGate.ts'
 import { WaitingLine } from '../../../src/apiserver/flowcontrol/waitingLine.ts'
-import { type Entry, LoopGate } from '../../../src/apiserver/server/loopGate.ts'
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 

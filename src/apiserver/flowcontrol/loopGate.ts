@@ -3,7 +3,7 @@
  * it, whose own request takes several turns, does not wait for all of the crowd in each of them. Those who wait have their turns
  * by their paths, as in a queue of flow control.
  */
-import { type Standing, WaitingLine } from '../flowcontrol/waitingLine.ts'
+import { type Standing, WaitingLine } from './waitingLine.ts'
 
 export interface LoopGateOptions {
   /** In a turn; one is always begun. */
