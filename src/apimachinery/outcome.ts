@@ -10,6 +10,7 @@
  */
 import { StatusError } from './errors.ts'
 import { isRecord } from './object.ts'
+import { type Offer, readOffer } from './offer.ts'
 import { oneLine } from './oneLine.ts'
 import { EDGE_API_VERSION } from './placement.ts'
 
@@ -70,6 +71,8 @@ export interface OutcomeReport {
   readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
   /** Absent: it does not say. */
   readonly versions?: ClusterVersions | undefined
+  /** What the cluster offers. Absent: in a whole report it does not say, in another one it is as it was. */
+  readonly offer?: Offer | undefined
 }
 
 /** What a cluster and its syncer are. */
@@ -114,6 +117,8 @@ export interface OutcomeSource {
   follow(listener: SyncerListener): () => void
 }
 
+/** Of an exception: the cluster's own definition of the kind does not serve the version of what is placed. */
+export const VERSION_NOT_SERVED = 'VersionNotServed'
 export const OUTCOME_SUBRESOURCE = 'outcome'
 export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
 /** Exceptions of one cluster that are listed. */
@@ -150,6 +155,7 @@ export function readOutcomeReport(spec: unknown): OutcomeReport {
     settled,
     unlisted: readUnlisted(spec.unlisted),
     ...(spec.versions !== undefined && { versions: readVersions(spec.versions) }),
+    ...(spec.offer !== undefined && { offer: readOffer(spec.offer, bad) }),
   }
 }
 

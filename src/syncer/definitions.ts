@@ -4,6 +4,7 @@
  */
 import { healthOf } from '../apimachinery/health.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { VERSION_NOT_SERVED } from '../apimachinery/outcome.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../apimachinery/placement.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import type { SpaceClient } from '../client/client.ts'
@@ -49,7 +50,7 @@ export async function versionRefusal(
   const versions = servedVersions(live)
   const serves = versions.length > 0 ? `serves ${versions.join(', ')}, not ${version}` : 'serves no version'
   return {
-    reason: 'VersionNotServed',
+    reason: VERSION_NOT_SERVED,
     message:
       `waits: the cluster has its own CustomResourceDefinition ${name}, which ${serves}; write the object in a version that ` +
       'it serves, or ask who administers the cluster for another definition',

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { isStatusError } from '../apimachinery/errors.ts'
 import { at, str } from '../apimachinery/fields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
+import type { Offer } from '../apimachinery/offer.ts'
 import {
   type ClusterVersions,
   type Exception,
@@ -33,6 +34,8 @@ export interface OutcomeReporterDeps {
   everyMs: number
   /** What the cluster and its syncer are. Absent: nobody says. */
   versions?: (() => Promise<ClusterVersions>) | undefined
+  /** What the cluster offers: the same object until it is another. Absent, or `undefined`: nobody says, yet. */
+  offer?: (() => Offer | undefined) | undefined
   logger: Logger
   clock: Clock
 }
@@ -44,7 +47,10 @@ const AGAIN_MS = 1000
 /** How old what the cluster says of its version may be; when it is asked again where it said nothing. */
 const VERSIONS_MS = 3_600_000
 const VERSIONS_AGAIN_MS = 60_000
-/** Bytes of exceptions that fit into a report, and of what is settled; the center takes a little more than both. */
+/**
+ * Bytes of exceptions that fit into a report, what the cluster offers included, and of what is settled; the center takes a little
+ * more than both.
+ */
 const LISTED_BYTES = 200_000
 const SETTLED_BYTES = 50_000
 
@@ -56,6 +62,8 @@ export class OutcomeReporter {
   #epoch = ''
   /** What the center knows of; nothing while it has to be told all. */
   #told: Map<string, Exception> | undefined
+  /** What it knows of what the cluster offers. */
+  #offered: Offer | undefined
   #isNews = true
   #wake: AbortController | undefined
   #isOld = false
@@ -100,7 +108,7 @@ export class OutcomeReporter {
   /** What came of it. `heard` is also what a center without an ear for it makes of it. */
   async #report(): Promise<'heard' | 'not heard' | 'to be said again'> {
     const { mailbox, logger } = this.#deps
-    const { report, listed } = this.#next()
+    const { report, listed, offer } = this.#next()
     const body: KubeObject = {
       ...OUTCOME_FORM,
       metadata: { name: SYNCER_CONFIG_NAME },
@@ -112,6 +120,7 @@ export class OutcomeReporter {
       this.#epoch = str(answer, 'status', 'epoch')
       const again = at(answer, 'status', 'again') === true
       this.#told = again ? undefined : listed
+      this.#offered = again ? undefined : offer
       this.#isOld = false
       this.#isHeard = true
       if (!again) return 'heard'
@@ -147,12 +156,14 @@ export class OutcomeReporter {
     }
   }
 
-  #next(): { report: OutcomeReport; listed: Map<string, Exception> } {
+  #next(): { report: OutcomeReport; listed: Map<string, Exception>; offer: Offer | undefined } {
     const { outcomes, heard } = this.#deps
+    const offer = this.#deps.offer?.()
     const before = this.#told ?? new Map<string, Exception>()
     const listed = new Map<string, Exception>()
     const unlisted: Partial<Record<OutcomeState, number>> = {}
-    let bytes = 0
+    // whether it is told now or not: what finds a place in the list must not depend on that
+    let bytes = offer ? sizeOf(offer) : 0
     for (const [key, one] of outcomes.exceptions) {
       // a name that cannot be told in full would name another object, or none
       const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME
@@ -168,6 +179,7 @@ export class OutcomeReporter {
     const compared = outcomes.compared && upTo !== undefined
     return {
       listed,
+      offer,
       report: {
         session: this.#session,
         number: ++this.#number,
@@ -181,6 +193,7 @@ export class OutcomeReporter {
         settled: whole ? [] : settled,
         unlisted,
         ...(this.#versions && { versions: this.#versions }),
+        ...(offer && (whole || offer !== this.#offered) && { offer }),
       },
     }
   }

@@ -2,6 +2,7 @@
  * What the syncer was asked to carry and does not: told once in the log, and counted and listed for the center until it is
  * over. Each object has one refusal at most, the newest.
  */
+import type { VERSION_NOT_SERVED } from '../apimachinery/outcome.ts'
 import type { UPSYNC_FULL } from '../apimachinery/placement.ts'
 import type { Logger } from '../client/logger.ts'
 import { fieldsOf, keyText, type SyncKey } from './mirror.ts'
@@ -12,7 +13,7 @@ export type RefusalReason =
   /** It was in the cluster before, and nobody asked to adopt it. */
   | 'AlreadyInCluster'
   /** The cluster's own definition of its kind does not serve its version. */
-  | 'VersionNotServed'
+  | typeof VERSION_NOT_SERVED
   /** What it says of its wave is no wave. */
   | 'InvalidWave'
   /** Nothing says in whose name it would be done. */

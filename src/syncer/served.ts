@@ -1,8 +1,10 @@
 /** What a server serves, from discovery, asked again when its CRDs change or something expected is missing. */
+
+import { nearestVersion } from '../apimachinery/nearestVersion.ts'
 import { type GroupResource, groupResourceName } from '../apimachinery/object.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { DiscoveryError } from '../client/discoveryError.ts'
-import { nearestVersion } from './nearestVersion.ts'
 
 export interface ServedChange {
   /** `resource.group` of what came, went or changed. */
@@ -95,10 +97,17 @@ export class ServedResources {
     const changed = new Set<string>()
     for (const [name, resource] of this.#byName) {
       const old = before.get(name)
-      if (old?.version !== resource.version || old.subresources.length !== resource.subresources.length)
-        changed.add(name)
+      if (old === undefined || !isAsBefore(old, resource)) changed.add(name)
     }
     for (const name of before.keys()) if (!this.#byName.has(name)) changed.add(name)
     if (changed.size > 0) for (const listener of this.#listeners) listener({ changed })
   }
+}
+
+function isAsBefore(old: DiscoveredResource, now: DiscoveredResource): boolean {
+  return (
+    old.version === now.version &&
+    old.subresources.length === now.subresources.length &&
+    equalJson(old.versions, now.versions)
+  )
 }

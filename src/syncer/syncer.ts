@@ -4,6 +4,7 @@
  * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
  * lives on the objects. It opens all connections itself and lives through days without the center.
  */
+import { isSameOffer, type Offer } from '../apimachinery/offer.ts'
 import type { ClusterVersions, OutcomeState } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
@@ -11,6 +12,7 @@ import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { type Reconcile, TerminalError, WorkQueue } from '../client/workqueue.ts'
 import { Allowance } from './allowance.ts'
+import { clusterOffer } from './clusterOffer.ts'
 import { ClusterSide } from './clusterSide.ts'
 import { ClusterSight } from './clusterSight.ts'
 import { leaveCluster } from './departure.ts'
@@ -195,6 +197,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     },
   })
   const { mirror } = feed
+  let offer: Offer | undefined
   const outcomes: Outcomes = new Outcomes(clock, () => reporter.news())
   const reporter = new OutcomeReporter({
     mailbox,
@@ -202,6 +205,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     heard: () => feed.heard,
     everyMs: QUIET * everyMs,
     versions: options.versions,
+    offer: () => offer,
     logger,
     clock,
   })
@@ -243,6 +247,12 @@ export function startSyncer(options: SyncerOptions): Syncer {
   })
   const plan = () => side.plan
   const { projected, born, definitions, served } = side
+  served.onChange(() => {
+    const offered = clusterOffer(served.all(), allowance)
+    if (isSameOffer(offered, offer)) return
+    offer = offered
+    reporter.news()
+  })
   const as = impersonate && ((user: string) => fenced(impersonate(user)))
   const downsync: Downsync = new Downsync({
     cluster,

@@ -120,7 +120,9 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     TARGETS,
     FLORIN,
     object =>
-      at(object, 'status', 'outcome', 'failures', 'count') === 1 && at(object, 'status', 'versions') !== undefined,
+      at(object, 'status', 'outcome', 'failures', 'count') === 1 &&
+      at(object, 'status', 'versions') !== undefined &&
+      at(object, 'status', 'syncedResources') !== undefined,
   )
   t.match(at(target, 'status', 'outcome'), {
     reporting: true,
@@ -128,6 +130,11 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
     failures: { reasons: { AlreadyInCluster: 1 } },
   })
   t.match(at(target, 'status', 'versions'), { kubernetes: /^v\d/, syncer: /^\d/ })
+  const synced = at(target, 'status', 'syncedResources') as { resource: string }[]
+  t.same(
+    synced.find(({ resource }) => resource === 'configmaps'),
+    { group: '', resource: 'configmaps', versions: ['v1'], state: 'Accepted' },
+  )
   const refusedNow = { fieldSelector: 'status.state=Refused', resourceVersion: selected.resourceVersion }
   const leaves = nextOf(wds.watch(STATUSES, { ...refusedNow, namespace: 'shop', signal: AbortSignal.timeout(20_000) }))
   await wds.delete(MAPS, { namespace: 'shop', name: 'theirs' })

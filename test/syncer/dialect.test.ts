@@ -1,9 +1,9 @@
 /** A newer center and an older cluster: what the cluster does not know is left out, once said, and the rest arrives. */
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
+import { nearestVersion } from '../../src/apimachinery/nearestVersion.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { Dialect } from '../../src/syncer/dialect.ts'
-import { nearestVersion } from '../../src/syncer/nearestVersion.ts'
 import { undeclaredFields, withoutFields } from '../../src/syncer/undeclaredFields.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { recordingLogger } from './support/recordingLogger.ts'

@@ -1,6 +1,7 @@
 /** Whatever a cluster says of whatever it holds: the center takes the report. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { type Offer, offerOf } from '../../src/apimachinery/offer.ts'
 import { type OutcomeReport, readOutcomeReport } from '../../src/apimachinery/outcome.ts'
 import { REPORT_LIMIT_BYTES } from '../../src/apiserver/authority/reportLimit.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
@@ -132,3 +133,54 @@ t.test('what the center did not hear is said again soon, and then ever less ofte
   const waits = at.slice(1).map((ms, i) => Math.floor((ms - at[i]!) / 1000))
   t.same(waits, [1, 2, 4, 8, 16])
 })
+
+t.test(
+  'what the cluster offers is told with all that there is, and when it is another; nothing else gives way to it',
+  async t => {
+    const clock = new FakeClock()
+    const taken: OutcomeReport[] = []
+    const again = [false, false, false, false, true, false]
+    const update = async (_type: unknown, body: KubeObject): Promise<object> => {
+      t.ok(Buffer.byteLength(JSON.stringify(body)) <= REPORT_LIMIT_BYTES, 'it is within the limit of the center')
+      taken.push(readOutcomeReport(body.spec))
+      return { status: { epoch: 'e', again: again.shift() ?? false } }
+    }
+    const offerOfMany = (version: string): Offer =>
+      offerOf(Array.from({ length: 3000 }, (_, i) => ({ group: 'x.test', resource: `kind${i}`, versions: [version] })))
+    let offer: Offer | undefined
+    const outcomes = new Outcomes(clock)
+    const message = '界'.repeat(300)
+    for (let i = 0; i < 300; i++) outcomes.except(key(`r${i}`), 1, { state: 'refused', reason: 'Invalid', message })
+    const reporter = new OutcomeReporter({
+      mailbox: { update } as unknown as SpaceClient,
+      outcomes,
+      heard: () => ({ revision: 9, epoch: 'e' }),
+      everyMs: 10_000,
+      offer: () => offer,
+      logger: silentLogger,
+      clock,
+    })
+    const end = new AbortController()
+    const running = reporter.run(end.signal)
+    const next = async (): Promise<OutcomeReport> => {
+      const before = taken.length
+      while (taken.length === before) await clock.advance(1000)
+      return taken.at(-1)!
+    }
+    t.match(taken[0] ?? (await next()), { whole: true, offer: undefined }, 'before it is known')
+    offer = offerOfMany('v1')
+    reporter.news()
+    t.same((await next()).offer, offer)
+    const { offer: silent, exceptions, settled } = await next()
+    t.equal(silent, undefined, 'it is as it was')
+    t.same([exceptions, settled], [[], []])
+    offer = offerOfMany('v2')
+    reporter.news()
+    t.same((await next()).offer, offer)
+    await next() // which the center did not count
+    t.same((await next()).offer, offer, 'all that there is')
+    end.abort()
+    await clock.advance(1000)
+    await running
+  },
+)

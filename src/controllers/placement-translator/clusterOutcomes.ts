@@ -3,6 +3,7 @@
  * takes its word with it, and one whose center was restarted is asked to say all again. A report costs what it says.
  */
 import { randomUUID } from 'node:crypto'
+import { isSameOffer, type Offer } from '../../apimachinery/offer.ts'
 import type {
   ClusterVersions,
   Exception,
@@ -15,6 +16,7 @@ import { MAX_EXCEPTIONS } from '../../apimachinery/outcome.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
 import { objectKey } from './names.ts'
+import { SharedOffers } from './sharedOffers.ts'
 
 export interface ClusterOutcome {
   /** Its syncer speaks. Else nothing is known of now. */
@@ -29,6 +31,8 @@ export interface ClusterOutcome {
   readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
   /** As far as it said. */
   readonly versions?: ClusterVersions | undefined
+  /** What the cluster offers: the same object until it is another. As far as its syncer said. */
+  readonly offer?: Offer | undefined
 }
 
 export interface ClusterOutcomesDeps {
@@ -50,6 +54,7 @@ interface Session {
   exceptions: Map<string, Exception>
   unlisted: OutcomeReport['unlisted']
   versions: ClusterVersions | undefined
+  offer: Offer | undefined
   heardAtMs: number
   live: boolean
   /** Of the timer that ends the wait for its next word; absent while none runs. */
@@ -77,6 +82,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
   readonly #deps: ClusterOutcomesDeps
   /** By id of the mailbox space. */
   readonly #sessions = new Map<string, Session>()
+  readonly #offers = new SharedOffers()
 
   constructor(deps: ClusterOutcomesDeps) {
     this.#deps = deps
@@ -111,6 +117,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       this.#deps.changed(space, 'all')
       return { epoch: this.epoch, again: true }
     }
+    const offer = this.#offerOf(report, known)
     const { session: id, number, unreachable = false, compared, processed, unlisted, versions } = report
     const said = {
       number,
@@ -120,6 +127,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       exceptions,
       unlisted,
       versions,
+      offer,
       heardAtMs: nowMs,
       live: true,
     }
@@ -131,7 +139,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       known.unreachable !== unreachable ||
       JSON.stringify([known.unlisted, known.versions]) !== JSON.stringify([unlisted, versions])
     const isFurther = known?.processed !== processed && (this.#deps.isAwaited?.(space) ?? true)
-    const isNews = isOther || isFurther || keys.length > 0
+    const isNews = isOther || isFurther || keys.length > 0 || known.offer !== offer
     if (known?.id === id) Object.assign(known, said)
     else {
       this.#end(space)
@@ -158,6 +166,11 @@ export class ClusterOutcomes implements OutcomeReceiver {
 
   stop(): void {
     for (const space of [...this.#sessions.keys()]) this.#end(space)
+  }
+
+  #offerOf({ offer, whole }: OutcomeReport, known: Session | undefined): Offer | undefined {
+    if (offer === undefined) return whole ? undefined : known?.offer
+    return isSameOffer(offer, known?.offer) ? known?.offer : this.#offers.shared(offer)
   }
 
   #end(space: string): void {

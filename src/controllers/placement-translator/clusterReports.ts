@@ -1,6 +1,6 @@
 /**
  * Tells on each SyncTarget how its cluster keeps up: how many copies it has not looked at and since when it is behind, what it
- * could not do, by reason, and which versions cluster and syncer are. At most once in five seconds for each, and only when it is another thing than before. A cluster is
+ * could not do, by reason, which versions cluster and syncer are, and which kinds the cluster offers. At most once in five seconds for each, and only when it is another thing than before. A cluster is
  * behind after these five seconds: a change that arrives at once in a thousand clusters is no news of any of them.
  */
 import { at } from '../../apimachinery/fields.ts'
@@ -16,6 +16,7 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import type { ClusterOutcome } from './clusterOutcomes.ts'
 import type { DesiredContent } from './desiredContent.ts'
 import { FIELD_MANAGER } from './names.ts'
+import { SyncedResources } from './syncedResources.ts'
 
 export interface ReportedMailbox {
   readonly name: string
@@ -23,7 +24,9 @@ export interface ReportedMailbox {
   /** Of its SyncTarget. */
   readonly targetName: string
   readonly desired: DesiredContent
-  readonly copies: { readonly size: number }
+  readonly copies: { readonly size: number; has(key: string): boolean }
+  /** Counts the changes of definitions in it. */
+  readonly definitionChanges: number
 }
 
 export interface ClusterReportsDeps {
@@ -44,10 +47,12 @@ interface Look {
 
 export class ClusterReports {
   readonly #deps: ClusterReportsDeps
+  readonly #synced: SyncedResources
   readonly #looks = new WeakMap<ReportedMailbox, Look>()
 
   constructor(deps: ClusterReportsDeps) {
     this.#deps = deps
+    this.#synced = new SyncedResources(deps.client, deps.clock)
   }
 
   async reconcile(mailbox: ReportedMailbox): Promise<ReconcileResult> {
@@ -62,29 +67,41 @@ export class ClusterReports {
     const behindMs = unprocessed > 0 ? (before?.behindMs ?? nowMs) : undefined
     this.#looks.set(mailbox, { atMs: nowMs, behindMs })
     const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
-    const later = behindMs !== undefined && !isBehind ? { requeueAfterMs: INTERVAL_MS } : {}
+    const synced = await unlessSpaceGone(mailbox.space, this.#synced.of(mailbox, said))
+    const isUnsettled = (behindMs !== undefined && !isBehind) || synced?.isSettled === false
+    const later = isUnsettled ? { requeueAfterMs: INTERVAL_MS } : {}
     const [, space = '', uid = ''] = MAILBOX_NAME.exec(mailbox.name) ?? []
     const api = client.in(space)
     const ref = { name: mailbox.targetName }
     const target = await unlessGone(unlessSpaceGone(space, api.get(SYNC_TARGETS, ref)))
     if (target?.metadata.uid !== uid) return later
+    const unlistedKinds = said.offer?.unlisted ?? at(target.status, 'outcome', 'unlistedKinds') ?? 0
     const news = {
       reporting: said.live,
       reachable: said.unreachable !== true,
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
       failures: failuresOf(said, mailbox.copies.size),
+      ...(unlistedKinds !== 0 && { unlistedKinds }),
     }
+    const syncedResources = synced?.resources ?? at(target.status, 'syncedResources')
     const versions = said.versions ?? at(target.status, 'versions')
     const known = isRecord(target.status) ? target.status.outcome : undefined
     // a cluster of which nothing was ever heard has nothing to tell
-    const isSame = equalJson(news, known) && equalJson(versions, at(target.status, 'versions'))
+    const isSame =
+      equalJson(news, known) &&
+      equalJson(versions, at(target.status, 'versions')) &&
+      equalJson(syncedResources, at(target.status, 'syncedResources'))
     if (isSame || (known === undefined && !said.live)) return later
     const lag = { since: null, ...news.lag }
     const gone = Object.fromEntries(Object.keys(reasonsIn(known)).map(reason => [reason, null]))
     const failures = { ...news.failures, reasons: { ...gone, ...news.failures.reasons } }
     const body = {
       metadata: { uid },
-      status: { outcome: { ...news, lag, failures }, ...(versions !== undefined && { versions }) },
+      status: {
+        outcome: { ...news, lag, failures, unlistedKinds: news.unlistedKinds ?? null },
+        ...(versions !== undefined && { versions }),
+        ...(synced && { syncedResources }),
+      },
     }
     await unlessGone(
       api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),

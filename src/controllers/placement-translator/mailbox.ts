@@ -82,6 +82,8 @@ export class Mailbox {
   readonly bereft = new Map<string, string>()
   /** What is being written by us, and what the mailbox's stream has told of it meanwhile: news only if it is another's. */
   readonly #writing = new Map<string, StreamEvent | undefined>()
+  /** Counts the changes of definitions in it. */
+  definitionChanges = 0
   synced = false
   /** While a snapshot is told that is not the first: what was known before and was not told yet. */
   #untold: Set<string> | undefined

@@ -23,6 +23,8 @@ export interface MailboxListener {
   carriedUp(mailbox: string, key: string): void
   /** The mailbox defines (again) a kind. */
   served(mailbox: string, resource: string): void
+  /** Its definitions of kinds are others than before. */
+  definesOther(mailbox: string): void
   namespaceGone(mailbox: string, namespace: string): void
 }
 
@@ -81,6 +83,7 @@ export function mailboxListener({
         mailbox,
       )
     },
+    definesOther: mailbox => add({ type: 'cluster', mailbox }),
     namespaceGone(mailbox, namespace) {
       const own = namespaceKey(namespace)
       addAll(

@@ -222,6 +222,7 @@ export class Mailboxes {
       else mailbox.namespaces.delete(name)
     }
     if (id === CRDS_ID) {
+      this.#definesOther(mailbox)
       for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox.name, resourceKey(gr))
     }
     if (event.mentions(PROJECTED_LABEL) || event.mentions(UPSYNCED)) mailbox.others.delete(key)
@@ -251,6 +252,11 @@ export class Mailboxes {
       mailbox.copies.delete(key)
     }
     this.#listener.changed(mailbox.name, key)
+  }
+
+  #definesOther(mailbox: Mailbox): void {
+    mailbox.definitionChanges++
+    this.#listener.definesOther(mailbox.name)
   }
 
   /** Whoever looks at the state of copies is told of this one's. */
@@ -288,6 +294,7 @@ export class Mailboxes {
     mailbox.desired.gone(key)
     mailbox.health.forget(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
+    if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)
     if (key === namespaceKey(name)) {
       mailbox.namespaces.delete(name)
       this.#listener.namespaceGone(mailbox.name, name)

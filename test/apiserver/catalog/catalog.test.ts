@@ -120,7 +120,7 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
     [
       ['Location', 1],
       ['Ready', 0],
-      ['Synced API resources', 3],
+      ['Incompatible', 3],
       ['Key', 4],
       ['Kubernetes', 1],
       ['Syncer', 1],

@@ -51,6 +51,37 @@ t.test('a session begins whole and under this epoch, and goes on without a gap',
   outcomes.stop()
 })
 
+t.test(
+  'what a cluster offers is known until it is another or a whole report does not say, and held once for all',
+  async t => {
+    const changed: unknown[] = []
+    const outcomes = new ClusterOutcomes({
+      clock: new FakeClock(),
+      changed: (...what) => changed.push(what),
+      epoch: 'e',
+    })
+    const offer = (version: string) => ({
+      resources: [{ group: '', resource: 'configmaps', versions: [version] }],
+      unlisted: 0,
+    })
+    for (const space of ['m', 'n']) outcomes.take(space, say('e', 1, { offer: offer('v1') }))
+    const { offer: first } = outcomes.of('m')
+    t.same(first, offer('v1'))
+    t.equal(outcomes.of('n').offer, first)
+    changed.length = 0
+    outcomes.take('m', say('e', 2))
+    outcomes.take('m', say('e', 3, { offer: offer('v1') }))
+    t.equal(outcomes.of('m').offer, first)
+    t.same(changed, [], 'the same is no news')
+    outcomes.take('m', say('e', 4, { offer: offer('v2') }))
+    t.same(outcomes.of('m').offer, offer('v2'))
+    t.same(changed, [['m', []]], 'it is no news of any copy')
+    outcomes.take('m', say('e', 5, { whole: true }))
+    t.equal(outcomes.of('m').offer, undefined)
+    outcomes.stop()
+  },
+)
+
 t.test('since when something is so is told by our clock, where that of the cluster cannot be right', async t => {
   const clock = new FakeClock()
   const outcomes = new ClusterOutcomes({ clock, changed: () => {}, epoch: 'e' })

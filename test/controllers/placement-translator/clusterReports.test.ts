@@ -4,6 +4,7 @@ import { at } from '../../../src/apimachinery/fields.ts'
 import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import type { ClusterOutcome } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
 import { ClusterReports } from '../../../src/controllers/placement-translator/clusterReports.ts'
+import { definitionKey } from '../../../src/controllers/placement-translator/definitions.ts'
 import { DesiredContent } from '../../../src/controllers/placement-translator/desiredContent.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer } from './fakeServer.ts'
@@ -23,6 +24,7 @@ async function world() {
     ]),
     targetName: 'florin',
     desired,
+    definitionChanges: 0,
   }
   const clock = new FakeClock()
   const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
@@ -38,7 +40,7 @@ async function world() {
     }
     await clock.advance(untilMs - clock.now())
   }
-  return { server, clock, desired, said, status, look }
+  return { server, clock, desired, mailbox, said, status, look }
 }
 
 t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
@@ -96,4 +98,82 @@ t.test('it says which versions cluster and syncer are, and keeps that while nobo
   Object.assign(said, { versions: undefined, live: false })
   await look(5000)
   t.match(status(), { outcome: { reporting: false }, versions: { kubernetes: 'v1.34.1' } })
+})
+
+const offered = (group: string, resource: string, ...versions: string[]) => ({ group, resource, versions })
+
+t.test('it says of each kind that the cluster offers whether copies can go there, and writes that once', async t => {
+  const { server, said, status, look } = await world()
+  await look(5000)
+  t.equal(at(status(), 'syncedResources'), undefined, 'a syncer of an earlier release does not say')
+  const maps = offered('', 'configmaps', 'v1')
+  const gears = offered('x.test', 'gears', 'v1')
+  const sets = offered('apps', 'replicasets', 'v2', 'v2beta1')
+  Object.assign(said, { offer: { resources: [maps, sets, gears], unlisted: 3 } })
+  await look(5000)
+  t.same(at(status(), 'syncedResources'), [
+    { ...maps, state: 'Accepted' },
+    { ...sets, state: 'Incompatible' },
+    { ...gears, state: 'Pending' },
+  ])
+  t.equal(at(status(), 'outcome', 'unlistedKinds'), 3)
+  const writes = server.writes.length
+  await look(100_000)
+  t.equal(server.writes.length, writes, 'what is the same is not written')
+  // one shape under another name
+  Object.assign(said, { offer: { resources: [offered('apps', 'replicasets', 'v1beta1')], unlisted: 0 } })
+  await look(5000)
+  t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])
+  t.equal(at(status(), 'outcome', 'unlistedKinds'), undefined)
+  // the center was restarted, and hears a syncer of an earlier release
+  Object.assign(said, { offer: undefined })
+  await look(5000)
+  t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])
+})
+
+t.test(
+  'a kind that spaces define is taken at its very versions, and as far as the cluster was found to take it',
+  async t => {
+    const { mailbox, said, status, look } = await world()
+    const state = () => at(status(), 'syncedResources', 0, 'state')
+    Object.assign(said, { offer: { resources: [offered('apps', 'replicasets', 'v1beta1')], unlisted: 0 } })
+    mailbox.copies.set(definitionKey({ group: 'apps', resource: 'replicasets' }), 1)
+    await look(5000)
+    t.equal(state(), 'Incompatible')
+    Object.assign(said, { offer: { resources: [offered('apps', 'replicasets', 'v1beta1', 'v1')], unlisted: 0 } })
+    await look(5000)
+    t.equal(state(), 'Accepted')
+    const exception = { group: 'apps', resource: 'replicasets', namespace: 'a', name: 'b', reason: 'VersionNotServed' }
+    said.exceptions.set('it', exception)
+    await look(5000)
+    t.equal(state(), 'Incompatible')
+    said.exceptions.clear()
+    await look(5000)
+    t.equal(state(), 'Accepted')
+  },
+)
+
+t.test('a kind whose definition was placed is Pending until the mailbox serves it, and is looked at again', async t => {
+  const { server, mailbox, said, status, look } = await world()
+  const state = () => at(status(), 'syncedResources', 0, 'state')
+  Object.assign(said, { offer: { resources: [offered('x.test', 'gears', 'v1')], unlisted: 0 } })
+  mailbox.copies.set(definitionKey({ group: 'x.test', resource: 'gears' }), 1)
+  await look(5000)
+  t.equal(state(), 'Pending')
+  server.served.push({
+    group: 'x.test',
+    version: 'v1',
+    resource: 'gears',
+    kind: 'Gear',
+    namespaced: true,
+    verbs: [],
+    subresources: [],
+  })
+  await look(5000)
+  t.equal(state(), 'Accepted')
+  server.served.pop()
+  mailbox.copies.clear()
+  mailbox.definitionChanges++
+  await look(5000)
+  t.equal(state(), 'Pending')
 })

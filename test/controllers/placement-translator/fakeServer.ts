@@ -5,6 +5,7 @@ import type { GroupResource, GroupVersionResource, KubeObject } from '../../../s
 import type {
   Client,
   DeleteOptions,
+  DiscoveredResource,
   Likeness,
   ObjectRef,
   SharedCreation,
@@ -28,6 +29,27 @@ export class FakeServer implements Client, SpacePlaces {
   readonly #entries = new Map<string, Entry>()
   readonly #log: StreamEvent[] = []
   readonly #paths = new Map([['root:espw', 'espw0id']])
+  /** By every space. */
+  readonly served: DiscoveredResource[] = [
+    {
+      group: 'apps',
+      version: 'v1',
+      resource: 'replicasets',
+      kind: 'ReplicaSet',
+      namespaced: true,
+      verbs: [],
+      subresources: ['status'],
+    },
+    {
+      group: '',
+      version: 'v1',
+      resource: 'configmaps',
+      kind: 'ConfigMap',
+      namespaced: true,
+      verbs: [],
+      subresources: [],
+    },
+  ]
   /** Spaces that are gone. */
   readonly #left = new Set<string>()
   readonly #leaving = new Set<(space: string) => void>()
@@ -73,26 +95,7 @@ export class FakeServer implements Client, SpacePlaces {
         return this.#update(space, resource, merged, options)
       },
       delete: async (resource, ref, options) => this.#delete(space, resource, ref, options),
-      discover: async () => [
-        {
-          group: 'apps',
-          version: 'v1',
-          resource: 'replicasets',
-          kind: 'ReplicaSet',
-          namespaced: true,
-          verbs: [],
-          subresources: ['status'],
-        },
-        {
-          group: '',
-          version: 'v1',
-          resource: 'configmaps',
-          kind: 'ConfigMap',
-          namespaced: true,
-          verbs: [],
-          subresources: [],
-        },
-      ],
+      discover: async () => this.served,
       list: unsupported,
       watch: unsupported,
     }

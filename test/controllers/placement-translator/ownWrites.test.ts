@@ -51,6 +51,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       clusterRefuses: () => {},
       carriedUp: () => {},
       served: () => {},
+      definesOther: () => {},
       namespaceGone: () => {},
     },
   )

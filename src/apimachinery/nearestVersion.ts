@@ -17,6 +17,11 @@ export function nearestVersion(wanted: string, served: readonly string[]): strin
   return ranked[0]?.version
 }
 
+/** Whether objects of one are taken for objects of the other: they are of one shape. */
+export function isOneShape(a: string, b: string): boolean {
+  return a === b || (parsed(a).major === parsed(b).major && parsed(a).major >= 0)
+}
+
 const STABILITY = { alpha: 1, beta: 2 }
 
 /** Names of another form rank last. */
