@@ -322,6 +322,11 @@ export class ClusterSide {
     this.#tasks.add(task)
   }
 
+  /** The cluster may serve other kinds than before, and no definition tells. */
+  askAnew(): void {
+    this.#servedSoon(this.served, undefined)
+  }
+
   #pluralOf(group: string, kind: string): string | undefined {
     return this.served.resourceOf(group, kind) ?? this.#deps.mailboxServed.resourceOf(group, kind)
   }

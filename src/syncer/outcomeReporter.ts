@@ -34,6 +34,8 @@ export interface OutcomeReporterDeps {
   everyMs: number
   /** What the cluster and its syncer are. Absent: nobody says. */
   versions?: (() => Promise<ClusterVersions>) | undefined
+  /** The cluster is of another release than it was. */
+  onUpgrade?: (() => void) | undefined
   /** What the cluster offers: the same object until it is another. Absent, or `undefined`: nobody says, yet. */
   offer?: (() => Offer | undefined) | undefined
   logger: Logger
@@ -139,12 +141,13 @@ export class OutcomeReporter {
 
   /** Clusters are upgraded while their syncers run, and are asked beside all else: they may be slow to answer. */
   async #askVersions(signal: AbortSignal): Promise<void> {
-    const { versions, clock, logger } = this.#deps
+    const { versions, onUpgrade, clock, logger } = this.#deps
     while (versions && !signal.aborted) {
       let waitMs = VERSIONS_MS
       try {
         const said = await versions()
         if (!equalJson(said, this.#versions)) {
+          if (this.#versions && this.#versions.kubernetes !== said.kubernetes) onUpgrade?.()
           this.#versions = said
           this.news()
         }

@@ -205,6 +205,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     heard: () => feed.heard,
     everyMs: QUIET * everyMs,
     versions: options.versions,
+    onUpgrade: () => side.askAnew(),
     offer: () => offer,
     logger,
     clock,

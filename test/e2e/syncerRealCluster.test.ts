@@ -129,6 +129,19 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
     t.match(await (await fetch(`http://${health}/metrics`)).text(), 'orrery_syncer_connected{side="cluster"} 1\n')
   })
 
+  await t.test('it says which kinds the cluster offers, and whether copies can go there', async t => {
+    const kindOf = (object: KubeObject | undefined, name: string): Record<string, unknown> | undefined => {
+      const list = fieldAt(object?.status, 'syncedResources')
+      const kinds = (Array.isArray(list) ? list : []).filter(isRecord)
+      return kinds.find(({ group, resource }) => `${String(resource)}.${String(group)}` === name)
+    }
+    const target = await florin(object => kindOf(object, 'sprockets.group1.test')?.state === 'Accepted')
+    t.match(kindOf(target, 'configmaps.'), { versions: ['v1'], state: 'Accepted' })
+    t.match(kindOf(target, 'cronjobs.batch'), { versions: ['v1beta1'], state: 'Accepted' }, 'of one shape')
+    t.equal(kindOf(target, 'tokenreviews.authentication.k8s.io'), undefined, 'nothing that could be carried')
+    t.equal(kindOf(target, 'resourceclaims.resource.k8s.io'), undefined, 'it is of a later release')
+  })
+
   await t.test('what was there before is refused and left alone', async t => {
     const before = await cluster.create(MAPS, map('before', { own: 'x' }))
     await wds.create(MAPS, map('before', { x: '1' }))

@@ -83,6 +83,7 @@ t.test('what cluster and syncer are is told once it is known, and again when the
     taken.push(readOutcomeReport(body.spec))
     return { status: { epoch: 'e', again: false } }
   }
+  let upgrades = 0
   const answers: (string | undefined)[] = [undefined, 'v1.33.0', 'v1.33.0', 'v1.34.0']
   const reporter: OutcomeReporter = new OutcomeReporter({
     mailbox: { update } as unknown as SpaceClient,
@@ -94,6 +95,7 @@ t.test('what cluster and syncer are is told once it is known, and again when the
       if (kubernetes === undefined) throw new Error('the cluster is away')
       return { kubernetes, syncer: '0.2.0' }
     },
+    onUpgrade: () => upgrades++,
     logger: silentLogger,
     clock,
   })
@@ -105,6 +107,7 @@ t.test('what cluster and syncer are is told once it is known, and again when the
   const told = taken.map(({ versions }) => versions?.kubernetes)
   t.same([...new Set(told)], [undefined, 'v1.33.0', 'v1.34.0'])
   t.ok(told.length <= 4, 'what is the same is no news')
+  t.equal(upgrades, 1, 'what it serves is another question then')
 })
 
 t.test('what the center did not hear is said again soon, and then ever less often', async t => {

@@ -52,7 +52,7 @@ export class ClusterReports {
 
   constructor(deps: ClusterReportsDeps) {
     this.#deps = deps
-    this.#synced = new SyncedResources(deps.client, deps.clock)
+    this.#synced = new SyncedResources(deps.client)
   }
 
   async reconcile(mailbox: ReportedMailbox): Promise<ReconcileResult> {
@@ -68,8 +68,7 @@ export class ClusterReports {
     this.#looks.set(mailbox, { atMs: nowMs, behindMs })
     const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
     const synced = await unlessSpaceGone(mailbox.space, this.#synced.of(mailbox, said))
-    const isUnsettled = (behindMs !== undefined && !isBehind) || synced?.isSettled === false
-    const later = isUnsettled ? { requeueAfterMs: INTERVAL_MS } : {}
+    const later = behindMs !== undefined && !isBehind ? { requeueAfterMs: INTERVAL_MS } : {}
     const [, space = '', uid = ''] = MAILBOX_NAME.exec(mailbox.name) ?? []
     const api = client.in(space)
     const ref = { name: mailbox.targetName }
@@ -83,7 +82,7 @@ export class ClusterReports {
       failures: failuresOf(said, mailbox.copies.size),
       ...(unlistedKinds !== 0 && { unlistedKinds }),
     }
-    const syncedResources = synced?.resources ?? at(target.status, 'syncedResources')
+    const syncedResources = synced ?? at(target.status, 'syncedResources')
     const versions = said.versions ?? at(target.status, 'versions')
     const known = isRecord(target.status) ? target.status.outcome : undefined
     // a cluster of which nothing was ever heard has nothing to tell
@@ -100,7 +99,7 @@ export class ClusterReports {
       status: {
         outcome: { ...news, lag, failures, unlistedKinds: news.unlistedKinds ?? null },
         ...(versions !== undefined && { versions }),
-        ...(synced && { syncedResources }),
+        ...(synced && { syncedResources: synced }),
       },
     }
     await unlessGone(

@@ -5,10 +5,9 @@
 
 import { isOneShape } from '../../apimachinery/nearestVersion.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
-import type { OfferedResource } from '../../apimachinery/offer.ts'
+import type { Offer, OfferedResource } from '../../apimachinery/offer.ts'
 import { VERSION_NOT_SERVED } from '../../apimachinery/outcome.ts'
 import type { Client } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
 import type { ClusterOutcome } from './clusterOutcomes.ts'
 import { definitionKey } from './definitions.ts'
 
@@ -24,58 +23,48 @@ export interface OfferedMailbox {
   readonly definitionChanges: number
 }
 
-/** How long what a mailbox serves is taken for known, unless a definition changes: definitions are served a moment later. */
-const KNOWN_MS = 60_000
-
 interface Answer {
   readonly of: readonly unknown[]
-  readonly atMs: number
   readonly resources: readonly SyncedResource[]
 }
 
 export class SyncedResources {
   readonly #client: Client
-  readonly #clock: Clock
   readonly #answers = new WeakMap<OfferedMailbox, Answer>()
+  /** What was answered last of clusters that offer the same: mostly the next one's answer is no other. */
+  readonly #last = new WeakMap<Offer, readonly SyncedResource[]>()
 
-  constructor(client: Client, clock: Clock) {
+  constructor(client: Client) {
     this.#client = client
-    this.#clock = clock
   }
 
-  /**
-   * `undefined` when nobody says what the cluster offers.
-   * `isSettled` is false while a definition that was placed is not served in the mailbox: then it is to be asked again.
-   */
+  /** `undefined` when nobody says what the cluster offers. */
   async of(
     mailbox: OfferedMailbox,
     { offer, exceptions }: Pick<ClusterOutcome, 'offer' | 'exceptions'>,
-  ): Promise<{ resources: readonly SyncedResource[]; isSettled: boolean } | undefined> {
+  ): Promise<readonly SyncedResource[] | undefined> {
     if (offer === undefined) return undefined
     const unserved = new Set<string>()
     for (const one of exceptions.values()) if (one.reason === VERSION_NOT_SERVED) unserved.add(groupResourceName(one))
     const of = [offer, mailbox.definitionChanges, [...unserved].sort().join()]
-    const nowMs = this.#clock.now()
     const known = this.#answers.get(mailbox)
-    if (known?.of.every((part, i) => part === of[i]) && nowMs - known.atMs < KNOWN_MS)
-      return { resources: known.resources, isSettled: true }
+    if (known?.of.every((part, i) => part === of[i])) return known.resources
+    // what is defined there is served before the mailbox tells of it
     const served = await this.#client.in(mailbox.space).discover()
     const versions = new Map(served.map(one => [groupResourceName(one), one.versions ?? [one.version]]))
-    let isSettled = true
-    const resources = offer.resources.map((offered): SyncedResource => {
+    const found = offer.resources.map((offered): SyncedResource => {
       const name = groupResourceName(offered)
       const ours = versions.get(name)
-      const isDefined = mailbox.copies.has(definitionKey(offered))
-      if (ours === undefined) {
-        if (isDefined) isSettled = false
-        return { ...offered, state: 'Pending' }
-      }
+      if (ours === undefined) return { ...offered, state: 'Pending' }
       // of what a space defines each version may be of a shape of its own
-      const goesInto = isDefined ? (a: string, b: string) => a === b : isOneShape
+      const goesInto = mailbox.copies.has(definitionKey(offered)) ? (a: string, b: string) => a === b : isOneShape
       const isOffered = offered.versions.some(theirs => ours.some(version => goesInto(version, theirs)))
       return { ...offered, state: isOffered && !unserved.has(name) ? 'Accepted' : 'Incompatible' }
     })
-    if (isSettled) this.#answers.set(mailbox, { of, atMs: nowMs, resources })
-    return { resources, isSettled }
+    const last = this.#last.get(offer)
+    const resources = last?.every(({ state }, i) => state === found[i]?.state) ? last : found
+    this.#last.set(offer, resources)
+    this.#answers.set(mailbox, { of, resources })
+    return resources
   }
 }
