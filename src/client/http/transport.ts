@@ -38,6 +38,8 @@ const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
 const RETRY = Symbol('retry')
 /** Connections that are kept when nothing is asked. */
 const FREE_SOCKETS = 2
+/** After so long without a request more of them are too many: between two requests of a swarm none is, for a new one costs more. */
+const QUIET_MS = 1000
 
 /** Of either version of HTTP, when its headers are there. */
 interface Answer {
@@ -72,6 +74,9 @@ export class HttpTransport {
   readonly #closing = new AbortController()
   readonly #clock: Clock
   readonly #inFlight: InFlight | undefined
+  /** Ends the wait for quiet. */
+  #awaitingQuiet: (() => void) | undefined
+  #askedMs = 0
   #tls: TlsMaterial
 
   constructor(options: HttpClientOptions, clock: Clock = systemClock) {
@@ -85,8 +90,9 @@ export class HttpTransport {
     const { inFlight } = options
     this.#inFlight = inFlight === undefined ? undefined : new InFlight(inFlight, clock, busyMsOf)
     this.#tls = options.tls?.() ?? options
-    this.#requests = agentFor(this.#base, options, inFlight ?? 64)
-    this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY)
+    const requests = inFlight ?? 64
+    this.#requests = agentFor(this.#base, options, requests, requests)
+    this.#watches = agentFor(this.#base, options, Number.POSITIVE_INFINITY, FREE_SOCKETS)
     this.#http2 = this.#sessions()
     this.#useTls()
     this.#signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal
@@ -187,7 +193,7 @@ export class HttpTransport {
     }
   }
 
-  #byHttp1({ request, agent, headers, body, idleMs, signal }: Exchange): Promise<Answer> {
+  #byHttp1({ request, agent, headers, body, isWatch, idleMs, signal }: Exchange): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const path = this.#prefix + request.path
       const make = this.#base.protocol === 'https:' ? https.request : plain.request
@@ -209,7 +215,28 @@ export class HttpTransport {
         reject(asStatusError(error, this.#options.server, reused))
       })
       call.end(body)
+      if (!isWatch) this.#askedByHttp1()
     })
+  }
+
+  #askedByHttp1(): void {
+    this.#askedMs = this.#clock.now()
+    if (this.#awaitingQuiet || this.#signal.aborted || countIn(this.#requests.sockets) <= FREE_SOCKETS) return
+    this.#awaitingQuiet = this.#clock.after(QUIET_MS, () => this.#isQuiet())
+  }
+
+  /** Lets go of connections that nobody needs, unless there were requests meanwhile: then it looks again. */
+  #isQuiet(): void {
+    this.#awaitingQuiet = undefined
+    const leftMs = this.#askedMs + QUIET_MS - this.#clock.now()
+    const { sockets, freeSockets } = this.#requests
+    // what is under way now will be free
+    if (leftMs > 0 || countIn(sockets) > 0) {
+      this.#awaitingQuiet = this.#clock.after(leftMs > 0 ? leftMs : QUIET_MS, () => this.#isQuiet())
+      return
+    }
+    for (const free of Object.values(freeSockets))
+      for (const socket of free?.slice(FREE_SOCKETS) ?? []) socket.destroy()
   }
 
   async #headers(request: Request): Promise<Record<string, string>> {
@@ -251,22 +278,27 @@ export class HttpTransport {
   }
 
   #destroyAgents(): void {
+    this.#awaitingQuiet?.()
     this.#http2?.close()
     this.#requests.destroy()
     this.#watches.destroy()
   }
 }
 
-function agentFor(base: URL, options: HttpClientOptions, maxSockets: number): http.Agent {
+function agentFor(base: URL, options: HttpClientOptions, maxSockets: number, maxFreeSockets: number): http.Agent {
   const { proxyUrl } = options
   const proxyEnv = proxyUrl === undefined ? process.env : { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl }
-  const common = { keepAlive: true, maxSockets, maxFreeSockets: FREE_SOCKETS, proxyEnv }
+  const common = { keepAlive: true, maxSockets, maxFreeSockets, proxyEnv }
   if (base.protocol === 'http:') return new plain.Agent(common)
   return new https.Agent({
     ...common,
     ...(options.tlsServerName !== undefined && { servername: options.tlsServerName }),
     rejectUnauthorized: options.insecure !== true,
   })
+}
+
+function countIn(sockets: http.Agent['sockets']): number {
+  return Object.values(sockets).reduce((sum, some) => sum + (some?.length ?? 0), 0)
 }
 
 async function readText({ body, failure }: Answer): Promise<string> {
