@@ -2,8 +2,8 @@
  * What a syncer costs the edge, all processes real: `node bench/syncer.ts [--objects 100,1000,10000] [--idle SECONDS] [--tree DIR]`.
  * A server whose mailbox is full, a stand-in cluster that is empty, and a syncer that starts between them. With `--cluster FILE`
  * a cluster of that kubeconfig, which must hold nothing of an earlier run, instead of the stand-in. Printed are the first fill
- * in objects a second, then resident memory, connections, processor time and traffic while nothing happens, and what three edits
- * write to the disk and send. The cluster's own end of the measured links is a relay that counts (bench/relay.ts).
+ * in objects a second and its processor time for each without that of the start, then resident memory, connections, processor
+ * time and traffic while nothing happens, and what three edits write to the disk and send. The cluster's own end of the measured links is a relay that counts (bench/relay.ts).
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -44,6 +44,7 @@ const QUIET_SECONDS = 0.02
 interface Figures {
   fill: string
   firstSeconds: string
+  cpuEach: string
   resident: string
   idleShare: string
   connections: string
@@ -54,6 +55,7 @@ interface Figures {
 const TITLES: Readonly<Record<keyof Figures, string>> = {
   fill: 'first fill',
   firstSeconds: 'start to last object',
+  cpuEach: 'processor time per object',
   resident: 'resident',
   idleShare: 'idle, of a core',
   connections: 'connections, center + cluster',
@@ -161,6 +163,11 @@ class ClusterArrivals {
     return { firstMs: Math.min(...times), lastMs: Math.max(...times) }
   }
 
+  /** Resolves when one object is there. */
+  async first(): Promise<void> {
+    while (this.#cameMs.size === 0) await pause(5)
+  }
+
   /** Resolves when the first object says it. */
   async says(value: string): Promise<void> {
     const said = (): unknown => this.#informers[0]!.get({ namespace: NAMESPACE, name: 'o0' })?.data
@@ -265,9 +272,13 @@ async function measure(count: number): Promise<Figures> {
     const args = ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state, ...more]
     const pid = measured.launch('syncer', args)
     closers.push(() => measured.stop())
+    await arrivals.first()
+    const startCpu = await cpuOf(pid)
     const { firstMs, lastMs } = await arrivals.all(count)
     const fillCpu = await cpuOf(pid)
     await quiet(pid)
+    const eachMs = (cpu: number): string => `${(((cpu - startCpu) / count) * 1000).toFixed(2)} ms`
+    const cpuEach = `${eachMs(fillCpu)}, ${eachMs(await cpuOf(pid))} until it is quiet; start ${startCpu.toFixed(2)} s`
 
     const [cpu, toCenter, toCluster] = [await cpuOf(pid), relays.center.bytes, relays.cluster.bytes]
     const idleBegunMs = performance.now()
@@ -291,6 +302,7 @@ async function measure(count: number): Promise<Figures> {
     return {
       fill: `${((count / (lastMs - firstMs)) * 1000).toFixed(0)}/s`,
       firstSeconds: `${((lastMs - begunMs) / 1000).toFixed(1)} s, ${fillCpu.toFixed(1)} s of processor`,
+      cpuEach,
       resident: `${mib(resident)} (at most ${mib(peak)})`,
       idleShare: `${(share * 100).toFixed(2)} %`,
       connections,
