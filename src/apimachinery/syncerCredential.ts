@@ -4,7 +4,8 @@
  * What is handed out is a renewal credential: a signed token that is good for asking for tokens of the syncer's ServiceAccount,
  * and for nothing else. It stands for a Secret of its mailbox that says until when it is good, and each use moves that: who
  * stops using it, or deletes the Secret, ends it. What it gets is a token of a day, which stands for the syncer's session. A new
- * session ends the one before it, with its tokens and streams.
+ * session ends the one before it, with its tokens and streams. Who asks for a dry run gets a token that reads for ten minutes, stands
+ * for the credential itself, and is nobody's session.
  */
 import { isRecord } from './object.ts'
 
@@ -12,6 +13,8 @@ import { isRecord } from './object.ts'
 export const RENEWAL_AUDIENCE = 'orrery-syncer-renewal'
 /** So long a renewal credential may go unused, at most. */
 export const RENEWAL_MAX_SECONDS = 90 * 24 * 3600
+/** The life of a token that only reads, and begins no session. */
+export const LOOKING_SECONDS = 600
 /** The longest life of a token that does the work. */
 export const WORKING_SECONDS = 24 * 3600
 
@@ -24,6 +27,8 @@ export const SESSION_TYPE = 'edge.kubestellar.io/syncer-session'
 /** On the Secret of a credential, RFC 3339: until when it is good if nobody uses it, and when it was used last. */
 export const EXPIRES_ANNOTATION = 'edge.kubestellar.io/expires'
 export const USED_ANNOTATION = 'edge.kubestellar.io/last-used'
+/** On the Secret of a credential, RFC 3339: when somebody last looked with it. */
+export const LOOKED_ANNOTATION = 'edge.kubestellar.io/last-looked'
 /** On the Secret of a credential: seconds that each use is good for. */
 export const LIFETIME_ANNOTATION = 'edge.kubestellar.io/lifetime-seconds'
 /** On the Secret of a credential: names of those that end when this one is used, comma-separated. On a request: that there are. */

@@ -18,7 +18,7 @@ import { createLightLog } from './lightLog.ts'
 import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
-import { tellRehearsal } from './syncerDryRun.ts'
+import { tellRehearsal, tellUnknown } from './syncerDryRun.ts'
 import { SyncerHealth } from './syncerHealth.ts'
 
 const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -34,12 +34,22 @@ const AGAIN = Symbol('again')
 
 /** @throws Error in words for whoever started it, when it was given what does not belong together */
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
+  if (settings.dryRun !== true) return await run(settings)
+  try {
+    return await run(settings)
+  } catch (error) {
+    return tellUnknown(error)
+  }
+}
+
+async function run(settings: Record<string, unknown>): Promise<number> {
   const name = settings.syncTargetName as string | undefined
   const log = createLightLog({ component: 'orrery-syncer', about: name ? { syncTarget: name } : {} })
   const allowance = new Allowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig('--from-kubeconfig', fromKubeconfig, fromContext, log)
-  const renewed = renewedToken(from.first, from.token, log)
+  const isDryRun = settings.dryRun === true
+  const renewed = renewedToken(from.first, from.token, log, { looks: isDryRun })
   const center = httpClient({
     ...from.first.options,
     server: from.first.base,
@@ -51,7 +61,6 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
   const to = await followedCluster(settings, log)
   const cluster = httpSpaceClient({ ...to.options, userAgent: USER_AGENT, inFlight: IN_FLIGHT, http2: true })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
-  const isDryRun = settings.dryRun === true
   if (stateDir !== undefined && !isDryRun) privateFolder({ path: stateDir, entries: /^mailbox/, log })
   const options = {
     center,
@@ -117,7 +126,7 @@ function allowListsIn(settings: Record<string, unknown>): AllowLists {
 export async function adoptCluster(settings: Record<string, unknown>): Promise<number> {
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await kubeconfigOf('--from-kubeconfig', fromKubeconfig, fromContext)
-  const renewed = renewedToken(from, () => tokenOf(from), silentLogger)
+  const renewed = renewedToken(from, () => tokenOf(from), silentLogger, { looks: true })
   const center = httpSpaceClient({ ...from.options, token: () => renewed.token() })
   const cluster = httpSpaceClient({ ...(await clusterOptions(settings)), userAgent: USER_AGENT })
   try {
@@ -139,11 +148,15 @@ export async function adoptCluster(settings: Record<string, unknown>): Promise<n
   }
 }
 
-/** By what the kubeconfig holds, if that is a renewal credential; a token is used as it is. */
+/**
+ * By what the kubeconfig holds, if that is a renewal credential; a token is used as it is. Who only `looks` begins no session, so that
+ * a syncer that serves the cluster goes on.
+ */
 function renewedToken(
   { options, base, space }: LoadedKubeconfig,
   credential: () => Promise<string | undefined>,
   logger: Logger,
+  { looks }: { looks: boolean },
 ): RenewedToken {
   return new RenewedToken({
     credential,
@@ -152,7 +165,7 @@ function renewedToken(
       const server = space === undefined ? base : `${base}/clusters/${space}`
       const client = httpSpaceClient({ ...options, server, token, userAgent: USER_AGENT })
       try {
-        return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token' })
+        return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token', dryRun: looks })
       } finally {
         client.close()
       }

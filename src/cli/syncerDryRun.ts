@@ -10,12 +10,17 @@ export async function tellRehearsal(options: SyncerOptions): Promise<number> {
   try {
     rehearsal = await rehearse(options)
   } catch (error) {
-    process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`)
-    return EXIT.unknown
+    return tellUnknown(error)
   }
   for (const note of rehearsal.notes) process.stderr.write(`Note: ${note}\n`)
   for (const line of rehearsalLines(rehearsal.acts)) process.stdout.write(`${line}\n`)
   return exitCodeOf(rehearsal.acts)
+}
+
+/** It could not be found out; 1 would say that there is something to do. */
+export function tellUnknown(error: unknown): number {
+  process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`)
+  return EXIT.unknown
 }
 
 export function rehearsalLines(acts: readonly Rehearsed[]): string[] {

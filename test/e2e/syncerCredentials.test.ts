@@ -82,6 +82,31 @@ t.test('a second syncer stands by and disturbs nobody; when the first one ends i
   syncer = second
 })
 
+t.test('a dry run beside the running syncer disturbs nobody', async t2 => {
+  const session = () => mail.get(SECRETS, { namespace: 'default', name: SESSION_NAME })
+  const before = await session()
+  const trying = Program.orrery(t2, [
+    ...['syncer', '--dry-run', '--from-kubeconfig', kubeconfig, '--to-kubeconfig', toCluster],
+  ])
+  await trying.said('nothing to do')
+  t2.equal(await trying.exited(), 0)
+  t2.same(await session(), before, 'no session begins')
+  await wds.patch(MAPS, at('page'), 'merge', { data: { x: '2b' } })
+  await until(cluster, MAPS, at('page'), is('data', { x: '2b' }))
+  t2.same(warnings(syncer), [])
+
+  const lost = Program.orrery(t2, [
+    'syncer',
+    '--dry-run',
+    '--from-kubeconfig',
+    kubeconfig,
+    '--to-kubeconfig',
+    'nowhere',
+  ])
+  await lost.said('--to-kubeconfig: nowhere does not exist')
+  t2.equal(await lost.exited(), 3, 'which is not the code for changes')
+})
+
 t.test('a rotated credential is taken up by the running syncer, and the former ends', async t2 => {
   const before = (await mail.list(SECRETS, { namespace: 'default' })).items
   const former = before.find(({ type }) => type === 'edge.kubestellar.io/syncer-credential')?.metadata.name ?? ''

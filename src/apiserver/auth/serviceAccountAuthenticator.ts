@@ -6,6 +6,7 @@
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CREDENTIAL_ANNOTATION, CREDENTIAL_PREFIX } from '../../apimachinery/syncerCredential.ts'
 import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { IdentifiedRef, TokenForm, TokenIssuer } from './serviceAccountTokens.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'
@@ -159,6 +160,8 @@ function boundIdentity(claims: Record<string, unknown>): Identity {
     Object.assign(extra, { [EXTRAS.nodeName]: [node.name], ...(node.uid && { [EXTRAS.nodeUid]: [node.uid] }) })
   }
   if (secret) bound.push({ resource: 'secrets', ref: secret })
+  // a syncer's token of a session is bound to another Secret; this one is for looking
+  if (secret?.name.startsWith(CREDENTIAL_PREFIX)) extra[CREDENTIAL_ANNOTATION] = [secret.name]
   return { space: clusterName, namespace, serviceAccount, bound, extra }
 }
 

@@ -12,6 +12,7 @@ import { isPowerful } from '../../apimachinery/upsyncSets.ts'
 import type { Attributes, BuiltinRules, Decision } from '../auth/types.ts'
 import { foreignHome, isRenewal, parseServiceAccountUserName, renews } from '../auth/users.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
+import { isOnlooker } from './syncerIdentity.ts'
 import { hasOwnStatus, isDemanded, isReport, SYNCER_USER } from './syncerReach.ts'
 import type { UpsyncDemands } from './upsyncDemands.ts'
 
@@ -68,13 +69,14 @@ export class MailboxRules implements BuiltinRules {
     )
   }
 
-  #syncer({ verb, resource, path, space }: Attributes): Decision | Promise<Decision> {
+  #syncer({ user, verb, resource, path, space }: Attributes): Decision | Promise<Decision> {
     if (resource === undefined) {
       const open = verb === 'access' ? path === '/' : (verb === 'get' || verb === 'head') && DISCOVERY.test(path)
       return open ? ALLOWED : no('a syncer needs discovery only')
     }
     const { group, subresource, namespace, name } = resource
     if (READS.has(verb)) return subresource === '' || subresource === 'status' ? ALLOWED : no(MAY)
+    if (isOnlooker(user)) return no('a token that was asked for as a dry run reads only')
     const isChange = verb === 'update' || verb === 'patch'
     if (subresource === 'status') return isChange && (isReport(resource) || !hasOwnStatus(resource)) ? ALLOWED : no(MAY)
     if (subresource === OUTCOME_SUBRESOURCE) return verb === 'update' && isReport(resource) ? ALLOWED : no(MAY)

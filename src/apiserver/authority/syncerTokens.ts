@@ -5,6 +5,8 @@
  * - Who holds one gets tokens of a day. They are bound to the Secret of the session, so they end with it: in the same moment,
  *   and with the streams that they opened. The first request of a process begins a session and thereby ends the one before;
  *   the later ones name theirs, and are refused when it is not the newest any more.
+ * - Who asks for a dry run only looks: it gets a token that reads, bound to its credential, and nobody's session ends. That it did is
+ *   noted on the credential.
  * - No other token of a syncer lives longer than a day.
  */
 import { randomBytes } from 'node:crypto'
@@ -19,6 +21,8 @@ import {
   CREDENTIAL_TYPE,
   EXPIRES_ANNOTATION,
   LIFETIME_ANNOTATION,
+  LOOKED_ANNOTATION,
+  LOOKING_SECONDS,
   RENEWAL_AUDIENCE,
   RENEWAL_MAX_SECONDS,
   REPLACES_ANNOTATION,
@@ -74,18 +78,19 @@ export class SyncerTokens {
 
   constructor(deps: SyncerTokensDeps) {
     this.#deps = deps
-    const endsWith = (resource: string, name: string) =>
+    const endsWith = (resource: string, isIt: (name: string) => boolean) =>
       deps.store.project(
         { group: '', resource },
         {
           reset: () => {},
           apply({ type, key }) {
-            if (type === 'delete' && key.name === name && key.namespace === SYNCER_NAMESPACE) deps.endReads(key.space)
+            if (type === 'delete' && isIt(key.name) && key.namespace === SYNCER_NAMESPACE) deps.endReads(key.space)
           },
         },
       )
-    endsWith('secrets', SESSION_NAME)
-    endsWith('serviceaccounts', SYNCER_NAME)
+    // with a credential ends who only looks
+    endsWith('secrets', name => name === SESSION_NAME || name.startsWith(CREDENTIAL_PREFIX))
+    endsWith('serviceaccounts', name => name === SYNCER_NAME)
   }
 
   /**
@@ -136,11 +141,12 @@ export class SyncerTokens {
     return answerTo(body, { audiences: [RENEWAL_AUDIENCE], seconds, token, expires, annotations: {} })
   }
 
-  async #working({ space, user, account, body }: TokenAsked): Promise<KubeObject> {
+  async #working({ space, user, account, body, dryRun }: TokenAsked): Promise<KubeObject> {
     const { issuer } = this.#deps
     const name = user.extra?.[CREDENTIAL_ANNOTATION]?.[0] ?? ''
     const credential = await this.#secret(space, name)
     if (credential === undefined) throw new StatusError('Unauthorized', 'the renewal credential was revoked')
+    if (dryRun) return await this.#looking(space, account, body, credential)
     const session = await this.#session(space, credential, body.metadata?.annotations?.[SESSION_ANNOTATION])
     await this.#used(space, credential)
     const seconds = Math.min(num(body.spec, 'expirationSeconds') || WORKING_SECONDS, WORKING_SECONDS)
@@ -152,6 +158,30 @@ export class SyncerTokens {
     })
     const annotations = { [SESSION_ANNOTATION]: session.metadata.uid ?? '' }
     return answerTo(body, { audiences: issuer.audiences, seconds, token, expires: this.#in(seconds), annotations })
+  }
+
+  async #looking(space: string, account: KubeObject, body: KubeObject, credential: KubeObject): Promise<KubeObject> {
+    const { issuer } = this.#deps
+    await this.#looked(space, credential)
+    const token = await issuer.issue({
+      space,
+      serviceAccount: accountOf(account),
+      expirationSeconds: LOOKING_SECONDS,
+      bound: { kind: 'Secret', ...identityOf(credential) },
+    })
+    const expires = this.#in(LOOKING_SECONDS)
+    return answerTo(body, { audiences: issuer.audiences, seconds: LOOKING_SECONDS, token, expires, annotations: {} })
+  }
+
+  /** Neither its end nor that of those that it replaces is moved by that. */
+  async #looked(space: string, { metadata: { name = '', annotations } }: KubeObject): Promise<void> {
+    const now = this.#deps.clock().getTime()
+    if (now - Date.parse(annotations?.[LOOKED_ANNOTATION] ?? '') < USED_GRAIN_MS) return
+    const { registry } = this.#deps
+    await registry.update(systemContext(space, COMPONENT), this.#type(space), SYNCER_NAMESPACE, name, secret => {
+      secret.metadata.annotations = { ...secret.metadata.annotations, [LOOKED_ANNOTATION]: timestamp(new Date(now)) }
+      return secret
+    })
   }
 
   /** The session that is named, or a new one. Where none is left, nobody is displaced. */

@@ -16,6 +16,10 @@ const center = await startCenter(t)
 const { world, server } = center
 const admin = new Api({ ...accessOf(server.kubeconfigPath), url: server.url })
 t.teardown(() => admin.close())
+/** Mailboxes that a syncer read. */
+const heard = new Set<string>()
+const hears = (space: string): void => void heard.add(space)
+server.outcomes.follow({ opened: hears, turnedAway: hears, heard: hears, closed() {} })
 
 interface Asked {
   seconds?: number
@@ -145,6 +149,45 @@ t.test('a new session ends the one before it, its tokens and its streams', async
   t.equal((await third.api.get(CONFIG)).code, 200, 'where none is left, a new one displaces nobody')
   plain.close()
 })
+
+t.test(
+  'a dry run gets a token that only looks: no session begins or ends, and nobody takes it for a syncer',
+  async t => {
+    const { space, box, credential, work } = await mailbox(t, 'look')
+    const former = await credential()
+    const holder = await credential({ replaces: true })
+    const first = await work(former)
+    const looking = await box.ok(holder.post(`${TOKEN}?dryRun=All`, request({ seconds: DAY })))
+    t.match(looking, { spec: { expirationSeconds: 600 } })
+    t.equal(sessionOf(looking), '')
+    const onlooker = admin.as(tokenOf(looking))
+    const inBox = onlooker.in(space)
+    for (const path of [CONFIG, '/api/v1/configmaps', '/api', '/version'])
+      t.equal((await inBox.get(path)).code, 200, path)
+    const beat = { status: { lastSyncerHeartbeatTime: '2026-01-01T00:00:00Z' } }
+    t.match(await refusal(inBox.patch(`${CONFIG}/status`, 'merge', beat)), { code: 403, message: /reads only/ })
+    t.equal((await inBox.post(TOKEN, request())).code, 403)
+    const stream = await onlooker.watch(`/services/stream/clusters/${space}?protocol=1-2&hears=live`)
+    await stream.next()
+    t.notOk(heard.has(space), 'its stream is no syncer that is there')
+    t.equal((await first.api.get(CONFIG)).code, 200, 'the session of the credential that it replaces goes on')
+    t.equal((await work(former, { session: first.session })).session, first.session)
+
+    const names = world.names(space, 'secrets').filter(each => each.includes('credential'))
+    const secrets = await Promise.all(
+      names.map(each => box.ok(box.get(`${SECRETS}/${each.slice(each.lastIndexOf('/') + 1)}`))),
+    )
+    const looked = secrets.filter(({ metadata }) => metadata.annotations?.['edge.kubestellar.io/last-looked'])
+    t.equal(looked.length, 1, 'it is noted on the credential')
+    t.notOk(looked[0]!.metadata.annotations?.['edge.kubestellar.io/last-used'])
+    await box.ok(box.delete(`${SECRETS}/${looked[0]!.metadata.name}`))
+    await stream.rest()
+    t.equal((await inBox.get(CONFIG)).code, 401, 'it ends with its credential, stream and all')
+    t.equal((await first.api.get(CONFIG)).code, 200, 'and nobody else does')
+    inBox.close()
+    onlooker.close()
+  },
+)
 
 t.test('a revoked credential ends with all that came of it', async t => {
   const { space, box, credential, work } = await mailbox(t, 'revoke')
