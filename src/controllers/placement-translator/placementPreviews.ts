@@ -47,6 +47,7 @@ import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { PreviewLive } from './previewLive.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
 import { totalsOf } from './previewTotals.ts'
+import { unseen } from './previewUnseen.ts'
 import { createdCopy, project, updatedCopy } from './projection.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
 import { ownersThere } from './travellingOwners.ts'
@@ -150,10 +151,11 @@ export class PlacementPreviews implements PreviewReceiver {
     const { space, mayGet } = scene.request
     const object = await scene.sources.read(space, fact)
     if (!object) return undefined
-    const told = await this.#previewOne(scene, { resource: fact.resource, object, operation: 'unchanged' })
-    const { namespace, name } = fact
-    if (await mayGet?.(fact.resource, { namespace, name })) return { ...told, isMoved: true }
-    return { ...told, isMoved: true, groups: told.groups.map(({ before: _before, after: _after, ...group }) => group) }
+    const { resource, namespace, name, customizer } = fact
+    const findings = scene.groups.begin(object)
+    const isSeen = await mayGet?.(resource, { namespace, name })
+    const told = isSeen ? findings : unseen(findings, scene.customizers.has(customizer))
+    return { ...(await this.#previewOne(scene, { resource, object, operation: 'unchanged' }, told)), isMoved: true }
   }
 
   #scene(request: PreviewRequest, moves: Moves, totals: Scene['totals']): Scene {
@@ -195,7 +197,11 @@ export class PlacementPreviews implements PreviewReceiver {
     return scene
   }
 
-  async #previewOne(scene: Scene, one: PreviewedObject): Promise<ObjectPreview> {
+  async #previewOne(
+    scene: Scene,
+    one: PreviewedObject,
+    findings = scene.groups.begin(one.object),
+  ): Promise<ObjectPreview> {
     const { space } = scene.request
     const { resource, object, operation } = one
     const { name = '', namespace = '' } = object.metadata
@@ -218,7 +224,6 @@ export class PlacementPreviews implements PreviewReceiver {
     const moves = scene.totals.get(one)
     const imagined: Imagined = { ...one, space, fact }
     const placements = message === undefined ? this.#selecting(scene, imagined) : []
-    const findings = scene.groups.begin(object)
     const wanted = this.#wanted(scene, imagined, placements, findings)
     const lookWork = jsonSize(object) / COMPARED
     for (const [mailbox, source] of wanted) {

@@ -216,6 +216,27 @@ t.test(
   },
 )
 
+t.test('a Customizer of the question does not tell what is in an object that whoever asks may not get', async t => {
+  const { server, wds, ask } = await scene(t)
+  const annotations = { 'edge.kubestellar.io/customizer': 'c' }
+  await wds.create(MAPS, configMap('hidden', { pin: '1234' }, { annotations }))
+  const customizer = (...replacements: { path: string; value: string }[]): [GroupVersionResource, KubeObject] => [
+    CUSTOMIZERS,
+    { apiVersion: EDGE, kind: 'Customizer', metadata: { name: 'c', namespace: 'commonstuff' }, replacements },
+  ]
+  const [resource, stored] = customizer()
+  await wds.create(resource, stored)
+  await server.quiet()
+  const told = async (path: string, value: string) => (await ask(customizer({ path, value })))[1]
+  const guesses = [
+    await told('$.data.pin', '"1234"'),
+    await told('$.data.pin', '"4321"'),
+    await told('$.data["pin"].none', '"1234"'),
+  ]
+  t.match(guesses[0], { name: 'hidden', isMoved: true, groups: [{ action: 'Update', reason: 'NotShown', count: 2 }] })
+  for (const guess of guesses) t.same(guess, guesses[0], 'right or wrong, or no such field')
+})
+
 t.test('what annotations of a Location say is not shown, neither then nor now', async t => {
   const { server, wds, ask } = await scene(t)
   const florin = server.peek('inv1', LOCATIONS, 'florin')!
