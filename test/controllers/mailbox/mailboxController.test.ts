@@ -208,6 +208,8 @@ t.test('who forces names the uid; without a mailbox nobody is waited for', async
   const inventory = server.in('inv1')
   const finalizers = ['edge.kubestellar.io/cluster']
   const [florin, guilder] = [await add('florin'), await add('guilder')]
+  // both have their mailboxes before they go
+  await server.quiet()
   for (const name of ['florin', 'guilder']) {
     await inventory.patch(SYNC_TARGETS, { name }, 'merge', { metadata: { finalizers } })
     await inventory.delete(SYNC_TARGETS, { name })
