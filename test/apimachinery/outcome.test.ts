@@ -31,6 +31,16 @@ t.test('what is said is read', async t => {
   t.match(least, { whole: false, compared: false, epoch: '', exceptions: [], settled: [], unlisted: {} })
 })
 
+t.test('what a cluster offers is read as strictly', async t => {
+  const maps = { group: '', resource: 'configmaps', versions: ['v1'] }
+  t.strictSame(readOutcomeReport({ ...report, offer: { resources: [maps] } }).offer, { resources: [maps], unlisted: 0 })
+  const offer = { resources: [maps, { ...maps, resource: '../x' }] }
+  t.throws(() => readOutcomeReport({ ...report, offer }), {
+    reason: 'BadRequest',
+    message: /^the report of a syncer is malformed: offer\.resources\[1\]\.resource: must be a DNS name/,
+  })
+})
+
 t.test('words of a cluster are on one line', async t => {
   const words = readOutcomeReport({ ...report, exceptions: [{ ...exception, message: ' a\n\tb\u0007 ' }] })
   t.equal(words.exceptions[0]?.message, 'a b')
