@@ -13,11 +13,12 @@ run() {
 # memory in use; one optimizing compiler at a time leaves less working memory behind that malloc does not give back. Neither
 # costs speed.
 # A syncer lives beside its cluster, on machines that are small, and has little to compute: there memory counts before speed.
+# Neither optimizing compiler earns there what its code and feedback take; a nursery of half the size would be emptied too often.
 launch() {
   file=$1
   shift
   frugal=
-  if [ "${1-}" = syncer ]; then frugal='--max-semi-space-size=1 --optimize-for-size --no-opt'; fi
+  if [ "${1-}" = syncer ]; then frugal='--max-semi-space-size=2 --optimize-for-size --no-opt --no-maglev'; fi
   for node in "$home/node_modules/.bin/node" "$home/../.bin/node"; do
     [ -x "$node" ] || continue
     exec "$node" --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $frugal "$home/$file" "$@"
