@@ -199,7 +199,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
 const NOT_EMPTY = 'it came along with objects, and goes once nothing is in it any more'
 
 /** Reasons of errors that say nothing of the object. */
-const UNHEARD: ReadonlySet<string> = new Set(['ServiceUnavailable', 'Timeout', 'Unauthorized'])
+const UNHEARD: ReadonlySet<string> = new Set(['ServiceUnavailable', 'Timeout', 'TooManyRequests', 'Unauthorized'])
 
 /** `undefined`: nothing keeps it. */
 async function outcomeOf(work: () => Promise<Outcome>): Promise<Omit<Rehearsed, 'what'> | undefined> {

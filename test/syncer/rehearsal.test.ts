@@ -1,5 +1,6 @@
 /** What a syncer says that it would do, and that it does nothing. */
 import t from 'tap'
+import { StatusError } from '../../src/apimachinery/errors.ts'
 import { ADOPT, DOWNSYNCED } from '../../src/apimachinery/placement.ts'
 import { exitCodeOf, rehearsalLines } from '../../src/cli/syncerDryRun.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
@@ -96,6 +97,24 @@ t.test(
     t.same(await mapsOf(p.cluster), held, 'the cluster holds what it held')
   },
 )
+
+t.test('of a cluster that is too busy to answer nothing is said, for it refuses nothing', async t => {
+  const p = await pairIn(center, t, WANTS)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  const { cluster } = p
+  const busy: SpaceClient = {
+    get: (...args) => cluster.get(...args),
+    list: (...args) => cluster.list(...args),
+    watch: (...args) => cluster.watch(...args),
+    discover: () => cluster.discover(),
+    create: () => Promise.reject(new StatusError('TooManyRequests', 'try again later')),
+    update: (...args) => cluster.update(...args),
+    patch: (...args) => cluster.patch(...args),
+    delete: (...args) => cluster.delete(...args),
+  }
+  await t.rejects(rehearsed({ ...p, cluster: busy }), { reason: 'TooManyRequests', message: 'try again later' })
+})
 
 t.test('a cluster that another mailbox fills is left alone, and so it is said', async t => {
   const p = await pairIn(center, t, WANTS)
