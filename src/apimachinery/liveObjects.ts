@@ -60,8 +60,13 @@ export type Unasked = 'NoSyncer' | 'OldSyncer' | 'SilentSyncer' | 'TooMany'
 
 /** Who asks clusters. */
 export interface LiveAsker {
-  /** `mailbox` is the id of its space, `space` that of whoever asks. */
-  ask(mailbox: string, space: string, question: Omit<LiveQuestion, 'id'>): Promise<LiveAnswer | Unasked>
+  /** `mailbox` is the id of its space, `space` that of whoever asks. `gone`: nobody waits for the answer any more. */
+  ask(
+    mailbox: string,
+    space: string,
+    question: Omit<LiveQuestion, 'id'>,
+    gone?: AbortSignal,
+  ): Promise<LiveAnswer | Unasked>
 }
 
 /** From a line of a stream; `undefined` where it is none that we understand. */

@@ -133,6 +133,8 @@ export interface PreviewRequest {
   readonly live?: LiveWish | undefined
   /** Whether whoever asks may see an object that they did not ask about. Absent: they may not. */
   readonly mayGet?: (resource: GroupVersionResource, place: { namespace: string; name: string }) => Promise<boolean>
+  /** Aborts when whoever asks has gone: clusters are waited for no longer. */
+  readonly gone?: AbortSignal | undefined
   /** Between steps, when others are due. */
   readonly work?: { readonly due: boolean; rest(): Promise<void> } | undefined
 }

@@ -12,7 +12,7 @@ import {
   MAX_LIVE_WAITING,
   type Unasked,
 } from '../../apimachinery/liveObjects.ts'
-import type { Clock } from '../../client/clock.ts'
+import { type Clock, pause } from '../../client/clock.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'
@@ -35,6 +35,8 @@ interface Waiting {
   readonly mailbox: string
   answer(answer: LiveAnswer | Unasked): void
 }
+
+const STAYS = new AbortController().signal
 
 export class LiveQuestions implements LiveAsker {
   readonly #deps: LiveQuestionsDeps
@@ -62,14 +64,20 @@ export class LiveQuestions implements LiveAsker {
     }
   }
 
-  async ask(mailbox: string, space: string, question: Omit<LiveQuestion, 'id'>): Promise<LiveAnswer | Unasked> {
+  async ask(
+    mailbox: string,
+    space: string,
+    question: Omit<LiveQuestion, 'id'>,
+    gone: AbortSignal = STAYS,
+  ): Promise<LiveAnswer | Unasked> {
     const early = this.#unheard(mailbox)
     if (early) return early
     if (this.#under >= MAX_LIVE_WAITING) return 'TooMany'
     this.#under++
     try {
-      if (!(await this.#turn(`${space} ${mailbox}`))) return 'TooMany'
-      return this.#unheard(mailbox) ?? (await this.#send(mailbox, question))
+      if (!(await this.#turn(`${space} ${mailbox}`, gone))) return 'TooMany'
+      if (gone.aborted) return 'SilentSyncer'
+      return this.#unheard(mailbox) ?? (await this.#send(mailbox, question, gone))
     } finally {
       this.#under--
     }
@@ -87,10 +95,12 @@ export class LiveQuestions implements LiveAsker {
     return [...streams].some(({ send }) => send !== undefined) ? undefined : 'OldSyncer'
   }
 
-  async #send(mailbox: string, question: Omit<LiveQuestion, 'id'>): Promise<LiveAnswer | Unasked> {
+  async #send(mailbox: string, question: Omit<LiveQuestion, 'id'>, gone: AbortSignal): Promise<LiveAnswer | Unasked> {
     const { promise, resolve } = Promise.withResolvers<LiveAnswer | Unasked>()
     const id = randomUUID()
-    const cancel = this.#deps.clock.after(LIVE_WAIT_MS, () => resolve('SilentSyncer'))
+    const end = (): void => resolve('SilentSyncer')
+    const cancel = this.#deps.clock.after(LIVE_WAIT_MS, end)
+    gone.addEventListener('abort', end)
     this.#waiting.set(id, { mailbox, answer: resolve })
     try {
       // a stream that was resumed may have its former one beside it for a moment: the syncer hears it once
@@ -99,19 +109,20 @@ export class LiveQuestions implements LiveAsker {
       return await promise
     } finally {
       cancel()
+      gone.removeEventListener('abort', end)
       this.#waiting.delete(id)
     }
   }
 
   /** Whether its turn came; nobody waits longer for that than for an answer. */
-  async #turn(id: string): Promise<boolean> {
+  async #turn(id: string, gone: AbortSignal): Promise<boolean> {
     const { clock } = this.#deps
     const nowMs = clock.now()
     for (const [other, atMs] of this.#next) if (atMs <= nowMs) this.#next.delete(other)
     const atMs = Math.max(nowMs, this.#next.get(id) ?? 0)
     if (atMs - nowMs > LIVE_WAIT_MS) return false
     this.#next.set(id, atMs + LIVE_PACE_MS)
-    if (atMs > nowMs) await new Promise<void>(resolve => clock.after(atMs - nowMs, resolve))
+    if (atMs > nowMs) await pause(clock, atMs - nowMs, gone)
     return true
   }
 }

@@ -41,13 +41,22 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): Subresourc
         for (const [i, object] of asked.entries()) objects.push(await imagine(services, exchange, object, i))
         const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
           (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
-        return { objects: await ask({ space, objects, live, mayGet, work: workOf(services, exchange) }) }
+        // clusters may let us wait: who has gone keeps nobody else from asking
+        const gone = live && goneOf(exchange)
+        return { objects: await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) }) }
       })
       const { apiVersion, kind } = body
       // what was asked is not sent back: it may hold secrets, and whoever asks has it
       await sendValue(services, exchange, 201, { apiVersion, kind, metadata: {}, spec: { objects: [] }, status })
     },
   }
+}
+
+function goneOf({ reply: { raw } }: Exchange): AbortSignal {
+  const gone = new AbortController()
+  if (raw.destroyed) gone.abort()
+  else raw.once('close', () => gone.abort())
+  return gone.signal
 }
 
 /** The object as it would be stored. @throws StatusError as the write would, with the place in the question */

@@ -190,7 +190,13 @@ export class PlacementPreviews implements PreviewReceiver {
       checks: new PreviewChecks(client, units => {
         scene.workLeft -= units
       }),
-      live: request.live && new PreviewLive(this.#deps, request.live, randomBytes(32).toString('hex')),
+      live:
+        request.live &&
+        new PreviewLive(this.#deps, {
+          wish: request.live,
+          hashKey: randomBytes(32).toString('hex'),
+          gone: request.gone,
+        }),
       left: MAX_PREVIEW_DESTINATIONS,
       workLeft: MAX_PREVIEW_WORK,
     }

@@ -38,18 +38,27 @@ interface Found {
   readonly content?: { readonly before: KubeObject; readonly after: KubeObject }
 }
 
+export interface LiveAsking {
+  readonly wish: LiveWish
+  /** Of this preview alone. */
+  readonly hashKey: string
+  /** Whoever asks has gone. */
+  readonly gone?: AbortSignal | undefined
+}
+
 /** Of one preview. */
 export class PreviewLive {
   readonly #deps: PreviewLiveDeps
   readonly #wish: LiveWish
   readonly #hashKey: string
+  readonly #gone: AbortSignal | undefined
   #left = MAX_LIVE_CLUSTERS
 
-  /** @param hashKey of this preview alone */
-  constructor(deps: PreviewLiveDeps, wish: LiveWish, hashKey: string) {
+  constructor(deps: PreviewLiveDeps, { wish, hashKey, gone }: LiveAsking) {
     this.#deps = deps
     this.#wish = wish
     this.#hashKey = hashKey
+    this.#gone = gone
   }
 
   async find(asked: AskedLive, findings: Finding): Promise<void> {
@@ -68,7 +77,7 @@ export class PreviewLive {
     if (this.#left-- <= 0) return { action: 'Unknown', told: NOT_ASKED }
     const { group, resource } = fact.resource
     const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#hashKey }
-    const answer = (await this.#deps.live?.ask(mailbox.space, space, question)) ?? 'NoSyncer'
+    const answer = (await this.#deps.live?.ask(mailbox.space, space, question, this.#gone)) ?? 'NoSyncer'
     if (typeof answer === 'string') return { action: 'Unknown', told: UNASKED[answer] }
     const { action, told } = MEANINGS[answer.state]
     if (answer.state !== 'differs') return { action, told: told && { ...told, message: wordsOf(told, answer) } }

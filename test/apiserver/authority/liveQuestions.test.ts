@@ -71,6 +71,20 @@ t.test('a silent syncer is waited for so long; a space asks a cluster once in so
   questions.take('m1', answer(heard[0]!.id))
 })
 
+t.test('who has gone is waited for no longer, nor is anything asked for them', async t => {
+  const { questions, heard, read, clock, answer } = scene()
+  read()
+  const gone = new AbortController()
+  const first = questions.ask('m1', 'wds', asked, gone.signal)
+  const inLine = questions.ask('m1', 'wds', asked, gone.signal)
+  await clock.advance(0)
+  gone.abort()
+  t.same(await Promise.all([first, inLine]), ['SilentSyncer', 'SilentSyncer'])
+  t.equal(clock.pending, 0)
+  questions.take('m1', answer(heard[0]!.id))
+  t.equal(heard.length, 1)
+})
+
 t.test('few wait at a time', async t => {
   const { questions, heard, read, clock, answer } = scene()
   read()

@@ -3,7 +3,7 @@ import t from 'tap'
 import { pathsOf, showPath } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { defaultedFields } from '../../../src/apimachinery/defaultedFields.ts'
 import { MAX_PREVIEWS_AT_ONCE, type PreviewRequest } from '../../../src/apimachinery/placementPreview.ts'
-import type { Api } from '../../support/api.ts'
+import { Api } from '../../support/api.ts'
 import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t)
@@ -137,5 +137,30 @@ t.test('few previews of one space are under way at a time', async t => {
     (await Promise.all(running)).map(({ code }) => code),
     [201, 201, 201, 201],
   )
+  server.previews.deliverTo(undefined)
+})
+
+t.test('who has gone does not keep a place among the previews, however long clusters take to answer', async t => {
+  const gone: Promise<unknown>[] = []
+  const begun = Promise.withResolvers<void>()
+  server.previews.deliverTo({
+    preview: async ({ gone: signal }) => {
+      if (!signal) return []
+      gone.push(new Promise(resolve => signal.addEventListener('abort', resolve)))
+      if (gone.length === MAX_PREVIEWS_AT_ONCE) begun.resolve()
+      await Promise.all(gone)
+      return []
+    },
+  })
+  const leaving = new Api(api.access)
+  const live = { spec: { objects: [map('a')], live: {} } }
+  const running = Array.from({ length: MAX_PREVIEWS_AT_ONCE }, () => leaving.in('root:team').post(PREVIEWS, live))
+  const ends = Promise.allSettled(running)
+  await begun.promise
+  t.match(await ask(team, map('a')), { code: 429 })
+  leaving.close()
+  for (const { status } of await ends) t.equal(status, 'rejected')
+  await Promise.all(gone)
+  t.match(await ask(team, map('a')), { code: 201 })
   server.previews.deliverTo(undefined)
 })
