@@ -18,6 +18,8 @@ export const LIVE_WAIT_MS = 30_000
 export const LIVE_PACE_MS = 1000
 /** Questions that wait for answers, of all spaces. */
 export const MAX_LIVE_WAITING = 200
+/** And of one tenant, which is a space below the root with all below it. */
+export const MAX_TENANT_WAITING = 80
 /** Clusters that one PlacementPreview asks. */
 export const MAX_LIVE_CLUSTERS = 20
 

@@ -302,12 +302,13 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_MOVED', count],
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_PAIRS', count],
     ],
-  'clusters that are asked by one PlacementPreview what they hold; how long for an answer; bytes of it as JSON, for each side; questions that wait at a time':
+  'clusters that are asked by one PlacementPreview what they hold; how long for an answer; bytes of it as JSON, for each side; questions that wait at a time, and of one tenant':
     [
       ['src/apimachinery/liveObjects.ts', 'MAX_LIVE_CLUSTERS', count],
       ['src/apimachinery/liveObjects.ts', 'LIVE_WAIT_MS', ofMs],
       ['src/apimachinery/liveObjects.ts', 'MAX_LIVE_BYTES', bytes],
       ['src/apimachinery/liveObjects.ts', 'MAX_LIVE_WAITING', count],
+      ['src/apimachinery/liveObjects.ts', 'MAX_TENANT_WAITING', count],
     ],
   "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": [
     [`${TRANSLATOR}/upsyncShare.ts`, 'MAX_SPACE_UPSYNC', count],

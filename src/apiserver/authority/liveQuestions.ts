@@ -10,6 +10,7 @@ import {
   type LiveAsker,
   type LiveQuestion,
   MAX_LIVE_WAITING,
+  MAX_TENANT_WAITING,
   type Unasked,
 } from '../../apimachinery/liveObjects.ts'
 import { type Clock, pause } from '../../client/clock.ts'
@@ -18,7 +19,7 @@ import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'
 
 export interface LiveQuestionsDeps {
-  tree: Pick<SpaceTree, 'pathOf'>
+  tree: Pick<SpaceTree, 'pathOf' | 'lineageOf'>
   clock: Clock
 }
 
@@ -47,6 +48,8 @@ export class LiveQuestions implements LiveAsker {
   readonly #next = new Map<string, number>()
   /** With those that wait for their turn. */
   #under = 0
+  /** The same by tenant. */
+  readonly #underTenant = new Map<string, number>()
 
   constructor(deps: LiveQuestionsDeps) {
     this.#deps = deps
@@ -60,7 +63,9 @@ export class LiveQuestions implements LiveAsker {
     this.#streams.set(mailbox, streams.add(one))
     return () => {
       streams.delete(one)
-      if (streams.size === 0 && this.#streams.get(mailbox) === streams) this.#streams.delete(mailbox)
+      if (streams.size > 0 || this.#streams.get(mailbox) !== streams) return
+      this.#streams.delete(mailbox)
+      for (const waiting of this.#waiting.values()) if (waiting.mailbox === mailbox) waiting.answer('NoSyncer')
     }
   }
 
@@ -72,14 +77,20 @@ export class LiveQuestions implements LiveAsker {
   ): Promise<LiveAnswer | Unasked> {
     const early = this.#unheard(mailbox)
     if (early) return early
-    if (this.#under >= MAX_LIVE_WAITING) return 'TooMany'
+    const tenant = this.#deps.tree.lineageOf(space)[1] ?? space
+    const ofTenant = this.#underTenant.get(tenant) ?? 0
+    if (this.#under >= MAX_LIVE_WAITING || ofTenant >= MAX_TENANT_WAITING) return 'TooMany'
     this.#under++
+    this.#underTenant.set(tenant, ofTenant + 1)
     try {
       if (!(await this.#turn(`${space} ${mailbox}`, gone))) return 'TooMany'
       if (gone.aborted) return 'SilentSyncer'
       return this.#unheard(mailbox) ?? (await this.#send(mailbox, question, gone))
     } finally {
       this.#under--
+      const left = this.#underTenant.get(tenant)! - 1
+      if (left > 0) this.#underTenant.set(tenant, left)
+      else this.#underTenant.delete(tenant)
     }
   }
 

@@ -7,6 +7,7 @@ import {
   type LiveQuestion,
   MAX_LIVE_BYTES,
   MAX_LIVE_WAITING,
+  MAX_TENANT_WAITING,
   readLiveAnswer,
 } from '../../../src/apimachinery/liveObjects.ts'
 import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
@@ -20,7 +21,8 @@ const asked = { group: '', resource: 'configmaps', namespace: 'shop', name: 'pag
 
 function scene() {
   const clock = new FakeClock()
-  const questions = new LiveQuestions({ tree: { pathOf: () => MAILBOX }, clock })
+  const lineageOf = (space: string): string[] => ['root', space.split('/')[0]!, space]
+  const questions = new LiveQuestions({ tree: { pathOf: () => MAILBOX, lineageOf }, clock })
   const heard: LiveQuestion[] = []
   const read = (send: ((question: LiveQuestion) => void) | undefined = question => void heard.push(question)) =>
     questions.reading('m1', syncer, send)
@@ -102,6 +104,32 @@ t.test('few wait at a time', async t => {
   t.equal(await turns.at(-1), 'TooMany', 'who would wait too long for a turn hears so at once')
   await clock.advance(3 * LIVE_WAIT_MS)
   await Promise.all(turns)
+})
+
+t.test('a tenant leaves room for others, however many spaces it has', async t => {
+  const { questions, heard, read, clock, answer } = scene()
+  read()
+  const all = Array.from({ length: MAX_TENANT_WAITING }, (_, i) => questions.ask('m1', `greedy/${i}`, asked))
+  await clock.advance(0)
+  t.equal(await questions.ask('m1', 'greedy/more', asked), 'TooMany')
+  const other = questions.ask('m1', 'team/wds', asked)
+  await clock.advance(0)
+  for (const { id } of heard) questions.take('m1', answer(id))
+  t.match(await other, { state: 'same' })
+  await Promise.all(all)
+})
+
+t.test('a syncer that leaves is waited for no longer', async t => {
+  const { questions, heard, read, clock } = scene()
+  const ends = [read(), read()]
+  const told = questions.ask('m1', 'wds', asked)
+  await clock.advance(0)
+  ends[0]!()
+  t.equal(clock.pending, 1, 'one of its streams is still there')
+  ends[1]!()
+  t.equal(await told, 'NoSyncer')
+  t.equal(heard.length, 1)
+  t.equal(clock.pending, 0)
 })
 
 t.test('what a syncer says is bounded, and read before it counts', async t => {
