@@ -25,6 +25,7 @@ import type { StayingCopies } from './stayingCopies.ts'
 import type { ObjectFact } from './workload.ts'
 import type { WorkStatusFollowers } from './workStatusFollowers.ts'
 import { splitWorkStatusName, tailOf } from './workStatusNames.ts'
+import { type Keyed, WorkStatusOrder } from './workStatusOrder.ts'
 
 export interface WorkStatusesDeps {
   client: Client
@@ -49,6 +50,7 @@ const MAX_LABEL = 63
 export class WorkStatuses implements Answerer {
   readonly #deps: WorkStatusesDeps
   readonly #isNamespaced: boolean
+  readonly #order = new WorkStatusOrder()
 
   constructor(deps: WorkStatusesDeps, { isNamespaced }: { isNamespaced: boolean }) {
     this.#deps = deps
@@ -165,14 +167,15 @@ export class WorkStatuses implements Answerer {
     const found: Keyed[] = []
     const resource = fixed.get('spec.sourceRef.resource')
     const name = fixed.get('spec.sourceRef.name')
-    for (const key of [...(namespace === '' ? workload.clusterScoped() : workload.inNamespace(namespace))]) {
+    for (const keyed of await this.#order.of(space, namespace, workload, pace)) {
+      const [, key] = keyed
       const fact = workload.get(key)
       if (!fact || (name ?? fact.name) !== fact.name) continue
       if ((resource ?? fact.resource.resource) !== fact.resource.resource) continue
-      if (workload.isSelected(key)) found.push([tailOf(key), key])
+      if (workload.isSelected(key)) found.push(keyed)
       if (pace.due) await pace.rest()
     }
-    return found.sort(([a], [b]) => (a < b ? -1 : 1))
+    return found
   }
 
   #rowOf(
@@ -291,7 +294,6 @@ interface Copied {
   uid(): string
 }
 
-type Keyed = readonly [tail: string, key: string]
 type Staying = Map<string, Map<string, Keyed[]>>
 
 function both(placed: readonly Keyed[], staying: readonly Keyed[] | undefined): readonly Keyed[] {

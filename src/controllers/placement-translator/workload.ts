@@ -61,6 +61,7 @@ export class Workload {
   readonly #definers = new Map<string, Set<string>>()
   readonly #annotated = new Set<string>()
   readonly #paused = new Set<string>()
+  #version = 0
   readonly #onSelection: OnSelection
   readonly #isHeld: IsHeld
 
@@ -71,6 +72,11 @@ export class Workload {
 
   get(key: string): ObjectFact | undefined {
     return this.#objects.get(key)
+  }
+
+  /** Another when an object has come or gone. */
+  get version(): number {
+    return this.#version
   }
 
   keys(): IterableIterator<string> {
@@ -134,6 +140,7 @@ export class Workload {
 
   setObject(fact: ObjectFact): void {
     const old = this.#objects.get(fact.key)
+    if (!old) this.#version++
     if (old && sameResources(old.defines, fact.defines)) {
       this.#unindex(old)
       this.#index(fact)
@@ -150,6 +157,7 @@ export class Workload {
   removeObject(key: string): void {
     const fact = this.#objects.get(key)
     if (!fact) return
+    this.#version++
     for (const [name, placement] of this.#placements) if (placement.explicit.has(key)) this.#drop(name, placement, fact)
     this.#removeDefinitions(fact)
     if (isNamespace(fact)) this.#rematchNamespace(fact.name)
