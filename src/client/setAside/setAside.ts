@@ -4,7 +4,8 @@
  *
  * Many ran by chance. So after a short while, in which the server can be reached and what is wrong with it be deleted, those
  * keys are tried alone, one after the other. Who lives goes on as ever. If the process ends again, the one that was tried is
- * to blame: it waits for minutes, then an hour, then a day; less when somebody asks for it, as its object may be mended.
+ * to blame, as far as is known: somebody may have killed the process just then. So it waits for half a minute, and after further
+ * ends for ten, an hour, a day; less when somebody asks for it, as its object may be mended.
  *
  * What controllers are told at their beginning may end the process, too. Which object it was is noted only from the second time
  * on: the first end says that it was amid one of those tellings.
@@ -28,10 +29,10 @@ export interface SetAsideOptions {
 /** Until a key that was one of several is tried: doubled each time within the peace below. */
 const FIRST_MS = 5_000
 const FIRST_MAX_MS = 600_000
-/** After one, two, and more ends that are its own. */
-const WAITS_MS = [600_000, 3_600_000, 86_400_000]
+/** After one, two, three, and more ends that are its own. */
+const WAITS_MS = [30_000, 600_000, 3_600_000, 86_400_000]
 /** The same, from when somebody asks for it anew. */
-const WAITS_ASKED_MS = [30_000, 300_000, 3_600_000]
+const WAITS_ASKED_MS = [30_000, 30_000, 300_000, 3_600_000]
 /** What is asked for earlier is the beginning: every object is new then. */
 const BEGINNING_MS = 60_000
 /** A key that lives for so long, or that nobody asks for, is forgotten, with what was counted. A start may take minutes. */
