@@ -56,7 +56,7 @@ t.test(
     await t.rejects(read('--token-auth-file', join(dir, 'none')), /^--token-auth-file: ENOENT.*none'/)
     await t.rejects(
       read('--token-auth-file', join(dir, 'short.csv')),
-      /^--token-auth-file: token file '.*short\.csv' must have at least 3 columns .*, found 2$/,
+      /^--token-auth-file: token file '.*short\.csv', line 1 must have at least 3 columns .*, found 2$/,
     )
   },
 )

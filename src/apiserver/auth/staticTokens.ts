@@ -31,11 +31,17 @@ export class StaticTokenAuthenticator implements Authenticator {
 
 function parseTokens(csv: string, path: string): Map<string, Authentication> {
   const users = new Map<string, Authentication>()
-  for (const fields of parseCsv(csv)) {
+  for (const [index, line] of csv.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const fields = fieldsOf(line)
+    if (typeof fields === 'number') {
+      const where = `line ${index + 1}, column ${fields}`
+      throw new Error(`token file '${path}', ${where}: a quote that is not closed, or in the middle of a field`)
+    }
     const [token, name, uid, groups] = fields
     if (token === undefined || name === undefined || uid === undefined) {
       throw new Error(
-        `token file '${path}' must have at least 3 columns (token, user name, user uid), found ${fields.length}`,
+        `token file '${path}', line ${index + 1} must have at least 3 columns (token, user name, user uid), found ${fields.length}`,
       )
     }
     if (token === '') continue
@@ -45,19 +51,19 @@ function parseTokens(csv: string, path: string): Map<string, Authentication> {
   return users
 }
 
-/** RFC 4180 records; blank lines are skipped, blanks before a field are dropped. */
-function parseCsv(text: string): string[][] {
-  const records: string[][] = []
-  for (const line of text.split(/\r?\n/)) {
-    if (line.trim() === '') continue
-    const fields: string[] = []
-    for (const match of line.matchAll(/\s*(?:"((?:[^"]|"")*)"|([^,]*))(,|$)/g)) {
-      fields.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-      if (match[3] === '') break
-    }
-    records.push(fields)
+const FIELD = /\s*(?:"((?:[^"]|"")*)"|([^,"]*))(,|$)/y
+
+/** Of an RFC 4180 record of one line, without the blanks before each; or the column, from 1, of what is none. */
+function fieldsOf(line: string): string[] | number {
+  const fields: string[] = []
+  for (let at = 0; ; ) {
+    FIELD.lastIndex = at
+    const match = FIELD.exec(line)
+    if (match === null) return at + 1
+    fields.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
+    if (match[3] === '') return fields
+    at = FIELD.lastIndex
   }
-  return records
 }
 
 function hash(token: string): string {

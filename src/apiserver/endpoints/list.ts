@@ -5,6 +5,7 @@ import { readerOf } from '../registry/answeredKinds.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { type Exchange, intOption, type Services, workOf } from './exchange.ts'
 import { sendList } from './listAnswers.ts'
+import { warnOfPodsElsewhere } from './podsElsewhere.ts'
 import { wholeItems } from './wholeItems.ts'
 import { sightOf } from './workspaceSight.ts'
 
@@ -32,5 +33,6 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
     work,
   })
   const whole = await wholeItems(services, exchange.type, list, work)
+  if (whole.items.length === 0) await warnOfPodsElsewhere(services, exchange, selection)
   await sendList(services, exchange, sight ? await sight.shownAll(whole, work) : whole)
 }

@@ -3,11 +3,11 @@
  * of its commands.
  */
 import type { Command } from 'commander'
+import { outputOption } from '../ws/output.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
 import type { DiffOptions } from './answers/diffCommand.ts'
 import { TROUBLE } from './answers/exitCodes.ts'
-import { outputOption } from './answers/output.ts'
 import type { PreviewOptions } from './answers/previewCommand.ts'
 import type { StatusOptions } from './answers/statusCommand.ts'
 import type { WhyOptions } from './answers/whyCommand.ts'

@@ -9,11 +9,27 @@ export function checkObjectName(name: string): void {
   if (problems.length > 0) throw new CommandError(`${JSON.stringify(name)} is not a valid name: ${problems.join('; ')}`)
 }
 
-/** `k=v` arguments as a map. The label `id` is ours. @throws CommandError naming the argument that is wrong */
-export function parseLabels(args: readonly string[]): Record<string, string> {
+export interface LabelArguments {
+  /** Of `key=value`. */
+  readonly labels: Readonly<Record<string, string>>
+  /** Keys of `key-`. */
+  readonly removed: readonly string[]
+}
+
+/** As `kubectl label` takes them. The label `id` is ours. @throws CommandError naming the argument that is wrong */
+export function parseLabels(args: readonly string[]): LabelArguments {
   const labels: Record<string, string> = {}
+  const removed = new Set<string>()
   for (const argument of args) {
     const [key = '', value, ...more] = argument.split('=')
+    if (value === undefined && key.endsWith('-')) {
+      const name = key.slice(0, -1)
+      const problems = qualifiedName(name)
+      if (problems.length > 0) throw new CommandError(`syntax error in key of ${argument}: ${problems.join('; ')}`)
+      if (name === 'id') throw new CommandError(`'id' label may not be taken away: the Location selects by it`)
+      removed.add(name)
+      continue
+    }
     if (value === undefined || more.length > 0)
       throw new CommandError(`syntax error for label name=value arg ${argument}`)
     const keyProblems = qualifiedName(key)
@@ -26,7 +42,9 @@ export function parseLabels(args: readonly string[]): Record<string, string> {
     labels[key] = value
   }
   if (args.length === 0) throw new CommandError('must be given at least one label key=value')
-  return labels
+  const both = Object.keys(labels).find(key => removed.has(key))
+  if (both !== undefined) throw new CommandError(`the label "${both}" is set and taken away in one command; choose one`)
+  return { labels, removed: [...removed] }
 }
 
 /** Seconds that a syncer's credential may go unused. @throws CommandError */

@@ -5,9 +5,10 @@ import { PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
+import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
+import { columns, type DocumentOptions, listOf, printDocument } from '../ws/output.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
-import { columns } from '../ws/tree.ts'
 import { type GrantOptions, grantSpec, kindsText } from './grantSpec.ts'
 import { grantsIn, noInventory, removeGrants, servesNone, setGrant, spacesOf, specOf } from './grants.ts'
 import { singular } from './resources.ts'
@@ -91,11 +92,13 @@ function isOf(kind: { group: string }, apiGroup: string): boolean {
 export async function ungrantCommand(
   session: Session,
   space: string,
-  options: InventoryOption,
+  options: InventoryOption & ConfirmOptions,
   terminal: Terminal,
 ): Promise<void> {
   const inventory = await pathOf(session, options.imw)
   const path = await pathOf(session, space)
+  const what = `This takes back what ${path} was granted on ${inventory}; what it has placed there leaves the clusters.`
+  await confirm(what, options, terminal)
   const { deleted, changed, remaining } = await removeGrants(session.client.in(inventory), path)
   for (const name of deleted) terminal.out(`${KIND} "${name}" deleted`)
   for (const name of changed) terminal.out(`${KIND}/${name} configured`)
@@ -107,9 +110,14 @@ export async function ungrantCommand(
   throw new CommandError(`no PlacementGrant in ${inventory} names ${path}; take away what is granted above it`)
 }
 
-export async function grantsCommand(session: Session, options: InventoryOption, terminal: Terminal): Promise<void> {
+export async function grantsCommand(
+  session: Session,
+  options: InventoryOption & DocumentOptions,
+  terminal: Terminal,
+): Promise<void> {
   const inventory = await pathOf(session, options.imw)
   const grants = await grantsIn(session.client.in(inventory))
+  if (options.output !== undefined) return printDocument(listOf(grants), options.output, terminal)
   if (grants.length === 0) terminal.err(`No PlacementGrants found in ${inventory}: nobody may place there.`)
   else for (const line of columns([HEAD, ...grants.map(rowOf)])) terminal.out(line)
 }

@@ -17,14 +17,14 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CommandError } from '../ws/commandError.ts'
+import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { waitFor } from '../ws/waitFor.ts'
-import { parseSeconds } from './arguments.ts'
+import { type LabelArguments, parseSeconds } from './arguments.ts'
 import { singular } from './resources.ts'
 
-export interface InventoryEntry {
-  name: string
-  labels: Readonly<Record<string, string>>
+export interface InventoryEntry extends LabelArguments {
+  readonly name: string
 }
 
 const CREATE_FAILED = 3
@@ -33,26 +33,27 @@ const NOT_LEFT = 6
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 
 /**
- * Makes what is missing and sets labels; labels that are not named stay. The Location `default` is removed: it would take
+ * Makes what is missing, sets labels and takes some away; labels that are not named stay. The Location `default` is removed: it would take
  * every SyncTarget of the space.
  * @throws CommandError exit code 3 when something cannot be made, 4 when it cannot be labelled
  */
 export async function ensureLocation(space: SpaceClient, entry: InventoryEntry, terminal: Terminal): Promise<void> {
-  const { name, labels } = entry
+  const { name, labels, removed } = entry
   if (name === 'default') throw new CommandError("Sorry, 'default' is not an acceptable name for these objects")
   const selector = { matchLabels: { id: name } }
   const { group, version, resource } = SYNC_TARGETS
-  await ensure(space, SYNC_TARGETS, named('SyncTarget', name, { id: name, ...labels }), terminal)
+  const target = named('SyncTarget', name, { id: name, ...labels })
+  await ensure(space, { resource: SYNC_TARGETS, wanted: target, removed }, terminal)
   const location = named('Location', name, labels)
   location.spec = { resource: { group, version, resource }, instanceSelector: selector }
-  const found = await ensure(space, LOCATIONS, location, terminal)
+  const found = await ensure(space, { resource: LOCATIONS, wanted: location, removed }, terminal)
   if (!isRecord(found.spec) || !equalJson(found.spec.instanceSelector, selector)) {
     terminal.err(`Warning: Location "${name}" was there before, and it does not select by id=${name}; it is left so.`)
   }
   await remove(space, LOCATIONS, 'default', terminal)
 }
 
-export interface RemoveOptions {
+export interface RemoveOptions extends ConfirmOptions {
   /** What becomes of the workload in the cluster; default: what the SyncTarget says. */
   workload?: string
   force?: boolean
@@ -67,12 +68,22 @@ export interface RemoveOptions {
 export async function removeLocation(
   space: SpaceClient,
   name: string,
-  { workload, force, timeout }: RemoveOptions,
+  { workload, force, timeout, yes }: RemoveOptions,
   terminal: Terminal,
 ): Promise<void> {
   const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
   const timeoutSeconds = parseSeconds(timeout)
   const target = await find(space, SYNC_TARGETS, name)
+  if (target) {
+    const fate = detachPolicy ?? str(target.spec, 'detachPolicy')
+    const workloadGoes = fate === 'Delete' && !force
+    const what = workloadGoes ? 'deletes what was placed there' : 'leaves what was placed there as it is'
+    await confirm(
+      `This takes the cluster "${name}" out of the inventory, and ${what}.`,
+      { yes: yes === true },
+      terminal,
+    )
+  }
   if (target && detachPolicy !== undefined)
     await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', { spec: { detachPolicy } }, OPTIONS))
   if (target && force) {
@@ -81,8 +92,8 @@ export async function removeLocation(
     await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', body, OPTIONS))
   }
   // before the Location: from now on the mailbox stays as it is, and the syncer decides what goes
-  await remove(space, SYNC_TARGETS, name, terminal)
-  await remove(space, LOCATIONS, name, terminal)
+  const gone = [await remove(space, SYNC_TARGETS, name, terminal), await remove(space, LOCATIONS, name, terminal)]
+  if (!gone.includes(true)) terminal.err(`Note: there is no SyncTarget and no Location "${name}".`)
   if (target) await waitUntilLeft(space, target, { timeoutSeconds, terminal })
 }
 
@@ -123,22 +134,23 @@ function detachPolicyOf(workload: string): DetachPolicy {
 /** @returns the object as it was found or made */
 async function ensure(
   space: SpaceClient,
-  resource: GroupVersionResource,
-  wanted: KubeObject,
+  { resource, wanted, removed }: { resource: GroupVersionResource; wanted: KubeObject; removed: readonly string[] },
   terminal: Terminal,
 ): Promise<KubeObject> {
   const name = wanted.metadata.name!
   const found = (await find(space, resource, name)) ?? (await create(space, resource, wanted, terminal))
-  const labels = Object.entries(wanted.metadata.labels ?? {})
-  const changed = labels.filter(([key, value]) => found.metadata.labels?.[key] !== value)
-  if (changed.length === 0) return found
+  const now = found.metadata.labels ?? {}
+  const set = Object.entries(wanted.metadata.labels ?? {}).filter(([key, value]) => now[key] !== value)
+  const gone = removed.filter(key => Object.hasOwn(now, key)).map(key => [key, null] as const)
+  if (set.length + gone.length === 0) return found
   try {
-    const body = { metadata: { labels: Object.fromEntries(changed) } }
+    const body = { metadata: { labels: Object.fromEntries([...set, ...gone]) } }
     await space.patch(resource, { name }, 'merge', body, OPTIONS)
   } catch (error) {
-    throw failed(`failed to add label to ${wanted.kind}`, LABEL_FAILED, error)
+    throw failed(`failed to change labels of ${wanted.kind}`, LABEL_FAILED, error)
   }
-  terminal.out(`${singular(resource)}/${name} labeled`)
+  // in kubectl's words
+  terminal.out(`${singular(resource)}/${name} ${set.length === 0 ? 'unlabeled' : 'labeled'}`)
   return found
 }
 
@@ -170,12 +182,15 @@ async function find(space: SpaceClient, resource: GroupVersionResource, name: st
   }
 }
 
-async function remove(space: SpaceClient, resource: GroupVersionResource, name: string, t: Terminal): Promise<void> {
+/** @returns whether it was there */
+async function remove(space: SpaceClient, resource: GroupVersionResource, name: string, t: Terminal): Promise<boolean> {
   try {
     await space.delete(resource, { name })
     t.out(`${singular(resource)} "${name}" deleted`)
+    return true
   } catch (error) {
     if (!isStatusError(error, 'NotFound') || error.details?.kind !== resource.resource) throw error
+    return false
   }
 }
 

@@ -4,6 +4,8 @@ import type { GroupResource } from '../../apimachinery/object.ts'
 import { MAILBOX_PARENT, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { CommandError } from '../ws/commandError.ts'
+import { type ConfirmOptions, confirmable } from '../ws/confirm.ts'
+import { type DocumentOptions, documentOption } from '../ws/output.ts'
 import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'
 import { answerCommands } from './answerCommands.ts'
@@ -11,7 +13,7 @@ import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import { grantCommand, grantsCommand, type InventoryOption, ungrantCommand } from './grantCommands.ts'
 import type { GrantOptions } from './grantSpec.ts'
 import { servesNone } from './grants.ts'
-import { ensureLocation, type RemoveOptions, removeLocation } from './inventory.ts'
+import { ensureLocation, type InventoryEntry, type RemoveOptions, removeLocation } from './inventory.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import {
   adoptCluster,
@@ -54,12 +56,12 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
   const remove = program.command('remove').description('delete what is there')
 
   inventory(ensure.command('location <name> [labels...]'))
-    .description('make a SyncTarget and a Location of one name, with labels key=value on both')
+    .description('make a SyncTarget and a Location of one name, with labels key=value on both; key- takes one away')
     .action((name: string, labels: string[], options: CommonOptions & { imw: string }) => {
       const entry = inventoryEntry(name, labels)
       return inInventory(options, space => ensureLocation(space, entry, terminal))
     })
-  inventory(remove.command('location <name>'))
+  confirmable(inventory(remove.command('location <name>')))
     .description('delete the SyncTarget and the Location of a name, once the syncer has left the cluster')
     .option(
       '--workload <fate>',
@@ -89,9 +91,11 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
       if (withKube !== 'true' && withKube !== 'false') throw new CommandError('with-kube should be true or false')
       return run(options, s => ensureWmw(s, name, { withKube: withKube === 'true', inventories }, terminal))
     })
-  common(remove.command('wmw <name>'))
+  confirmable(common(remove.command('wmw <name>')))
     .description('delete a workload description space under root, with all that is in it')
-    .action((name: string, options: CommonOptions) => run(options, s => removeWmw(s, name, terminal)))
+    .action((name: string, options: CommonOptions & ConfirmOptions) =>
+      run(options, s => removeWmw(s, name, options, terminal)),
+    )
 
   inventory(program.command('grant <space>'))
     .description('let a space, and all below it, place on the clusters of an inventory')
@@ -112,14 +116,17 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
     .action((space: string, options: CommonOptions & InventoryOption & GrantOptions & { name?: string; id?: string }) =>
       run(options, s => grantCommand(s, space, options, terminal)),
     )
-  inventory(program.command('ungrant <space>'))
+  confirmable(inventory(program.command('ungrant <space>')))
     .description('take back what a space was granted; what it has placed there goes')
-    .action((space: string, options: CommonOptions & InventoryOption) =>
+    .action((space: string, options: CommonOptions & InventoryOption & ConfirmOptions) =>
       run(options, s => ungrantCommand(s, space, options, terminal)),
     )
   inventory(program.command('grants'))
     .description('print who may place what on the clusters of an inventory')
-    .action((options: CommonOptions & InventoryOption) => run(options, s => grantsCommand(s, options, terminal)))
+    .addOption(documentOption())
+    .action((options: CommonOptions & InventoryOption & DocumentOptions) =>
+      run(options, s => grantsCommand(s, options, terminal)),
+    )
 
   syncer(mailbox(program.command('prep-for-syncer <synctarget>')))
     .description('write the manifest that runs the syncer of a SyncTarget in its cluster')
@@ -149,12 +156,13 @@ function syncerCommands(program: Command, inInventory: InInventory, terminal: Te
   const group = program.command('syncer').description('who may act as the syncer of a cluster')
   core(inventory(group.command('list')))
     .description('show sessions and credentials of all syncers of an inventory')
-    .action((options: CommonOptions & Omit<SyncerOptions, 'timeout'>) =>
+    .addOption(documentOption())
+    .action((options: CommonOptions & Omit<SyncerOptions, 'timeout'> & DocumentOptions) =>
       run(options, s => listSyncers(s, options, terminal)),
     )
-  mailbox(group.command('revoke <synctarget>'))
+  confirmable(mailbox(group.command('revoke <synctarget>')))
     .description('end every credential of a syncer, at once')
-    .action((name: string, options: CommonOptions & SyncerOptions) =>
+    .action((name: string, options: CommonOptions & SyncerOptions & ConfirmOptions) =>
       run(options, s => revokeSyncer(s, name, options, terminal)),
     )
   mailbox(group.command('rotate <synctarget>'))
@@ -170,9 +178,9 @@ function syncerCommands(program: Command, inInventory: InInventory, terminal: Te
       parseLifetime(options.lifetime)
       return run(options, s => rotateSyncer(s, name, options, terminal))
     })
-  mailbox(group.command('remove <synctarget>'))
+  confirmable(mailbox(group.command('remove <synctarget>')))
     .description('end every credential of a syncer, and say how to take it out of its cluster')
-    .action((name: string, options: CommonOptions & SyncerOptions) =>
+    .action((name: string, options: CommonOptions & SyncerOptions & ConfirmOptions) =>
       run(options, s => removeSyncer(s, name, options, terminal)),
     )
   mailbox(group.command('adopt <synctarget>'))
@@ -184,9 +192,9 @@ function syncerCommands(program: Command, inInventory: InInventory, terminal: Te
     )
 }
 
-function inventoryEntry(name: string, labels: readonly string[]): { name: string; labels: Record<string, string> } {
+function inventoryEntry(name: string, labels: readonly string[]): InventoryEntry {
   checkObjectName(name)
-  return { name, labels: parseLabels(labels) }
+  return { name, ...parseLabels(labels) }
 }
 
 /** Where progress goes when stdout is silent or taken by the manifest. */

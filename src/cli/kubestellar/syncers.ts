@@ -19,9 +19,12 @@ import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { adopt, mailboxOf, requireOtherServer } from '../../syncer/identity.ts'
 import { CommandError } from '../ws/commandError.ts'
+import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
+import { columns, type DocumentOptions, printDocument } from '../ws/output.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
 import { serverOf } from '../ws/spaces.ts'
+import { ANSWERS_VERSION } from '../ws/version.ts'
 import { waitFor } from '../ws/waitFor.ts'
 import { parseLifetime, parseSeconds } from './arguments.ts'
 import {
@@ -55,39 +58,64 @@ interface Opened {
   mailbox: SpaceClient
 }
 
+interface SyncerFacts {
+  readonly syncTarget: string
+  /** `True`, `False` or `Unknown`. */
+  readonly ready: string
+  readonly lastHeartbeat?: string
+  /** Id of its mailbox space; absent: it has none, yet or any more. */
+  readonly mailbox?: string
+  /** When the session that is in force began. */
+  readonly session?: string
+  readonly credentials: readonly CredentialFacts[]
+}
+
+interface CredentialFacts {
+  readonly name: string
+  readonly inUse: boolean
+  readonly lastUsed?: string
+  readonly expires?: string
+}
+
 /**
  * A line for each credential of each SyncTarget; what is dangerous is told on standard error. One that has no mailbox, yet or
  * any more, hides none of the others.
  */
 export async function listSyncers(
   session: Session,
-  options: Omit<SyncerOptions, 'timeout'>,
+  options: Omit<SyncerOptions, 'timeout'> & DocumentOptions,
   terminal: Terminal,
 ): Promise<void> {
   const { client } = session
   const inventory = client.in(await pathOf(session, options.imw))
   const core = await coreSpace(client, await pathOf(session, options.espw || MAILBOX_PARENT))
   const targets = await listAll(inventory, SYNC_TARGETS, { limit: 500 })
-  const rows: string[][] = []
+  const syncers: SyncerFacts[] = []
   for (const target of targets.items) {
     const { status } = target
     const { name, mailbox: workspace } = foundIn(target)
+    const conditions = objects(status, 'conditions')
     const ready = str(
-      objects(status, 'conditions').find(({ type }) => type === 'Ready'),
+      conditions.find(({ type }) => type === 'Ready'),
       'status',
     )
-    const alive = [name, ready || 'Unknown', str(status, 'lastSyncerHeartbeatTime') || '-']
+    const lastHeartbeat = str(status, 'lastSyncerHeartbeatTime')
+    const alive = { syncTarget: name, ready: ready || 'Unknown', ...(lastHeartbeat !== '' && { lastHeartbeat }) }
     const id = await readyMailbox(core, workspace)
     if (id === undefined) {
-      rows.push([...alive, '-', 'no mailbox', '-', '-'])
+      syncers.push({ ...alive, credentials: [] })
       continue
     }
     const mailbox = client.in(id)
     const { credentials, live } = await secretsOf(mailbox)
     const account = await unlessGone(mailbox.get(SERVICE_ACCOUNTS, ACCOUNT))
-    const head = [...alive, live?.metadata.creationTimestamp ?? '-']
-    for (const each of credentials.length > 0 ? credentials : [undefined])
-      rows.push([...head, ...credentialCells(each, live)])
+    const began = live?.metadata.creationTimestamp
+    syncers.push({
+      ...alive,
+      mailbox: id,
+      ...(began !== undefined && { session: began }),
+      credentials: credentials.map(each => credentialFacts(each, live)),
+    })
     if (account !== undefined && account.metadata.annotations?.[SHORT_TOKENS_ANNOTATION] === undefined) {
       terminal.err(
         `Warning: tokens that an earlier release made for the syncer of ${name} are good for up to ten years; ` +
@@ -95,17 +123,30 @@ export async function listSyncers(
       )
     }
   }
-  for (const line of table([COLUMNS, ...rows])) terminal.out(line)
+  if (options.output !== undefined)
+    return printDocument({ apiVersion: ANSWERS_VERSION, kind: 'SyncerList', items: syncers }, options.output, terminal)
+  for (const line of columns([COLUMNS, ...syncers.flatMap(rowsOf)])) terminal.out(line)
+}
+
+function rowsOf({ syncTarget, ready, lastHeartbeat, mailbox, session, credentials }: SyncerFacts): string[][] {
+  const head = [syncTarget, ready, lastHeartbeat ?? '-', session ?? '-']
+  if (credentials.length === 0) return [[...head, mailbox === undefined ? 'no mailbox' : 'none', '-', '-']]
+  return credentials.map(({ name, inUse, lastUsed, expires = '-' }) => [
+    ...head,
+    inUse ? `${name} (in use)` : name,
+    lastUsed ?? 'never',
+    Date.parse(expires) <= Date.now() ? `${expires} (expired)` : expires,
+  ])
 }
 
 /** Ends every credential of a syncer, with the tokens and streams that it got by them. */
 export async function revokeSyncer(
   session: Session,
   name: string,
-  options: SyncerOptions,
+  options: SyncerOptions & ConfirmOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const opened = await open(session, name, options)
+  const opened = await open(session, name, options, () => confirm(endOfSyncer(name), options, terminal))
   await revoke(opened, Number(options.timeout))
   terminal.out(`every credential of the syncer of ${name} is revoked; what its cluster holds stays there`)
   terminal.out(`Give it a new one with: kubectl kubestellar syncer rotate ${name}`)
@@ -150,10 +191,10 @@ export async function rotateSyncer(
 export async function removeSyncer(
   session: Session,
   name: string,
-  options: SyncerOptions,
+  options: SyncerOptions & ConfirmOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const opened = await open(session, name, options)
+  const opened = await open(session, name, options, () => confirm(endOfSyncer(name), options, terminal))
   await revoke(opened, Number(options.timeout))
   const id = syncerId(opened.target)
   const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
@@ -190,9 +231,20 @@ export async function adoptCluster(
   }
 }
 
-async function open(session: Session, name: string, options: SyncerOptions): Promise<Opened> {
+function endOfSyncer(name: string): string {
+  return `This ends every credential of the syncer of ${name} at once; its cluster gets nothing new until it has another one.`
+}
+
+/** @param agree asked when there is such a SyncTarget */
+async function open(
+  session: Session,
+  name: string,
+  options: SyncerOptions,
+  agree: () => Promise<void> = async () => {},
+): Promise<Opened> {
   const { client } = session
   const target = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
+  await agree()
   const id = await waitForMailbox({
     client,
     espw: await pathOf(session, options.espw || MAILBOX_PARENT),
@@ -228,24 +280,9 @@ async function secretsOf(mailbox: SpaceClient): Promise<{ credentials: KubeObjec
   }
 }
 
-function credentialCells(credential: KubeObject | undefined, live: KubeObject | undefined): string[] {
-  if (credential === undefined) return ['none', '-', '-']
+function credentialFacts(credential: KubeObject, live: KubeObject | undefined): CredentialFacts {
   const { name = '', annotations = {} } = credential.metadata
-  const expires = annotations[EXPIRES_ANNOTATION] ?? '-'
-  const isLive = live?.metadata.annotations?.[CREDENTIAL_ANNOTATION] === name
-  return [
-    isLive ? `${name} (in use)` : name,
-    annotations[USED_ANNOTATION] ?? 'never',
-    Date.parse(expires) <= Date.now() ? `${expires} (expired)` : expires,
-  ]
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
-  return rows.map(row =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('   ')
-      .trimEnd(),
-  )
+  const { [USED_ANNOTATION]: lastUsed, [EXPIRES_ANNOTATION]: expires } = annotations
+  const inUse = live?.metadata.annotations?.[CREDENTIAL_ANNOTATION] === name
+  return { name, inUse, ...(lastUsed !== undefined && { lastUsed }), ...(expires !== undefined && { expires }) }
 }

@@ -1,17 +1,18 @@
 /** `ensure wmw` and `remove wmw`: workload description spaces under the root. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
-import { CLUSTER_ANNOTATION, LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
+import { CLUSTER_ANNOTATION, LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { EVERYTHING } from '../../controllers/consent/consentObjects.ts'
 import { CommandError } from '../ws/commandError.ts'
+import type { ConfirmOptions } from '../ws/confirm.ts'
+import { deleteSpace } from '../ws/delete.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
 import { ROOT_SPACE, resolveDots } from '../ws/spacePath.ts'
-import { ensureSpace, READY_TIMEOUT_MS } from '../ws/spaces.ts'
+import { ensureSpace } from '../ws/spaces.ts'
 import { enter } from '../ws/use.ts'
-import { waitFor } from '../ws/waitFor.ts'
 import { ensureBinding, ensureGrant, grantLine, servesNone } from './grants.ts'
 import { singular } from './resources.ts'
 
@@ -106,30 +107,15 @@ function noWorkloadSpace(path: string, cause: unknown): CommandError {
   })
 }
 
-/** Deletes the space with all that is in it, if there is one, and waits until it is gone. */
-export async function removeWmw(session: Session, name: string, terminal: Terminal): Promise<void> {
+/** Deletes the space with all that is in it, and waits until it is gone; scripts say so of one that is gone already, too. */
+export async function removeWmw(
+  session: Session,
+  name: string,
+  options: ConfirmOptions,
+  terminal: Terminal,
+): Promise<void> {
   const path = pathBelowRoot(name)
-  const end = path.lastIndexOf(':')
-  const client = session.client.in(path.slice(0, end))
-  const own = path.slice(end + 1)
-  try {
-    await client.delete(WORKSPACES, { name: own })
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return
-    throw error
-  }
-  if (session.space === path || session.space?.startsWith(`${path}:`)) {
-    terminal.err(`Note: you are inside ${path}; leave it with: kubectl ws :root`)
-  }
-  const { reached } = await waitFor({
-    client,
-    resource: WORKSPACES,
-    ref: { name: own },
-    done: workspace => workspace === undefined,
-    signal: AbortSignal.timeout(READY_TIMEOUT_MS),
-  })
-  if (!reached) throw new CommandError(`workspace "${path}" is still there after ${READY_TIMEOUT_MS / 1000} s`)
-  terminal.out(`${singular(WORKSPACES)} "${own}" deleted`)
+  if (!(await deleteSpace(session, path, options, terminal))) terminal.err(`Note: there is no workspace "${path}".`)
 }
 
 function pathBelowRoot(name: string): string {

@@ -4,13 +4,13 @@ import { bytesText } from '../../apimachinery/spaceBudget.ts'
 import { spacePath } from '../../client/http/paths.ts'
 import { HttpTransport } from '../../client/http/transport.ts'
 import { CommandError } from './commandError.ts'
+import { columns, type DocumentOptions, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
-import { columns } from './tree.ts'
 
 const HEAD = ['NAME', 'OBJECTS', 'LIMIT', 'BYTES', 'LIMIT', 'UPSYNCED', 'LIMIT']
 
-export async function budgetCommand(options: SessionOptions, terminal: Terminal): Promise<void> {
+export async function budgetCommand(options: SessionOptions & DocumentOptions, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
     const path = await currentPath(session)
     const transport = new HttpTransport(session.options)
@@ -22,6 +22,7 @@ export async function budgetCommand(options: SessionOptions, terminal: Terminal)
     }
     if (!isRecord(document) || document.kind !== 'SpaceBudget' || !Array.isArray(document.children))
       throw new CommandError(`the server does not tell the budget of ${path}`)
+    if (options.output !== undefined) return printDocument(document, options.output, terminal)
     const children = document.children.filter(isRecord).map(child => rowOf(String(child.name), child))
     for (const line of columns([HEAD, rowOf('.', document), ...children])) terminal.out(line)
   })

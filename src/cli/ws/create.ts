@@ -7,13 +7,14 @@ import type { Client } from '../../client/client.ts'
 import { CommandError } from './commandError.ts'
 import { addContext } from './contexts.ts'
 import { editKubeconfig } from './editKubeconfig.ts'
+import { type DocumentOptions, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
 import { createWorkspace, ensureSpace, phaseOf, serverOf, typeOf, waitReady } from './spaces.ts'
 import { enter } from './use.ts'
 
-export interface CreateOptions extends SessionOptions {
+export interface CreateOptions extends SessionOptions, DocumentOptions {
   type?: string
   enter?: boolean
   ignoreExisting?: boolean
@@ -36,18 +37,25 @@ export async function createCommand(name: string, options: CreateOptions, termin
         `workspace "${name}" cannot be created with type ${type}, it already exists with different type ${typeOf(workspace)}`,
       )
     }
+    // a document has standard output for itself
+    const tell = options.output === undefined ? terminal.out : terminal.err
     const ready = phaseOf(workspace) === 'Ready'
-    if (existed) terminal.out(`${reference} already exists.${ready ? '' : ' Waiting for it to be ready...'}`)
-    else if (!ready) terminal.out(`${reference} created. Waiting for it to be ready...`)
-    if (!ready) await waitReady(client, parent, name)
-    terminal.out(`${reference} is ready to use.`)
+    if (existed) tell(`${reference} already exists.${ready ? '' : ' Waiting for it to be ready...'}`)
+    else if (!ready) tell(`${reference} created. Waiting for it to be ready...`)
+    const made = ready ? workspace : await waitReady(client, parent, name)
+    tell(`${reference} is ready to use.`)
+    if (options.output !== undefined) await printDocument(made, options.output, terminal)
 
     const path = `${parent}:${name}`
     if (options.createContext !== undefined) {
       const wanted = { name: options.createContext, overwrite: ignoreExisting, enter: options.enter === true }
       const from = session.context
-      await writeContext(session.paths, { ...wanted, from, server: serverOf(session.base, path) }, terminal)
-    } else if (options.enter) await enter(session, path, {}, terminal)
+      await writeContext(
+        session.paths,
+        { ...wanted, from, server: serverOf(session.base, path) },
+        { ...terminal, out: tell },
+      )
+    } else if (options.enter) await enter(session, path, {}, { ...terminal, out: tell })
   })
 }
 

@@ -2,7 +2,12 @@
 import type { Command } from 'commander'
 import { TYPES_PATH, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
 import { budgetCommand } from './budget.ts'
+import { CommandError } from './commandError.ts'
+import { confirmable } from './confirm.ts'
 import { type CreateOptions, createCommand, createContextCommand, ensureCommand } from './create.ts'
+import { type DeleteOptions, deleteCommand } from './delete.ts'
+import { didYouMean, nearest } from './nearest.ts'
+import { type DocumentOptions, documentOption } from './output.ts'
 import { createProgram, runProgram, type Terminal } from './runProgram.ts'
 import type { SessionOptions } from './session.ts'
 import { listCommand, treeCommand } from './tree.ts'
@@ -31,10 +36,16 @@ export async function kubectlWs(args: readonly string[], terminal: Terminal): Pr
   withKubeconfig(program.command('use [path]', { isDefault: true }))
     .description('enter a workspace, or print the current one with "."')
     .option(...short)
-    .action((path: string | undefined, options: UseOptions) => useSpace(path, options, terminal))
+    .addOption(documentOption())
+    .allowExcessArguments()
+    .action((path: string | undefined, options: UseOptions, command: Command) => {
+      if (command.args.length > 1) throw new CommandError(tooMany(command.args, program))
+      return explained(useSpace(path, options, terminal), path, program)
+    })
   withKubeconfig(program.command('current'))
     .description('print the current workspace')
     .option(...short)
+    .addOption(documentOption())
     .action((options: UseOptions) => useSpace('.', options, terminal))
   withKubeconfig(program.command('create <name>'))
     .description('make a workspace in the current one')
@@ -42,7 +53,13 @@ export async function kubectlWs(args: readonly string[], terminal: Terminal): Pr
     .option('--enter', 'enter it when it is ready')
     .option('--ignore-existing', 'be content if it exists; --type must then start with root:')
     .option('--create-context <name>', 'also make a context for it; with --enter that context becomes current')
+    .addOption(documentOption())
     .action((name: string, options: CreateOptions) => createCommand(name, options, terminal))
+  confirmable(withKubeconfig(program.command('delete <path>')))
+    .description('delete a workspace with all that is in it and below it')
+    .option('--ignore-not-found', 'be content if there is none')
+    .option('--no-wait', 'do not wait until it is gone')
+    .action((path: string, options: DeleteOptions) => deleteCommand(path, options, terminal))
   withKubeconfig(program.command('create-context [name]'))
     .description('make a context for the current workspace, named after its path by default, and switch to it')
     .option('--overwrite', 'replace the context if it exists')
@@ -55,14 +72,40 @@ export async function kubectlWs(args: readonly string[], terminal: Terminal): Pr
   withKubeconfig(program.command('tree'))
     .description('print the workspaces below the current one, all levels')
     .option('-f, --full', 'print whole paths')
+    .addOption(documentOption())
     .action(options => treeCommand(options, terminal))
   withKubeconfig(program.command('list'))
     .description('print the workspaces in the current one')
-    .action((options: SessionOptions) => listCommand(options, terminal))
+    .addOption(documentOption())
+    .action((options: SessionOptions & DocumentOptions) => listCommand(options, terminal))
   withKubeconfig(program.command('budget'))
     .description('print what the current workspace and those in it hold, with all below them, and may hold')
-    .action((options: SessionOptions) => budgetCommand(options, terminal))
+    .addOption(documentOption())
+    .action((options: SessionOptions & DocumentOptions) => budgetCommand(options, terminal))
   return await runProgram(program, args, terminal)
+}
+
+/** A single word that leads nowhere may have been meant as a sub-command. */
+async function explained(entered: Promise<void>, path: string | undefined, program: Command): Promise<void> {
+  try {
+    await entered
+  } catch (error) {
+    const command = path === undefined ? undefined : nearest(path, commandsOf(program))[0]
+    if (!(error instanceof CommandError) || command === undefined) throw error
+    throw new CommandError(`${error.message}; did you mean the command "${command}"?`, error.exitCode, { cause: error })
+  }
+}
+
+function commandsOf(program: Command): string[] {
+  return program.commands.map(command => command.name())
+}
+
+/** Whoever writes two words meant a sub-command. */
+function tooMany([word = '', ...more]: readonly string[], program: Command): string {
+  const commands = commandsOf(program)
+  const hint = didYouMean(word, commands)
+  if (hint !== '') return `unknown command "${word}"${hint}`
+  return `one path at a time, and there is ${JSON.stringify(more[0])} after "${word}"; the commands are ${commands.join(', ')}`
 }
 
 function withKubeconfig(command: Command): Command {

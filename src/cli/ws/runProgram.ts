@@ -1,4 +1,5 @@
 /** Runs a kubectl plugin's command line: errors become one line on stderr and an exit code. */
+import { createInterface } from 'node:readline/promises'
 import { Command } from 'commander'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { CommandError } from './commandError.ts'
@@ -10,6 +11,8 @@ export interface Terminal {
   err(line: string): void
   /** Whether a person looks at `out`. Default: no. */
   readonly isTerminal?: boolean
+  /** Puts a question to a person and gives the line that they answer, `''` when they leave. Absent: nobody can answer. */
+  ask?(question: string): Promise<string>
 }
 
 /** A reader that has seen enough (`… | head`) ends the program, without a word. */
@@ -24,6 +27,17 @@ export const processTerminal: Terminal = {
   out: line => void process.stdout.write(`${shownText(line)}\n`),
   err: line => void process.stderr.write(`${shownText(line)}\n`),
   isTerminal: process.stdout.isTTY === true,
+  ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
+}
+
+async function ask(question: string): Promise<string> {
+  const person = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const left = new Promise<string>(resolve => person.once('close', () => resolve('')))
+    return await Promise.race([person.question(shownText(question)), left])
+  } finally {
+    person.close()
+  }
 }
 
 /** A program named as the user types it, whose sub-commands show their options and defaults. */

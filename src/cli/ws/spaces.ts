@@ -4,10 +4,13 @@ import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/obje
 import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { CommandError } from './commandError.ts'
+import { didYouMean } from './nearest.ts'
 import { ROOT_SPACE, splitPath } from './spacePath.ts'
 import { waitFor } from './waitFor.ts'
 
 export const READY_TIMEOUT_MS = 60_000
+/** Names that are looked at for one that may have been meant. */
+const ALIKE_PAGE = 2_000
 
 /** `root:universal`, from a Workspace. */
 export function typeOf(workspace: KubeObject): string {
@@ -142,12 +145,28 @@ async function workspaceOf(client: Client, path: string): Promise<KubeObject | '
 
 /** What helps somebody who mistyped a path; nothing when no part of it can be seen. */
 async function nearest(client: Client, path: string): Promise<string> {
-  for (let at = splitPath(path).parent; at !== undefined; at = splitPath(at).parent) {
-    if (await exists(client, at)) return `; the nearest workspace that exists is "${at}"`
+  for (let { parent: at, name } = splitPath(path); at !== undefined; { parent: at, name } = splitPath(at)) {
+    if (!(await exists(client, at))) continue
+    return `; the nearest workspace that exists is "${at}"${await alikeBelow(client, at, name)}`
   }
   if (path.startsWith(`${ROOT_SPACE}:`)) return ''
   const fromRoot = `${ROOT_SPACE}:${path}`
   return (await exists(client, fromRoot)) ? `; did you mean ":${fromRoot}"?` : ''
+}
+
+/** `; did you mean …?` when workspaces with names like this one are there, and may be listed. */
+export async function alikeBelow(client: Client, parent: string, name: string): Promise<string> {
+  try {
+    // a slip of a finger is not worth a walk over a hundred thousand names
+    const { items } = await client.in(parent).list(WORKSPACES, { limit: ALIKE_PAGE })
+    return didYouMean(
+      name,
+      items.map(({ metadata }) => metadata.name ?? ''),
+    )
+  } catch (error) {
+    if (isStatusError(error, 'NotFound', 'Forbidden')) return ''
+    throw error
+  }
 }
 
 async function exists(client: Client, path: string): Promise<boolean> {

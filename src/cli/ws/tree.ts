@@ -4,10 +4,12 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
+import { columns, type DocumentOptions, listOf, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { splitPath } from './spacePath.ts'
 import { discovers, phaseOf, typeOf } from './spaces.ts'
+import { ANSWERS_VERSION } from './version.ts'
 
 export interface TreeNode {
   readonly path: string
@@ -19,9 +21,14 @@ export interface TreeNode {
 const PAGE = 500
 const HIDDEN = { children: ' (you may not list workspaces here)', space: ' (no access)' }
 
-export async function treeCommand(options: SessionOptions & { full?: boolean }, terminal: Terminal): Promise<void> {
+export async function treeCommand(
+  options: SessionOptions & DocumentOptions & { full?: boolean },
+  terminal: Terminal,
+): Promise<void> {
   await withSession(options, async session => {
     const root = await growTree(session.client, await currentPath(session))
+    if (options.output !== undefined)
+      return printDocument({ apiVersion: ANSWERS_VERSION, kind: 'SpaceTree', ...root }, options.output, terminal)
     terminal.out('.')
     for (const line of drawTree([root], options.full === true)) terminal.out(line)
   })
@@ -53,10 +60,11 @@ export function drawTree(nodes: readonly TreeNode[], full: boolean, indent = '')
   })
 }
 
-export async function listCommand(options: SessionOptions, terminal: Terminal): Promise<void> {
+export async function listCommand(options: SessionOptions & DocumentOptions, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
     const path = await currentPath(session)
     const { items } = await listAll(session.client.in(path), WORKSPACES, { limit: PAGE })
+    if (options.output !== undefined) return printDocument(listOf(items), options.output, terminal)
     if (items.length === 0) terminal.err(`No workspaces found in ${path}.`)
     else for (const line of columns([['NAME', 'TYPE', 'PHASE', 'URL'], ...items.map(rowOf)])) terminal.out(line)
   })
@@ -66,15 +74,4 @@ function rowOf(workspace: KubeObject): string[] {
   const url = isRecord(workspace.spec) ? String(workspace.spec.URL ?? '') : ''
   const phase = workspace.metadata.deletionTimestamp ? 'Deleting' : phaseOf(workspace)
   return [workspace.metadata.name ?? '', typeOf(workspace), phase, url]
-}
-
-/** Rows of a table, its head first, in aligned columns. */
-export function columns(rows: readonly string[][]): string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
-  return rows.map(row =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]! + 3))
-      .join('')
-      .trimEnd(),
-  )
 }

@@ -4,56 +4,68 @@ import { splitServer } from '../../client/kubeconfig.ts'
 import { enterServer, serverOfContext, swapWithPrevious } from './contexts.ts'
 import { editKubeconfig } from './editKubeconfig.ts'
 import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
+import { type DocumentOptions, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type Session, type SessionOptions, withSession } from './session.ts'
 import { parseTarget, resolveDots, type Target } from './spacePath.ts'
 import { enterable, serverOf } from './spaces.ts'
+import { ANSWERS_VERSION } from './version.ts'
 
-export interface UseOptions extends SessionOptions {
+export interface UseOptions extends SessionOptions, DocumentOptions {
   /** Print the bare path only. */
   short?: boolean
 }
 
+/** How the current space is told. */
+type Shown = Pick<UseOptions, 'short' | 'output'>
+
 /** @throws CommandError when there is no such space, or the user may not enter it */
 export async function useSpace(argument: string | undefined, options: UseOptions, terminal: Terminal): Promise<void> {
-  const short = options.short === true
+  const shown: Shown = options
   const target = parseTarget(argument, homedir())
   // these two need no server, and work while it is down
-  if (target.kind === 'here') return printCurrent(await serverNow(options), { short }, terminal)
+  if (target.kind === 'here') return await printCurrent(await serverNow(options), shown, terminal)
   if (target.kind === 'previous') {
     const paths = kubeconfigPaths(options.kubeconfig, process.env.KUBECONFIG)
     const server = await editKubeconfig(paths, files =>
       swapWithPrevious(files, options.context ?? files.currentContext),
     )
-    return printCurrent(server, { short }, terminal)
+    return await printCurrent(server, shown, terminal)
   }
   await withSession(options, async session => {
-    await enter(session, await absolute(session, target), { short }, terminal)
     if (argument === undefined) {
+      const from = session.space === undefined ? `the URL "${session.server}"` : `'${session.space}'`
       terminal.err(
-        "Note: 'kubectl ws' without a path goes home. 'kubectl ws -' goes back, 'kubectl ws .' prints where you are.",
+        `Note: 'kubectl ws' without a path goes home, away from ${from}. ` +
+          "'kubectl ws -' goes back, 'kubectl ws .' prints where you are.",
       )
     }
+    await enter(session, await absolute(session, target), shown, terminal)
     if (target.kind === 'absolute' && target.home) terminal.err('Note: there are no home workspaces; ~ is root.')
   })
 }
 
 /** Makes the space at `path` (from the root) current and says so. */
-export async function enter(
-  session: Session,
-  path: string,
-  options: { short?: boolean },
-  terminal: Terminal,
-): Promise<void> {
+export async function enter(session: Session, path: string, options: Shown, terminal: Terminal): Promise<void> {
   const type = await enterable(session.client, path)
   const server = serverOf(session.base, path)
   await editKubeconfig(session.paths, files => enterServer(files, server, session.context))
-  printCurrent(server, { ...options, type }, terminal)
+  await printCurrent(server, { ...options, type }, terminal)
 }
 
-export function printCurrent(server: string, options: { short?: boolean; type?: string }, terminal: Terminal): void {
+async function printCurrent(server: string, options: Shown & { type?: string }, terminal: Terminal): Promise<void> {
   const { space } = splitServer(server)
-  if (options.short) {
+  if (options.output !== undefined) {
+    const { type } = options
+    const found = {
+      apiVersion: ANSWERS_VERSION,
+      kind: 'CurrentSpace',
+      server,
+      ...(space && { path: space }),
+      ...(type && { type }),
+    }
+    await printDocument(found, options.output, terminal)
+  } else if (options.short) {
     if (space !== undefined) terminal.out(space)
   } else if (space === undefined) terminal.out(`Current workspace is the URL "${server}".`)
   else terminal.out(`Current workspace is '${space}'${options.type ? ` (type ${options.type})` : ''}.`)

@@ -23,6 +23,22 @@ t.test('tokens are for the API server only', async t => {
 t.test('a short line is an error that does not show the token', async t => {
   t.throws(
     () => new StaticTokenAuthenticator('secret,ann', { path: '/f.csv' }),
-    new Error("token file '/f.csv' must have at least 3 columns (token, user name, user uid), found 2"),
+    new Error("token file '/f.csv', line 1 must have at least 3 columns (token, user name, user uid), found 2"),
   )
+})
+
+t.test('a quote that is open, or stands in a field, is told by line and column', async t => {
+  for (const [line, column] of [
+    ['secret,ann,1,"dev', 14],
+    ['secret,a"nn,1', 8],
+    ['secret,ann,1,"dev"ops', 14],
+  ] as const) {
+    t.throws(
+      () => new StaticTokenAuthenticator(`x,y,z\n\n${line}\n`, { path: '/f.csv' }),
+      new Error(
+        `token file '/f.csv', line 3, column ${column}: a quote that is not closed, or in the middle of a field`,
+      ),
+      line,
+    )
+  }
 })

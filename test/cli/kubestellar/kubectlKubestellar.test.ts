@@ -112,13 +112,19 @@ t.test('kubectl kubestellar as a process against a server', { timeout: FILE_LIMI
     out: 'workspace.tenancy.kcp.io "wmw-c" deleted\n',
     err: /you are inside root:wmw-c/,
   })
-  t.match(await ks('remove wmw wmw-c'), { code: 0, out: '', err: '' })
+  t.match(await ks('remove wmw wmw-c'), { code: 0, out: '', err: 'Note: there is no workspace "root:wmw-c".\n' })
 })
 
 t.test('what is wrong on the face of it needs no server', async t => {
   for (const [args, code, message] of [
     [['ensure', 'location', 'florin'], 1, 'must be given at least one label key=value'],
     [['ensure', 'location', 'florin', 'id=x'], 1, "'id' label may not be specified"],
+    [['ensure', 'location', 'florin', 'id-'], 1, "'id' label may not be taken away: the Location selects by it"],
+    [
+      ['ensure', 'location', 'florin', 'env=a', 'env-'],
+      1,
+      'the label "env" is set and taken away in one command; choose one',
+    ],
     [
       ['syncer', 'rotate', 'florin', '--lifetime', '87600h'],
       1,

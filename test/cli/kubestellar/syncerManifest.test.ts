@@ -146,7 +146,10 @@ t.test('a new token does not restart a running syncer; a new mailbox does', asyn
 })
 
 t.test('what the user types is checked before anything is sent', async t => {
-  t.strictSame(parseLabels(['env=prod', 'example.com/zone=a.b']), { env: 'prod', 'example.com/zone': 'a.b' })
+  t.strictSame(parseLabels(['env=prod', 'example.com/zone=a.b', 'ring-']), {
+    labels: { env: 'prod', 'example.com/zone': 'a.b' },
+    removed: ['ring'],
+  })
   for (const [args, message] of [
     [[], /at least one label/],
     [['x'], /^syntax error for label name=value arg x$/],

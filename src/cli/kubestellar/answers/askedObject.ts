@@ -2,7 +2,7 @@
 import { type GroupResource, groupResourceName } from '../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { CommandError } from '../../ws/commandError.ts'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../../ws/nearest.ts'
 
 export interface AskedObject {
   /** As it was written: plural, singular, short name or kind, with a group or without. */

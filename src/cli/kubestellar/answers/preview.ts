@@ -3,9 +3,9 @@ import { createTwoFilesPatch } from 'diff'
 import { stringify } from 'yaml'
 import { list, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { ANSWERS_VERSION } from '../../ws/version.ts'
 import { nameOfObject } from './askedObject.ts'
 import type { Place, Places } from './destinations.ts'
-import { ANSWERS_VERSION } from './version.ts'
 
 export interface GroupAnswer {
   readonly action: string

@@ -15,6 +15,7 @@ import {
   PLACEMENT_PREVIEWS,
 } from '../../../apimachinery/placementPreview.ts'
 import { CommandError } from '../../ws/commandError.ts'
+import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
 import { chosenOtherwise } from './chosenLocations.ts'
@@ -22,7 +23,6 @@ import { Places } from './destinations.ts'
 import { comparing, previewExit, TROUBLE } from './exitCodes.ts'
 import { known } from './known.ts'
 import { applied } from './kubectlApply.ts'
-import { type Format, painter, printDocument } from './output.ts'
 import { batches, changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
 import { previewText } from './previewText.ts'
 

@@ -1,5 +1,5 @@
 /** The answers of `preview` and `diff` for people: a unified diff for each group of clusters, and a summary. */
-import type { Colour, Paint } from './output.ts'
+import type { Colour, Paint } from '../../ws/output.ts'
 import {
   diffOf,
   type GroupAnswer,

@@ -2,8 +2,8 @@
 import { at, num, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { compileSelector } from '../../../controllers/where-resolver/selectors.ts'
+import { ANSWERS_VERSION } from '../../ws/version.ts'
 import type { Known } from './known.ts'
-import { ANSWERS_VERSION } from './version.ts'
 
 export interface InventoryFacts {
   /** From the root. */

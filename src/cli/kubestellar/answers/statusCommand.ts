@@ -8,11 +8,11 @@ import {
   SYNC_TARGETS,
 } from '../../../apimachinery/placement.ts'
 import { CommandError } from '../../ws/commandError.ts'
+import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
 import { known } from './known.ts'
-import { type Format, painter, printDocument } from './output.ts'
 import { fleetStatus, type InventoryFacts, type StatusAnswer } from './status.ts'
 import { statusText } from './statusText.ts'
 

@@ -1,5 +1,5 @@
 /** The answer of `status` for people. */
-import { ago, type Cell, type Colour, table } from './output.ts'
+import { ago, type Cell, type Colour, table } from '../../ws/output.ts'
 import type { StatusAnswer, Trouble } from './status.ts'
 import type { TextOptions } from './whyText.ts'
 

@@ -14,11 +14,11 @@ import type { DiscoveredResource } from '../../../client/client.ts'
 import { isSystemObject, reachOf } from '../../../controllers/placement-translator/eligibility.ts'
 import type { Matchable } from '../../../controllers/placement-translator/placementSpec.ts'
 import { VALIDATION_ERROR_PREFIX } from '../../../controllers/where-resolver/selectors.ts'
+import { ANSWERS_VERSION } from '../../ws/version.ts'
 import { nameOfObject } from './askedObject.ts'
 import { explainDestinations, isPlace, type LocationMiss, type Place, Places } from './destinations.ts'
 import type { Known } from './known.ts'
 import { explainSelection, type Selection } from './selection.ts'
-import { ANSWERS_VERSION } from './version.ts'
 import { type ClusterState, rankOf, readWorkStatus } from './workStatus.ts'
 
 export interface WhyFacts {

@@ -1,8 +1,9 @@
 /** `kubectl kubestellar why`: asks a workload space for the whole road of one of its objects. */
+
+import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
 import { followAnswers } from './followAnswers.ts'
-import { type Format, painter, printDocument } from './output.ts'
 import { type WhyAnswer, why } from './why.ts'
 import { Question } from './whyFacts.ts'
 import { whyText } from './whyText.ts'

@@ -1,6 +1,7 @@
 /** The answer of `why` for people. */
+
+import { ago, type Colour, type Paint, table } from '../../ws/output.ts'
 import type { LocationMiss } from './destinations.ts'
-import { ago, type Colour, type Paint, table } from './output.ts'
 import type { PlacementAnswer, WhyAnswer } from './why.ts'
 import { type ClusterState, rankOf } from './workStatus.ts'
 

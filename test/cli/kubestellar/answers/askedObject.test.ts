@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parseAsked, resolveKind } from '../../../../src/cli/kubestellar/answers/askedObject.ts'
-import { nearest } from '../../../../src/cli/kubestellar/answers/nearest.ts'
+import { nearest } from '../../../../src/cli/ws/nearest.ts'
 import type { DiscoveredResource } from '../../../../src/client/client.ts'
 
 const one = (group: string, resource: string, kind: string, shortNames: string[] = []): DiscoveredResource => ({
@@ -47,5 +47,5 @@ t.test('kinds are found by all their names, and likely ones are named', async t 
 t.test('names that are alike come first, others not at all', async t => {
   t.same(nearest('prces', ['prices', 'web', 'price', 'princes']), ['prices'])
   t.same(nearest('web', ['web-frontend', 'wed', 'zoo']), ['web-frontend', 'wed'])
-  t.same(nearest('a', ['b', 'cc']), ['b'])
+  t.same(nearest('a', ['b', 'cc']), [], 'one letter is like no other')
 })

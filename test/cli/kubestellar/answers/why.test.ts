@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
-import { painter, table } from '../../../../src/cli/kubestellar/answers/output.ts'
 import { type WhyFacts, why } from '../../../../src/cli/kubestellar/answers/why.ts'
 import { whyText } from '../../../../src/cli/kubestellar/answers/whyText.ts'
+import { painter, table } from '../../../../src/cli/ws/output.ts'
 import type { DiscoveredResource } from '../../../../src/client/client.ts'
 
 const MAPS: DiscoveredResource = {

@@ -1,8 +1,16 @@
 /** How the answers of commands are printed: tables for people, JSON and YAML for programs. */
 import { Option } from 'commander'
-import type { Terminal } from '../../ws/runProgram.ts'
+import type { Terminal } from './runProgram.ts'
 
 export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
+
+/** `-o` of commands whose table has no more to tell. */
+export const documentOption = () =>
+  new Option('-o, --output <format>', 'a document for programs').choices(['json', 'yaml'])
+
+export interface DocumentOptions {
+  output?: 'json' | 'yaml'
+}
 
 export const outputOption = () =>
   new Option('-o, --output <format>', 'wide: all there is to tell; name: names alone').choices([
@@ -46,11 +54,21 @@ export function table(head: readonly string[], rows: readonly (readonly (Cell | 
   })
 }
 
+/** Rows of a table without colours, its head first. */
+export function columns([head = [], ...rows]: readonly (readonly string[])[]): string[] {
+  return table(head, rows, text => text)
+}
+
 /** One document, or with `--watch` one of many. */
 export async function printDocument(document: unknown, format: 'json' | 'yaml', terminal: Terminal): Promise<void> {
   if (format === 'json') return terminal.out(JSON.stringify(document, undefined, 4))
   const { stringify } = await import('yaml')
   terminal.out(`---\n${stringify(document, { lineWidth: 0 }).trimEnd()}`)
+}
+
+/** Objects as `kubectl get -o json` gives them. */
+export function listOf(items: readonly object[]): object {
+  return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items }
 }
 
 const UNITS = [

@@ -13,7 +13,8 @@ export function nearest(word: string, candidates: Iterable<string>): string[] {
   for (const name of new Set(candidates)) {
     const other = name.toLowerCase().slice(0, COMPARED)
     const distance = contains(other, wanted) ? 0.5 : edits(wanted, other)
-    if (distance <= allowed) found.push({ name, distance })
+    // one letter for another is no likeness
+    if (distance <= allowed && distance < wanted.length) found.push({ name, distance })
   }
   found.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
   return found.slice(0, SUGGESTIONS).map(({ name }) => name)

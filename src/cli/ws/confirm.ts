@@ -1,0 +1,20 @@
+/** What destroys asks first where a person can answer; a script, which cannot, has said what it wants. */
+import type { Command } from 'commander'
+import { CommandError } from './commandError.ts'
+import type { Terminal } from './runProgram.ts'
+
+export interface ConfirmOptions {
+  /** `--yes` */
+  yes?: boolean
+}
+
+export function confirmable(command: Command): Command {
+  return command.option('-y, --yes', 'do not ask; without a terminal nobody is asked')
+}
+
+/** @param what "This deletes …", a sentence @throws CommandError unless it is confirmed: nothing was done yet */
+export async function confirm(what: string, { yes }: ConfirmOptions, terminal: Terminal): Promise<void> {
+  if (yes === true || terminal.ask === undefined) return
+  const answer = await terminal.ask(`${what} Go on? [y/N] `)
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new CommandError('nothing was changed')
+}
