@@ -10,7 +10,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Endpoint, orrery, type RunningServer } from './servers.ts'
+import { type Endpoint, orreryOf, type RunningServer, TREE } from './servers.ts'
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -134,7 +134,7 @@ const megabytes = async (server: RunningServer): Promise<string> =>
 
 const dir = mkdtempSync(join(tmpdir(), 'orrery-bench-'))
 try {
-  let server = await orrery.start(dir)
+  let server = await orreryOf(TREE).start(dir)
   report('start, empty', `${server.readyMs.toFixed(0)} ms, ${await megabytes(server)}`)
   const begun = performance.now()
   for (let start = 0; start < count; start += AT_ONCE) {
@@ -151,7 +151,7 @@ try {
   report('one more definition', `${one.ms.toFixed(1)} ms`)
   await documents(server, 'after one more')
   await server.stop()
-  server = await orrery.start(dir)
+  server = await orreryOf(TREE).start(dir)
   report(`start, ${count} definitions`, `${server.readyMs.toFixed(0)} ms, ${await megabytes(server)}`)
   await documents(server, 'after a restart')
   await server.stop()

@@ -13,20 +13,28 @@ interface Run {
   count?: number
   seconds?: number
 }
-/** `pids`: whose processor time is told, from when all connections are open. */
-export type Job = { endpoint: Endpoint; pids?: readonly number[] } & (
+export type Task =
   | ({ kind: 'create'; namespace: string } & Run)
+  /** Each request replaces one of the objects that `create` made. */
+  | ({ kind: 'update'; namespace: string; objects: number } & Run)
   | ({ kind: 'get'; namespace: string; objects: number } & Run)
   | ({ kind: 'list'; namespace: string; limit: number } & Run)
   /** Each writer updates one object, waiting for each answer; `watchers` connections watch their (new) namespace. */
   | { kind: 'watch'; namespace: string; watchers: number; seconds: number; writers: number }
-)
+/**
+ * `pids`: whose processor time is told, from when all connections are open. `probe`: somebody else asks for this path all the
+ * while, some 50 times a second, and their longest wait is told.
+ */
+export type Job = { endpoint: Endpoint; pids?: readonly number[]; probe?: string } & Task
+
 export interface Result {
   /** Requests answered, or events delivered, per second. */
   perSecond: number
   count: number
   /** Of the job's `pids`. */
   cpuSeconds?: number
+  /** Of the job's `probe`. */
+  longestWaitMs?: number
 }
 
 /** A ConfigMap of about one kilobyte. */
@@ -69,6 +77,12 @@ async function run(job: Job): Promise<Result> {
       return await closedLoop(job, 201, i =>
         request(endpoint, 'POST', collection(job.namespace), configMap(job.namespace, objectName(i))),
       )
+    case 'update':
+      return await closedLoop(job, 200, i => {
+        const name = objectName((i * 7919) % job.objects)
+        const path = `${collection(job.namespace)}/${name}`
+        return request(endpoint, 'PUT', path, configMap(job.namespace, name, i + 1))
+      })
     case 'get':
       return await closedLoop(job, 200, i =>
         request(endpoint, 'GET', `${collection(job.namespace)}/${objectName((i * 7919) % job.objects)}`),
@@ -100,8 +114,8 @@ async function closedLoop(job: Job & Run, expected: number, make: (i: number) =>
     }
   }
   try {
-    const cpuSeconds = await measured(job, () => Promise.all(connections.map(loop)))
-    return { perSecond: (answered * 1000) / (performance.now() - start), count: answered, ...cpuSeconds }
+    const beside = await measured(job, () => Promise.all(connections.map(loop)))
+    return { perSecond: (answered * 1000) / (performance.now() - start), count: answered, ...beside }
   } finally {
     for (const connection of connections) connection.close()
   }
@@ -143,19 +157,64 @@ async function fanOut(job: Extract<Job, { kind: 'watch' }>): Promise<Result> {
         if (status !== 200) throw new Error(`watch: expected 200 for an update, the server answered ${status}`)
       }
     }
-    const cpuSeconds = await measured(job, () => Promise.all(writers.map(write)))
-    return { perSecond: (events * 1000) / (performance.now() - start), count: events, ...cpuSeconds }
+    const beside = await measured(job, () => Promise.all(writers.map(write)))
+    return { perSecond: (events * 1000) / (performance.now() - start), count: events, ...beside }
   } finally {
     for (const socket of sockets) socket.destroy()
     for (const writer of writers) writer.close()
   }
 }
 
-async function measured({ pids }: Job, work: () => Promise<unknown>): Promise<Pick<Result, 'cpuSeconds'>> {
+async function measured(
+  { pids, probe, endpoint }: Job,
+  work: () => Promise<unknown>,
+): Promise<Pick<Result, 'cpuSeconds' | 'longestWaitMs'>> {
+  const prober = probe === undefined ? undefined : await Prober.start(endpoint, probe)
   const before = pids && (await cpuSecondsOf(pids))
   await work()
   const after = pids && (await cpuSecondsOf(pids))
-  return before === undefined || after === undefined ? {} : { cpuSeconds: after - before }
+  const longestWaitMs = await prober?.stop()
+  return {
+    ...(before !== undefined && after !== undefined && { cpuSeconds: after - before }),
+    ...(longestWaitMs !== undefined && { longestWaitMs }),
+  }
+}
+
+const PROBE_PAUSE_MS = 20
+
+/** Somebody who asks for little while others ask for much. */
+class Prober {
+  readonly #connection: HttpConnection
+  readonly #done: Promise<void>
+  #longest = 0
+  #stopped = false
+
+  static async start(endpoint: Endpoint, path: string): Promise<Prober> {
+    const connection = await HttpConnection.open(tlsOf(endpoint))
+    return new Prober(connection, request(endpoint, 'GET', path))
+  }
+
+  private constructor(connection: HttpConnection, asked: Buffer) {
+    this.#connection = connection
+    this.#done = this.#ask(asked)
+  }
+
+  async #ask(asked: Buffer): Promise<void> {
+    while (!this.#stopped) {
+      const start = performance.now()
+      const status = await this.#connection.send(asked)
+      if (status !== 200) throw new Error(`probe: expected 200, the server answered ${status}`)
+      this.#longest = Math.max(this.#longest, performance.now() - start)
+      await new Promise(resolve => setTimeout(resolve, PROBE_PAUSE_MS))
+    }
+  }
+
+  async stop(): Promise<number> {
+    this.#stopped = true
+    await this.#done
+    this.#connection.close()
+    return this.#longest
+  }
 }
 
 process.on('message', (job: Job) => {

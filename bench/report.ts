@@ -4,8 +4,8 @@ export interface Measure {
   unit: string
   /** Better is greater, or (times, memory) smaller. */
   better: 'more' | 'less'
-  /** By server, in the order of the columns. */
-  values: (number | undefined)[]
+  /** By server, in the order of the columns: what each round saw. */
+  values: (readonly number[])[]
   /** Ratio to the peer that is aimed at, in the sense of `better`; `limit` is a value to stay below. */
   target?: { ratio: number } | { limit: number }
 }
@@ -18,7 +18,7 @@ export function renderReport(servers: readonly string[], measures: readonly Meas
       const ratio = ratioOf(m)
       return [
         m.what,
-        ...m.values.map(value => (value === undefined ? '-' : `${number(value)} ${m.unit}`)),
+        ...m.values.map(value => seen(value, m.unit)),
         ...(compared ? [ratio === undefined ? '' : `${ratio.toFixed(1)}x`] : []),
         targetText(m),
         verdict(m, ratio),
@@ -32,7 +32,8 @@ export function renderReport(servers: readonly string[], measures: readonly Meas
 }
 
 /** How many times better than the peer. */
-function ratioOf({ better, values: [ours, theirs] }: Measure): number | undefined {
+function ratioOf({ better, values }: Measure): number | undefined {
+  const [ours, theirs] = values.map(median)
   if (!ours || !theirs) return undefined
   return better === 'more' ? ours / theirs : theirs / ours
 }
@@ -42,10 +43,29 @@ function targetText({ target, unit }: Measure): string {
   return 'ratio' in target ? `${target.ratio}x` : `${number(target.limit)} ${unit}`
 }
 
-function verdict({ target, values: [ours] }: Measure, ratio: number | undefined): string {
+function verdict({ target, values }: Measure, ratio: number | undefined): string {
+  const [ours] = values.map(median)
   if (target === undefined || ours === undefined) return ''
   if ('limit' in target) return ours <= target.limit ? 'met' : 'missed'
   return ratio === undefined ? '' : ratio >= target.ratio ? 'met' : 'missed'
+}
+
+/** The median, and what all lie between. */
+function seen(values: readonly number[], unit: string): string {
+  const middle = median(values)
+  if (middle === undefined) return '-'
+  const range = values.length > 1 ? ` (${number(Math.min(...values))} to ${number(Math.max(...values))})` : ''
+  return `${number(middle)} ${unit}${range}`
+}
+
+function median(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = sorted.length / 2
+  return sorted.length % 2 === 1
+    ? sorted[Math.floor(at)]
+    : sorted.length === 0
+      ? undefined
+      : (sorted[at - 1]! + sorted[at]!) / 2
 }
 
 function number(value: number): string {

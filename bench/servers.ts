@@ -39,19 +39,19 @@ export interface ServerKind {
 
 const READY_LIMIT_MS = 60_000
 
-export const orrery: ServerKind = orreryOf(join(import.meta.dirname, '..'))
+/** This tree. */
+export const TREE = join(import.meta.dirname, '..')
 
-/** That of another tree. `core`: the only one that it may run on. `inspectPort`: where its inspector listens. */
-export function orreryOf(tree: string, core?: string, inspectPort?: number): ServerKind {
+/** That of a tree. `cores`: the only ones that it may run on, as `taskset` writes them. `inspectPort`: where its inspector listens. */
+export function orreryOf(tree: string, cores?: string, inspectPort?: number): ServerKind {
   return {
     name: 'Orrery',
     async start(dir) {
       const port = await freePort()
       const command = [join(tree, 'bin/orrery'), 'start', '--data-dir', dir, '--secure-port', String(port)]
-      if (core !== undefined) command.unshift('taskset', '--cpu-list', core)
       const env = inspectPort === undefined ? {} : { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectPort}` }
       const begun = performance.now()
-      const child = run(command[0]!, command.slice(1), env)
+      const child = run(command, cores, env)
       const readyMs = await ready({ host: '127.0.0.1', port }, begun, [child])
       const [cert, key] = await Promise.all([
         readFile(join(dir, 'pki/admin.crt'), 'utf8'),
@@ -62,8 +62,8 @@ export function orreryOf(tree: string, core?: string, inspectPort?: number): Ser
   }
 }
 
-/** kube-apiserver and etcd from `assets` (KUBEBUILDER_ASSETS). No controllers run beside them. */
-export function kubernetes(assets: string): ServerKind {
+/** kube-apiserver and etcd from `assets` (KUBEBUILDER_ASSETS), on these cores together. No controllers run beside them. */
+export function kubernetes(assets: string, cores?: string): ServerKind {
   return {
     name: 'kube-apiserver + etcd',
     async start(dir) {
@@ -78,36 +78,45 @@ export function kubernetes(assets: string): ServerKind {
         await writeFile(tokens, 'bench-token,admin,admin,"system:masters"\n', { mode: 0o600 })
       }
       const begun = performance.now()
-      const etcd = run(join(assets, 'etcd'), [
-        `--data-dir=${join(dir, 'etcd')}`,
-        `--listen-client-urls=http://127.0.0.1:${client}`,
-        `--advertise-client-urls=http://127.0.0.1:${client}`,
-        `--listen-peer-urls=http://127.0.0.1:${peer}`,
-        `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-        `--initial-cluster=default=http://127.0.0.1:${peer}`,
-      ])
-      const api = run(join(assets, 'kube-apiserver'), [
-        `--etcd-servers=http://127.0.0.1:${client}`,
-        `--secure-port=${port}`,
-        '--bind-address=127.0.0.1',
-        `--cert-dir=${join(dir, 'certs')}`,
-        `--token-auth-file=${tokens}`,
-        '--authorization-mode=RBAC',
-        '--service-account-issuer=https://kubernetes.default.svc',
-        `--service-account-signing-key-file=${key}`,
-        `--service-account-key-file=${key}`,
-        '--service-cluster-ip-range=10.0.0.0/16',
-        // Its own limits for fairness between clients must not be what is measured.
-        '--max-requests-inflight=4000',
-        '--max-mutating-requests-inflight=2000',
-      ])
+      const etcd = run(
+        [
+          join(assets, 'etcd'),
+          `--data-dir=${join(dir, 'etcd')}`,
+          `--listen-client-urls=http://127.0.0.1:${client}`,
+          `--advertise-client-urls=http://127.0.0.1:${client}`,
+          `--listen-peer-urls=http://127.0.0.1:${peer}`,
+          `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+          `--initial-cluster=default=http://127.0.0.1:${peer}`,
+        ],
+        cores,
+      )
+      const api = run(
+        [
+          join(assets, 'kube-apiserver'),
+          `--etcd-servers=http://127.0.0.1:${client}`,
+          `--secure-port=${port}`,
+          '--bind-address=127.0.0.1',
+          `--cert-dir=${join(dir, 'certs')}`,
+          `--token-auth-file=${tokens}`,
+          '--authorization-mode=RBAC',
+          '--service-account-issuer=https://kubernetes.default.svc',
+          `--service-account-signing-key-file=${key}`,
+          `--service-account-key-file=${key}`,
+          '--service-cluster-ip-range=10.0.0.0/16',
+          // Its own limits for fairness between clients must not be what is measured.
+          '--max-requests-inflight=4000',
+          '--max-mutating-requests-inflight=2000',
+        ],
+        cores,
+      )
       const endpoint = { host: '127.0.0.1', port, token: 'bench-token', etcd: `http://127.0.0.1:${client}` }
       return running(endpoint, await ready(endpoint, begun, [api, etcd]), [api, etcd])
     },
   }
 }
 
-function run(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+function run(line: readonly string[], cores?: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const [command = '', ...args] = cores === undefined ? line : ['taskset', '--cpu-list', cores, ...line]
   return spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } })
 }
 
