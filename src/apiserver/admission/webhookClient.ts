@@ -46,7 +46,7 @@ export class WebhookCallError extends Error {
 
 const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
 /** Calls begun in a turn of the loop: most need a connection, whose handshake takes it some half of a millisecond. */
-const CALLS_PER_TURN = 8
+const CALLS_PER_TURN = 4
 /** Of an answer, before others get their turn: most are shorter. */
 const READ_AT_ONCE_BYTES = 64 * 1024
 

@@ -30,7 +30,7 @@ const CREDENTIAL_WITHIN = 4096
 const AUTHORIZATION = /\r\nauthorization:[ \t]*([^\r]*)/i
 
 /** How long requests are begun in one turn of the loop. */
-const BEGIN_MS = 4
+const BEGIN_MS = 3
 const STRANGER = 'stranger'
 
 /**

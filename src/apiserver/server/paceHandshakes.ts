@@ -16,12 +16,13 @@ export interface ShakingServer {
   on(event: 'connection', listener: (socket: Socket) => void): unknown
 }
 
-/** In a turn of the loop. */
+/** In a turn of the loop: so many, and none more once they took so long. */
 const HANDSHAKES = 8
+const HANDSHAKES_MS = 2
 
 /** To be called once, before anybody else listens to connections. */
 export function paceHandshakes(server: ShakingServer, atOnce = HANDSHAKES): void {
-  const gate = new LoopGate({ most: atOnce, line: new WaitingLine(() => true) })
+  const gate = new LoopGate({ most: atOnce, limitMs: HANDSHAKES_MS, line: new WaitingLine(() => true) })
   const begin = server.listeners('connection') as ((this: ShakingServer, socket: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', socket => {
