@@ -8,6 +8,12 @@ export interface Memory {
   used: number
 }
 
+/** How much of a processor the server's loop used between two chances to do something else, in milliseconds. */
+export interface Turns {
+  p99: number
+  longest: number
+}
+
 interface Reply {
   id: number
   result?: Record<string, unknown>
@@ -46,6 +52,16 @@ export class Inspector {
     return (result as { value: Memory }).value
   }
 
+  /** From now on turns of the loop are measured: by its thread's own processor time, whatever else the machine does. */
+  async startTurns(): Promise<void> {
+    await this.#call('Runtime.evaluate', { expression: `globalThis.attackTurns = (${measureTurns.toString()})()` })
+  }
+
+  async stopTurns(): Promise<Turns> {
+    const { result } = await this.#call('Runtime.evaluate', { expression: 'attackTurns()', returnByValue: true })
+    return (result as { value: Turns }).value
+  }
+
   async startProfile(): Promise<void> {
     await this.#call('Profiler.enable')
     await this.#call('Profiler.start')
@@ -72,5 +88,29 @@ export class Inspector {
     })
     if (reply.error) throw new Error(`${method}: ${reply.error.message}`)
     return reply.result ?? {}
+  }
+}
+
+/**
+ * Runs in the server. A timer gets its turn once in each round of the loop, so what its thread used since the last time, less
+ * what passed waiting, is at least one round. Sorted by tenths of a millisecond; what is rarer than that is not looked at.
+ */
+function measureTurns(): () => Turns {
+  const everyMs = 5
+  const usedMs = (): number => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  }
+  const turns: number[] = []
+  let last = usedMs()
+  const timer = setInterval(() => {
+    const now = usedMs()
+    turns.push(now - last)
+    last = now
+  }, everyMs)
+  return () => {
+    clearInterval(timer)
+    turns.sort((a, b) => a - b)
+    return { p99: turns[Math.floor(turns.length * 0.99)] ?? 0, longest: turns.at(-1) ?? 0 }
   }
 }

@@ -34,11 +34,12 @@ if (values.profiles !== undefined) mkdirSync(values.profiles, { recursive: true 
 console.log(`Milliseconds at p99 of another tenant: GET, POST, event of a watch (from the sending of its POST), /livez.
 Allowed is the larger of 100 and twice what it was before the attack (quiet), plus how late a timer of 10 ms was in the
 process that measures (machine). * is more than 100, as it was felt, whatever the machine. Nothing may be refused.
+Turns: processor time of a round of the server's loop, at p99 and the longest, however busy the machine is.
 Memory is resident: before, at its highest, after a collection. ${cpus().length} processors, load ${loadavg()[0]!.toFixed(1)}.
 `)
-const COLUMNS = [26, 6, 12, 12, 12, 12, 8, 16, 8, 0]
+const COLUMNS = [26, 6, 12, 12, 12, 12, 8, 10, 16, 8, 0]
 const row = (cells: readonly string[]): string => cells.map((cell, i) => cell.padEnd(COLUMNS[i]!)).join(' ')
-console.log(row(['attack', 's', 'GET', 'POST', 'event', 'livez', 'machine', 'MB', 'ready', 'heard']))
+console.log(row(['attack', 's', 'GET', 'POST', 'event', 'livez', 'machine', 'turns', 'MB', 'ready', 'heard']))
 const failed: Result[] = []
 for (const attack of chosen) {
   const result = await runAttack(attack, { seconds: Number(values.seconds ?? 6), profiles: values.profiles })
@@ -55,7 +56,7 @@ function namesOf(family: string): string[] {
   return attacksOf(family).map(({ name }) => name)
 }
 
-function lineOf({ name, seconds, quiet, during, before, after, peakBytes, readyMs, codes }: Result): string {
+function lineOf({ name, seconds, quiet, during, turns, before, after, peakBytes, readyMs, codes }: Result): string {
   const felt = (['get', 'post', 'event', 'livez'] as const).map(what => {
     if (!quiet || !during) return '-'
     const { p99 } = during[what]
@@ -69,6 +70,7 @@ function lineOf({ name, seconds, quiet, during, before, after, peakBytes, readyM
     seconds.toFixed(0),
     ...felt,
     during?.machine.p99.toFixed(0) ?? '-',
+    turns ? `${turns.p99.toFixed(0)} ${turns.longest.toFixed(0)}` : '-',
     memory,
     readyMs === undefined ? '-' : `${readyMs.toFixed(0)}`,
     heard.join(', '),

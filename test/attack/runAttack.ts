@@ -7,7 +7,7 @@ import type { Measured } from '../support/neighbour.ts'
 import { NeighbourProcess } from '../support/neighbourProcess.ts'
 import type { Attack } from './attack.ts'
 import { Ground } from './ground.ts'
-import type { Memory } from './inspector.ts'
+import type { Memory, Turns } from './inspector.ts'
 
 export interface Result {
   name: string
@@ -18,6 +18,8 @@ export interface Result {
   during?: Measured
   afterwards?: Measured
   seconds: number
+  /** Of the server's loop, while the attack ran. */
+  turns?: Turns
   before?: Memory
   after?: Memory
   peakBytes: number
@@ -89,6 +91,7 @@ async function withstand(scene: Scene): Promise<void> {
   ground.forgetPeak()
 
   if (options.profiles !== undefined) await ground.inspector.startProfile()
+  await ground.inspector.startTurns()
   await neighbour.begin()
   const begun = performance.now()
   do result.faults.push(...(await round(attack.run(ground))))
@@ -96,6 +99,7 @@ async function withstand(scene: Scene): Promise<void> {
   result.seconds = (performance.now() - begun) / 1000
   result.during = await neighbour.end()
   if (ground.ended !== undefined) throw new Error(ground.ended)
+  result.turns = await ground.inspector.stopTurns()
   if (options.profiles !== undefined) {
     const profile = await ground.inspector.stopProfile()
     writeFileSync(join(options.profiles, `${attack.name}.cpuprofile`), JSON.stringify(profile))
