@@ -1,10 +1,11 @@
 /**
- * The log of a syncer: the same lines as everybody's ({@link createLog}), JSON on stderr, written without a library, which would be a
- * tenth of the memory that a syncer needs.
+ * The log of a syncer: the same lines as everybody's ({@link createLog}), on stderr, JSON or for people, written without a library,
+ * which would be a tenth of the memory that a syncer needs.
  */
 import type { LogFields } from '../apimachinery/logFields.ts'
 import type { Logger } from '../client/logger.ts'
-import { LOG_LEVELS, type LogLevel, logLevel } from './logLevel.ts'
+import { LOG_LEVELS, type LogFormat, type LogLevel, logLevel } from './logLevel.ts'
+import { textLine } from './textLine.ts'
 
 /** Headers may hold one. */
 const SECRET = new Set(['token', 'authorization', 'headers'])
@@ -18,20 +19,23 @@ export interface LightLogOptions {
   about?: LogFields
   /** Lines below it are not written. Default: ORRERY_LOG_LEVEL, or `info`. */
   level?: LogLevel
+  /** Default: JSON. */
+  format?: LogFormat
   write?: (line: string) => void
   now?: () => number
 }
 
 /** @throws Error when ORRERY_LOG_LEVEL is no level */
 export function createLightLog(options: LightLogOptions): Logger {
-  const { component, about = {}, write = toStderr, now = Date.now } = options
+  const { component, about = {}, format = 'json', write = toStderr, now = Date.now } = options
+  const coloured = process.stderr.isTTY === true && !process.env.NO_COLOR
   const least = LOG_LEVELS[options.level ?? logLevel()]
   const at =
     (number: number) =>
     (fields: LogFields, msg: string): void => {
       if (number < least) return
       const line = { level: number, time: now(), pid: process.pid, name: component, ...about, ...shown(fields), msg }
-      write(`${JSON.stringify(line)}\n`)
+      write(format === 'text' ? textLine(line, coloured) : `${JSON.stringify(line)}\n`)
     }
   return {
     debug: at(LOG_LEVELS.debug),

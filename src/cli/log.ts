@@ -1,12 +1,17 @@
-/** Logs go to stderr as JSON lines; stdout belongs to what scripts read. */
+/** Logs go to stderr, as JSON lines or, on a terminal, for people; stdout belongs to what scripts read. */
 import pino from 'pino'
 import type { LogFields } from '../apimachinery/logFields.ts'
 import type { Logger } from '../client/logger.ts'
-import { logLevel } from './logLevel.ts'
+import { createLightLog } from './lightLog.ts'
+import { type LogChoice, logLevel } from './logLevel.ts'
 
-/** `about` stands in every line. @throws Error when ORRERY_LOG_LEVEL is no level */
-export function createLog(component: string, about: LogFields = {}): Logger {
-  const level = logLevel()
+/**
+ * `about` stands in every line. Without a `choice`: JSON, and what ORRERY_LOG_LEVEL says.
+ * @throws Error when that is no level
+ */
+export function createLog(component: string, about: LogFields = {}, choice?: LogChoice): Logger {
+  const { level, format } = choice ?? { level: logLevel(), format: 'json' }
+  if (format === 'text') return createLightLog({ component, about, level, format })
   return pino(
     { name: component, level, redact: ['token', 'authorization', 'headers.authorization'] },
     pino.destination({ fd: 2, sync: true }),

@@ -1,4 +1,4 @@
-/** How much a program writes into its log. */
+/** How much a program writes into its log, and in which form. */
 
 /** As the lines say them. */
 export const LOG_LEVELS = {
@@ -12,14 +12,41 @@ export const LOG_LEVELS = {
 } as const
 export type LogLevel = keyof typeof LOG_LEVELS
 
+/** `text`: for people, a line each; `json`: for programs. */
+export type LogFormat = 'text' | 'json'
+
+export interface LogChoice {
+  readonly level: LogLevel
+  readonly format: LogFormat
+}
+
 const VARIABLE = 'ORRERY_LOG_LEVEL'
 
 /** What the environment asks for, or `info`. @throws Error when that is no level: who wants to see more must not miss it */
 export function logLevel(environment: Readonly<Record<string, string | undefined>> = process.env): LogLevel {
-  const asked = environment[VARIABLE]
+  return levelOf(environment[VARIABLE], VARIABLE)
+}
+
+/**
+ * What the settings `log-level` and `log-format` ask for. Without a format it is text where a person looks on, else JSON: what
+ * collects logs is no terminal.
+ * @throws Error naming the flag whose value is none
+ */
+export function logChoice(
+  settings: Readonly<Record<string, unknown>>,
+  isTerminal = process.stderr.isTTY === true,
+): LogChoice {
+  const level = levelOf(settings.logLevel as string | undefined, '--log-level')
+  const asked = settings.logFormat
+  if (asked === 'text' || asked === 'json') return { level, format: asked }
+  if (asked === undefined || asked === '' || asked === 'auto') return { level, format: isTerminal ? 'text' : 'json' }
+  throw new Error(`--log-format: ${JSON.stringify(asked)} is no format; it must be one of auto, text, json`)
+}
+
+function levelOf(asked: string | undefined, from: string): LogLevel {
   if (asked === undefined || asked === '') return 'info'
   if (isLevel(asked)) return asked
-  throw new Error(`${VARIABLE}: "${asked}" is no level; it must be one of ${Object.keys(LOG_LEVELS).join(', ')}`)
+  throw new Error(`${from}: "${asked}" is no level; it must be one of ${Object.keys(LOG_LEVELS).join(', ')}`)
 }
 
 function isLevel(text: string): text is LogLevel {

@@ -50,6 +50,18 @@ const LISTEN: readonly Setting[] = [
   },
 ]
 
+/** Of what runs until it is told to stop. */
+const LOG: readonly Setting[] = [
+  {
+    flags: '--log-level <level>',
+    description: 'least level that is logged: trace, debug, info, warn, error, fatal or silent; default: info',
+  },
+  {
+    flags: '--log-format <format>',
+    description: 'form of the log: text for people, json; default: text on a terminal, else json',
+  },
+]
+
 /** What a syncer stands between. */
 const BETWEEN: readonly Setting[] = [
   { flags: '--from-kubeconfig <file>', description: 'kubeconfig of the mailbox space', required: true },
@@ -140,6 +152,7 @@ const START: readonly Setting[] = [
     list: true,
   },
   ...ACCESS_FLAGS,
+  ...LOG,
 ]
 
 const HEALTH_ADDRESS: Setting = {
@@ -189,6 +202,7 @@ const SYNCER: readonly Setting[] = [
   { flags: '--qps <n>', description: 'requests per second to the cluster; 0: no limit', default: 1000, number: true },
   { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
   HEALTH_ADDRESS,
+  ...LOG,
 ]
 
 const COMMANDS: readonly SubCommand[] = [
@@ -232,6 +246,7 @@ const COMMANDS: readonly SubCommand[] = [
       { flags: '--name <name>', description: 'name of the stand-in cluster', required: true },
       { flags: '--data-dir <dir>', description: 'its database, certificates and admin.kubeconfig', required: true },
       ...LISTEN,
+      ...LOG,
     ],
     load: async () => (await import('./simulateWec.ts')).simulateWec,
   },

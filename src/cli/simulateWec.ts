@@ -5,6 +5,7 @@ import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
 import { buildInfo } from './buildInfo.ts'
 import { createLog } from './log.ts'
+import { logChoice } from './logLevel.ts'
 import { dataFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
 
@@ -12,7 +13,7 @@ const SPACE = 'root'
 
 export async function simulateWec(settings: Record<string, unknown>): Promise<number> {
   const name = settings.name as string
-  const log = createLog('orrery-simulated-wec', { cluster: name })
+  const log = createLog('orrery-simulated-wec', { cluster: name }, logChoice(settings))
   const build = buildInfo()
   const server = await startApiServer({
     dataDir: dataFolder(settings.dataDir as string, log),

@@ -12,11 +12,12 @@ import { EARLIER_DATA } from './earlierData.ts'
 import { elsewhere } from './elsewhere.ts'
 import { FIRST_OBJECTS } from './firstObjects.ts'
 import { createLog } from './log.ts'
+import { logChoice } from './logLevel.ts'
 import { dataFolder } from './privateFolder.ts'
 import { terminated } from './signals.ts'
 
 export async function start(settings: Record<string, unknown>): Promise<number> {
-  const log = createLog('orrery')
+  const log = createLog('orrery', {}, logChoice(settings))
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)
     throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')

@@ -15,6 +15,7 @@ import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
 import { createLightLog } from './lightLog.ts'
+import { logChoice } from './logLevel.ts'
 import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
@@ -44,7 +45,11 @@ export async function runSyncerCommand(settings: Record<string, unknown>): Promi
 
 async function run(settings: Record<string, unknown>): Promise<number> {
   const name = settings.syncTargetName as string | undefined
-  const log = createLightLog({ component: 'orrery-syncer', about: name ? { syncTarget: name } : {} })
+  const log = createLightLog({
+    component: 'orrery-syncer',
+    about: name ? { syncTarget: name } : {},
+    ...logChoice(settings),
+  })
   const allowance = new Allowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig('--from-kubeconfig', fromKubeconfig, fromContext, log)
