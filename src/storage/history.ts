@@ -8,7 +8,7 @@ import { RecentEvents } from './recentEvents.ts'
 import { isStorageError, type Key, type Range, type Revision, StorageError, type StoreEvent } from './store.ts'
 
 export interface HistoryOptions {
-  journal: Journal
+  journal: Pick<Journal, 'read' | 'timeOf' | 'compact'>
   revision: Revision
   compactedRevision: Revision
   /** Newest events in memory. */
@@ -16,6 +16,8 @@ export interface HistoryOptions {
   maxBytes: number
   /** Throws when the store is closed. */
   assertOpen: () => void
+  /** Events up to a revision are not to be read any more, unless memory still has them. */
+  compacted?: (revision: Revision) => void
 }
 
 export interface Stretch {
@@ -24,7 +26,8 @@ export interface Stretch {
 }
 
 export class History {
-  readonly #journal: Journal
+  readonly #journal: HistoryOptions['journal']
+  readonly #compacted: HistoryOptions['compacted']
   readonly #recent: RecentEvents
   readonly #assertOpen: () => void
   #revision: Revision
@@ -37,6 +40,7 @@ export class History {
     this.#assertOpen = options.assertOpen
     this.#revision = options.revision
     this.#compactedRevision = options.compactedRevision
+    this.#compacted = options.compacted
   }
 
   /** Newest committed revision. */
@@ -129,6 +133,7 @@ export class History {
   /** The journal has nothing up to the newest revision. What memory has of it can still be read. */
   forgotten(): void {
     this.#compactedRevision = this.#revision
+    this.#compacted?.(this.#revision)
   }
 
   /** @throws StorageError `Future` */
@@ -138,6 +143,7 @@ export class History {
     // Before the journal forgets anything: whoever reads history now is told so instead of being given holes.
     this.#compactedRevision = through
     this.#recent.dropThrough(through)
+    this.#compacted?.(through)
     await this.#compactJournal(through)
   }
 

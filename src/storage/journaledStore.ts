@@ -4,14 +4,10 @@
  */
 import { Arena } from './arena.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
-import { History } from './history.ts'
-import { WatchHub } from './hub.ts'
 import type { Journal } from './journal.ts'
-import { assertKey, assertRange, keyText } from './keys.ts'
+import { assertKey, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
 import type { Placed } from './objectSlots.ts'
-import { listAt, stretchesAt, Undo } from './pastReads.ts'
-import { Projections } from './projections.ts'
 import { SharedStored, sizeOf } from './sharedStored.ts'
 import { type Named, SharedTexts } from './sharedTexts.ts'
 import {
@@ -33,19 +29,12 @@ import {
   type Write,
   type WriteResult,
 } from './store.ts'
-import type { Batch, Subscription } from './subscription.ts'
+import { type MemoryBounds, StoreView } from './storeView.ts'
 import { versionOf } from './texts.ts'
-import { type EventSource, watchFrom } from './watchFrom.ts'
 
-export interface JournaledStoreOptions {
+export interface JournaledStoreOptions extends MemoryBounds {
   /** How long history is kept. Default: 600 000 (10 minutes). */
   historyAgeMs?: number
-  /** Newest events in memory, which spare a read of the journal. Default: 10 000, and 16 MiB of texts. */
-  maxHistoryEventsInMemory?: number
-  maxHistoryBytesInMemory?: number
-  /** Events that a watcher may leave unread before it is ended with `SlowWatcher`. Default: 10 000, and 16 MiB. */
-  watcherBacklog?: number
-  watcherBacklogBytes?: number
   /** A synced batch takes no more events when it has reached this. Default: 4 MiB. */
   maxBatchBytes?: number
   /** Who shares out the room, and counts what is used. */
@@ -133,16 +122,13 @@ class JournaledStore implements Store {
   readonly #index: ObjectIndex
   readonly #arena: Arena
   readonly #texts: SharedTexts
-  readonly #history: History
-  readonly #hub: WatchHub
-  readonly #projections: Projections
+  readonly #view: StoreView
   readonly #commits: GroupCommit
   readonly #historyAgeMs: number
   readonly #budget: JournaledStoreOptions['budget']
   readonly #clock: () => number
   readonly #logger: StoreLogger
   readonly #stopTimer: () => void
-  readonly #source: EventSource
   /** The newest revision that a queued write was given. */
   #lastQueued: Revision
   #lastTimeMs: number
@@ -165,21 +151,10 @@ class JournaledStore implements Store {
     this.#budget = options.budget
     this.#clock = options.clock ?? Date.now
     this.#logger = options.logger ?? PROCESS_WARNINGS
-    this.#history = new History({
-      journal: loaded.journal,
-      revision: loaded.revision,
-      compactedRevision: loaded.compactedRevision,
-      maxEvents: options.maxHistoryEventsInMemory ?? 10_000,
-      maxBytes: options.maxHistoryBytesInMemory ?? 16 * 1024 * 1024,
-      assertOpen: () => this.#assertOpen(),
-    })
-    this.#hub = new WatchHub({
-      backlogEvents: options.watcherBacklog ?? 10_000,
-      backlogBytes: options.watcherBacklogBytes ?? 16 * 1024 * 1024,
-    })
-    this.#projections = new Projections({
-      items: range => itemsOf(this.#index, range),
-      revision: () => this.#history.revision,
+    this.#view = new StoreView({
+      ...options,
+      ...loaded,
+      arrive: () => this.#assertOpen(),
       logger: this.#logger,
     })
     this.#commits = new GroupCommit({
@@ -188,56 +163,29 @@ class JournaledStore implements Store {
       publish: events => this.#publish(events),
       later: options.later ?? setImmediate,
     })
-    this.#source = {
-      assertReadable: after => this.#history.assertReadable(after),
-      recent: (range, after) => this.#history.recent(range, after),
-      older: (range, after) => this.#history.older(range, after),
-      subscribe: (range: Range, missed: Batch, signal: AbortSignal): Subscription =>
-        this.#hub.subscribe(range, missed, signal),
-    }
     const intervalMs = Math.min(this.#historyAgeMs / 10, MAX_COMPACT_INTERVAL_MS)
     this.#stopTimer = (options.every ?? everyUnref)(intervalMs, () => this.#compactByItself())
-    this.#report(this.#history.finishCompaction())
+    this.#report(this.#view.history.finishCompaction())
   }
 
   get revision(): Revision {
-    return this.#history.revision
+    return this.#view.history.revision
   }
 
   get compactedRevision(): Revision {
-    return this.#history.compactedRevision
+    return this.#view.history.compactedRevision
   }
 
   get(key: Key): Stored | undefined {
-    this.#assertOpen()
-    return this.#index.get(key)
+    return this.#view.get(key)
   }
 
   async count(range: Range): Promise<number> {
-    this.#assertOpen()
-    assertRange(range)
-    return this.#index.count(range)
+    return this.#view.count(range)
   }
 
-  async list(range: Range, options: ListOptions = {}): Promise<Page> {
-    assertRange(range)
-    const at = options.at ?? this.#history.revision
-    this.#history.assertReadable(at)
-    const { after, limit, uncounted } = options
-    if (uncounted && limit && at < this.#history.revision && this.#history.reaches(at)) {
-      const changes = (behind: Key | undefined, through: Key | undefined): Undo => {
-        const undo = new Undo()
-        this.#history.undoRecent(undo, range, at, { behind, through })
-        return undo
-      }
-      return { ...stretchesAt(this.#index, changes, range, { after, limit }), revision: at }
-    }
-    const undo = new Undo()
-    let cursor = at
-    while (!this.#history.reaches(cursor)) cursor = await this.#history.undoOlder(undo, range, cursor)
-    // No await from here on, nor behind the last look at `reaches`: a commit between them would not be undone.
-    this.#history.undoRecent(undo, range, cursor)
-    return { ...listAt(this.#index, undo, range, options), revision: at }
+  list(range: Range, options: ListOptions = {}): Promise<Page> {
+    return this.#view.list(range, options)
   }
 
   async write(write: Write): Promise<WriteResult> {
@@ -277,19 +225,18 @@ class JournaledStore implements Store {
   }
 
   watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]> {
-    assertRange(range)
-    return watchFrom(this.#source, range, options)
+    return this.#view.watch(range, options)
   }
 
   project(range: Range, projection: Projection): () => void {
-    this.#assertOpen()
-    assertRange(range)
-    return this.#projections.add(range, projection)
+    return this.#view.project(range, projection)
   }
 
   async compact(revision?: Revision): Promise<void> {
     this.#assertOpen()
-    await this.#history.compact(revision ?? (await this.#history.newestBefore(this.#clock() - this.#historyAgeMs)))
+    await this.#view.history.compact(
+      revision ?? (await this.#view.history.newestBefore(this.#clock() - this.#historyAgeMs)),
+    )
   }
 
   close(): Promise<void> {
@@ -300,7 +247,7 @@ class JournaledStore implements Store {
   async #close(): Promise<void> {
     this.#stopTimer()
     await this.#commits.idle()
-    this.#hub.close()
+    this.#view.close()
     await this.#journal.close()
   }
 
@@ -375,16 +322,9 @@ class JournaledStore implements Store {
   }
 
   #publish(events: readonly StoreEvent[]): void {
-    for (const event of events) {
-      if (event.type === 'put') this.#index.put(event.stored)
-      else this.#index.delete(event.key)
-      this.#texts.replaced(event.type === 'put' ? event.stored : undefined, event.previous)
-    }
-    this.#history.add(events)
+    this.#view.take(events)
     if (this.#forgets) this.#makeRoom(events)
-    // Before the hub, whose watchers may look at what is projected.
-    this.#projections.apply(events)
-    this.#hub.publish(events)
+    this.#view.tell(events)
   }
 
   #isShortOfDisk(): boolean {
@@ -393,7 +333,7 @@ class JournaledStore implements Store {
 
   /** Deletions are to make room at once: history goes, and what was replaced. Memory still has the newest of it for watches. */
   #makeRoom(events: readonly StoreEvent[] = []): void {
-    this.#history.forgotten()
+    this.#view.history.forgotten()
     for (const { previous } of events) this.#reclaimable += previous === undefined ? 0 : sizeOf(previous)
     if (!this.#reclaiming && this.#reclaimable >= RECLAIM_BYTES) this.#report(this.#reclaim())
   }
@@ -403,7 +343,7 @@ class JournaledStore implements Store {
     try {
       while (this.#reclaimable >= RECLAIM_BYTES && this.#closing === undefined) {
         this.#reclaimable = 0
-        await this.#history.finishCompaction()
+        await this.#view.history.finishCompaction()
         await this.#journal.reclaim()
       }
     } finally {
@@ -456,13 +396,6 @@ const PROCESS_WARNINGS: StoreLogger = { warn: warnProcess, error: warnProcess }
 function placedIn(arena: Arena, { revision, bytes, headBytes, note }: Stored): Placed {
   const { memory, at } = arena.place(bytes)
   return { memory, at, length: bytes.length, headBytes, revision, note }
-}
-
-/** Reads the index when it is first asked for something. */
-function* itemsOf(index: ObjectIndex, range: Range): Generator<Stored> {
-  const items: Stored[] = []
-  index.visit(range, undefined, stored => items.push(stored) > 0)
-  yield* items
 }
 
 function everyUnref(intervalMs: number, run: () => void): () => void {

@@ -1,0 +1,151 @@
+/**
+ * What a store knows in memory, and its reading half: the current objects, the newest events, who watches and what is projected. Who
+ * writes, or follows a writer, brings commits in; every read asks them first.
+ */
+import { History } from './history.ts'
+import { WatchHub } from './hub.ts'
+import type { Journal } from './journal.ts'
+import { assertRange } from './keys.ts'
+import type { ObjectIndex } from './objectIndex.ts'
+import { listAt, stretchesAt, Undo } from './pastReads.ts'
+import { Projections } from './projections.ts'
+import type { SharedTexts } from './sharedTexts.ts'
+import type { Key, ListOptions, Page, Projection, Range, Revision, Stored, StoreEvent, WatchOptions } from './store.ts'
+import { type EventSource, watchFrom } from './watchFrom.ts'
+
+/** How much a store keeps in memory beside its objects. */
+export interface MemoryBounds {
+  /** Newest events in memory, which spare a read of the journal. Default: 10 000, and 16 MiB of texts. */
+  maxHistoryEventsInMemory?: number
+  maxHistoryBytesInMemory?: number
+  /** Events that a watcher may leave unread before it is ended with `SlowWatcher`. Default: 10 000, and 16 MiB. */
+  watcherBacklog?: number
+  watcherBacklogBytes?: number
+}
+
+export interface StoreViewOptions extends MemoryBounds {
+  index: ObjectIndex
+  texts: SharedTexts
+  /** Of older history. */
+  journal: Pick<Journal, 'read' | 'timeOf' | 'compact'>
+  revision: Revision
+  compactedRevision: Revision
+  /** What every read does first: brings in what it would miss, and throws where nothing can be read any more. */
+  arrive: () => void
+  /** History up to a revision was forgotten. */
+  compacted?: (revision: Revision) => void
+  logger: { error(obj: object, msg: string): void }
+}
+
+export class StoreView {
+  readonly index: ObjectIndex
+  readonly history: History
+  readonly #texts: SharedTexts
+  readonly #hub: WatchHub
+  readonly #projections: Projections
+  readonly #arrive: () => void
+  readonly #source: EventSource
+
+  constructor(options: StoreViewOptions) {
+    this.index = options.index
+    this.#texts = options.texts
+    this.#arrive = options.arrive
+    this.history = new History({
+      journal: options.journal,
+      revision: options.revision,
+      compactedRevision: options.compactedRevision,
+      maxEvents: options.maxHistoryEventsInMemory ?? 10_000,
+      maxBytes: options.maxHistoryBytesInMemory ?? 16 * 1024 * 1024,
+      assertOpen: options.arrive,
+      ...(options.compacted && { compacted: options.compacted }),
+    })
+    this.#hub = new WatchHub({
+      backlogEvents: options.watcherBacklog ?? 10_000,
+      backlogBytes: options.watcherBacklogBytes ?? 16 * 1024 * 1024,
+    })
+    this.#projections = new Projections({
+      items: range => itemsOf(this.index, range),
+      revision: () => this.history.revision,
+      logger: options.logger,
+    })
+    this.#source = {
+      assertReadable: after => this.history.assertReadable(after),
+      recent: (range, after) => this.history.recent(range, after),
+      older: (range, after) => this.history.older(range, after),
+      subscribe: (range, missed, signal) => this.#hub.subscribe(range, missed, signal),
+    }
+  }
+
+  get(key: Key): Stored | undefined {
+    this.#arrive()
+    return this.index.get(key)
+  }
+
+  count(range: Range): number {
+    this.#arrive()
+    assertRange(range)
+    return this.index.count(range)
+  }
+
+  async list(range: Range, options: ListOptions): Promise<Page> {
+    assertRange(range)
+    this.#arrive()
+    const { history, index } = this
+    const at = options.at ?? history.revision
+    history.assertReadable(at)
+    const { after, limit, uncounted } = options
+    if (uncounted && limit && at < history.revision && history.reaches(at)) {
+      const changes = (behind: Key | undefined, through: Key | undefined): Undo => {
+        const undo = new Undo()
+        history.undoRecent(undo, range, at, { behind, through })
+        return undo
+      }
+      return { ...stretchesAt(index, changes, range, { after, limit }), revision: at }
+    }
+    const undo = new Undo()
+    let cursor = at
+    while (!history.reaches(cursor)) cursor = await history.undoOlder(undo, range, cursor)
+    // No await from here on, nor behind the last look at `reaches`: a commit between them would not be undone.
+    history.undoRecent(undo, range, cursor)
+    return { ...listAt(index, undo, range, options), revision: at }
+  }
+
+  watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]> {
+    assertRange(range)
+    return watchFrom(this.#source, range, options)
+  }
+
+  project(range: Range, projection: Projection): () => void {
+    this.#arrive()
+    assertRange(range)
+    return this.#projections.add(range, projection)
+  }
+
+  /** Readers see the events of a commit from now on. */
+  take(events: readonly StoreEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'put') this.index.put(event.stored)
+      else this.index.delete(event.key)
+      this.#texts.replaced(event.type === 'put' ? event.stored : undefined, event.previous)
+    }
+    this.history.add(events)
+  }
+
+  /** Then what is projected from it is brought in step, and watchers hear of it, who may look at that. */
+  tell(events: readonly StoreEvent[]): void {
+    this.#projections.apply(events)
+    this.#hub.publish(events)
+  }
+
+  /** Ends all watchers. */
+  close(): void {
+    this.#hub.close()
+  }
+}
+
+/** Reads the index when it is first asked for something. */
+function* itemsOf(index: ObjectIndex, range: Range): Generator<Stored> {
+  const items: Stored[] = []
+  index.visit(range, undefined, stored => items.push(stored) > 0)
+  yield* items
+}
