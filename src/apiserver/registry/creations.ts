@@ -1,0 +1,105 @@
+/**
+ * Creates one object, in the order that createPreparation.ts says, down to the store.
+ */
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { generateName } from '../../apimachinery/names.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { hasMoreValues } from '../../apimachinery/objectSize.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
+import type { Encoded, Key, Stored } from '../../storage/store.ts'
+import { refusal } from './accepted.ts'
+import type { Outcome } from './admission.ts'
+import type { WriteContext } from './context.ts'
+import { CreatePreparation } from './createPreparation.ts'
+import { keyOf } from './keys.ts'
+import { LARGE_VALUES } from './largeWrites.ts'
+import type { Preparation, RegistryDeps } from './preparation.ts'
+import { nameTaken, refuseVersion } from './resourceVersions.ts'
+import { withWork, workOf } from './works.ts'
+import { type Written, written } from './written.ts'
+
+/** One object on its way to be made. */
+export interface Creating {
+  readonly context: WriteContext
+  readonly type: ResourceType
+  readonly key: Key
+  readonly text: Encoded
+  readonly object: KubeObject
+  readonly outcome: Outcome
+}
+
+const GENERATE_NAME_TRIES = 8
+
+export class Creations {
+  readonly #deps: RegistryDeps
+  readonly #creates: CreatePreparation
+
+  constructor(preparation: Preparation, deps: RegistryDeps) {
+    this.#deps = deps
+    this.#creates = new CreatePreparation(preparation)
+  }
+
+  /** `input` is in the version of `type`; it is taken over and changed. */
+  async create(context: WriteContext, type: ResourceType, namespace: string, input: KubeObject): Promise<Written> {
+    const base = input.metadata.generateName
+    const generated = !input.metadata.name && typeof base === 'string' && base !== ''
+    refuseVersion(input)
+    const working = withWork(context, workOf(this.#deps.turns, context, hasMoreValues(input, LARGE_VALUES)))
+    for (let attempt = 1; ; attempt++) {
+      const object = generated ? cloneJson(input) : input
+      if (generated) object.metadata.name = generateName(base, this.#deps.random)
+      if (working.work?.due) await working.work.rest()
+      const { text, outcome } = await this.#creates.prepare(working, type, namespace, object)
+      const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+      const made = await this.put({ context, type, key, text, object, outcome })
+      if ('created' in made) return made
+      if (!generated || attempt === GENERATE_NAME_TRIES) throw this.taken(type, object, made.taken)
+    }
+  }
+
+  /** Stores what was prepared, unless the name is taken. */
+  async put({ context, type, key, text, object, outcome }: Creating): Promise<Written | { taken: Stored | undefined }> {
+    let stored: Stored | undefined
+    try {
+      if (this.#deps.shared?.of(type, key.namespace)?.has(key.space, key.name))
+        throw this.taken(type, object, undefined)
+      if (context.dryRun) {
+        const found = await this.#deps.store.get(key)
+        if (found !== undefined) throw this.taken(type, object, found)
+        // It has no resourceVersion, so no place for one either.
+        const note = text.note !== undefined && { note: text.note }
+        return {
+          stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0, ...note },
+          created: true,
+        }
+      }
+      this.#requireMakeable(context.space, type)
+      const result = await this.#deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
+      if (result.ok) {
+        stored = result.stored
+        return await written(stored, true, type)
+      }
+      if (result.refused) throw refusal(result.refused)
+      return { taken: result.current }
+    } finally {
+      outcome.settle(stored)
+    }
+  }
+
+  taken(type: ResourceType, wanted: KubeObject, by: Stored | undefined): StatusError {
+    return nameTaken(type, wanted.metadata.name ?? '', wanted, by && this.#deps.parsed.get(by))
+  }
+
+  /**
+   * An instance whose definition began to go while the request was under way (a webhook was asked, say) would be left behind
+   * unseen once its last instance is gone. What is in the store's queue before that begins goes with the others.
+   * @throws StatusError NotFound, MethodNotAllowed
+   */
+  #requireMakeable(space: string, type: ResourceType): void {
+    if (type.custom === undefined) return
+    const served = this.#deps.typeAt(space, type.group, type.version, type.resource)
+    if (served === undefined) throw new StatusError('NotFound', 'the server could not find the requested resource')
+    if (!served.verbs.includes('create')) throw statusError.methodNotAllowed(type, 'create')
+  }
+}

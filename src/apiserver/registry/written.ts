@@ -1,0 +1,16 @@
+/** What a write answers with. */
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Stored } from '../../storage/store.ts'
+import { prepareViews } from './views.ts'
+
+export interface Written {
+  stored: Stored
+  created: boolean
+}
+
+/** Says so once it can be read in the version of the request. */
+export async function written(stored: Stored, created: boolean, type: ResourceType): Promise<Written> {
+  const views = prepareViews([stored], type)
+  if (views) await views
+  return { stored, created }
+}
