@@ -69,6 +69,8 @@ export interface ApiServerOptions {
   trialClock?: Clock
   /** What `/version` says of the program. Default: that nobody knows. */
   build?: BuildInfo
+  /** What `/configz` shows, by the names of the flags: nothing that is secret. Default: nothing. */
+  settings?: Readonly<Record<string, unknown>>
   /** Bytes that are kept free on the disk of the data dir; 0: it is not looked at. Default: see diskRoom.ts. */
   diskReserveBytes?: number | undefined
   /** What the server may run short of. Default: its memory and its disk. */

@@ -51,6 +51,8 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     work: services.work,
     flowControl: inFlight.flowControl,
     address: () => url().slice('https://'.length),
+    settings: options.settings ?? {},
+    startedMs: Date.now(),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
     ...(options.spaces && { budget: (space: string) => budgetDocument(tree, budgets, space) }),
     health: {

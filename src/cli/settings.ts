@@ -76,6 +76,15 @@ export async function settingsOf(
   return values
 }
 
+/** Settings by the names of their flags, for who wants to know what a program runs with. Those that have no value are left out. */
+export function shownSettings(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`), value]),
+  )
+}
+
 type ConfigValue = string | number | boolean | (string | number)[]
 
 /** @throws Error naming file and setting */

@@ -7,6 +7,7 @@ import { buildInfo } from './buildInfo.ts'
 import { createLog } from './log.ts'
 import { logChoice } from './logLevel.ts'
 import { dataFolder } from './privateFolder.ts'
+import { shownSettings } from './settings.ts'
 import { terminated } from './signals.ts'
 
 const SPACE = 'root'
@@ -25,6 +26,7 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
     externalHostnames: [],
     spaces: false,
     build,
+    settings: shownSettings(settings),
     log,
   })
   const clientFor = (component: string) =>

@@ -14,6 +14,7 @@ import { FIRST_OBJECTS } from './firstObjects.ts'
 import { createLog } from './log.ts'
 import { logChoice } from './logLevel.ts'
 import { dataFolder } from './privateFolder.ts'
+import { shownSettings } from './settings.ts'
 import { terminated } from './signals.ts'
 
 export async function start(settings: Record<string, unknown>): Promise<number> {
@@ -47,6 +48,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     diskReserveBytes: reserveOf(settings.diskReserveMib as number | undefined),
     fairness: settings.enablePriorityAndFairness === true,
     build,
+    settings: shownSettings(settings),
     log,
   })
   const controllers = startBuiltinControllers({

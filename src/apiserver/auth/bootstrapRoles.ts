@@ -188,7 +188,9 @@ const ROLES: Record<string, RoleSpec> = {
     ],
   },
   'system:public-info-viewer': { rules: [urls([...HEALTH, ...VERSION])] },
-  'system:monitoring': { rules: [urls([...HEALTH.flatMap(path => [path, `${path}/*`]), '/metrics', '/metrics/slis'])] },
+  'system:monitoring': {
+    rules: [urls([...HEALTH.flatMap(path => [path, `${path}/*`]), '/metrics', '/metrics/slis', '/statusz'])],
+  },
   'system:service-account-issuer-discovery': {
     rules: [urls(['/.well-known/openid-configuration', '/openid/v1/jwks'])],
   },

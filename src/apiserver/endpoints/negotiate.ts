@@ -88,7 +88,7 @@ const ENTRIES_LIMIT = 100
 /** Nor says so much of one: what stands behind these is not read. Headers may have 64 KiB, and strangers send them too. */
 const PARAMETERS_LIMIT = 20
 
-function preferences(accept: string): Preference[] {
+export function preferences(accept: string): Preference[] {
   const entries = accept.split(',', ENTRIES_LIMIT).map(parseEntry)
   // Upstream's order: an entry moves before its neighbour when it has the greater quality or fewer wildcards.
   for (let i = 1; i < entries.length; i++) {

@@ -20,7 +20,8 @@ import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
-import { METRICS_PATH, requireRoot } from './serverWide.ts'
+import { METRICS_PATH, requireRoot, SERVER_WIDE_PATHS } from './serverWide.ts'
+import { CONFIGZ_PATH, configz, STATUSZ_PATH, statusz, type ZPage } from './zPages.ts'
 
 export interface NonResourceDeps {
   types: TypeRegistry
@@ -31,6 +32,10 @@ export interface NonResourceDeps {
   /** `host:port` as clients reach it. */
   address: () => string
   version: () => Promise<Readonly<Record<string, string>>>
+  /** What the server was told, for `/configz`. */
+  settings: Readonly<Record<string, unknown>>
+  /** When it started, milliseconds since the epoch. */
+  startedMs: number
   health: Health
   /** What a space holds and may hold. Absent where there are no spaces. */
   budget?: ((space: string) => BudgetDocument) | undefined
@@ -86,6 +91,12 @@ export class NonResourceRoutes {
       reply.type(contentType).send(body)
       return true
     }
+    if (path === STATUSZ_PATH || path === CONFIGZ_PATH) {
+      requireRoot(path, space)
+      const page = path === CONFIGZ_PATH ? configz(this.#deps.settings) : await this.#statusz(request.headers.accept)
+      reply.header('Cache-Control', 'no-cache, private').type(page.contentType).send(page.body)
+      return true
+    }
     const dump = space === ROOT ? flowDump(this.#deps.flowControl, path, info.query) : undefined
     if (dump !== undefined) {
       reply.type('text/plain; charset=utf-8').send(dump)
@@ -100,6 +111,13 @@ export class NonResourceRoutes {
     }
     if (path.startsWith('/openapi/')) return this.#deps.openApi.handle(request, reply, path, space)
     return await this.#discovery(request, reply, path, authorized)
+  }
+
+  async #statusz(accept: string | undefined): Promise<ZPage> {
+    const { startedMs, version } = this.#deps
+    const endpoints = ['/healthz', '/livez', '/readyz', '/version']
+    const paths = [...endpoints, ...SERVER_WIDE_PATHS].sort()
+    return statusz(accept, { startedMs, nowMs: Date.now(), version: await version(), paths })
   }
 
   async #discovery(
@@ -172,7 +190,7 @@ export class NonResourceRoutes {
       ...(space === ROOT ? DUMP_PATHS : []),
       ...probes('/healthz', alive),
       ...probes('/livez', alive),
-      ...(space === ROOT ? [METRICS_PATH] : []),
+      ...(space === ROOT ? SERVER_WIDE_PATHS : []),
       '/openapi/v2',
       '/openapi/v3',
       ...probes('/readyz', checks),

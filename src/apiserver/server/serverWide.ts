@@ -1,11 +1,14 @@
 /** Paths about the server as a whole. They are the root's: rights there count, whatever space a credential belongs to. */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { ROOT } from '../spaces/tree.ts'
+import { CONFIGZ_PATH, STATUSZ_PATH } from './zPages.ts'
 
 export const METRICS_PATH = '/metrics'
 
+export const SERVER_WIDE_PATHS: readonly string[] = [CONFIGZ_PATH, METRICS_PATH, STATUSZ_PATH]
+
 export function isServerWide(path: string): boolean {
-  return path === METRICS_PATH || path === `${METRICS_PATH}/`
+  return SERVER_WIDE_PATHS.includes(path.endsWith('/') ? path.slice(0, -1) : path)
 }
 
 /** @throws StatusError NotFound in other spaces, whose administrators have no say about the server */
