@@ -9,7 +9,7 @@ run() {
 
 # launch FILE [ARGUMENT...]: on the Node release that package.json pins, whatever the machine has: in the package's own
 # node_modules, or beside it where npm put it for a package that depends on Orrery. The same flags for all: code that was
-# compiled under others is not taken from the cache. A small nursery (4 MiB instead of 16) keeps garbage from counting as
+# compiled under others is not taken from the cache. That malloc is asked by an experimental module needs no warning. A small nursery (4 MiB instead of 16) keeps garbage from counting as
 # memory in use; one optimizing compiler at a time leaves less working memory behind that malloc does not give back. Neither
 # costs speed.
 # A syncer lives beside its cluster, on machines that are small, and has little to compute: there memory counts before speed.
@@ -21,7 +21,7 @@ launch() {
   if [ "${1-}" = syncer ]; then frugal='--max-semi-space-size=2 --optimize-for-size --no-opt --no-maglev'; fi
   for node in "$home/node_modules/.bin/node" "$home/../.bin/node"; do
     [ -x "$node" ] || continue
-    exec "$node" --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $frugal "$home/$file" "$@"
+    exec "$node" --disable-warning=ExperimentalWarning --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $frugal "$home/$file" "$@"
   done
   echo "orrery: there is no Node.js in $home/node_modules: install again" >&2
   exit 1

@@ -6,6 +6,7 @@ import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { DEFAULT_IN_FLIGHT } from '../apiserver/server/inFlight.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
+import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
 import { EARLIER_DATA } from './earlierData.ts'
@@ -75,10 +76,13 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))
   process.stdout.write(`orrery ready: ${server.url}\n`)
+  const memory = systemMemory()
+  const stopReturning = memory && returnMemory(memory)
   // Node does so at its end only, and a server may run for months and end by a power failure.
   flushCompileCache()
   // Now, not when somebody asks: what is edited from now on is not what runs.
   await Promise.all([terminated(), build.treeState()])
+  stopReturning?.()
   await controllers.stop()
   await server.close()
   return 0

@@ -1,4 +1,5 @@
 /** The other side of `ThreadPool`: what a thread of the pool does with the jobs that it is given, one after the other. */
+import { getHeapStatistics } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 
 /** By name, what does the work. It is loaded when it is asked for, so that a thread knows no more than it does. */
@@ -9,8 +10,11 @@ export interface JobCall {
   input: unknown
 }
 
-/** That the work itself begins, with what the thread has used till then, and its result. A failure is one of the program: what users do wrong is a result. */
-export type JobMessage = { begun: NodeJS.CpuUsage } | { result: unknown } | { failure: string }
+/**
+ * That the work itself begins, with what the thread has used till then, and its result, with what its heap takes since. A failure
+ * is one of the program: what users do wrong is a result.
+ */
+export type JobMessage = { begun: NodeJS.CpuUsage } | { result: unknown; heapBytes: number } | { failure: string }
 
 export function serveJobs(jobs: JobTable): void {
   const port = parentPort
@@ -22,7 +26,8 @@ export function serveJobs(jobs: JobTable): void {
       if (load === undefined) throw new Error(`there is no job ${name}`)
       const work = await load()
       tell({ begun: process.threadCpuUsage() })
-      tell({ result: work(input as never) })
+      const result = work(input as never)
+      tell({ result, heapBytes: getHeapStatistics().total_heap_size })
     } catch (error) {
       tell({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     }

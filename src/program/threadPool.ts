@@ -50,6 +50,8 @@ export interface ThreadPoolOptions {
   /** Jobs of one owner that may wait. */
   line?: number
   idleMs?: number
+  /** Of a thread whose heap has grown. */
+  grownIdleMs?: number
   /** For a thread to come to its first job. */
   startLimitMs?: number
 }
@@ -58,6 +60,9 @@ export interface ThreadPoolOptions {
 const THREADS = Math.min(4, Math.max(2, availableParallelism() - 1))
 const LINE = 16
 const IDLE_MS = 30_000
+/** A heap that has grown stays as large as it is, mostly as garbage, for as long as its thread has nothing to do. */
+const GROWN_BYTES = 64 * 1024 * 1024
+const GROWN_IDLE_MS = 2000
 const START_LIMIT_MS = 30_000
 /** How often as long as its processor's time a thread may leave us without a word of what it has used. */
 const BUSY_MACHINE = 4
@@ -92,7 +97,14 @@ export class ThreadPool {
   #closed = false
 
   constructor(options: ThreadPoolOptions) {
-    this.#options = { threads: THREADS, line: LINE, idleMs: IDLE_MS, startLimitMs: START_LIMIT_MS, ...options }
+    this.#options = {
+      threads: THREADS,
+      line: LINE,
+      idleMs: IDLE_MS,
+      grownIdleMs: GROWN_IDLE_MS,
+      startLimitMs: START_LIMIT_MS,
+      ...options,
+    }
   }
 
   /** Threads that run, with those that are about to end. */
@@ -189,7 +201,7 @@ export class ThreadPool {
     }
     this.#free(seat)
     seat.worker.unref()
-    this.#limitIdle(seat)
+    this.#limitIdle(seat, 'heapBytes' in message && message.heapBytes > GROWN_BYTES)
     task.settle('failure' in message ? new JobError('failed', message.failure) : message)
     this.#serve()
   }
@@ -227,9 +239,10 @@ export class ThreadPool {
     lookIn(limitMs)
   }
 
-  #limitIdle(seat: Seat): void {
+  #limitIdle(seat: Seat, isGrown: boolean): void {
     clearTimeout(seat.timer)
-    seat.timer = setTimeout(() => this.#drop(seat, aborted()), this.#options.idleMs).unref()
+    const { idleMs, grownIdleMs } = this.#options
+    seat.timer = setTimeout(() => this.#drop(seat, aborted()), isGrown ? grownIdleMs : idleMs).unref()
   }
 
   #abort(task: Task): void {

@@ -17,6 +17,9 @@ serveJobs({
     const all: object[] = []
     for (;;) all.push({ all: [...all.slice(0, 100)] })
   },
+  /** Leaves its heap larger than it found it. */
+  large: async () => (megabytes: number) =>
+    Array.from({ length: megabytes }, () => new Array(131_072).fill(1.5)).length,
   broken: async () => () => {
     throw new Error('a fault of ours')
   },

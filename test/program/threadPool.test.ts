@@ -159,6 +159,17 @@ t.test('a job ends when nobody wants it any more, running or not', async t => {
   t.equal(started(), 2, 'the thread that was ended was replaced')
 })
 
+t.test('a thread whose heap has grown is not kept for the next job', async t => {
+  const start = (): Worker => new Worker(join(import.meta.dirname, 'poolThread.ts'))
+  const { pool } = poolFor(t, { idleMs: PATIENCE_MS, grownIdleMs: 1, start })
+  await pool.run(DOUBLE, { input: 1, owner: 'a' })
+  t.equal(pool.threads, 1)
+  const large: JobKind<number, number> = { name: 'large', limitMs: PATIENCE_MS }
+  t.equal(await pool.run(large, { input: 80, owner: 'a' }), 80)
+  while (pool.threads > 0) await new Promise(resolve => setTimeout(resolve, 1))
+  t.equal(await pool.run(DOUBLE, { input: 1, owner: 'a' }), 2)
+})
+
 t.test('threads end when there is nothing to do, and all with the pool', async t => {
   const { pool } = poolFor(t, { idleMs: 1 })
   await pool.run(DOUBLE, { input: 1, owner: 'a' })
