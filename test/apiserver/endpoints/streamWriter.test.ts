@@ -165,7 +165,10 @@ t.test('a large answer to somebody who goes away comes to an end', async t => {
 
 t.test('who has hundreds of watches makes nobody else wait for their turn', t => {
   const later: (() => void)[] = []
-  const turns = new WriteTurns(turn => void later.push(turn))
+  const turns = new WriteTurns(
+    turn => void later.push(turn),
+    () => 0,
+  )
   const written: string[] = []
   const [greedy, other] = [turns.of(['crowd', '', 'eve']), turns.of(['team', '', 'ann'])]
   for (let i = 0; i < 600; i++) greedy.take(() => written.push('eve'))
@@ -175,5 +178,30 @@ t.test('who has hundreds of watches makes nobody else wait for their turn', t =>
   t.same(written.slice(0, 2), ['eve', 'ann'])
   while (later.length > 0) later.shift()!()
   t.equal(written.length, 601)
+  t.end()
+})
+
+t.test('large events end a turn before there were sixteen of them', t => {
+  const later: (() => void)[] = []
+  let nowMs = 0
+  const turns = new WriteTurns(
+    turn => void later.push(turn),
+    () => nowMs,
+  ).of(['tenant', '', 'ann'])
+  let written = 0
+  const writing = (ms: number) => (): void => {
+    nowMs += ms
+    written++
+  }
+  for (let i = 0; i < 8; i++) turns.take(writing(0.5))
+  turns.take(writing(50))
+  turns.take(writing(50))
+  const inTurns: number[] = []
+  while (later.length > 0) {
+    const before = written
+    later.shift()!()
+    inTurns.push(written - before)
+  }
+  t.same(inTurns, [4, 4, 1, 1], '2 ms of them, and one at least')
   t.end()
 })
