@@ -211,7 +211,7 @@ async function apiServerParts(
       needs: ['admission'],
       async start() {
         stopListening = await listenWide(app, options.bindAddress, options.securePort).catch(tellRemedy)
-        url = urlOf(options, port())
+        url = urlOf(options, options.externalPort ?? port())
         await kubernetesService.start({ address, port: port() })
       },
       stop: drain,

@@ -20,6 +20,8 @@ export interface ApiServerOptions {
   securePort: number
   /** Names and addresses that clients use beside the bind address; the first one goes into URLs. */
   externalHostnames: readonly string[]
+  /** In URLs, beside the first external hostname. Default: the port it listens on. */
+  externalPort?: number | undefined
   /** The IP address that the Service `kubernetes` leads to. Default: see advertisedAddress.ts. */
   advertiseAddress?: string | undefined
   /** An IPv4 CIDR and two ports with a dash, out of which Services are given theirs. Default: see serviceRanges.ts. */

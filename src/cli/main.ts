@@ -105,6 +105,28 @@ const START: readonly Setting[] = [
     flags: '--external-hostname <host...>',
     description: 'further names that clients use; the first goes into URLs',
     list: true,
+    alias: 'EXTERNAL_HOSTNAME',
+  },
+  {
+    flags: '--external-port <port>',
+    description: 'port in URLs, where clients come through a balancer; default: the one it listens on',
+    number: true,
+    minimum: 1,
+    maximum: 65_535,
+    alias: 'EXTERNAL_PORT',
+  },
+  {
+    flags: '--ensure-imw <paths...>',
+    description: 'inventory spaces that are made at each start where they are missing',
+    list: true,
+    alias: 'ENSURE_IMW',
+  },
+  {
+    flags: '--ensure-wmw <paths...>',
+    description:
+      'workload spaces, likewise; new ones may place anything in the inventories of --ensure-imw, or root:imw1',
+    list: true,
+    alias: 'ENSURE_WMW',
   },
   { flags: '--storage <engine>', description: 'storage engine', default: 'level', choices: ['level', 'etcd'] },
   { flags: '--etcd-servers <urls>', description: 'comma-separated etcd URLs, with --storage etcd' },

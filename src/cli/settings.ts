@@ -19,11 +19,13 @@ export interface Setting {
   /** `true` or `false`; the flag alone means `true`. Write its flags as `--x [bool]`. */
   boolean?: boolean
   required?: boolean
+  /** A further environment variable, of another program whose settings are understood; empty is as if it was not there. */
+  alias?: string
 }
 
 export function addSettings(command: Command, settings: readonly Setting[]): void {
   for (const setting of settings) {
-    const option = new Option(setting.flags, setting.description).env(environmentName(setting))
+    const option = new Option(setting.flags, setting.description).env(variableOf(setting))
     if (setting.default !== undefined) option.default(setting.default)
     if (setting.choices) option.choices(setting.choices)
     if (setting.number) option.argParser(wholeNumber)
@@ -130,6 +132,13 @@ function attributeOf(setting: Setting): string {
 
 function environmentName(setting: Setting): string {
   return `ORRERY_${nameOf(setting).toUpperCase().replaceAll('-', '_')}`
+}
+
+/** The one that is read: the program's own, unless only the other is set. */
+function variableOf(setting: Setting): string {
+  const own = environmentName(setting)
+  const { alias } = setting
+  return alias !== undefined && process.env[own] === undefined && process.env[alias] ? alias : own
 }
 
 function wholeNumber(text: string): number {

@@ -4,6 +4,8 @@ import { messageOf } from '../apimachinery/messageOf.ts'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { DEFAULT_IN_FLIGHT } from '../apiserver/server/inFlight.ts'
+import { BOOTSTRAP } from '../apiserver/spaces/initialSpaces.ts'
+import type { Client } from '../client/client.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
 import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
@@ -11,6 +13,7 @@ import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
 import { EARLIER_DATA } from './earlierData.ts'
 import { elsewhere } from './elsewhere.ts'
+import { ensuredSpaces, ensureSpaces } from './ensuredSpaces.ts'
 import { FIRST_OBJECTS } from './firstObjects.ts'
 import { createLog } from './log.ts'
 import { logChoice } from './logLevel.ts'
@@ -24,6 +27,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   if (settings.etcdServers !== undefined)
     throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')
   const chosen = chosenOf(settings.controllers as string[] | undefined)
+  const ensured = ensuredSpaces(settings)
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const build = buildInfo()
   const server = await startApiServer({
@@ -35,6 +39,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     serviceNodePortRange: settings.serviceNodePortRange as string | undefined,
     advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
+    externalPort: settings.externalPort as number | undefined,
     spaces: true,
     elsewhere,
     firstObjects: FIRST_OBJECTS,
@@ -52,15 +57,16 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     settings: shownSettings(settings),
     log,
   })
+  const clientFor = (component: string): Client =>
+    embeddedClient({
+      services: server.services,
+      store: server.store,
+      tree: server.tree,
+      component,
+      audit: access.audit,
+    })
   const controllers = startBuiltinControllers({
-    clientFor: component =>
-      embeddedClient({
-        services: server.services,
-        store: server.store,
-        tree: server.tree,
-        component,
-        audit: access.audit,
-      }),
+    clientFor,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     places: server.tree,
@@ -75,6 +81,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     logger: log,
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))
+  await ensureSpaces(clientFor(BOOTSTRAP), ensured, log)
   process.stdout.write(`orrery ready: ${server.url}\n`)
   const memory = systemMemory()
   const stopReturning = memory && returnMemory(memory)

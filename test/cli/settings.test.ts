@@ -79,3 +79,23 @@ t.test('a port above 65535 is refused with the name of the flag, wherever it com
   await refused(99_999, '--config', join(dir, 'text.yaml'))
   t.match(await read('--name', 'x', '--secure-port', '65535'), { securePort: 65_535 })
 })
+
+t.test("another program's variable counts where the own one is not set, and empty ones do not", async t => {
+  const setting: Setting = { flags: '--external-port <port>', description: '', number: true, alias: 'EXTERNAL_PORT' }
+  const read = async (environment: Record<string, string>): Promise<unknown> => {
+    const command = new Command('test').exitOverride().configureOutput({ writeErr: () => {} })
+    const before = { ...process.env }
+    Object.assign(process.env, environment)
+    try {
+      addSettings(command, [setting])
+      command.parse([], { from: 'user' })
+    } finally {
+      for (const name of Object.keys(environment)) if (before[name] === undefined) delete process.env[name]
+    }
+    return (await settingsOf(command, [setting])).externalPort
+  }
+  t.equal(await read({ EXTERNAL_PORT: '443' }), 443)
+  t.equal(await read({ EXTERNAL_PORT: '443', ORRERY_EXTERNAL_PORT: '8443' }), 8443)
+  t.equal(await read({ EXTERNAL_PORT: '' }), undefined)
+  await t.rejects(read({ EXTERNAL_PORT: 'tcp://10.0.0.1:443' }), /is not a whole number/)
+})
