@@ -28,7 +28,7 @@ import { httpFront } from './httpFront.ts'
 import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
 import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
 import { ensurePki, type Pki } from './pki/ensurePki.ts'
-import { writeAdminKubeconfig } from './pki/kubeconfig.ts'
+import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import type { Logger } from './request/logger.ts'
 import { secureContext, type TlsKeys } from './server/httpServer.ts'
 import { listenWide } from './server/listenWide.ts'
@@ -48,6 +48,10 @@ export interface ApiServer {
   /** The authority that vouches for this server now. */
   readonly caPem: string
   readonly kubeconfigPath: string
+  /** The administrator's kubeconfig, as of now, for who reaches the server by another URL (without a path). */
+  kubeconfigFor(server: string): string
+  /** Tells when there is another one. */
+  onKubeconfig(listener: () => void): void
   /** Signs client certificates with the server's own authority. */
   readonly certificates: CertificateSigner
   /** What syncers say became of what was placed in their clusters. */
@@ -68,7 +72,9 @@ export interface ApiServer {
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { log, dataDir } = options
   const address = advertisedAddress({ ...options, interfaces: networkInterfaces() })
-  const hostnames = [options.bindAddress, ...options.externalHostnames].filter(host => !isWildcard(host))
+  const hostnames = [options.bindAddress, ...options.externalHostnames, ...(options.furtherNames ?? [])].filter(
+    host => !isWildcard(host),
+  )
   const certificateClock = options.certificateClock ?? renewalClock
   const ensure = (): Promise<Pki> =>
     ensurePki(join(dataDir, 'pki'), { hostnames, ips: [address], clock: certificateClock.now })
@@ -173,14 +179,20 @@ async function apiServerParts(
     await app.close()
   }
   const kubeconfigPath = join(options.dataDir, 'admin.kubeconfig')
-  const writeKubeconfig = ({ caPem, admin }: Pki): Promise<void> =>
-    writeAdminKubeconfig(kubeconfigPath, {
-      server: url,
-      caPem,
-      clientCertPem: admin.certPem,
-      clientKeyPem: admin.keyPem,
-      ...(!options.spaces && { plain: true }),
-    })
+  let newest = pki
+  const kubeconfigAt = (server: string): AdminKubeconfig => ({
+    server,
+    caPem: newest.caPem,
+    clientCertPem: newest.admin.certPem,
+    clientKeyPem: newest.admin.keyPem,
+    ...(!options.spaces && { plain: true }),
+  })
+  const kubeconfigListeners: (() => void)[] = []
+  const writeKubeconfig = async (of: Pki): Promise<void> => {
+    newest = of
+    await writeAdminKubeconfig(kubeconfigPath, kubeconfigAt(url))
+    for (const tell of kubeconfigListeners) tell()
+  }
   let { caPem } = pki
   const authorityListeners: ((caPem: string) => void)[] = []
   const use = async (renewed: Pki): Promise<void> => {
@@ -290,6 +302,8 @@ async function apiServerParts(
       return caPem
     },
     kubeconfigPath,
+    kubeconfigFor: server => adminKubeconfig(kubeconfigAt(server)),
+    onKubeconfig: listener => void kubeconfigListeners.push(listener),
     certificates,
     outcomes: assembly.outcomes,
     previews: assembly.previews,

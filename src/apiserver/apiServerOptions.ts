@@ -20,6 +20,8 @@ export interface ApiServerOptions {
   securePort: number
   /** Names and addresses that clients use beside the bind address; the first one goes into URLs. */
   externalHostnames: readonly string[]
+  /** Names in the server's certificate beside those, which are in no URL. */
+  furtherNames?: readonly string[]
   /** In URLs, beside the first external hostname. Default: the port it listens on. */
   externalPort?: number | undefined
   /** The IP address that the Service `kubernetes` leads to. Default: see advertisedAddress.ts. */

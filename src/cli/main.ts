@@ -116,6 +116,18 @@ const START: readonly Setting[] = [
     alias: 'EXTERNAL_PORT',
   },
   {
+    flags: '--internal-address <host:port>',
+    description: 'where what runs beside the server reaches it, such as its Service; goes into certificate and Secret',
+  },
+  {
+    flags: '--kubeconfig-secret <name>',
+    description: 'Secret (or namespace/name) of the cluster it runs in that gets kubeconfigs for outside and inside',
+  },
+  {
+    flags: '--host-kubeconfig <file>',
+    description: 'kubeconfig of that cluster; default: the pod it runs in',
+  },
+  {
     flags: '--ensure-imw <paths...>',
     description: 'inventory spaces that are made at each start where they are missing',
     list: true,

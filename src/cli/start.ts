@@ -6,6 +6,7 @@ import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { DEFAULT_IN_FLIGHT } from '../apiserver/server/inFlight.ts'
 import { BOOTSTRAP } from '../apiserver/spaces/initialSpaces.ts'
 import type { Client } from '../client/client.ts'
+import type { Logger } from '../client/logger.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
 import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
@@ -27,6 +28,8 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   if (settings.etcdServers !== undefined)
     throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')
   const chosen = chosenOf(settings.controllers as string[] | undefined)
+  const internal = internalAddress(settings.internalAddress as string | undefined)
+  const writer = await secretWriter(settings, log)
   const ensured = ensuredSpaces(settings)
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const build = buildInfo()
@@ -39,6 +42,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     serviceNodePortRange: settings.serviceNodePortRange as string | undefined,
     advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
+    furtherNames: internal === undefined ? [] : [internal.host],
     externalPort: settings.externalPort as number | undefined,
     spaces: true,
     elsewhere,
@@ -81,6 +85,14 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     logger: log,
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))
+  const secret = writer?.({
+    external: settings.externalHostname === undefined && internal !== undefined ? undefined : server.url,
+    internal: internal?.url,
+    kubeconfigFor: url => server.kubeconfigFor(url),
+    caPem: () => server.caPem,
+  })
+  server.onKubeconfig(() => secret?.write())
+  secret?.write()
   await ensureSpaces(clientFor(BOOTSTRAP), ensured, log)
   process.stdout.write(`orrery ready: ${server.url}\n`)
   const memory = systemMemory()
@@ -90,9 +102,27 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   // Now, not when somebody asks: what is edited from now on is not what runs.
   await Promise.all([terminated(), build.treeState()])
   stopReturning?.()
+  await secret?.stop()
   await controllers.stop()
   await server.close()
   return 0
+}
+
+/** Loaded by who wants it. */
+async function secretWriter(settings: Record<string, unknown>, log: Logger) {
+  const { kubeconfigSecret: secret, hostKubeconfig: kubeconfig } = settings as Record<string, string | undefined>
+  if (secret === undefined || secret === '') return undefined
+  const { kubeconfigWriter } = await import('./hostCluster.ts')
+  return await kubeconfigWriter({ secret, kubeconfig }, log)
+}
+
+/** @throws Error naming the flag */
+function internalAddress(text: string | undefined): { host: string; url: string } | undefined {
+  if (text === undefined || text === '') return undefined
+  const [, host, port] = /^(\[[0-9a-fA-F:.]+\]|[a-zA-Z0-9_.-]+):(\d{1,5})$/.exec(text) ?? []
+  if (host === undefined || Number(port) > 65_535)
+    throw new Error(`--internal-address: ${JSON.stringify(text)} is not host:port, such as orrery.orrery.svc:443`)
+  return { host, url: `https://${host}:${port}` }
 }
 
 function reserveOf(mib: number | undefined): number | undefined {

@@ -1,7 +1,5 @@
 /** `orrery syncer`: carries between a mailbox space and the cluster beside which it runs. */
 import { randomUUID } from 'node:crypto'
-import { statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
@@ -14,6 +12,7 @@ import { type Logger, silentLogger } from '../client/logger.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
+import { inCluster, versionOf } from './inCluster.ts'
 import { createLightLog } from './lightLog.ts'
 import { logChoice } from './logLevel.ts'
 import { privateFolder } from './privateFolder.ts'
@@ -22,7 +21,6 @@ import { terminated } from './signals.ts'
 import { tellRehearsal, tellUnknown } from './syncerDryRun.ts'
 import { SyncerHealth } from './syncerHealth.ts'
 
-const IN_CLUSTER = '/var/run/secrets/kubernetes.io/serviceaccount'
 const USER_AGENT = 'orrery-syncer'
 const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 /** Requests under way at the end get this long. */
@@ -280,20 +278,6 @@ async function followedCluster(
   }
 }
 
-/**
- * Follows symbolic links, by which mounted Secrets change. Before each request: a thread that looks instead costs a hundred times
- * as much.
- * @returns `undefined` where nothing is to be seen
- */
-function versionOf(path: string): string | undefined {
-  try {
-    const { ino, mtimeMs, size } = statSync(path)
-    return `${ino} ${mtimeMs} ${size}`
-  } catch {
-    return undefined
-  }
-}
-
 /** @throws Error when it is no cluster's */
 async function clusterOptions(settings: Record<string, unknown>): Promise<HttpClientOptions> {
   const path = settings.toKubeconfig as string | undefined
@@ -307,26 +291,7 @@ async function clusterOptions(settings: Record<string, unknown>): Promise<HttpCl
       )
     return loaded.options
   }
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env
-  if (!host || !port) throw new Error('--to-kubeconfig is required outside a cluster')
-  const authority = `${IN_CLUSTER}/ca.crt`
-  const tokenFile = `${IN_CLUSTER}/token`
-  let seen = versionOf(authority)
-  let tls: TlsMaterial = { caPem: await readFile(authority, 'utf8') }
-  let token = ''
-  let tokenSeen: string | undefined
-  return {
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    tls: () => tls,
-    // The kubelet renews what is in these files: look each time.
-    async token() {
-      const version = versionOf(authority)
-      if (version !== seen) tls = { caPem: await readFile(authority, 'utf8') }
-      seen = version
-      const tokenVersion = versionOf(tokenFile)
-      if (tokenVersion === undefined || tokenVersion !== tokenSeen) token = (await readFile(tokenFile, 'utf8')).trim()
-      tokenSeen = tokenVersion
-      return token
-    },
-  }
+  const options = await inCluster()
+  if (options === undefined) throw new Error('--to-kubeconfig is required outside a cluster')
+  return options
 }
