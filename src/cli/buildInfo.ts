@@ -1,11 +1,13 @@
 /**
  * Which program this is. In a checkout, which runs without a build: its commit, and when it came to be at it. In a package:
- * what `npm pack` wrote into `build.json` (see writeBuildInfo.ts). What is neither does not know.
+ * and in the one file: what the release wrote into `build.json` (see tools/release/). What is neither does not know.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSea } from 'node:sea'
 import { type BuildInfo, type TreeState, UNKNOWN_BUILD } from '../apiserver/server/versionInfo.ts'
+import { programFile } from '../program/programFile.ts'
 import { PROGRAM_ROOT } from '../program/programRoot.ts'
 import { readCheckout } from './checkout.ts'
 
@@ -16,7 +18,12 @@ const PROGRAM = ['bin', 'src', 'openapi', 'tools', 'package.json', 'package-lock
 const GIT_TIMEOUT_MS = 5000
 
 /** Reads a few small files. A `.git` in a folder above is another project's. */
-export function buildInfo(root = PROGRAM_ROOT): BuildInfo {
+export function buildInfo(root?: string): BuildInfo {
+  if (root === undefined && isSea()) return told(programFile(BUILD_FILE), process.execPath)
+  return ofFolder(root ?? PROGRAM_ROOT)
+}
+
+function ofFolder(root: string): BuildInfo {
   const checkout = readCheckout(root)
   if (checkout === undefined) return recorded(join(root, BUILD_FILE)) ?? UNKNOWN_BUILD
   let state: Promise<TreeState> | undefined
@@ -48,7 +55,7 @@ function askGit(root: string): Promise<TreeState> {
   })
 }
 
-/** @throws Error when the file is there and was not written by `npm pack` */
+/** @throws Error when the file is there and the release did not write it */
 function recorded(path: string): BuildInfo | undefined {
   let text: string
   try {
@@ -57,6 +64,10 @@ function recorded(path: string): BuildInfo | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
+  return told(text, path)
+}
+
+function told(text: string, path: string): BuildInfo {
   const { gitCommit, gitTreeState, buildDate } = JSON.parse(text) as Record<string, unknown>
   if (typeof gitCommit !== 'string' || !isTreeState(gitTreeState) || typeof buildDate !== 'string')
     throw new Error(`${path} is broken: install the package again`)

@@ -11,7 +11,7 @@ await Promise.all([
   import('./start.ts'),
   import('./syncer.ts'),
   import('./simulateWec.ts'),
-  import('./ws/runProgram.ts'),
+  import('./ws/terminal.ts'),
   import('./ws/program.ts'),
   import('./kubestellar/program.ts'),
   import('../client/kubeConfigLibrary.ts'),

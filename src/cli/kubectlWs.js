@@ -2,7 +2,7 @@
 import { keepCompiledCode } from './compileCache.js'
 
 keepCompiledCode()
-const { endWithReader, processTerminal } = await import('./ws/runProgram.ts')
+const { endWithReader, processTerminal } = await import('./ws/terminal.ts')
 const { kubectlWs } = await import('./ws/program.ts')
 endWithReader()
 process.exitCode = await kubectlWs(process.argv.slice(2), processTerminal)

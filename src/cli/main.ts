@@ -1,11 +1,12 @@
 /** The sub-commands of `orrery`. */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../apiserver/serviceNetwork/serviceRanges.ts'
 import { CONTROLLER_NAMES } from '../controllers/controllerNames.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
+import { endWithReader, processTerminal, type Terminal } from './ws/terminal.ts'
 
 interface SubCommand {
   name: string
@@ -326,19 +327,45 @@ const COMMANDS: readonly SubCommand[] = [
 
 const VERSION_SUMMARY = 'print the version, its commit and date'
 
-/** As `orrery 1.2.3 (commit 0123…, clean, 2026-01-31T10:20:30Z)`: what is not known is left out. */
-async function versionLine(): Promise<string> {
-  const { buildInfo } = await import('./buildInfo.ts')
-  const { programVersion } = await import('./programVersion.ts')
-  const { UNKNOWN_BUILD } = await import('../apiserver/server/versionInfo.ts')
-  const { name, version } = programVersion()
-  const { commit, date, treeState } = buildInfo()
-  const facts = [commit && `commit ${commit}`, await treeState(), date !== UNKNOWN_BUILD.date && date].filter(Boolean)
-  return facts.length > 0 ? `${name} ${version} (${facts.join(', ')})` : `${name} ${version}`
+interface Plugin {
+  name: string
+  summary: string
+  run(args: readonly string[]): Promise<number>
+}
+
+/** The kubectl plugins under the names that they have behind `kubectl`, with command lines of their own. */
+const PLUGINS: readonly Plugin[] = [
+  {
+    name: 'ws',
+    summary: 'move between spaces, as kubectl ws',
+    run: async args => {
+      const { kubectlWs } = await import('./ws/program.ts')
+      return await asPlugin(kubectlWs, args)
+    },
+  },
+  {
+    name: 'kubestellar',
+    summary: 'inventory, workload spaces and syncers, as kubectl kubestellar',
+    run: async args => {
+      const { kubectlKubestellar } = await import('./kubestellar/program.ts')
+      return await asPlugin(kubectlKubestellar, args)
+    },
+  },
+]
+
+async function asPlugin(
+  run: (args: readonly string[], terminal: Terminal) => Promise<number>,
+  args: readonly string[],
+): Promise<number> {
+  endWithReader()
+  return await run(args, processTerminal)
 }
 
 /** Runs one command line; resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  const [first, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
+  const plugin = PLUGINS.find(({ name }) => name === first)
+  if (plugin !== undefined) return await plugin.run(rest)
   let code = 0
   const program = new Command('orrery')
     .description('A multi-cluster configuration server: spaces, placement and syncing in one process')
@@ -373,11 +400,18 @@ export async function main(args: readonly string[]): Promise<number> {
     for (const below of commands) add(command, below)
   }
   for (const command of COMMANDS) add(program, command)
+  // For the help: they have run already.
+  for (const { name, summary } of PLUGINS) program.command(name).description(summary)
+  const version = program.command('version').description(VERSION_SUMMARY)
+  version.addOption(new Option('-o, --output <format>', 'json: all that is known, as JSON').choices(['json']))
   const printVersion = async (): Promise<number> => {
-    process.stdout.write(`${await versionLine()}\n`)
+    const { factsLine, programFacts } = await import('./programFacts.ts')
+    const facts = await programFacts()
+    const { output } = version.opts<{ output?: 'json' }>()
+    process.stdout.write(`${output === 'json' ? JSON.stringify(facts, undefined, 2) : factsLine(facts)}\n`)
     return 0
   }
-  program.command('version').description(VERSION_SUMMARY).action(reporting('version', printVersion))
-  await program.parseAsync(args[0] === '--version' ? ['version'] : [...args], { from: 'user' })
+  version.action(reporting('version', printVersion))
+  await program.parseAsync(args[0] === '--version' ? ['version', ...args.slice(1)] : [...args], { from: 'user' })
   return code
 }

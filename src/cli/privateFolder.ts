@@ -13,7 +13,7 @@ const OTHERS = 0o077
 const STICKY = 0o1000
 
 /** What an API server keeps in its data dir. */
-const SERVER_ENTRIES = /^(store(\..*)?|pki|admin\.kubeconfig|underway|set-aside\.json)$/
+const SERVER_ENTRIES = /^(store(\..*)?|pki|admin\.kubeconfig|classic-level-.*|underway|set-aside\.json)$/
 
 export interface PrivateFolderOptions {
   path: string

@@ -1,15 +1,15 @@
-/** The data that the program reads while it runs: what `openapi/` holds, in a clone and in a package alike. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { PROGRAM_ROOT } from './programRoot.ts'
+/** The data that the program reads while it runs: what `openapi/` holds, in a clone, in a package and in the one file alike. */
+import { programFile } from './programFile.ts'
 
-/** Where `openapi/derive.ts` puts the catalog of kinds. */
-export const GENERATED_FOLDER = join(PROGRAM_ROOT, 'openapi/generated')
+/** What `openapi/derive.ts` wrote: the catalog of kinds, the descriptions of their fields. As text. */
+export function readGenerated(name: string): string {
+  return programFile(`openapi/generated/${name}`)
+}
 
 /** By API version, then message, the fields as `openapi/protobufTable.ts` explains them. */
 type ProtobufFields = Record<string, Record<string, string>>
 
 /** Reads the table at each call: few processes need it, and those once. */
 export function readProtobufFields(): ProtobufFields {
-  return JSON.parse(readFileSync(join(PROGRAM_ROOT, 'openapi/protobufFields.json'), 'utf8')) as ProtobufFields
+  return JSON.parse(programFile('openapi/protobufFields.json')) as ProtobufFields
 }

@@ -3,7 +3,9 @@
  * another one in a bundle: `npm run build` makes an entry of each.
  */
 import { join } from 'node:path'
+import { getAsset, isSea } from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { ENTRY_ASSET } from './parts.ts'
 import { PROGRAM_ROOT } from './programRoot.ts'
 
 /** By name, the source of what runs in the thread, from the program's root. */
@@ -20,6 +22,8 @@ export const BUNDLED_THREADS = 'dist/threads'
 const FROM_SOURCES = import.meta.filename.endsWith('.ts')
 
 export function startThread(name: ThreadName, options: WorkerOptions = {}): Worker {
+  // A thread does not find its script in the file that runs: it is given the text, which finds the part of the thread's name.
+  if (isSea()) return new Worker(getAsset(ENTRY_ASSET, 'utf8'), { eval: true, name, ...options })
   const file = FROM_SOURCES ? THREADS[name] : `${BUNDLED_THREADS}/${name}.js`
   return new Worker(join(PROGRAM_ROOT, file), { name, ...options })
 }

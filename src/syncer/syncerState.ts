@@ -7,10 +7,11 @@
  */
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Level } from 'level'
 import { isRecord } from '../apimachinery/object.ts'
 import type { Logger } from '../client/logger.ts'
+import { keepAddonIn } from '../program/addon.ts'
 import { type Echo, Echoes } from './echoes.ts'
 import { isMirrored, keyOf, keyText, MailboxMirror, type Mirrored, type MirrorState } from './mirror.ts'
 
@@ -134,15 +135,19 @@ export class SyncerState {
     if (this.#database) return this.#database
     const path = join(dir, DATABASE)
     await mkdir(path, { recursive: true, mode: 0o700 })
+    // An engine that cannot be loaded says nothing of the state.
+    const database = databaseIn(path)
     try {
-      this.#database = await opened(path)
+      await database.open()
+      this.#database = database
     } catch (error) {
       const { code, message } = causeOf(error)
       if (code === 'LEVEL_LOCKED') throw new Error('another process has it: give each syncer a state dir of its own')
       // All of it can be read again.
       this.#logger.warn({ stateDir: dir }, `the saved state is damaged and begun anew: ${message}`)
       await rm(path, { recursive: true, force: true })
-      this.#database = await opened(path)
+      this.#database = databaseIn(path)
+      await this.#database.open()
     }
     return this.#database
   }
@@ -167,15 +172,14 @@ export class SyncerState {
 }
 
 /** Loaded where there is something to keep. */
-async function opened(path: string): Promise<Database> {
+function databaseIn(path: string): Database {
+  keepAddonIn(dirname(path))
   const { Level: Opened } = createRequire(import.meta.url)('level') as typeof import('level')
-  const database = new Opened<string, string>(path, {
+  return new Opened<string, string>(path, {
     writeBufferSize: MEMORY_BYTES,
     cacheSize: MEMORY_BYTES,
     maxOpenFiles: 20,
   })
-  await database.open()
-  return database
 }
 
 function causeOf(error: unknown): { code: unknown; message: string } {

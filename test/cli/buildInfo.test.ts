@@ -126,6 +126,7 @@ t.test('what is packed knows the commit, and nothing stays behind', async t => {
     'cli/writeBuildInfo.ts',
     'cli/buildInfo.ts',
     'cli/checkout.ts',
+    'program/programFile.ts',
     'program/programRoot.ts',
     'apiserver/server/versionInfo.ts',
   ]) {

@@ -2,12 +2,10 @@
  * The kinds that every space serves without a CustomResourceDefinition: Kubernetes' own and Orrery's, as `openapi/derive.ts`
  * prepared them. Loaded once per process and shared by all spaces; nobody may change what it returns.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { CatalogFile, CatalogResource, DescriptionsFile, SchemaNode } from '../../../openapi/catalogFormat.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { ONE_VALUE, type Schema, STRUCT_FACTS, STRUCT_NAME } from '../../apimachinery/schema.ts'
-import { GENERATED_FOLDER } from '../../program/dataFiles.ts'
+import { readGenerated } from '../../program/dataFiles.ts'
 
 export interface Catalog {
   /** The Kubernetes release of the built-in kinds: `1.36`. */
@@ -25,11 +23,11 @@ export interface Catalog {
 }
 
 /**
- * @param folder where `openapi/derive.ts` wrote its files
+ * @param read the text of a file that `openapi/derive.ts` wrote
  * @throws Error when the files are missing, saying how to make them
  */
-export function loadCatalog(folder: string = GENERATED_FOLDER): Catalog {
-  const file = readGenerated(folder, 'catalog.json') as CatalogFile
+export function loadCatalog(read: (name: string) => string = readGenerated): Catalog {
+  const file = parsed(read, 'catalog.json') as CatalogFile
   const names = new Map<Schema, string>()
   const definitions = linkDefinitions(file.definitions, names)
   const listNames = new Map<ResourceType, string>()
@@ -44,7 +42,7 @@ export function loadCatalog(folder: string = GENERATED_FOLDER): Catalog {
     definitions,
     definitionName: schema => names.get(schema),
     listDefinitionName: type => listNames.get(type),
-    loadDescriptions: () => readGenerated(folder, 'descriptions.json') as DescriptionsFile,
+    loadDescriptions: () => parsed(read, 'descriptions.json') as DescriptionsFile,
   }
 }
 
@@ -62,11 +60,11 @@ function markOpenFields(schema: Schema): void {
   }
 }
 
-function readGenerated(folder: string, name: string): unknown {
+function parsed(read: (name: string) => string, name: string): unknown {
   try {
-    return JSON.parse(readFileSync(join(folder, name), 'utf8'))
+    return JSON.parse(read(name))
   } catch (cause) {
-    throw new Error(`cannot read ${join(folder, name)}: run "node openapi/derive.ts" to write it`, { cause })
+    throw new Error(`cannot read openapi/generated/${name}: run "node openapi/derive.ts" to write it`, { cause })
   }
 }
 

@@ -4,6 +4,8 @@
  * objects and that. So current objects are read back
  * without meeting history, history is forgotten without meeting current objects, and what is missing shows.
  */
+import { dirname } from 'node:path'
+import { keepAddonIn } from '../../program/addon.ts'
 import type { HistoryPage, Journal, JournalState } from '../journal.ts'
 import { keyText, rangeHolds } from '../keys.ts'
 import { type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
@@ -89,6 +91,7 @@ export class LevelJournal implements Journal {
    */
   async load(each: (stored: Stored) => void): Promise<JournalState> {
     const { path, warn } = this.#options
+    keepAddonIn(dirname(path))
     await finishAcceptedLoss(path)
     await this.#acceptLoss()
     const read = await readStore(this.#options, each)

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
@@ -168,7 +167,6 @@ t.test('a space shows its address under a capital key', async t => {
 })
 
 t.test('missing files say how to make them', async t => {
-  const empty = mkdtempSync(join(tmpdir(), 'catalog-'))
-  t.teardown(() => rmSync(empty, { recursive: true }))
-  t.throws(() => loadCatalog(empty), /run "node openapi\/derive.ts"/)
+  const missing = (name: string): string => readFileSync(join(t.testdirName, name), 'utf8')
+  t.throws(() => loadCatalog(missing), /run "node openapi\/derive.ts"/)
 })

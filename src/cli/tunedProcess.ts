@@ -1,0 +1,38 @@
+/**
+ * What the C library and V8 are told before a process begins that will run for long, as `bin/orrery` and `bin/run.sh` tell it
+ * (they say why): the process replaces itself by one that is told so. Where that cannot be done, it runs as it is, and takes
+ * more memory.
+ */
+import { isSea } from 'node:sea'
+
+export const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '8' } as const
+export const FLAGS: readonly string[] = ['--max-semi-space-size=4', '--concurrent-turbofan-max-threads=1']
+export const FRUGAL_FLAGS: readonly string[] = [
+  '--max-semi-space-size=2',
+  '--optimize-for-size',
+  '--no-opt',
+  '--no-maglev',
+]
+const LASTING = new Set(['start', 'syncer', 'simulate-wec'])
+/** Says, by its id, which process is the second one already: it keeps the id. */
+const DONE = 'ORRERY_TUNED'
+
+/** Returns where nothing is to be told any more, or cannot be. */
+export function becomeTuned(args: readonly string[]): void {
+  const isDone = process.env[DONE] === String(process.pid)
+  // Names that begin so are settings.
+  delete process.env[DONE]
+  const [command = ''] = args
+  if (isDone || !LASTING.has(command) || process.platform !== 'linux' || process.execve === undefined) return
+  const wanted = command === 'syncer' ? [...FLAGS, ...FRUGAL_FLAGS] : FLAGS
+  const flags = wanted.filter(flag => !process.execArgv.includes(flag))
+  const environment = Object.entries(ENVIRONMENT).filter(([name]) => process.env[name] === undefined)
+  // The one file takes flags from nowhere but its command line; people give them as they do to any program of Node.
+  const given = isSea() ? (process.env.NODE_OPTIONS ?? '') : ''
+  if (flags.length === 0 && environment.length === 0 && given === '') return
+  const env = { ...process.env, ...Object.fromEntries(environment), [DONE]: String(process.pid) }
+  const options = [given, ...flags].filter(Boolean).join(' ')
+  const forOneFile = [process.argv0, ...(options === '' ? [] : [`--node-options=${options}`]), ...args]
+  const forNode = [process.argv0, ...process.execArgv, ...flags, process.argv[1]!, ...args]
+  process.execve(process.execPath, isSea() ? forOneFile : forNode, env)
+}

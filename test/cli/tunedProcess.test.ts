@@ -1,0 +1,35 @@
+/** Whatever form the program has, a process that lasts is told the same as in a clone. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { ENVIRONMENT, FLAGS, FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
+
+const BIN = join(import.meta.dirname, '../../bin')
+const TUNED = join(import.meta.dirname, '../../src/cli/tunedProcess.ts')
+
+t.test('it is what bin/ says', async t => {
+  const run = readFileSync(join(BIN, 'run.sh'), 'utf8')
+  t.ok(run.includes(`exec "$node" ${FLAGS.join(' ')} $frugal`))
+  t.ok(run.includes(`frugal='${FRUGAL_FLAGS.join(' ')}'`))
+  const orrery = readFileSync(join(BIN, 'orrery'), 'utf8')
+  for (const [name, value] of Object.entries(ENVIRONMENT)) t.ok(orrery.includes(`\${${name}:-${value}}`), name)
+})
+
+t.test('a process becomes one that was told, once, and keeps what was said otherwise', async t => {
+  const script = `
+    import { becomeTuned } from ${JSON.stringify(TUNED)}
+    becomeTuned(process.argv.slice(2))
+    console.log(JSON.stringify([process.execArgv, process.env.MALLOC_ARENA_MAX, process.env.ORRERY_TUNED ?? null]))`
+  const file = join(t.testdir({ 'x.js': script, 'package.json': '{"type":"module"}' }), 'x.js')
+  const told = (...args: string[]): unknown =>
+    JSON.parse(
+      execFileSync(process.execPath, [file, ...args], {
+        env: { MALLOC_ARENA_MAX: '1', PATH: process.env.PATH },
+        encoding: 'utf8',
+      }),
+    )
+  t.strictSame(told('start'), [FLAGS, '1', null])
+  t.strictSame(told('syncer'), [[...FLAGS, ...FRUGAL_FLAGS], '1', null])
+  t.strictSame(told('version'), [[], '1', null])
+})

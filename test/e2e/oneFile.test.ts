@@ -1,0 +1,125 @@
+/** All of the program as one file: what it is made of, that it runs as the sources do, and what it says where it cannot. */
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
+import { ENTRY_ASSET } from '../../src/program/parts.ts'
+import { addonPath, buildOneFile, fillParts } from '../../tools/release/oneFile.ts'
+import { buildParts } from '../../tools/release/parts.ts'
+import { Api } from '../support/api.ts'
+import { run, startOrrery } from '../support/orrery.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
+import { accessOf, CONFIGMAPS, temporaryDir } from '../support/server.ts'
+
+// It bundles, and writes more than 100 MB.
+t.setTimeout(FILE_LIMIT_MS)
+
+const ADDON = /^classic-level-[0-9a-f]{16}\.node$/
+const BUILD = { gitCommit: 'c'.repeat(40), gitTreeState: 'clean', buildDate: '2026-01-31T10:20:30Z' }
+const bin = temporaryDir(t)
+const program = join(bin, 'orrery')
+const parts = await buildParts()
+buildOneFile({ path: program, build: JSON.stringify(BUILD), parts })
+for (const name of ['kubectl-ws', 'kubectl-kubestellar']) symlinkSync('orrery', join(bin, name))
+// Nothing of the machine's: neither a Node nor a folder to keep anything in.
+const env = { PATH: '/nowhere', HOME: '/nowhere', NODE_COMPILE_CACHE: '', TMPDIR: '/nowhere' }
+
+t.test('it says which commit it is, and is the plugins by the name of the link', async t => {
+  const version = await run(program, ['version', '-o', 'json'], { env })
+  t.match(JSON.parse(version.out), { ...BUILD, name: 'orrery', form: 'one file', node: process.version })
+  t.match(await run(join(bin, 'kubectl-ws'), ['--help'], { env }), { code: 0, out: /^Usage: kubectl ws/ })
+  t.match(await run(join(bin, 'kubectl-kubestellar'), ['--help'], { env }), { code: 0, out: /^Usage: kubectl kube/ })
+  t.match(await run(program, ['ws', '--help'], { env }), { code: 0, out: /^Usage: kubectl ws/ })
+  t.match(await run(program, ['help', 'kubestellar'], { env }), { code: 0, out: /^Usage: kubectl kubestellar/ })
+  t.match(await run(program, ['start', '--secure-port', 'x'], { env }), { code: 1, err: /secure-port/ })
+})
+
+t.test('a server serves, with its threads, its data and its database engine', async t => {
+  const orrery = await startOrrery(t, undefined, { program, env: { ...env, NODE_OPTIONS: '--max-old-space-size=900' } })
+  const told = readFileSync(`/proc/${orrery.pid}/environ`, 'utf8').split('\0')
+  t.ok(told.includes('MALLOC_ARENA_MAX=2') && told.includes('UV_THREADPOOL_SIZE=8'), 'as bin/orrery starts it')
+  t.match(readFileSync(`/proc/${orrery.pid}/cmdline`, 'utf8'), '--node-options=--max-old-space-size=900')
+  const api = new Api(accessOf(orrery.kubeconfig))
+  t.teardown(() => api.close())
+  t.match(await api.ok(api.get('/version')), BUILD)
+  t.match(await api.ok(api.get('/openapi/v3/api/v1')), { openapi: '3.0.0' })
+  const lines = Array.from({ length: 4000 }, (_, i) => `  k${i}: "v${i}"`)
+  const yaml = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big}\ndata:\n${lines.join('\n')}\n`
+  const made = await api.ok(api.post(CONFIGMAPS, yaml, { type: 'application/yaml' }))
+  t.equal(Object.keys(made.data as object).length, 4000, 'the thread for large YAML starts')
+  const kubeconfig = { env: { ...env, KUBECONFIG: orrery.kubeconfig } }
+  t.match(await run(join(bin, 'kubectl-ws'), ['tree'], kubeconfig), { code: 0, out: /wmw1/, err: '' })
+  t.equal(await orrery.stop(), 0)
+
+  t.test('and refuses an engine that somebody changed', async t => {
+    const [engine, ...others] = readdirSync(orrery.dataDir).filter(name => ADDON.test(name))
+    t.strictSame(others, [])
+    t.strictSame(readFileSync(join(orrery.dataDir, engine!)), readFileSync(addonPath()))
+    appendFileSync(join(orrery.dataDir, engine!), 'changed')
+    const args = ['start', '--data-dir', orrery.dataDir, '--secure-port', '0']
+    t.match(await run(program, args, { env }), {
+      code: 1,
+      out: '',
+      err: /^orrery start: the database engine in .* delete it/m,
+    })
+  })
+})
+
+t.test('a syncer runs without what costs memory', async t => {
+  const args = ['syncer', '--from-kubeconfig', 'nowhere', '--to-kubeconfig', 'nowhere']
+  t.match(await run(program, args, { env }), { code: 1, err: /nowhere/ })
+  const flags = `${FRUGAL_FLAGS.join(' ')} --v8-options`
+  t.match(
+    await run(program, [`--node-options=${flags}`], { env }),
+    { code: 0, out: /--no-maglev|maglev/ },
+    'it takes flags',
+  )
+})
+
+t.test('on file systems that run no programs it says what to do', { skip: noMounts() }, async t => {
+  // A data dir, and a folder for temporary files, both of a kind that a careful administrator mounts.
+  const dir = temporaryDir(t)
+  for (const name of ['data', 'tmp']) mkdirSync(join(dir, name))
+  const mount = (name: string): string => `mount -t tmpfs -o noexec none ${join(dir, name)}`
+  const start = (environment: string): string =>
+    `${environment} ${program} start --data-dir ${join(dir, 'data')}/d --secure-port 0 --disk-reserve-mib 0`
+  const inside = (script: string): ReturnType<typeof run> =>
+    run('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', script])
+  const refused = await inside(`${mount('data')}; ${start('')}`)
+  t.match(refused, { code: 1, out: '', err: /^orrery start: the database engine .* mounted noexec .* Copy that file/m })
+  const wayOut = /\(cp (\S+) (\S+)\/\)/.exec(refused.err)
+  t.equal(wayOut?.[2], bin)
+  const copied = `${mount('data')}; ${start('')} 2>/dev/null; cp ${wayOut?.[1]} ${dir}/; `
+  await inside(copied)
+  const engine = readdirSync(dir).find(name => ADDON.test(name))!
+  cpSync(join(dir, engine), join(bin, engine))
+  t.teardown(() => execFileSync('rm', [join(bin, engine)]))
+  const served = `(${start(`TMPDIR=${join(dir, 'tmp')}`)} & echo $! >${dir}/pid; wait) 2>/dev/null | { read line; echo "$line"; kill $(cat ${dir}/pid); }`
+  t.match(await inside(`${mount('data')}; ${mount('tmp')}; ${served}`), { out: /^orrery ready: / }, 'and that helps')
+})
+
+t.test('what it is made of is the same each time', async t => {
+  const filled = [temporaryDir(t), temporaryDir(t)]
+  for (const folder of filled) fillParts(folder, parts.files)
+  const [names, again] = filled.map(folder => readdirSync(folder).filter(name => name.endsWith('.code')))
+  t.strictSame(names, again)
+  const loaded = [...parts.files.keys()].filter(name => !name.startsWith('threads/') && name !== ENTRY_ASSET)
+  t.equal(names!.length, loaded.length + 2, 'each part, and twice what a syncer runs under flags of its own')
+  for (const name of names!)
+    t.ok(readFileSync(join(filled[0]!, name)).equals(readFileSync(join(filled[1]!, name))), name)
+})
+
+/** Why nothing can be mounted here; `false` where it can. */
+function noMounts(): string | false {
+  try {
+    execFileSync('unshare', ['--user', '--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', bin], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    return false
+  } catch (error) {
+    return `a user may mount nothing here: ${String((error as Error).message)
+      .split('\n')
+      .at(-1)}`
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The parts of which the one file is made (`src/program/parts.ts`): each a script that holds all it needs, but for what Node
+ * brings and the other parts. What two parts share is in both; a part knows nothing of the objects of another one but what it is given.
+ */
+import { join } from 'node:path'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { ENTRY_ASSET, PART_SCHEME } from '../../src/program/parts.ts'
+import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
+import { THREADS } from '../../src/program/startThread.ts'
+import { bundlePlugins } from '../bundlePlugins.ts'
+import { COMMON_OPTIONS } from '../commonOptions.ts'
+
+/** By name, the sources whose exports a part has. Where a source of one part waits for a source of another, it loads that part. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  orrery: ['src/cli/main.ts'],
+  server: ['src/cli/start.ts', 'src/cli/simulateWec.ts', 'src/cli/store.ts', 'src/cli/storedObject.ts'],
+  syncer: ['src/cli/syncer.ts', 'src/cli/syncerStatusCommand.ts'],
+  kubectlWs: ['src/cli/ws/program.ts'],
+  kubectlKubestellar: ['src/cli/kubestellar/program.ts'],
+  kubeConfigLibrary: ['src/client/kubeConfigLibrary.ts'],
+}
+const OPTIONAL = ['bufferutil', 'utf-8-validate']
+
+/** Each as a script; with the sources that are in it, as esbuild names them. */
+export interface BuiltParts {
+  /** By the name of the asset. */
+  files: Map<string, Buffer>
+  inputs: string[]
+}
+
+export async function buildParts(): Promise<BuiltParts> {
+  const files = new Map<string, Buffer>()
+  const inputs = new Set<string>()
+  const add = async (name: string, options: BuildOptions, wrapped: boolean): Promise<void> => {
+    const { outputFiles, metafile } = await build({
+      ...COMMON_OPTIONS,
+      absWorkingDir: PROGRAM_ROOT,
+      ...options,
+      bundle: true,
+      write: false,
+      format: 'cjs',
+      // With these a script says `require` where the sources say `import()`, and has no address of its own.
+      supported: { 'dynamic-import': false },
+      define: { 'import.meta.url': 'fromFile', 'import.meta.filename': 'fromFile', 'import.meta.main': 'false' },
+      // The banner is before esbuild's own first line; what it declares is the script's alone.
+      banner: {
+        js: `${wrapped ? '(function(exports,require,module){' : ''}const fromFile="file://"+process.execPath;`,
+      },
+      footer: { js: wrapped ? '})' : '' },
+      external: [...OPTIONAL],
+      plugins: [...bundlePlugins, addonPlugin, partsPlugin(name)],
+      metafile: true,
+      outfile: 'part.cjs',
+    })
+    files.set(name, Buffer.from(inAscii(outputFiles![0]!.text), 'latin1'))
+    for (const input of Object.keys(metafile!.inputs)) inputs.add(input)
+  }
+  await add(ENTRY_ASSET, { entryPoints: ['src/cli/oneFile.ts'] }, false)
+  for (const [name, sources] of Object.entries(PARTS)) await add(`${name}.cjs`, { stdin: exportsOf(sources) }, true)
+  for (const [name, source] of Object.entries(THREADS))
+    await add(`threads/${name}.cjs`, { entryPoints: [source] }, true)
+  return { files, inputs: [...inputs] }
+}
+
+/** V8 needs half the memory for such a text. esbuild leaves other letters in regular expressions alone. */
+function inAscii(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function exportsOf(sources: readonly string[]): NonNullable<BuildOptions['stdin']> {
+  const lines = sources.map(source => `export * from ${JSON.stringify(`./${source}`)}`)
+  return { contents: lines.join('\n'), resolveDir: PROGRAM_ROOT, loader: 'ts' }
+}
+
+/** `import()` of a source that is in another part. */
+function partsPlugin(within: string): Plugin {
+  const owners = new Map<string, string>()
+  for (const [name, sources] of Object.entries(PARTS))
+    for (const source of sources) owners.set(join(PROGRAM_ROOT, source), name)
+  return {
+    name: 'parts',
+    setup(build) {
+      build.onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) => {
+        if (kind !== 'dynamic-import') return undefined
+        const owner = owners.get(join(resolveDir, path))
+        if (owner === undefined || `${owner}.cjs` === within) return undefined
+        return { path: `${PART_SCHEME}${owner}`, external: true }
+      })
+    },
+  }
+}
+
+/** The library looks for its addon beside its own file when it is loaded; here it is made ready when it is first used. */
+const addonPlugin: Plugin = {
+  name: 'addon',
+  setup(build) {
+    build.onLoad({ filter: /\/classic-level\/binding\.js$/ }, () => ({
+      contents: `
+        const { loadAddon } = require(${JSON.stringify(join(PROGRAM_ROOT, 'src/program/addon.ts'))})
+        const addon = {}
+        const late = new Proxy({}, {
+          get(_, name) {
+            Object.assign(addon, loadAddon())
+            Object.setPrototypeOf(addon, Object.prototype)
+            return addon[name]
+          },
+        })
+        module.exports = Object.setPrototypeOf(addon, late)`,
+      loader: 'js',
+    }))
+  },
+}
