@@ -16,8 +16,8 @@ export interface HistoryOptions {
   maxBytes: number
   /** Throws when the store is closed. */
   assertOpen: () => void
-  /** Events up to a revision are not to be read any more, unless memory still has them. */
-  compacted?: (revision: Revision) => void
+  /** Events up to a revision are not to be read any more, but for the newest where they are still `inMemory`. */
+  compacted?: (revision: Revision, inMemory: boolean) => void
 }
 
 export interface Stretch {
@@ -132,8 +132,7 @@ export class History {
 
   /** The journal has nothing up to the newest revision. What memory has of it can still be read. */
   forgotten(): void {
-    this.#compactedRevision = this.#revision
-    this.#compacted?.(this.#revision)
+    this.forget(this.#revision, true)
   }
 
   /** @throws StorageError `Future` */
@@ -141,10 +140,16 @@ export class History {
     if (through > this.#revision) throw this.#futureError(through)
     if (through <= this.#compactedRevision) return
     // Before the journal forgets anything: whoever reads history now is told so instead of being given holes.
-    this.#compactedRevision = through
-    this.#recent.dropThrough(through)
-    this.#compacted?.(through)
+    this.forget(through)
     await this.#compactJournal(through)
+  }
+
+  /** What happened up to a revision is not to be read any more, but for the newest events where they stay `inMemory`. */
+  forget(through: Revision, inMemory = false): void {
+    if (through < this.#compactedRevision) return
+    this.#compactedRevision = through
+    if (!inMemory) this.#recent.dropThrough(through)
+    this.#compacted?.(through, inMemory)
   }
 
   /** Finishes a compaction that a crash cut short. */

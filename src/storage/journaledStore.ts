@@ -3,11 +3,12 @@
  * are answered from memory; only history that memory no longer holds is read from the journal.
  */
 import { Arena } from './arena.ts'
+import type { CommitLog } from './commitLog.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
-import type { Placed } from './objectSlots.ts'
+import { Packing, placedIn } from './packing.ts'
 import { SharedStored, sizeOf } from './sharedStored.ts'
 import { type Named, SharedTexts } from './sharedTexts.ts'
 import {
@@ -45,6 +46,8 @@ export interface JournaledStoreOptions extends MemoryBounds {
   every?: (intervalMs: number, run: () => void) => () => void
   /** Calls back once the loop has looked after all else: writers that come meanwhile share a batch. Default: `setImmediate`. */
   later?: (turn: () => void) => void
+  /** Followed by replicas. */
+  log?: CommitLog
   /** Hears of background work that failed, and of projections that threw. Default: process warnings. */
   logger?: StoreLogger
 }
@@ -80,13 +83,8 @@ export interface BudgetedChange {
 
 /** History is looked through at least this often, however long it is kept: a timer can wait 24 days at most. */
 const MAX_COMPACT_INTERVAL_MS = 3_600_000
-/** Objects that are moved to fresh memory in one go, so that writers wait microseconds. */
-const REPACK_STEP = 1000
 /** Bytes on a disk that is short which are worth a merge of all that is there. */
 const RECLAIM_BYTES = 8 * 1024 * 1024
-/** Garbage in slabs that is not worth a repack. */
-const REPACK_SLACK_BYTES = 16 * 1024 * 1024
-
 export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
   const index = new ObjectIndex()
   const arena = new Arena()
@@ -123,16 +121,17 @@ class JournaledStore implements Store {
   readonly #arena: Arena
   readonly #texts: SharedTexts
   readonly #view: StoreView
+  readonly #packing: Packing
   readonly #commits: GroupCommit
   readonly #historyAgeMs: number
   readonly #budget: JournaledStoreOptions['budget']
   readonly #clock: () => number
   readonly #logger: StoreLogger
+  readonly #log: CommitLog | undefined
   readonly #stopTimer: () => void
   /** The newest revision that a queued write was given. */
   #lastQueued: Revision
   #lastTimeMs: number
-  #repacking = false
   /** The batch that is being written leaves no history. */
   #forgets = false
   /** Bytes that were forgotten or replaced since the disk was given any back; what there was before is enough. */
@@ -151,12 +150,15 @@ class JournaledStore implements Store {
     this.#budget = options.budget
     this.#clock = options.clock ?? Date.now
     this.#logger = options.logger ?? PROCESS_WARNINGS
+    this.#log = options.log
     this.#view = new StoreView({
       ...options,
       ...loaded,
       arrive: () => this.#assertOpen(),
+      compacted: (revision, inMemory) => this.#log?.compacted(revision, inMemory),
       logger: this.#logger,
     })
+    this.#packing = new Packing(loaded.index, loaded.arena, work => this.#report(work))
     this.#commits = new GroupCommit({
       maxBatchBytes: options.maxBatchBytes ?? 4 * 1024 * 1024,
       append: events => this.#append(events),
@@ -166,6 +168,7 @@ class JournaledStore implements Store {
     const intervalMs = Math.min(this.#historyAgeMs / 10, MAX_COMPACT_INTERVAL_MS)
     this.#stopTimer = (options.every ?? everyUnref)(intervalMs, () => this.#compactByItself())
     this.#report(this.#view.history.finishCompaction())
+    this.#log?.begin({ store: this, history: (range, after) => this.#view.pastEvents(range, after) })
   }
 
   get revision(): Revision {
@@ -248,6 +251,7 @@ class JournaledStore implements Store {
     this.#stopTimer()
     await this.#commits.idle()
     this.#view.close()
+    this.#log?.closed()
     await this.#journal.close()
   }
 
@@ -278,7 +282,7 @@ class JournaledStore implements Store {
   #queue(id: string, key: Key, mutation: Mutation, previous: Stored | undefined) {
     if (previous === undefined) assertKey(key)
     const revision = this.#lastQueued + 1
-    this.#spareMemory()
+    this.#packing.consider()
     const mayShare = mutation.text?.own !== undefined || previous instanceof SharedStored
     const alike = mayShare ? this.#texts.alike(key) : undefined
     const place = { key: previous === undefined ? this.#index.ownKey(key, alike?.name) : key, revision }
@@ -309,11 +313,6 @@ class JournaledStore implements Store {
     return previous instanceof SharedStored && previous.note === undefined ? previous.at(revision) : undefined
   }
 
-  #spareMemory(): void {
-    const wasted = this.#arena.allocatedBytes - this.#index.bytes
-    if (wasted > 2 * this.#index.bytes + REPACK_SLACK_BYTES && !this.#repacking) this.#report(this.#repack())
-  }
-
   async #append(events: readonly StoreEvent[]): Promise<void> {
     this.#lastTimeMs = Math.max(this.#lastTimeMs, this.#clock())
     this.#forgets = this.#isShortOfDisk()
@@ -323,6 +322,7 @@ class JournaledStore implements Store {
 
   #publish(events: readonly StoreEvent[]): void {
     this.#view.take(events)
+    this.#log?.committed(events)
     if (this.#forgets) this.#makeRoom(events)
     this.#view.tell(events)
   }
@@ -362,23 +362,6 @@ class JournaledStore implements Store {
     })
   }
 
-  /** Moves all texts to fresh slabs, a bounded number at a time, so that slabs with few living texts are let go. */
-  async #repack(): Promise<void> {
-    this.#repacking = true
-    this.#arena.restart()
-    let after: Key | undefined
-    for (;;) {
-      const step: Stored[] = []
-      this.#index.visit({}, after, stored => step.push(stored) < REPACK_STEP)
-      for (const stored of step)
-        if (!(stored instanceof SharedStored)) this.#index.place(stored.key, placedIn(this.#arena, stored))
-      after = step.at(-1)?.key
-      if (step.length < REPACK_STEP) break
-      await new Promise<void>(resolve => setImmediate(resolve))
-    }
-    this.#repacking = false
-  }
-
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new StorageError('Closed', 'the store is closed')
   }
@@ -391,12 +374,6 @@ class JournaledStore implements Store {
 
 const warnProcess = (_: object, msg: string): void => process.emitWarning(msg)
 const PROCESS_WARNINGS: StoreLogger = { warn: warnProcess, error: warnProcess }
-
-/** A version whose text is copied, and nothing made of it. */
-function placedIn(arena: Arena, { revision, bytes, headBytes, note }: Stored): Placed {
-  const { memory, at } = arena.place(bytes)
-  return { memory, at, length: bytes.length, headBytes, revision, note }
-}
 
 function everyUnref(intervalMs: number, run: () => void): () => void {
   const timer = setInterval(run, intervalMs)

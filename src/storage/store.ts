@@ -175,6 +175,7 @@ export interface Store {
    * Changes one object from its newest state. `change` sees writes that are queued but not yet on disk, so chained updates
    * never conflict; it must be synchronous and free of side effects, because an engine may run it again. What it throws
    * rejects the call and writes nothing; `undefined` writes nothing and answers (after the version seen is on disk) with it.
+   * Writes of one key keep the order of their calls; whose turn is first of those with different keys is for the engine to say.
    */
   update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<UpdateResult>
 

@@ -4,7 +4,7 @@
  */
 import { History } from './history.ts'
 import { WatchHub } from './hub.ts'
-import type { Journal } from './journal.ts'
+import type { HistoryPage, Journal } from './journal.ts'
 import { assertRange } from './keys.ts'
 import type { ObjectIndex } from './objectIndex.ts'
 import { listAt, stretchesAt, Undo } from './pastReads.ts'
@@ -32,8 +32,8 @@ export interface StoreViewOptions extends MemoryBounds {
   compactedRevision: Revision
   /** What every read does first: brings in what it would miss, and throws where nothing can be read any more. */
   arrive: () => void
-  /** History up to a revision was forgotten. */
-  compacted?: (revision: Revision) => void
+  /** History up to a revision was forgotten; `inMemory`: but for the newest events. */
+  compacted?: (revision: Revision, inMemory: boolean) => void
   logger: { error(obj: object, msg: string): void }
 }
 
@@ -108,6 +108,13 @@ export class StoreView {
     // No await from here on, nor behind the last look at `reaches`: a commit between them would not be undone.
     history.undoRecent(undo, range, cursor)
     return { ...listAt(index, undo, range, options), revision: at }
+  }
+
+  /** A page of events of a range behind `after`. @throws as a watch from there */
+  async pastEvents(range: Range, after: Revision): Promise<HistoryPage> {
+    this.history.assertReadable(after)
+    const events = this.history.recent(range, after)
+    return events === undefined ? this.history.older(range, after) : { events, through: this.history.revision }
   }
 
   watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]> {

@@ -1,8 +1,8 @@
 /** Random runs of operations against the naive store. */
 import fc from 'fast-check'
 import { compareKeys } from '../../../src/storage/keys.ts'
-import type { Key, Store } from '../../../src/storage/store.ts'
-import { del, Model, put, rangesAround, readWatch, seen, textOf } from '../support.ts'
+import type { Key, Mutation, Store } from '../../../src/storage/store.ts'
+import { del, Model, put, rangesAround, readWatch, seen, textOf, updated } from '../support.ts'
 import type { Case } from './case.ts'
 
 /** Neighbours in every part, among them a pair that UTF-8 and UTF-16 order differently. */
@@ -103,9 +103,16 @@ async function step(store: Store, model: Model, op: Exclude<Op, { op: 'reopen' }
       return
     }
     case 'update': {
-      for (const key of op.keys)
-        if (op.type === 'put' || model.current(key) !== undefined) model.apply(op.type, key, op.data)
-      await Promise.all(op.keys.map(key => store.update(key, () => ({ put, delete: del })[op.type](op.data))))
+      const held = new Set(op.keys.filter(key => model.current(key) !== undefined))
+      const change = (): Mutation => ({ put, delete: del })[op.type](op.data)
+      const stored = await Promise.all(op.keys.map(key => updated(store, key, change)))
+      const written = op.keys.flatMap((key, i) => (stored[i] ? [{ key, revision: stored[i].revision }] : []))
+      equal(written.length, op.type === 'put' ? op.keys.length : held.size)
+      // whose turn is first, of those with different keys, is for the engine to say
+      for (const { key, revision } of written.sort((one, other) => one.revision - other.revision)) {
+        model.apply(op.type, key, op.data)
+        equal(revision, model.revision)
+      }
       equal(store.revision, model.revision)
       return
     }

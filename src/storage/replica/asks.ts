@@ -1,0 +1,132 @@
+/** What replicas ask their writer, over a port, and how answers and errors come back. */
+import type { MessagePort } from 'node:worker_threads'
+import {
+  type Key,
+  type Mutation,
+  type Range,
+  type Refusal,
+  type Revision,
+  StorageError,
+  type StorageErrorCode,
+} from '../store.ts'
+
+/** One write as it crosses. */
+export interface SentWrite {
+  readonly key: Key
+  readonly mutation: Mutation
+  readonly expect: Revision
+}
+
+/** By name, what is asked and what is answered. Versions are records. */
+export interface Asks {
+  /** A page of all objects, of one instant. */
+  objects: { ask: { after: Key | undefined }; answer: ObjectsPage }
+  history: {
+    ask: { range: Range; after: Revision }
+    answer: { versions: Uint8Array; replaced: boolean[]; through: Revision }
+  }
+  write: { ask: { writes: readonly SentWrite[] }; answer: readonly SentResult[] }
+  compact: { ask: { revision: Revision | undefined }; answer: undefined }
+}
+
+export interface ObjectsPage {
+  readonly versions: Uint8Array
+  readonly revision: Revision
+  readonly compactedRevision: Revision
+  readonly more: boolean
+}
+
+/** `version`: a record of what was stored, or of what stood in the way. */
+export interface SentResult {
+  readonly ok: boolean
+  readonly version: Uint8Array | undefined
+  readonly refused?: Refusal
+}
+
+type AskName = keyof Asks
+export type AskHandlers = { readonly [N in AskName]: (ask: Asks[N]['ask']) => Promise<Asks[N]['answer']> }
+
+interface Question {
+  readonly id: number
+  readonly name: AskName
+  readonly ask: Asks[AskName]['ask']
+}
+
+type Answer = { readonly id: number } & (
+  | { readonly answer: unknown }
+  | { readonly error: { readonly message: string; readonly code?: StorageErrorCode; readonly isType: boolean } }
+)
+
+/** Answers what comes through a port; keeps no process alive. */
+export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
+  const serve = async ({ id, name, ask }: Question): Promise<void> => {
+    let answer: Answer
+    try {
+      answer = { id, answer: await (handlers[name] as (ask: unknown) => Promise<unknown>)(ask) }
+    } catch (error) {
+      answer = { id, error: sent(error) }
+    }
+    port.postMessage(answer)
+  }
+  port.on('message', (question: Question) => void serve(question))
+  port.unref()
+}
+
+/** Asks through a port, and keeps its thread alive for as long as it waits for an answer. */
+export class Asker {
+  readonly #port: MessagePort
+  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>()
+  #lastId = 0
+  #ended: Error | undefined
+
+  constructor(port: MessagePort) {
+    this.#port = port
+    port.on('message', (answer: Answer) => this.#heard(answer))
+    port.on('close', () => this.end(new StorageError('Closed', 'the store is closed')))
+    port.unref()
+  }
+
+  async ask<N extends AskName>(name: N, ask: Asks[N]['ask']): Promise<Asks[N]['answer']> {
+    if (this.#ended !== undefined) throw this.#ended
+    const id = ++this.#lastId
+    const answered = Promise.withResolvers<unknown>()
+    if (this.#asked.size === 0) this.#port.ref()
+    this.#asked.set(id, answered)
+    this.#port.postMessage({ id, name, ask } satisfies Question)
+    return (await answered.promise) as Asks[N]['answer']
+  }
+
+  /** Resolves when nothing is asked any more. */
+  async idle(): Promise<void> {
+    while (this.#asked.size > 0) await Promise.allSettled([...this.#asked.values()].map(({ promise }) => promise))
+  }
+
+  /** Nothing is answered any more. */
+  end(why: Error): void {
+    if (this.#ended !== undefined) return
+    this.#ended = why
+    for (const { reject } of this.#asked.values()) reject(why)
+    this.#asked.clear()
+    this.#port.close()
+  }
+
+  #heard(answer: Answer): void {
+    const asked = this.#asked.get(answer.id)
+    this.#asked.delete(answer.id)
+    if (this.#asked.size === 0) this.#port.unref()
+    if ('error' in answer) asked?.reject(received(answer.error))
+    else asked?.resolve(answer.answer)
+  }
+}
+
+type SentError = Extract<Answer, { error: unknown }>['error']
+
+function sent(error: unknown): SentError {
+  const message = error instanceof Error ? error.message : String(error)
+  return { message, isType: error instanceof TypeError, ...(error instanceof StorageError && { code: error.code }) }
+}
+
+function received({ message, code, isType }: SentError): Error {
+  if (code !== undefined) return new StorageError(code, message)
+  return isType ? new TypeError(message) : new Error(message)
+}

@@ -1,0 +1,88 @@
+/** The objects of a replica, in memory of its own, and how they get there. */
+import { Arena } from '../arena.ts'
+import { ObjectIndex } from '../objectIndex.ts'
+import { placedIn } from '../packing.ts'
+import type { SharedStored } from '../sharedStored.ts'
+import { SharedTexts } from '../sharedTexts.ts'
+import { type Key, type Revision, StorageError, type Stored } from '../store.ts'
+import type { Asker } from './asks.ts'
+import type { LogReader } from './logReader.ts'
+import { type ReadVersion, versionsIn } from './versionRecords.ts'
+
+export class Contents {
+  readonly index = new ObjectIndex()
+  readonly texts = new SharedTexts()
+  readonly arena = new Arena()
+
+  /** A version as it is kept here. */
+  kept(version: ReadVersion, previous: Stored | undefined): Stored {
+    const shared = this.#shared(version, previous)
+    if (shared !== undefined) return shared
+    const { revision, headBytes, note, text } = version
+    const { memory, at } = this.arena.place(text)
+    const bytes = Buffer.from(memory, at, text.length)
+    const key = previous?.key ?? this.index.ownKey(version.key)
+    return { key, revision, bytes, headBytes, ...(note !== undefined && { note }) }
+  }
+
+  /** Takes a version, unless what is there is newer; nothing is made of it. */
+  load(version: ReadVersion): void {
+    const present = this.index.get(version.key)
+    if (present !== undefined && present.revision >= version.revision) return
+    const shared = this.#shared(version, present)
+    const key = present?.key ?? shared?.key ?? this.index.ownKey(version.key)
+    this.index.place(key, shared ?? placedIn(this.arena, { ...version, bytes: version.text }))
+    this.texts.replaced(shared, present)
+  }
+
+  /** Lets go of what was deleted, unless what is there is newer. */
+  unload({ key, revision }: Pick<Stored, 'key' | 'revision'>): void {
+    const present = this.index.get(key)
+    if (present === undefined || present.revision >= revision) return
+    this.index.delete(key)
+    this.texts.replaced(undefined, present)
+  }
+
+  /** Where its writer has a text once for many, it is so here. */
+  #shared(
+    { key, revision, headBytes, note, own, text }: ReadVersion,
+    previous: Stored | undefined,
+  ): SharedStored | undefined {
+    if (own === undefined) return undefined
+    const alike = this.texts.alike(key)
+    const ownKey = previous?.key ?? this.index.ownKey(key, alike?.name)
+    return this.texts.written({ key: ownKey, revision, headBytes, note, bytes: Buffer.from(text) }, own, alike)
+  }
+}
+
+/**
+ * Loads all objects, page by page, while others write. A page is of one instant, and the log is read up to that and no further: so in
+ * the end all is of the last page's instant. @throws StorageError `Closed`
+ */
+export async function load(
+  contents: Contents,
+  reader: LogReader,
+  asker: Pick<Asker, 'ask'>,
+): Promise<{ revision: Revision; compactedRevision: Revision }> {
+  let forgotten = 0
+  const visitor = {
+    version: (type: 'put' | 'delete', version: ReadVersion): void =>
+      type === 'put' ? contents.load(version) : contents.unload(version),
+    compacted: (revision: Revision): void => {
+      forgotten = revision
+    },
+    closed: (): void => {
+      throw new StorageError('Closed', 'the store is closed')
+    },
+  }
+  let after: Key | undefined
+  for (;;) {
+    const { versions, revision, compactedRevision, more } = await asker.ask('objects', { after })
+    for (const version of versionsIn(versions)) {
+      contents.load(version)
+      after = version.key
+    }
+    reader.read(visitor, revision)
+    if (!more) return { revision, compactedRevision: Math.max(compactedRevision, forgotten) }
+  }
+}

@@ -1,0 +1,130 @@
+/** The log as a follower reads it: from where it was, as far as it is published. */
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import type { Revision } from '../store.ts'
+import { IN_SEGMENT, IS_CUT, type LogLink, SEGMENT_START, type SegmentNews } from './logSegments.ts'
+import {
+  lengthAt,
+  RECORD_HEAD_BYTES,
+  RECORDS,
+  type ReadVersion,
+  readVersion,
+  revisionAt,
+  typeAt,
+} from './versionRecords.ts'
+
+/** What a record says. The text of a version is good until the call returns. */
+export interface LogVisitor {
+  version(type: 'put' | 'delete', version: ReadVersion): void
+  /** History up to a revision is forgotten; `inMemory`: the newest events may still be read. */
+  compacted(revision: Revision, inMemory: boolean): void
+  closed(): void
+}
+
+interface Segment {
+  readonly bytes: Buffer
+  readonly words: Int32Array
+}
+
+export class LogReader {
+  readonly #head: Int32Array
+  readonly #state: Int32Array
+  readonly #news: MessagePort
+  readonly #segments = new Map<number, Segment>()
+  #segment: Segment
+  #at: number
+  /** The head when the log was last read to its end. */
+  #seen: number | undefined
+  /** Of a long text, what came before its record. */
+  #pieces: Buffer[] = []
+
+  constructor({ head, state, segments, segment, at }: LogLink) {
+    this.#head = new Int32Array(head)
+    this.#state = new Int32Array(state)
+    this.#news = segments
+    this.#segment = this.#found(segment)
+    this.#at = at
+  }
+
+  /** Whether there is something to read. */
+  get isBehind(): boolean {
+    return Atomics.load(this.#head, 0) !== this.#seen
+  }
+
+  /** The writer has given this follower up: what it may read is not the whole log. */
+  get isCut(): boolean {
+    return Atomics.load(this.#state, IS_CUT) === 1
+  }
+
+  /** Resolves when there may be something to read; keeps no process alive. */
+  async wait(): Promise<void> {
+    if (this.#seen === undefined) return
+    const waited = Atomics.waitAsync(this.#head, 0, this.#seen)
+    if (waited.async) await waited.value
+  }
+
+  /** Wakes whoever waits. */
+  wake(): void {
+    Atomics.notify(this.#head, 0)
+  }
+
+  /** Reads what is published, at least; no version behind `through`. */
+  read(visitor: LogVisitor, through = Number.POSITIVE_INFINITY): void {
+    const head = Atomics.load(this.#head, 0)
+    let end = Atomics.load(this.#segment.words, 0)
+    while (this.#at < end) {
+      const { bytes } = this.#segment
+      const type = typeAt(bytes, this.#at)
+      if (type === RECORDS.next) {
+        this.#enter(revisionAt(bytes, this.#at))
+        end = Atomics.load(this.#segment.words, 0)
+        continue
+      }
+      if (revisionAt(bytes, this.#at) > through) return
+      this.#visit(visitor, type)
+      this.#at += lengthAt(bytes, this.#at)
+    }
+    this.#seen = head
+  }
+
+  close(): void {
+    this.#news.close()
+  }
+
+  #visit(visitor: LogVisitor, type: number): void {
+    const { bytes } = this.#segment
+    const at = this.#at
+    if (type === RECORDS.piece)
+      this.#pieces.push(Buffer.from(bytes.subarray(at + RECORD_HEAD_BYTES, at + lengthAt(bytes, at))))
+    else if (type === RECORDS.closed) visitor.closed()
+    else if (type === RECORDS.compacted) visitor.compacted(revisionAt(bytes, at), false)
+    else if (type === RECORDS.forgotten) visitor.compacted(revisionAt(bytes, at), true)
+    else visitor.version(type === RECORDS.put ? 'put' : 'delete', this.#whole(readVersion(bytes, at)))
+  }
+
+  #whole(version: ReadVersion): ReadVersion {
+    if (this.#pieces.length === 0) return version
+    const text = Buffer.concat([...this.#pieces, version.text])
+    this.#pieces = []
+    return { ...version, text }
+  }
+
+  #enter(id: number): void {
+    this.#segment = this.#found(id)
+    this.#at = SEGMENT_START
+    // from here on the last one may be filled again
+    Atomics.add(this.#state, IN_SEGMENT, 1)
+  }
+
+  #found(id: number): Segment {
+    for (let news = receiveMessageOnPort(this.#news); news; news = receiveMessageOnPort(this.#news))
+      this.#learn(news.message as SegmentNews)
+    const segment = this.#segments.get(id)
+    if (segment === undefined) throw new Error(`segment ${id} of the log is not known`)
+    return segment
+  }
+
+  #learn({ id, memory }: SegmentNews): void {
+    if (memory === undefined) this.#segments.delete(id)
+    else this.#segments.set(id, { bytes: Buffer.from(memory), words: new Int32Array(memory, 0, 1) })
+  }
+}

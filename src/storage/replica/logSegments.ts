@@ -1,0 +1,218 @@
+/**
+ * The log that replicas follow, as its writer has it: records in shared memory, in segments. A segment is filled once, and again only
+ * when every follower has left it, so nobody reads what is being written. A follower that is too far behind is cut off: what it may
+ * still be reading is never filled again.
+ */
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { RECORD_HEAD_BYTES, RECORDS, writeHead } from './versionRecords.ts'
+
+/** Of a segment, the first word: up to where it can be read. */
+export const SEGMENT_START = 8
+/** Words of a follower: the ordinal of the segment that it is in, and whether it was cut off. */
+export const IN_SEGMENT = 0
+export const IS_CUT = 1
+
+export interface LogSegmentsOptions {
+  /** Default: 1 MiB. */
+  segmentBytes?: number
+  /** Segments that followers may be behind. Default: 64. */
+  maxSegments?: number
+}
+
+/** What a follower reads the log by; all of it can be sent to a thread. */
+export interface LogLink {
+  /** One word that changes with each commit. */
+  readonly head: SharedArrayBuffer
+  /** The follower's words. */
+  readonly state: SharedArrayBuffer
+  /** Tells of segments, in time for whoever takes what lies there when it meets one that it does not know. */
+  readonly segments: MessagePort
+  /** Where to begin. */
+  readonly segment: number
+  readonly at: number
+}
+
+/** Of a segment: its memory, or nothing where it is used no more. */
+export interface SegmentNews {
+  readonly id: number
+  readonly memory?: SharedArrayBuffer
+}
+
+interface Segment {
+  readonly id: number
+  readonly memory: SharedArrayBuffer
+  readonly bytes: Buffer
+  readonly words: Int32Array
+  /** How many came before. */
+  ordinal: number
+  used: number
+  /** Somebody who was cut off may be reading it. */
+  isLeft: boolean
+}
+
+interface Follower {
+  readonly state: Int32Array
+  readonly port: MessagePort
+  readonly onCut: () => void
+}
+
+/** Segments that wait to be filled again. */
+const KEPT = 4
+
+export class LogSegments {
+  readonly #segmentBytes: number
+  readonly #maxSegments: number
+  readonly #head = new SharedArrayBuffer(4)
+  readonly #headWord = new Int32Array(this.#head)
+  readonly #followers = new Set<Follower>()
+  /** Those that somebody may have to read; the last one is being filled. */
+  #live: Segment[] = []
+  #free: Segment[] = []
+  #lastId = 0
+  #ordinal = 0
+  /** Those that were written to since the last {@link publish}. */
+  readonly #written = new Set<Segment>()
+
+  constructor({ segmentBytes = 1024 * 1024, maxSegments = 64 }: LogSegmentsOptions = {}) {
+    this.#segmentBytes = segmentBytes
+    this.#maxSegments = maxSegments
+  }
+
+  get followers(): number {
+    return this.#followers.size
+  }
+
+  /** Bytes of shared memory that it holds. */
+  get heldBytes(): number {
+    return (this.#live.length + this.#free.length) * this.#segmentBytes
+  }
+
+  /** The longest record. */
+  get roomBytes(): number {
+    return this.#segmentBytes - SEGMENT_START - RECORD_HEAD_BYTES
+  }
+
+  /** Begins behind all that was published. `end` is for who goes by itself; `onCut` hears that it was too slow. */
+  follow(onCut: () => void): { link: LogLink; end: () => void } {
+    if (this.#live.length === 0) this.#begin()
+    const current = this.#live.at(-1)!
+    const { port1, port2 } = new MessageChannel()
+    const state = new SharedArrayBuffer(8)
+    const follower: Follower = { state: new Int32Array(state), port: port1, onCut }
+    follower.state[IN_SEGMENT] = current.ordinal
+    this.#followers.add(follower)
+    for (const segment of [...this.#live, ...this.#free]) tell(follower, segment)
+    return {
+      link: { head: this.#head, state, segments: port2, segment: current.id, at: current.used },
+      end: () => this.#leave(follower),
+    }
+  }
+
+  /** Makes room for a record of so many bytes, and lets it be written. Nobody reads it before {@link publish}. */
+  append(bytes: number, write: (into: Buffer, at: number) => void): void {
+    if (bytes > this.roomBytes) throw new RangeError(`a record of ${bytes} bytes is longer than a segment of the log`)
+    let segment = this.#live.at(-1)!
+    if (segment.used + bytes + RECORD_HEAD_BYTES > this.#segmentBytes) segment = this.#next(segment)
+    write(segment.bytes, segment.used)
+    segment.used += bytes
+    this.#written.add(segment)
+  }
+
+  /** All that was appended can be read. */
+  publish(): void {
+    for (const segment of this.#written) Atomics.store(segment.words, 0, segment.used)
+    this.#written.clear()
+    // all may have been cut off meanwhile
+    if (this.#followers.size === 0) this.#forget()
+    this.#wake()
+  }
+
+  /** Nobody can follow any more, whoever did. */
+  cutAll(): void {
+    for (const follower of [...this.#followers]) this.#cut(follower)
+    this.#wake()
+  }
+
+  #wake(): void {
+    Atomics.add(this.#headWord, 0, 1)
+    Atomics.notify(this.#headWord, 0)
+  }
+
+  #next(full: Segment): Segment {
+    this.#collect()
+    while (this.#live.length >= this.#maxSegments && this.#followers.size > 0) this.#cutSlowest()
+    const next = this.#begin()
+    writeHead(full.bytes, full.used, RECORDS.next, next.id)
+    full.used += RECORD_HEAD_BYTES
+    this.#written.add(full)
+    return next
+  }
+
+  #begin(): Segment {
+    const segment = this.#free.pop() ?? this.#make()
+    segment.ordinal = this.#ordinal++
+    segment.used = SEGMENT_START
+    Atomics.store(segment.words, 0, SEGMENT_START)
+    this.#live.push(segment)
+    return segment
+  }
+
+  #make(): Segment {
+    const memory = new SharedArrayBuffer(this.#segmentBytes)
+    const segment: Segment = {
+      id: ++this.#lastId,
+      memory,
+      bytes: Buffer.from(memory),
+      words: new Int32Array(memory, 0, 1),
+      ordinal: 0,
+      used: SEGMENT_START,
+      isLeft: false,
+    }
+    for (const follower of this.#followers) tell(follower, segment)
+    return segment
+  }
+
+  /** Takes back what all have left. */
+  #collect(): void {
+    const current = this.#live.at(-1)
+    if (current === undefined) return
+    let oldest = current.ordinal
+    for (const { state } of this.#followers) oldest = Math.min(oldest, Atomics.load(state, IN_SEGMENT))
+    const kept = this.#live.findIndex(segment => segment.ordinal >= oldest)
+    for (const segment of this.#live.splice(0, kept)) {
+      if (!segment.isLeft && this.#free.length < KEPT) this.#free.push(segment)
+      else for (const { port } of this.#followers) port.postMessage({ id: segment.id } satisfies SegmentNews)
+    }
+  }
+
+  #cutSlowest(): void {
+    let slowest: Follower | undefined
+    for (const follower of this.#followers)
+      if (!slowest || follower.state[IN_SEGMENT]! < slowest.state[IN_SEGMENT]!) slowest = follower
+    this.#cut(slowest!)
+    this.#collect()
+  }
+
+  #cut(follower: Follower): void {
+    Atomics.store(follower.state, IS_CUT, 1)
+    for (const segment of this.#live) segment.isLeft = true
+    this.#leave(follower)
+    follower.onCut()
+  }
+
+  #leave(follower: Follower): void {
+    if (!this.#followers.delete(follower)) return
+    follower.port.close()
+    if (this.#followers.size === 0) this.#forget()
+  }
+
+  #forget(): void {
+    this.#live = []
+    this.#free = []
+    this.#written.clear()
+  }
+}
+
+function tell({ port }: Follower, { id, memory }: Segment): void {
+  port.postMessage({ id, memory } satisfies SegmentNews)
+}

@@ -1,0 +1,197 @@
+/**
+ * The log of a store in shared memory, for replicas in other threads: each commit is there before its writer is answered, so what
+ * they read afterwards, here or there, is no older. Without followers nothing is written.
+ */
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { CommitLog, LogSource } from '../commitLog.ts'
+import type { HistoryPage } from '../journal.ts'
+import { sizeOf } from '../sharedStored.ts'
+import { type Key, type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
+import { type Asks, type ObjectsPage, type SentResult, type SentWrite, serveAsks } from './asks.ts'
+import { type LogLink, LogSegments, type LogSegmentsOptions } from './logSegments.ts'
+import {
+  RECORD_HEAD_BYTES,
+  RECORDS,
+  type RecordType,
+  VersionRecord,
+  versionsAsBytes,
+  writeHead,
+} from './versionRecords.ts'
+
+/** What a replica is made of in its thread: to be transferred with its ports. */
+export interface ReplicaLink {
+  readonly log: LogLink
+  readonly asks: MessagePort
+}
+
+export interface Following {
+  readonly link: ReplicaLink
+  /** Its ports, for whoever transfers it. */
+  readonly ports: MessagePort[]
+  end(): void
+}
+
+export interface SharedLogOptions extends LogSegmentsOptions {
+  logger?: { error(fields: { err: unknown }, msg: string): void }
+}
+
+/** Objects in one message, and how large their texts may be together, but for the last one. */
+const PAGE_OBJECTS = 1000
+const PAGE_BYTES = 1024 * 1024
+
+export class SharedLog implements CommitLog {
+  readonly #segments: LogSegments
+  readonly #pieceBytes: number
+  readonly #logger: SharedLogOptions['logger']
+  #source: LogSource | undefined
+  #isClosed = false
+
+  constructor({ logger, ...options }: SharedLogOptions = {}) {
+    this.#segments = new LogSegments(options)
+    this.#pieceBytes = this.#segments.roomBytes >>> 2
+    this.#logger = logger
+  }
+
+  /** Bytes of shared memory that it holds. */
+  get heldBytes(): number {
+    return this.#segments.heldBytes
+  }
+
+  get followers(): number {
+    return this.#segments.followers
+  }
+
+  /** A new follower, which has everything from now on; what is there it asks for. `onCut` hears that it was too slow. */
+  follow(onCut: () => void = () => {}): Following {
+    const source = this.#source
+    if (source === undefined || this.#isClosed) throw new StorageError('Closed', 'the store is closed')
+    const asks = new MessageChannel()
+    const cut = (): void => {
+      asks.port1.close()
+      onCut()
+    }
+    const { link, end } = this.#segments.follow(cut)
+    serveAsks(asks.port1, {
+      objects: ({ after }) => objectsPage(source, after),
+      history: ({ range, after }) => historyPage(source, range, after),
+      write: ({ writes }) => written(source, writes),
+      compact: async ({ revision }) => void (await source.store.compact(revision)),
+    })
+    // its thread may die
+    asks.port1.on('close', end)
+    return {
+      link: { log: link, asks: asks.port2 },
+      ports: [link.segments, asks.port2],
+      end: () => {
+        end()
+        asks.port1.close()
+      },
+    }
+  }
+
+  begin(source: LogSource): void {
+    this.#source = source
+  }
+
+  committed(events: readonly StoreEvent[]): void {
+    this.#tell(() => {
+      for (const { type, stored } of events) this.#append(type, stored)
+    })
+  }
+
+  compacted(revision: Revision, inMemory: boolean): void {
+    this.#mark(inMemory ? RECORDS.forgotten : RECORDS.compacted, revision)
+  }
+
+  closed(): void {
+    this.#isClosed = true
+    this.#mark(RECORDS.closed, 0)
+  }
+
+  #mark(type: RecordType, revision: Revision): void {
+    this.#tell(() => this.#segments.append(RECORD_HEAD_BYTES, (into, at) => writeHead(into, at, type, revision)))
+  }
+
+  /** Who cannot be told everything is told nothing any more: a commit is none the worse for it. */
+  #tell(append: () => void): void {
+    if (this.#segments.followers === 0) return
+    try {
+      append()
+      this.#segments.publish()
+    } catch (error) {
+      this.#logger?.error({ err: error }, 'the log of the store cannot be written; its replicas are made anew')
+      this.#segments.cutAll()
+    }
+  }
+
+  #append(type: StoreEvent['type'], stored: Stored): void {
+    if (this.#segments.followers === 0) return
+    const record = new VersionRecord(type, stored)
+    let text = stored.bytes
+    while (record.bytes + text.length > this.#segments.roomBytes && text.length > 0) {
+      this.#appendPiece(text.subarray(0, this.#pieceBytes), stored.revision)
+      text = text.subarray(this.#pieceBytes)
+    }
+    this.#segments.append(record.bytes + text.length, (into, at) => record.write(into, at, text))
+  }
+
+  #appendPiece(piece: Buffer, revision: Revision): void {
+    this.#segments.append(RECORD_HEAD_BYTES + piece.length, (into, at) => {
+      writeHead(into, at, RECORDS.piece, revision, piece.length)
+      into.set(piece, at + RECORD_HEAD_BYTES)
+    })
+  }
+}
+
+async function objectsPage({ store }: LogSource, after: Key | undefined): Promise<ObjectsPage> {
+  const listed = store.list({}, { limit: PAGE_OBJECTS, uncounted: true, ...(after && { after }) })
+  const { compactedRevision } = store
+  const page = await listed
+  const items = upTo(page.items, PAGE_BYTES, sizeOf)
+  return {
+    versions: versionsAsBytes(items.map(stored => ({ type: 'put', stored }))),
+    revision: page.revision,
+    compactedRevision,
+    more: page.more || items.length < page.items.length,
+  }
+}
+
+async function historyPage(source: LogSource, range: Range, after: Revision): Promise<Asks['history']['answer']> {
+  const page = await source.history(range, after)
+  const { events, through } = cutPage(page)
+  const versions = events.flatMap(({ type, stored, previous }) => [
+    { type, stored },
+    ...(previous ? [{ type: 'put' as const, stored: previous }] : []),
+  ])
+  return {
+    versions: versionsAsBytes(versions),
+    replaced: events.map(({ previous }) => previous !== undefined),
+    through,
+  }
+}
+
+function cutPage({ events, through }: HistoryPage): HistoryPage {
+  const kept = upTo(events, PAGE_BYTES, ({ stored, previous }) => sizeOf(stored) + (previous ? sizeOf(previous) : 0))
+  return kept.length === events.length ? { events, through } : { events: kept, through: kept.at(-1)!.revision }
+}
+
+async function written({ store }: LogSource, writes: readonly SentWrite[]): Promise<SentResult[]> {
+  const results = await store.writeMany(writes)
+  return results.map((result, i) => {
+    const { type } = writes[i]!.mutation
+    if (result.ok) return { ok: true, version: versionsAsBytes([{ type, stored: result.stored }]) }
+    const { current, refused } = result
+    const version = current && versionsAsBytes([{ type: 'put', stored: current }])
+    return { ok: false, version, ...(refused && { refused }) }
+  })
+}
+
+/** As many as have so many bytes together; one at least. */
+function upTo<T>(items: readonly T[], limitBytes: number, bytesOf: (item: T) => number): T[] {
+  let bytes = 0
+  const end = items.findIndex((item, i) => {
+    bytes += bytesOf(item)
+    return i > 0 && bytes > limitBytes
+  })
+  return end < 0 ? [...items] : items.slice(0, end)
+}
