@@ -132,8 +132,8 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${ENDPOINTS}/webSocketSink.ts`, 'WAITING_LIMIT_BYTES', bytes],
   ],
   'unread events of one watcher': [
-    ['src/storage/journaledStore.ts', 'options.watcherBacklog', count],
-    ['src/storage/journaledStore.ts', 'options.watcherBacklogBytes', bytes],
+    ['src/storage/storeView.ts', 'options.watcherBacklog', count],
+    ['src/storage/storeView.ts', 'options.watcherBacklogBytes', bytes],
   ],
   'a watch without `timeoutSeconds`; a space stream': [
     [`${ENDPOINTS}/watch.ts`, 'DEFAULT_TIMEOUT_SECONDS', count],

@@ -6,7 +6,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { at as fieldAt } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { ADOPT, CREATE_ONLY, KEEP_ON_DELETE, OVERWRITE, WAVE } from '../../src/apimachinery/placement.ts'
+import {
+  ADOPT,
+  CREATE_ONLY,
+  KEEP_ON_DELETE,
+  OVERWRITE,
+  PLACEMENT_GRANTS,
+  WAVE,
+} from '../../src/apimachinery/placement.ts'
 import { unlessGone } from '../../src/client/unlessGone.ts'
 import { temporaryDir } from '../support/server.ts'
 import {
@@ -153,6 +160,55 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
     t.equal((await cluster.get(MAPS, at('before'))).metadata.resourceVersion, before.metadata.resourceVersion)
   })
 
+  await t.test(
+    'what a grant lets take over is taken over, and stays with its own fields when the source goes',
+    async t => {
+      const grant = (adoptExisting: boolean) =>
+        inventory.patch(PLACEMENT_GRANTS, { name: 'wmw1' }, 'merge', { spec: { adoptExisting } })
+      await grant(true)
+      await cluster.create(MAPS, map('granted', { own: 'x' }))
+      await wds.create(MAPS, map('granted', { x: '1' }))
+      await until(cluster, MAPS, at('granted'), is('data', { own: 'x', x: '1' }))
+      await grant(false)
+      await wds.patch(MAPS, at('granted'), 'merge', { data: { x: '2' } })
+      await until(cluster, MAPS, at('granted'), is('data', { own: 'x', x: '2' }))
+      await wds.delete(MAPS, at('granted'))
+      const left = await until(cluster, MAPS, at('granted'), is('data', { own: 'x' }))
+      t.notMatch(JSON.stringify(left?.metadata), 'kubestellar', 'it bears no mark')
+    },
+  )
+
+  await t.test('who keeps changing an object is told of, and the object is put right each time', async () => {
+    await wds.create(MAPS, map('fought', { x: '1' }))
+    await until(cluster, MAPS, at('fought'), there)
+    for (const x of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await cluster.patch(MAPS, at('fought'), 'merge', { data: { x } })
+      await until(cluster, MAPS, at('fought'), is('data', { x: '1' }))
+    }
+    await syncer.said('keeps changing fields of this object that the center sets')
+    await wds.delete(MAPS, at('fought'))
+    await until(cluster, MAPS, at('fought'), gone)
+  })
+
+  await t.test("a richer definition of the cluster's own stays as it is, and serves what is placed", async t => {
+    const rich = definition('tools.group3.test', 'tools', 'Tool', ['v1', 'v2'])
+    await cluster.create(CRDS, rich)
+    const before = await until(cluster, CRDS, { name: 'tools.group3.test' }, isEstablished)
+    await wds.create(CRDS, definition('tools.group3.test', 'tools', 'Tool'))
+    await until(wds, CRDS, { name: 'tools.group3.test' }, isEstablished)
+    const hammer = { namespace: 'shop', name: 'hammer' }
+    const tools = { group: 'group3.test', version: 'v1', resource: 'tools' }
+    await wds.create(tools, { apiVersion: 'group3.test/v1', kind: 'Tool', metadata: hammer, spec: { n: 1 } })
+    const named = { apiGroup: 'group3.test', resources: ['tools'], namespaces: ['shop'], objectNames: ['*'] }
+    await wds.create(PLACEMENTS, placement('tools', [named]))
+    await until(cluster, tools, hammer, is('spec', { n: 1 }))
+    const now = await cluster.get(CRDS, { name: 'tools.group3.test' })
+    t.same([now.metadata.generation, now.metadata.labels], [before?.metadata.generation, before?.metadata.labels])
+    await wds.delete(PLACEMENTS, { name: 'tools' })
+    await until(cluster, tools, hammer, gone)
+    t.ok(await cluster.get(CRDS, { name: 'tools.group3.test' }), 'nor does it go with what was placed')
+  })
+
   await t.test('what is only to be created, or not to be overwritten, is left as the cluster has it', async () => {
     await wds.create(MAPS, annotated(map('first', { x: '1' }), { [CREATE_ONLY]: 'true' }))
     await wds.create(MAPS, annotated(map('seed', { x: '1' }), { [OVERWRITE]: 'false' }))
@@ -231,6 +287,12 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
     async t => {
       await wds.patch(MAPS, at('beside'), 'merge', { data: { x: 'late' } })
       await wds.delete(MAPS, at('blocked'))
+      await until(center.in(mailbox), MAPS, at('blocked'), gone)
+      await until(center.in(mailbox), MAPS, at('beside'), is('data', { x: 'late' }))
+      const trying = Program.orrery(t, ['syncer', '--dry-run', ...command])
+      await trying.said('delete configmaps shop/blocked')
+      t.equal(await trying.exited(), 1, 'there is something to do')
+      await cluster.get(MAPS, at('blocked'))
       const next = Program.orrery(t, ['syncer', ...command])
       await until(cluster, MAPS, at('beside'), is('data', { x: 'late' }))
       await until(cluster, MAPS, at('blocked'), gone)
@@ -249,7 +311,7 @@ function placement(name: string, downsync: object[]): KubeObject {
   return { apiVersion: 'edge.kubestellar.io/v2alpha1', kind: 'EdgePlacement', metadata: { name }, spec }
 }
 
-function definition(name: string, plural: string, kind: string): KubeObject {
+function definition(name: string, plural: string, kind: string, versions = ['v1']): KubeObject {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -259,7 +321,7 @@ function definition(name: string, plural: string, kind: string): KubeObject {
       group: name.slice(name.indexOf('.') + 1),
       scope: 'Namespaced',
       names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
+      versions: versions.map((version, i) => ({ name: version, served: true, storage: i === 0, schema })),
     },
   }
 }
