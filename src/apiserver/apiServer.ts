@@ -29,6 +29,7 @@ import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAdd
 import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
 import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
+import { CertificateFollower, type NamedCertificate, readNamedCertificate } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
 import { secureContext, type TlsKeys } from './server/httpServer.ts'
 import { listenWide } from './server/listenWide.ts'
@@ -71,6 +72,7 @@ export interface ApiServer {
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { log, dataDir } = options
+  const named = options.namedCertificate && (await readNamedCertificate(options.namedCertificate))
   const address = advertisedAddress({ ...options, interfaces: networkInterfaces() })
   const hostnames = [options.bindAddress, ...options.externalHostnames, ...(options.furtherNames ?? [])].filter(
     host => !isWildcard(host),
@@ -107,6 +109,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       budgets,
       setAside,
       address,
+      named,
     })
   } catch (error) {
     setAside?.close()
@@ -131,12 +134,13 @@ interface Opened {
   budgets: SpaceBudgets
   /** Advertised. */
   address: string
+  named: NamedCertificate | undefined
 }
 
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, work, budgets, setAside, address }: Opened,
+  { pki, ensure, clock, store, work, budgets, setAside, address, named }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -174,15 +178,19 @@ async function apiServerParts(
   let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     ready = false
+    await follower?.stop()
     draining.abort()
     stopListening()
     await app.close()
   }
   const kubeconfigPath = join(options.dataDir, 'admin.kubeconfig')
   let newest = pki
+  // who comes by a name of that certificate has to trust its authority
+  const trusted = (server: string): string | undefined =>
+    named?.covers(new URL(server).hostname) ? options.externalCaPem : newest.caPem
   const kubeconfigAt = (server: string): AdminKubeconfig => ({
     server,
-    caPem: newest.caPem,
+    caPem: trusted(server),
     clientCertPem: newest.admin.certPem,
     clientKeyPem: newest.admin.keyPem,
     ...(!options.spaces && { plain: true }),
@@ -195,11 +203,23 @@ async function apiServerParts(
   }
   let { caPem } = pki
   const authorityListeners: ((caPem: string) => void)[] = []
+  let shown = named
+  const showNamed = (certificate: NamedCertificate): void => {
+    shown = certificate
+    const server = app.server as unknown as TlsServer
+    const { certPem: cert, keyPem: key } = certificate
+    for (const name of certificate.names) server.addContext(name, secureContext({ cert, key, ca: caPem }))
+  }
+  const follower =
+    named && options.namedCertificate
+      ? new CertificateFollower({ files: options.namedCertificate, first: named, use: showNamed, clock, log })
+      : undefined
   const use = async (renewed: Pki): Promise<void> => {
     const server = app.server as unknown as TlsServer
     server.setSecureContext(secureContext(tlsKeys(renewed)))
-    certificates.useAuthority({ certPem: renewed.caPem, keyPem: renewed.caKeyPem })
     caPem = renewed.caPem
+    if (shown !== undefined) showNamed(shown)
+    certificates.useAuthority({ certPem: renewed.caPem, keyPem: renewed.caKeyPem })
     await tokenSecrets.useAuthority(caPem)
     for (const tell of authorityListeners) tell(caPem)
     await writeKubeconfig(renewed)
@@ -222,6 +242,8 @@ async function apiServerParts(
       name: 'address',
       needs: ['admission'],
       async start() {
+        if (named !== undefined) showNamed(named)
+        follower?.start()
         stopListening = await listenWide(app, options.bindAddress, options.securePort).catch(tellRemedy)
         url = urlOf(options, options.externalPort ?? port())
         await kubernetesService.start({ address, port: port() })

@@ -5,6 +5,7 @@ import type { Auditor } from './audit/auditor.ts'
 import type { OidcOptions } from './auth/oidcAuthenticator.ts'
 import type { Deflate } from './endpoints/deflater.ts'
 import type { RenewalClock } from './pki/certificateRenewal.ts'
+import type { CertificateFiles } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
 import type { InFlightLimits } from './server/inFlight.ts'
 import type { StrangerLimits } from './server/strangerLimits.ts'
@@ -22,6 +23,10 @@ export interface ApiServerOptions {
   externalHostnames: readonly string[]
   /** Names in the server's certificate beside those, which are in no URL. */
   furtherNames?: readonly string[]
+  /** A certificate for some of the names, by files; for all others the server has its own. */
+  namedCertificate?: CertificateFiles | undefined
+  /** PEM that vouches for that one. Default: the system's authorities. */
+  externalCaPem?: string | undefined
   /** In URLs, beside the first external hostname. Default: the port it listens on. */
   externalPort?: number | undefined
   /** The IP address that the Service `kubernetes` leads to. Default: see advertisedAddress.ts. */

@@ -1,7 +1,7 @@
 /**
  * `--kubeconfig-secret`: the administrator's kubeconfigs as a Secret of the cluster that the server runs in, for people outside
  * (`external.kubeconfig`), for what runs beside it (`cluster.kubeconfig`), and for who does not care (`admin.kubeconfig`). The keys
- * are those of KubeStellar's chart. They are written at the start, when certificates were renewed, and looked after once an hour:
+ * are those of KubeStellar's chart. `ca.crt` is the authority that vouches for the names inside. They are written at the start, when certificates were renewed, and looked after once an hour:
  * a Secret that somebody deleted comes back. The cluster may be away; the server runs all the same.
  */
 import { createHash, X509Certificate } from 'node:crypto'
@@ -122,6 +122,7 @@ export class KubeconfigSecret {
         'admin.kubeconfig': at(best),
         'external.kubeconfig': at(best),
         'cluster.kubeconfig': at(others[0] ?? best),
+        'ca.crt': Buffer.from(caPem()).toString('base64'),
       },
     } as KubeObject
   }

@@ -117,6 +117,14 @@ const START: readonly Setting[] = [
     alias: 'EXTERNAL_PORT',
   },
   {
+    flags: '--tls-sni-cert-key <cert,key>',
+    description: 'files (PEM) of a certificate for the names in it; all other names have the one of the own authority',
+  },
+  {
+    flags: '--external-ca-file <file>',
+    description: "PEM authorities that vouch for that certificate, for kubeconfigs; default: the system's",
+  },
+  {
     flags: '--internal-address <host:port>',
     description: 'where what runs beside the server reaches it, such as its Service; goes into certificate and Secret',
   },
@@ -284,6 +292,13 @@ const COMMANDS: readonly SubCommand[] = [
       ...LOG,
     ],
     load: async () => (await import('./simulateWec.ts')).simulateWec,
+  },
+  {
+    name: 'kubeconfig',
+    summary: "print the administrator's kubeconfig of a server that has run on the data dir",
+    settings: [CONFIG, { ...STOPPED_DATA_DIR, description: 'data dir of the server' }],
+    inFile: START,
+    load: async () => (await import('./printKubeconfig.ts')).printKubeconfig,
   },
   {
     name: 'store',

@@ -1,8 +1,11 @@
 /** `orrery start`: the API server with the built-in controllers in one process. */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
+import type { CertificateFiles } from '../apiserver/pki/namedCertificate.ts'
 import { DEFAULT_IN_FLIGHT } from '../apiserver/server/inFlight.ts'
 import { BOOTSTRAP } from '../apiserver/spaces/initialSpaces.ts'
 import type { Client } from '../client/client.ts'
@@ -43,6 +46,8 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
     advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
     furtherNames: internal === undefined ? [] : [internal.host],
+    namedCertificate: certificateFiles(settings.tlsSniCertKey as string | undefined),
+    externalCaPem: authoritiesIn(settings.externalCaFile as string | undefined),
     externalPort: settings.externalPort as number | undefined,
     spaces: true,
     elsewhere,
@@ -106,6 +111,27 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   await controllers.stop()
   await server.close()
   return 0
+}
+
+/** @throws Error naming the flag */
+function certificateFiles(text: string | undefined): CertificateFiles | undefined {
+  if (text === undefined || text === '') return undefined
+  const [certFile, keyFile, ...others] = text.split(',')
+  if (!certFile || !keyFile || others.length > 0)
+    throw new Error(`--tls-sni-cert-key: ${JSON.stringify(text)} is not two files with a comma between them: CERT,KEY`)
+  return { certFile, keyFile }
+}
+
+/** @throws Error naming the flag */
+function authoritiesIn(file: string | undefined): string | undefined {
+  if (file === undefined || file === '') return undefined
+  try {
+    const pem = readFileSync(file, 'utf8')
+    new X509Certificate(pem)
+    return pem
+  } catch (error) {
+    throw new Error(`--external-ca-file: ${file} holds no certificate in PEM: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 /** Loaded by who wants it. */

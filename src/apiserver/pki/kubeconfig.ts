@@ -8,7 +8,8 @@ import { writePrivateFile } from './files.ts'
 export interface AdminKubeconfig {
   /** `https://HOST:PORT`, without a path. */
   server: string
-  caPem: string
+  /** Absent: the system's authorities are trusted. */
+  caPem: string | undefined
   clientCertPem: string
   clientKeyPem: string
   /** A plain cluster without spaces: one context, `admin`. */
@@ -25,7 +26,8 @@ export function adminKubeconfig(options: AdminKubeconfig): string {
     : { root: `${base}/clusters/root`, base, 'system:admin': base }
   const lines = ['apiVersion: v1', 'kind: Config', 'preferences: {}', 'clusters:']
   for (const [name, server] of Object.entries(servers)) {
-    lines.push('- cluster:', `    certificate-authority-data: ${base64(options.caPem)}`)
+    lines.push('- cluster:')
+    if (options.caPem !== undefined) lines.push(`    certificate-authority-data: ${base64(options.caPem)}`)
     lines.push(`    server: ${JSON.stringify(server)}`, `  name: ${JSON.stringify(name)}`)
   }
   lines.push('contexts:')
