@@ -1,28 +1,21 @@
 # What the programs in this folder share. They set `home`, the folder with package.json, and call `run`.
 
-# run NAME [ARGUMENT...]: a clone runs its sources, whatever an earlier build left in dist/. A package has no sources.
+# run NAME [ARGUMENT...]: a clone runs its sources, on the Node release that package.json pins, whatever the machine has. What is
+# released has no such files: see tools/release/. The same flags for all: code that was compiled under others is not taken
+# from the cache. That malloc is asked by an experimental module needs no warning. A small nursery (4 MiB instead of 16) keeps
+# garbage from counting as memory in use; one optimizing compiler at a time leaves less working memory behind that malloc does
+# not give back. Neither costs speed.
+# A syncer lives beside its cluster, on machines that are small, and has little to compute: there memory counts before speed.
+# Neither optimizing compiler earns there what its code and feedback take; a nursery of half the size would be emptied too often.
 run() {
   name=$1
   shift
-  if [ -d "$home/src" ]; then launch "src/cli/$name.js" "$@"; else launch "dist/$name.js" "$@"; fi
-}
-
-# launch FILE [ARGUMENT...]: on the Node release that package.json pins, whatever the machine has: in the package's own
-# node_modules, or beside it where npm put it for a package that depends on Orrery. The same flags for all: code that was
-# compiled under others is not taken from the cache. That malloc is asked by an experimental module needs no warning. A small nursery (4 MiB instead of 16) keeps garbage from counting as
-# memory in use; one optimizing compiler at a time leaves less working memory behind that malloc does not give back. Neither
-# costs speed.
-# A syncer lives beside its cluster, on machines that are small, and has little to compute: there memory counts before speed.
-# Neither optimizing compiler earns there what its code and feedback take; a nursery of half the size would be emptied too often.
-launch() {
-  file=$1
-  shift
   frugal=
   if [ "${1-}" = syncer ]; then frugal='--max-semi-space-size=2 --optimize-for-size --no-opt --no-maglev'; fi
-  for node in "$home/node_modules/.bin/node" "$home/../.bin/node"; do
-    [ -x "$node" ] || continue
-    exec "$node" --disable-warning=ExperimentalWarning --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $frugal "$home/$file" "$@"
-  done
+  node="$home/node_modules/.bin/node"
+  if [ -x "$node" ]; then
+    exec "$node" --disable-warning=ExperimentalWarning --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $frugal "$home/src/cli/$name.js" "$@"
+  fi
   echo "orrery: there is no Node.js in $home/node_modules: install again" >&2
   exit 1
 }

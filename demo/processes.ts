@@ -4,7 +4,8 @@ import { createWriteStream } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export const BIN = join(import.meta.dirname, '..', 'bin')
+/** Whose programs are run: those of this clone, or of an installation. */
+export const BIN = process.env.DEMO_PROGRAMS ?? join(import.meta.dirname, '..', 'bin')
 
 export class Processes {
   readonly #logDir: string

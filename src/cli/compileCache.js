@@ -32,6 +32,8 @@ function isOwn(folder) {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const { uid, mode } = statSync(folder)
+    // Windows knows neither; there a user's own folders are nobody else's.
+    if (process.getuid === undefined) return folder.startsWith(homedir())
     return uid === process.getuid() && (mode & WRITABLE_BY_OTHERS) === 0
   } catch {
     return false

@@ -5,5 +5,7 @@
 import { keepCompiledCode } from './compileCache.js'
 
 keepCompiledCode()
+const { becomeTuned } = await import('./tunedProcess.ts')
+becomeTuned(process.argv.slice(2))
 const { main } = await import('./main.ts')
 process.exitCode = await main(process.argv.slice(2))

@@ -6,7 +6,11 @@
 import { isSea } from 'node:sea'
 
 export const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '8' } as const
-export const FLAGS: readonly string[] = ['--max-semi-space-size=4', '--concurrent-turbofan-max-threads=1']
+export const FLAGS: readonly string[] = [
+  '--disable-warning=ExperimentalWarning',
+  '--max-semi-space-size=4',
+  '--concurrent-turbofan-max-threads=1',
+]
 export const FRUGAL_FLAGS: readonly string[] = [
   '--max-semi-space-size=2',
   '--optimize-for-size',
@@ -23,7 +27,12 @@ export function becomeTuned(args: readonly string[]): void {
   // Names that begin so are settings.
   delete process.env[DONE]
   const [command = ''] = args
-  if (isDone || !LASTING.has(command) || process.platform !== 'linux' || process.execve === undefined) return
+  if (isDone || !LASTING.has(command)) return
+  if (process.platform === 'win32' || process.execve === undefined) {
+    // This much is still to be had: libuv has not looked yet.
+    process.env.UV_THREADPOOL_SIZE ??= ENVIRONMENT.UV_THREADPOOL_SIZE
+    return
+  }
   const wanted = command === 'syncer' ? [...FLAGS, ...FRUGAL_FLAGS] : FLAGS
   const flags = wanted.filter(flag => !process.execArgv.includes(flag))
   const environment = Object.entries(ENVIRONMENT).filter(([name]) => process.env[name] === undefined)

@@ -1,10 +1,11 @@
 /** What a program knows of itself: out of a checkout's `.git`, out of a package, or nothing. */
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { buildInfo } from '../../src/cli/buildInfo.ts'
 import { readCheckout } from '../../src/cli/checkout.ts'
+import { buildText, releaseDate } from '../../tools/release/buildFile.ts'
 import { run } from '../support/orrery.ts'
 import { temporaryDir } from '../support/server.ts'
 
@@ -120,26 +121,21 @@ t.test('a tree is clean as long as the program in it is the one of its commit', 
   t.equal(await buildInfo(root).treeState(), '', 'git cannot say')
 })
 
-t.test('what is packed knows the commit, and nothing stays behind', async t => {
-  const copy = folder(t, { '.git/HEAD': ONE, 'package.json': '{"type":"module"}' })
-  for (const file of [
-    'cli/writeBuildInfo.ts',
-    'cli/buildInfo.ts',
-    'cli/checkout.ts',
-    'program/programFile.ts',
-    'program/programRoot.ts',
-    'apiserver/server/versionInfo.ts',
-  ]) {
-    mkdirSync(dirname(join(copy, 'src', file)), { recursive: true })
-    copyFileSync(join(REPOSITORY, 'src', file), join(copy, 'src', file))
-  }
-  const write = join(copy, 'src/cli/writeBuildInfo.ts')
-  execFileSync(process.execPath, [write], { env: { ...process.env, SOURCE_DATE_EPOCH: '1700000000' } })
-  rmSync(join(copy, '.git'), { recursive: true })
-  const { commit, date } = buildInfo(copy)
+t.test('what is released knows the commit, and says when that was made', async t => {
+  const root = folder(t, { '.git/HEAD': ONE })
+  process.env.SOURCE_DATE_EPOCH = '1700000000'
+  t.teardown(() => delete process.env.SOURCE_DATE_EPOCH)
+  const text = await buildText(root)
+  rmSync(join(root, '.git'), { recursive: true })
+  writeFileSync(join(root, 'build.json'), text)
+  const { commit, date } = buildInfo(root)
   t.strictSame([commit, date], [ONE, '2023-11-14T22:13:20Z'])
-  execFileSync(process.execPath, [write, '--remove'])
-  t.notOk(existsSync(join(copy, 'build.json')))
+  delete process.env.SOURCE_DATE_EPOCH
+  t.strictSame(releaseDate(root), new Date(0), 'of what is in no repository nobody knows')
+  const made = Number(
+    execFileSync('git', ['show', '-s', '--format=%ct', 'HEAD'], { cwd: REPOSITORY, encoding: 'utf8' }),
+  )
+  t.strictSame(releaseDate(), new Date(made * 1000))
 })
 
 t.test('the command line tells it', async t => {

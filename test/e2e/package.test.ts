@@ -1,11 +1,13 @@
-/** What `npm pack` makes is all that users need: installed as npm does it, its programs run, and run no source. */
+/** What `npm run build` makes is all that users need: installed as npm does it, its programs run, and run no source. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { BUILD_FILE, buildInfo } from '../../src/cli/buildInfo.ts'
+import { buildInfo } from '../../src/cli/buildInfo.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
+import { buildText } from '../../tools/release/buildFile.ts'
+import { buildNpmPackage, pack } from '../../tools/release/npmPackage.ts'
 import { Api } from '../support/api.ts'
 import { run, startOrrery } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
@@ -16,39 +18,52 @@ t.setTimeout(FILE_LIMIT_MS)
 
 const exec = promisify(execFile)
 const destination = temporaryDir(t)
-await exec('npm', ['pack', '--pack-destination', destination], { cwd: PROGRAM_ROOT })
-const tarball = join(destination, readdirSync(destination)[0]!)
+const built = join(destination, 'npm')
+await buildNpmPackage({ folder: built, build: await buildText() })
+const tarball = pack(built, destination)
 
-t.test('it holds programs and data, no sources and no tests', async t => {
+t.test('it holds programs and data, no sources, no tests and no Node.js', async t => {
   const { stdout } = await exec('tar', ['-tzf', tarball])
   const files = stdout.trim().split('\n')
   const meant =
-    /^package\/(bin\/|dist\/|openapi\/(generated\/|protobufFields\.json)|build\.json|package\.json|README|LICENSE)/
+    /^package\/(bin\/|dist\/|openapi\/(generated\/|protobufFields\.json)|build\.json|package\.json|README\.md|LICENSES?)/
   t.strictSame(
     files.filter(file => !meant.test(file) || file.endsWith('.ts')),
     [],
   )
-  t.notOk(existsSync(join(PROGRAM_ROOT, BUILD_FILE)), 'nothing stays behind')
+  const { dependencies, scripts } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8')) as Manifest
+  t.strictSame(
+    [Object.keys(dependencies), scripts],
+    [['classic-level'], undefined],
+    'the native library, and no scripts',
+  )
 })
 
 t.test('it needs Node.js and the native library, and no other', async t => {
-  const prefix = temporaryDir(t)
-  const folder = join(prefix, 'lib/node_modules/orrery')
-  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
-  await exec('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder])
-  symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node'))
-  symlinkSync(join(PROGRAM_ROOT, 'node_modules/classic-level'), join(folder, 'node_modules/classic-level'))
-  const { bin, scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    bin: Record<string, string>
-    scripts: Record<string, string>
-  }
-  mkdirSync(join(prefix, 'bin'))
-  for (const [name, path] of Object.entries(bin)) symlinkSync(join(folder, path), join(prefix, 'bin', name))
+  await assertRuns(t, await unpacked(t))
+})
 
-  await exec('sh', ['-c', scripts.postinstall!], { cwd: folder, env: withoutCache() })
-  const [compiled] = readdirSync(join(folder, 'node_modules/.cache/orrery'))
-  t.ok(compiled, 'its code is compiled when it is installed')
-  await assertRuns(t, prefix)
+t.test('a Node.js that is too old is told so, with those that run it', async t => {
+  const prefix = await unpacked(t)
+  const manifest = join(prefix, 'lib/node_modules/orrery/package.json')
+  const tried = async (engines: string): Promise<{ code: number; err: string }> => {
+    const text = JSON.parse(readFileSync(manifest, 'utf8')) as Manifest
+    writeFileSync(manifest, JSON.stringify({ ...text, engines: { node: engines } }))
+    const { code, err } = await run(join(prefix, 'bin/kubectl-ws'), ['--help'], { env: onNode(process.execPath) })
+    return { code, err }
+  }
+  const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number)
+  for (const range of [`^${major}.${minor}.${patch}`, `>=${major - 1}.99.0`, `^1.0.0 || ^${major}.0.0`])
+    t.strictSame(await tried(range), { code: 0, err: '' }, range)
+  for (const range of [
+    `^${major}.${minor + 1}.0`,
+    `^${major - 1}.0.0`,
+    `>=${major + 1}.0.0`,
+    `>=${major}.${minor}.99`,
+  ]) {
+    const told = `kubectl-ws: Node.js ${process.version} does not run this release, which needs ${range}. Install`
+    t.match(await tried(range), { code: 1, err: told }, range)
+  }
 })
 
 t.test('npm installs it, also where it runs no scripts, as npm 12 by itself', async t => {
@@ -64,9 +79,44 @@ t.test('npm installs it, also where it runs no scripts, as npm 12 by itself', as
   await assertRuns(t, prefix)
 })
 
-async function assertRuns(t: Test, prefix: string): Promise<void> {
+// `tools/node-releases DIR` fetches them.
+const releases = process.env.NODE_RELEASES
+t.test('each LTS release runs it, as it says', { skip: releases ? false : 'NODE_RELEASES is not set' }, async t => {
+  const prefix = await unpacked(t)
+  for (const name of readdirSync(releases!)) {
+    const node = join(releases!, name, 'node_modules/node/bin/node')
+    const { out } = await run(node, ['--version'])
+    const runs = Number.parseInt(name, 10) >= 22
+    await t.test(`Node.js ${out.trim()}: ${runs ? 'runs' : 'is told'}`, async t => {
+      if (runs) await assertRuns(t, prefix, node)
+      else
+        t.match(await run(join(prefix, 'bin/orrery'), ['start'], { env: onNode(node) }), { code: 1, err: /needs \^22/ })
+    })
+  }
+})
+
+interface Manifest {
+  dependencies: Record<string, string>
+  bin: Record<string, string>
+  scripts?: Record<string, string>
+}
+
+/** As npm would install it, with the native library of this clone. */
+async function unpacked(t: Test): Promise<string> {
+  const prefix = temporaryDir(t)
+  const folder = join(prefix, 'lib/node_modules/orrery')
+  mkdirSync(join(folder, 'node_modules'), { recursive: true })
+  await exec('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder])
+  symlinkSync(join(PROGRAM_ROOT, 'node_modules/classic-level'), join(folder, 'node_modules/classic-level'))
+  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+  mkdirSync(join(prefix, 'bin'))
+  for (const [name, path] of Object.entries(bin)) symlinkSync(join(folder, path), join(prefix, 'bin', name))
+  return prefix
+}
+
+async function assertRuns(t: Test, prefix: string, node = process.execPath): Promise<void> {
   const program = (name: string): string => join(prefix, 'bin', name)
-  const env = { ...withoutCache(), HOME: temporaryDir(t) }
+  const env = { ...onNode(node), HOME: temporaryDir(t) }
   const version = await run(program('orrery'), ['--version'], { env })
   t.match(version, { code: 0, err: '' })
   t.ok(version.out.includes(buildInfo().commit), version.out)
@@ -91,7 +141,10 @@ async function assertRuns(t: Test, prefix: string): Promise<void> {
   t.equal(await orrery.stop(), 0)
 }
 
-/** The compile cache is that of the installed program, not one that the tests' caller names. */
-function withoutCache(): Record<string, string> {
-  return { NODE_COMPILE_CACHE: '' }
+/**
+ * The first Node.js on the PATH is the one that runs it. The compile cache is that of the installed program, not one that the
+ * tests' caller names.
+ */
+function onNode(node: string): Record<string, string> {
+  return { NODE_COMPILE_CACHE: '', PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter) }
 }

@@ -20,13 +20,14 @@ import { constants, createZstdCompress } from 'node:zlib'
 import { programVersion } from '../../src/cli/programVersion.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { buildText } from './buildFile.ts'
+import { buildNpmPackage, pack } from './npmPackage.ts'
 import { buildOneFile } from './oneFile.ts'
 import { buildParts } from './parts.ts'
 
 const { values } = parseArgs({
   options: {
     out: { type: 'string', default: join(PROGRAM_ROOT, 'release') },
-    only: { type: 'string', default: 'file' },
+    only: { type: 'string', default: 'file,npm' },
   },
 })
 const { out } = values
@@ -39,6 +40,11 @@ const build = await buildText()
 if (!build.includes('"gitTreeState":"clean"'))
   console.log('release: the tree differs from its commit, and the release says so')
 
+if (only.has('npm')) {
+  const folder = join(out, 'npm')
+  await buildNpmPackage({ folder, build })
+  pack(folder, out)
+}
 if (only.has('file')) {
   const file = join(out, `orrery-${version}-${machine}`)
   buildOneFile({ path: file, build, parts: await buildParts() })

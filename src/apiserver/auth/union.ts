@@ -100,7 +100,9 @@ export class UnionAuthenticator implements Authenticator {
   }
 
   #begin(key: string, token: string, audiences: readonly string[] | undefined): Entry {
-    const outcome = Promise.try(() => this.#ask({ token, ...(audiences && { audiences }) }, 0))
+    // Not `Promise.try`: the package runs on Node.js 22, too.
+    const ask = async () => this.#ask({ token, ...(audiences && { audiences }) }, 0)
+    const outcome = ask()
     const since = this.#forgettings
     const entry: Entry = { outcome, found: undefined, expiresMs: Infinity, since, space: undefined }
     this.#entries.set(key, entry)

@@ -30,8 +30,9 @@ export async function scaleEndpoint(services: Services, exchange: Exchange): Pro
   const paths = type.scale
   const scale = (object: KubeObject): KubeObject => scaleOf(object, paths)
   if (exchange.info.verb === 'get') {
-    const found = Promise.try(() => services.reader.get(exchange.space, type, namespace, name))
-    const stored = await found.catch((error: unknown) => {
+    // Not `Promise.try`: the package runs on Node.js 22, too.
+    const read = async () => services.reader.get(exchange.space, type, namespace, name)
+    const stored = await read().catch((error: unknown) => {
       throw error instanceof StatusError && error.reason === 'NotFound' ? scaleNotFound(type, name) : error
     })
     return sendScale(services, exchange, scale(objectFor(stored, type)))

@@ -1,0 +1,82 @@
+/**
+ * The npm package: the bundle and its data, with programs that npm links on every system, and without the Node.js that a clone
+ * brings. Whoever installs it has one.
+ */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { BUILD_FILE } from '../../src/cli/buildInfo.ts'
+import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
+import { licensesOf } from '../licenses.ts'
+import { buildBundle, DIST } from './bundle.ts'
+
+/** The LTS releases that it was tested on: 22, 24 and 26, each from where it has what the server asks of threads. */
+export const ENGINES = '^22.20.0 || >=24.6.0'
+/** By its name on the PATH, the entry in the bundle. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  orrery: 'orrery',
+  'kubectl-ws': 'kubectlWs',
+  'kubectl-kubestellar': 'kubectlKubestellar',
+}
+const NATIVE = 'classic-level'
+const DATA = ['openapi/protobufFields.json', 'openapi/generated/catalog.json', 'openapi/generated/descriptions.json']
+
+const README = `# Orrery
+
+A configuration server for many Kubernetes clusters: spaces that behave like a Kubernetes API server of their own, placement
+by labels, and a syncer beside each cluster.
+
+    npm install -g orrery
+    orrery start                  # the server; its data goes to .orrery
+    kubectl ws tree               # the kubectl plugins are installed with it
+    kubectl kubestellar --help
+
+It runs on Node.js ${ENGINES} on Linux. The kubectl plugins also run on macOS and Windows.
+LICENSES.txt has the terms of the libraries inside.
+`
+
+export interface NpmPackageOptions {
+  /** Is made anew. */
+  folder: string
+  /** Text of build.json. */
+  build: string
+}
+
+export async function buildNpmPackage({ folder, build }: NpmPackageOptions): Promise<void> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(join(folder, 'bin'), { recursive: true })
+  const inputs = await buildBundle(join(folder, DIST))
+  for (const path of [...DATA, 'LICENSE']) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    copyFileSync(join(PROGRAM_ROOT, path), join(folder, path))
+  }
+  for (const name of ['launcher.cjs', 'load.cjs'])
+    copyFileSync(join(import.meta.dirname, name), join(folder, 'bin', name))
+  for (const [name, file] of Object.entries(PROGRAMS)) {
+    const text = `#!/usr/bin/env node\nrequire('./launcher.cjs')('${name}', '${file}')\n`
+    writeFileSync(join(folder, `bin/${name}.cjs`), text, { mode: 0o755 })
+  }
+  writeFileSync(join(folder, BUILD_FILE), build)
+  writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(inputs))
+  writeFileSync(join(folder, 'README.md'), README)
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), undefined, 2)}\n`)
+}
+
+/** Packs the folder; the path of the archive. */
+export function pack(folder: string, destination: string): string {
+  const args = ['pack', folder, '--pack-destination', destination, '--json', '--ignore-scripts']
+  const said = execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const [packed] = Object.values(JSON.parse(said) as Record<string, { filename: string }>)
+  return join(destination, packed!.filename)
+}
+
+function manifest(): Record<string, unknown> {
+  const own = JSON.parse(readFileSync(join(PROGRAM_ROOT, 'package.json'), 'utf8')) as Record<string, unknown>
+  const { name, version, description, license, type, dependencies } = own
+  return {
+    ...{ name, version, description, license, type },
+    bin: Object.fromEntries(Object.keys(PROGRAMS).map(program => [program, `bin/${program}.cjs`])),
+    engines: { node: ENGINES },
+    dependencies: { [NATIVE]: (dependencies as Record<string, string>)[NATIVE] },
+  }
+}
