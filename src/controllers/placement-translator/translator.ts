@@ -3,7 +3,7 @@
  * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
  */
 import type { AnswerDesk } from '../../apimachinery/answered.ts'
-import type { FigureDesk, LaggingCluster } from '../../apimachinery/carryFigures.ts'
+import type { FigureDesk } from '../../apimachinery/carryFigures.ts'
 import type { LiveAsker } from '../../apimachinery/liveObjects.ts'
 import type { OutcomeSource } from '../../apimachinery/outcome.ts'
 import {
@@ -24,26 +24,25 @@ import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
-import type { Hold, KeyGuard } from '../../client/setAside/keyGuard.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
-import { type ReconcileResult, WorkQueue } from '../../client/workqueue.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
 import { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
-import { unlessSpaceGone } from '../spaceGone.ts'
 import type { WhereDesk } from '../whereDesk.ts'
 import { Brake } from './brake.ts'
 import { ClosedMailboxes } from './closedMailboxes.ts'
 import { ClusterOutcomes } from './clusterOutcomes.ts'
 import { ClusterRefusals } from './clusterRefusals.ts'
 import { ClusterReports } from './clusterReports.ts'
-import { reconcileConfig } from './configReconciler.ts'
 import { Conflicts, conflictReports } from './conflicts.ts'
 import { Consents } from './consents.ts'
+import { Convergence } from './convergence.ts'
+import { CopiesInHand, copiesAgain } from './copiesInHand.ts'
 import { CopiesTogether } from './copiesTogether.ts'
 import { CopyReconciler } from './copyReconciler.ts'
 import { newStages } from './copyTimings.ts'
-import type { NewCopy } from './copyWriter.ts'
 import { Namings } from './desiredContent.ts'
 import { Evictions } from './evictions.ts'
 import { explainedClient } from './explainedClient.ts'
@@ -51,9 +50,11 @@ import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { grantFindings } from './grantFindings.ts'
 import { HeldBack } from './heldBack.ts'
+import { tellHeld } from './heldCopies.ts'
 import { Knowledge } from './knowledge.ts'
+import { laggingOf } from './laggingClusters.ts'
 import { LeavingMailboxes } from './leavingMailboxes.ts'
-import { type Mailbox, ownersIn } from './mailbox.ts'
+import { ownersIn } from './mailbox.ts'
 import { MailboxChecks } from './mailboxChecks.ts'
 import { contentOf, contentTasks } from './mailboxContent.ts'
 import { Mailboxes } from './mailboxes.ts'
@@ -73,9 +74,11 @@ import { SpaceClosing } from './spaceClosing.ts'
 import { SpaceLocations } from './spaceLocations.ts'
 import { StayingCopies } from './stayingCopies.ts'
 import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
+import { TaskRouter } from './taskRouter.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { TroubleEvents } from './troubleEvents.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
+import { Wholeness } from './wholeness.ts'
 import { Workloads } from './workloads.ts'
 import { WorkStatuses } from './workStatuses.ts'
 import { WorkStatusFollowers } from './workStatusFollowers.ts'
@@ -105,11 +108,6 @@ export interface PlacementTranslatorDeps {
   signal: AbortSignal
 }
 
-const SET_ASIDE = {
-  reason: 'SetAside',
-  message:
-    'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
-}
 /** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
 const CONCURRENCY = 128
 /** Copies that go to one mailbox in a row: their events reach those who follow it together. */
@@ -153,11 +151,9 @@ class Translator {
   readonly #feedback: FeedbackReconciler
   readonly #client: Client
   readonly #logger: Logger
+  readonly #wholeness: Wholeness
   readonly #running: Promise<unknown>
   readonly #unfollow: () => void
-  #workspacesSynced = false
-  /** Whether everything was known at some time. */
-  #wasWhole = false
   readonly #undeliver: () => void
 
   constructor(deps: PlacementTranslatorDeps) {
@@ -172,12 +168,25 @@ class Translator {
       lane: taskLane,
       run: RUN,
       guard,
-      held: (task, hold) => this.#tellHeld(task, hold),
+      held: (task, hold) => tellHeld({ join: this.#join, reports: this.#reports }, task, hold),
       logger,
       turns,
       ...(clock && { clock }),
       ...(random && { random }),
     })
+    const inHand = new CopiesInHand({
+      join: { sourcesOf: (...what) => this.#join.sourcesOf(...what) },
+      mailbox: name => this.#mailboxes.known(name),
+    })
+    this.#wholeness = new Wholeness({
+      isTopologyWhole: () => this.#knowledge.isTopologyWhole,
+      mailboxes: () => this.#mailboxes.all(),
+      // also where nobody has anything to be judged: what was there at the start is looked at now
+      becameWhole: () => this.#queue.add({ type: 'judge', space: '' }),
+    })
+    const moreIsKnown = () => {
+      if (this.#wholeness.completes()) this.#brake.release()
+    }
     const report = (space: string, name: string) => this.#queue.add({ type: 'report', space, name })
     const note = (space: string, name: string) => this.#queue.add({ type: 'note', space, name })
     const locations = new SpaceLocations({
@@ -288,7 +297,7 @@ class Translator {
       clock: clock ?? systemClock,
       mailboxes: () => this.#mailboxes.all(),
       mailbox: name => this.#mailboxes.known(name),
-      isWhole: () => this.#isWhole(),
+      isWhole: () => this.#wholeness.isWhole,
       isKnown: space => !this.#join.isWorkloadSpace(space) || this.#workloads.isSynced(space),
       isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
       isEvicted: mailbox => evictions.has(mailbox),
@@ -343,7 +352,7 @@ class Translator {
       came: (space, key) => this.#brake.sourceCame(space, key),
       pauseChanged: (space, key) => {
         for (const name of this.#join.placementNames(space)) note(space, name)
-        for (const { name } of this.#mailboxes.all()) this.#queue.addAll(this.#ownedBy(space, [name], key), space)
+        for (const { name } of this.#mailboxes.all()) this.#queue.addAll(inHand.ownedBy(space, [name], key), space)
       },
       namespaceGoing: (space, namespace) =>
         this.#brake.namespaceGoing(space, namespace, this.#join.workload(space).inNamespace(namespace)),
@@ -366,7 +375,7 @@ class Translator {
     })
     const synced = (mailbox: string) => {
       listener.synced(mailbox)
-      this.#moreIsKnown()
+      moreIsKnown()
     }
     this.#mailboxes = new Mailboxes({ ...common, signal, cache, stages }, { ...listener, synced })
     deps.figures?.show({
@@ -421,13 +430,15 @@ class Translator {
         note(space, name)
         const keys = this.#join.workload(space).selectedBy(name)
         this.#queue.addAll(copyTasks(mailboxes, keys, space), space)
-        this.#queue.addAll(this.#ownedBy(space, mailboxes), space)
+        this.#queue.addAll(inHand.ownedBy(space, mailboxes), space)
         this.#queue.addAll(configTasks(mailboxes), space)
       },
       stays: mailbox => {
         if (this.#mailboxes.get(mailbox)) listener.synced(mailbox)
       },
-      released: mailbox => this.#contestAgain(mailbox),
+      released: mailbox => {
+        for (const task of inHand.contestedIn(mailbox)) this.#queue.add(task)
+      },
       placed: space => this.#workloads.open(space),
       unplaced: (space, name) => {
         this.#reports.forget(space, name)
@@ -490,7 +501,7 @@ class Translator {
       isGoneFrom: (space, key) =>
         standsInMailbox(places, space) === true ||
         (this.#workloads.isSynced(space) && join.fact(space, key) === undefined),
-      again: (mailbox, key) => this.#copyAgain(mailbox, key),
+      again: (mailbox, key) => this.#queue.add(inHand.again(mailbox, key)),
       rules,
       keepsOut: (mailbox, key, claims) => closed.keepsOut(mailbox, key, claims),
       brake: this.#brake,
@@ -559,7 +570,7 @@ class Translator {
         synced: () => {
           intake.synced()
           this.#knowledge.topologyIsWhole()
-          this.#moreIsKnown()
+          moreIsKnown()
         },
       },
     })
@@ -571,38 +582,49 @@ class Translator {
         change: event => this.#mailboxes.workspaceChanged(event),
         vanished: ref => this.#mailboxes.close(ref.name),
         synced: () => {
-          this.#workspacesSynced = true
-          this.#moreIsKnown()
+          this.#wholeness.workspacesAreSynced()
+          moreIsKnown()
         },
       },
+    })
+    const convergence = new Convergence({
+      copies: this.#copies,
+      join,
+      statuses: this.#statuses,
+      add: task => this.#queue.add(task),
+      addAll: (tasks, space) => this.#queue.addAll(tasks, space),
+    })
+    const router = new TaskRouter({
+      client: this.#client,
+      join,
+      mailboxes: this.#mailboxes,
+      knowledge: this.#knowledge,
+      leaving: this.#leaving,
+      pauses: this.#pauses,
+      staying: this.#staying,
+      copies: this.#copies,
+      convergence,
+      records: this.#records,
+      refusals: this.#refusals,
+      clusterReports: this.#clusterReports,
+      feedback: this.#feedback,
+      reports: this.#reports,
+      notes: this.#notes,
+      brake: this.#brake,
+      closing: this.#closing,
     })
     const together = new CopiesTogether({
       copies: this.#copies,
       mailbox: name => (this.#isOpen(name) ? this.#mailboxes.get(name) : undefined),
-      converged: copies => this.#converged(copies),
+      converged: copies => convergence.converged(copies),
     })
     this.#unfollow = consents.follow()
     this.#running = Promise.all([
       this.#topology.run(signal),
       workspaces.run(signal),
       this.#begin(signal, turns, places),
-      this.#queue.run(task => this.#reconcile(task), { concurrency: CONCURRENCY, signal, together }),
+      this.#queue.run(task => router.reconcile(task), { concurrency: CONCURRENCY, signal, together }),
     ])
-  }
-
-  /** Whether all was known once that there was at the start: inventories, placements, spaces and mailboxes. */
-  #isWhole(): boolean {
-    if (this.#wasWhole) return true
-    if (!this.#workspacesSynced || !this.#knowledge.isTopologyWhole) return false
-    for (const { synced } of this.#mailboxes.all()) if (!synced) return false
-    this.#wasWhole = true
-    // also where nobody has anything to be judged: what was there at the start is looked at now
-    this.#queue.add({ type: 'judge', space: '' })
-    return true
-  }
-
-  #moreIsKnown(): void {
-    if (!this.#wasWhole && this.#isWhole()) this.#brake.release()
   }
 
   /** What is to be done once the topology is known whole for the first time. */
@@ -632,109 +654,10 @@ class Translator {
     this.#outcomes.stop()
   }
 
-  #postpone(task: Task): ReconcileResult {
-    this.#knowledge.postpone(task)
-    return { postponed: true }
-  }
-
-  // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
-  async #reconcile(task: Task): Promise<ReconcileResult | void> {
-    switch (task.type) {
-      case 'copy':
-      case 'config':
-      case 'asked': {
-        const mailbox = this.#mailboxes.get(task.mailbox)
-        if (!mailbox) return { postponed: true } // all its content is queued when it is ready
-        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
-        if (this.#leaving.has(task.mailbox)) return
-        // all of it is looked at again when that is over
-        if (task.type !== 'asked' && this.#pauses.locationOf(task.mailbox) !== undefined) {
-          if (task.type === 'copy' && this.#copies.isUnwanted(mailbox, task.key))
-            this.#staying.behindPause(mailbox, task.key)
-          return
-        }
-        const work = task.type === 'copy' ? this.#copy(mailbox, task.key) : this.#inMailbox(task, mailbox)
-        return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)
-      }
-      case 'refused':
-        if (!this.#knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
-        return this.#refusals.reconcile(task.mailbox)
-      case 'cluster': {
-        const mailbox = this.#mailboxes.get(task.mailbox)
-        return mailbox ? await this.#clusterReports.reconcile(mailbox) : {}
-      }
-      case 'source': {
-        const { space, key } = task
-        if (!this.#knowledge.knowsSource(space, key)) return this.#postpone(task)
-        const tell = () => unlessSpaceGone(space, this.#feedback.reconcile(space, key))
-        return await this.#closing.whileTelling(space, tell)
-      }
-      case 'report': {
-        if (!this.#knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
-        return (await unlessSpaceGone(task.space, this.#reports.reconcile(task.space, task.name))) ?? {}
-      }
-      case 'note':
-        if (!this.#knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
-        return (await unlessSpaceGone(task.space, this.#notes.reconcile(task.space, task.name))) ?? {}
-      case 'judge':
-        return await this.#brake.judge(task.space)
-      case 'close':
-        if (!this.#closing.close(task.space)) return
-        this.#feedback.forgetKinds(task.space)
-        this.#brake.forget(task.space)
-        this.#staying.forget(task.space)
-    }
-  }
-
-  async #inMailbox(task: Task & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
-    if (task.type === 'asked') await this.#records.reconcile(mailbox, task.key)
-    else {
-      const [client, join, records, reports] = [this.#client, this.#join, this.#records, this.#reports]
-      await reconcileConfig({ client, join, records, reports }, mailbox)
-    }
-  }
-
-  /** What a space has in some mailboxes, or of one key, whether it is wanted or not. */
-  *#ownedBy(space: string, mailboxes: readonly string[], only?: string): Generator<Task> {
-    for (const mailbox of mailboxes) {
-      const copies = this.#mailboxes.known(mailbox)?.copies
-      for (const key of only === undefined ? (copies?.keys() ?? []) : [only]) {
-        if (ownersIn(copies?.get(key)?.owner ?? '').includes(space)) yield { type: 'copy', mailbox, key, origin: space }
-      }
-    }
-  }
-
   /** Whether copies in a mailbox may be worked on. */
   #isOpen(mailbox: string): boolean {
     if (this.#leaving.has(mailbox) || this.#pauses.locationOf(mailbox) !== undefined) return false
     return this.#knowledge.knowsMailbox(mailbox)
-  }
-
-  /** Whoever is told of copies that are as they should be, is told of many of them once. */
-  #converged(copies: readonly NewCopy[]): void {
-    const clusters = new Set<string>()
-    const placements = new Map<string, Set<string>>()
-    for (const { mailbox, key, source } of copies) {
-      this.#statuses.touched(mailbox.name, key)
-      if (mailbox.desired.unprocessed > 0) clusters.add(mailbox.name)
-      const names = placements.get(source.space) ?? new Set<string>()
-      for (const name of source.placements) names.add(name)
-      placements.set(source.space, names)
-    }
-    for (const mailbox of clusters) this.#queue.add({ type: 'cluster', mailbox })
-    for (const [space, names] of placements) this.#queue.addAll(reportTasks(space, [...names]), space)
-  }
-
-  async #copy(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
-    const ticket = mailbox.desired.ticket(key)
-    const result = await this.#copies.reconcile(mailbox, key).finally(() => this.#statuses.touched(mailbox.name, key))
-    if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
-    mailbox.desired.converged(key, ticket)
-    this.#statuses.touched(mailbox.name, key)
-    if (mailbox.desired.unprocessed > 0) this.#queue.add({ type: 'cluster', mailbox: mailbox.name })
-    for (const { space, placements } of result.claims ?? this.#join.sourcesOf(mailbox.name, key))
-      this.#queue.addAll(reportTasks(space, placements), space)
-    return result
   }
 
   #clusterChanged(mailbox: string): void {
@@ -752,44 +675,4 @@ class Translator {
       if (task.type === 'copy') this.#mailboxes.known(task.mailbox)?.desired.name(task.key)
     })
   }
-
-  /** What several spaces claim in a mailbox may be another's now. */
-  #contestAgain(mailbox: string): void {
-    for (const key of this.#mailboxes.known(mailbox)?.copies.keys() ?? []) {
-      if (this.#join.sourcesOf(mailbox, key).length > 1) this.#copyAgain(mailbox, key)
-    }
-  }
-
-  /** What ended the process is not placed for now, and those whose object it is are told. */
-  #tellHeld(task: Task, hold: Hold | undefined): void {
-    if (task.type !== 'copy' || hold?.deaths === 0) return
-    const { mailbox, key } = task
-    for (const source of this.#join.sourcesOf(mailbox, key)) {
-      if (hold) this.#reports.reportCopy(source, SET_ASIDE)
-      else
-        for (const name of source.placements) this.#reports.withdraw(source.space, name, key, mailbox, SET_ASIDE.reason)
-    }
-  }
-
-  /** On account of whoever owns the copy. */
-  #copyAgain(mailbox: string, key: string): void {
-    this.#queue.add({ type: 'copy', mailbox, key, origin: this.#mailboxes.known(mailbox)?.ownersOf(key)[0] })
-  }
-}
-
-/** The mailboxes whose syncers have most to look at. */
-function laggingOf(mailboxes: Iterable<Mailbox>, nowMs: number, most: number): LaggingCluster[] {
-  const behind: LaggingCluster[] = []
-  for (const { name, desired } of mailboxes) {
-    const { behindSinceMs, unprocessed: objects } = desired
-    if (behindSinceMs !== undefined) behind.push({ mailbox: name, objects, seconds: (nowMs - behindSinceMs) / 1000 })
-  }
-  return behind.sort((a, b) => b.objects - a.objects).slice(0, most)
-}
-
-function* copiesAgain(
-  copies: Iterable<{ readonly mailbox: string; readonly key: string }>,
-  origin: string,
-): Generator<Task> {
-  for (const { mailbox, key } of copies) yield { type: 'copy', mailbox, key, origin }
 }

@@ -1,0 +1,54 @@
+/** What follows when copies are as they should be: work statuses, the cluster's report and the placements' reports. */
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { CopyReconciler } from './copyReconciler.ts'
+import type { NewCopy } from './copyWriter.ts'
+import type { Mailbox } from './mailbox.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import { reportTasks, type Task } from './task.ts'
+import type { WorkStatusFollowers } from './workStatusFollowers.ts'
+
+export interface ConvergenceDeps {
+  copies: CopyReconciler
+  join: PlacementJoin
+  statuses: WorkStatusFollowers
+  add(task: Task): void
+  addAll(tasks: Iterable<Task>, space: string): void
+}
+
+export class Convergence {
+  readonly #deps: ConvergenceDeps
+
+  constructor(deps: ConvergenceDeps) {
+    this.#deps = deps
+  }
+
+  /** Makes a copy what it should be, and tells of it when it is. */
+  async copy(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+    const { copies, join, statuses, add, addAll } = this.#deps
+    const ticket = mailbox.desired.ticket(key)
+    const result = await copies.reconcile(mailbox, key).finally(() => statuses.touched(mailbox.name, key))
+    if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
+    mailbox.desired.converged(key, ticket)
+    statuses.touched(mailbox.name, key)
+    if (mailbox.desired.unprocessed > 0) add({ type: 'cluster', mailbox: mailbox.name })
+    for (const { space, placements } of result.claims ?? join.sourcesOf(mailbox.name, key))
+      addAll(reportTasks(space, placements), space)
+    return result
+  }
+
+  /** Whoever is told of copies that are as they should be, is told of many of them once. */
+  converged(copies: readonly NewCopy[]): void {
+    const { statuses, add, addAll } = this.#deps
+    const clusters = new Set<string>()
+    const placements = new Map<string, Set<string>>()
+    for (const { mailbox, key, source } of copies) {
+      statuses.touched(mailbox.name, key)
+      if (mailbox.desired.unprocessed > 0) clusters.add(mailbox.name)
+      const names = placements.get(source.space) ?? new Set<string>()
+      for (const name of source.placements) names.add(name)
+      placements.set(source.space, names)
+    }
+    for (const mailbox of clusters) add({ type: 'cluster', mailbox })
+    for (const [space, names] of placements) addAll(reportTasks(space, [...names]), space)
+  }
+}

@@ -1,0 +1,120 @@
+/** Which part works on a task, and which tasks have to wait until more is known. */
+import type { Client } from '../../client/client.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
+import type { Brake } from './brake.ts'
+import type { ClusterRefusals } from './clusterRefusals.ts'
+import type { ClusterReports } from './clusterReports.ts'
+import { reconcileConfig } from './configReconciler.ts'
+import type { Convergence } from './convergence.ts'
+import type { CopyReconciler } from './copyReconciler.ts'
+import type { FeedbackReconciler } from './feedbackReconciler.ts'
+import type { Knowledge } from './knowledge.ts'
+import type { LeavingMailboxes } from './leavingMailboxes.ts'
+import type { Mailbox } from './mailbox.ts'
+import type { Mailboxes } from './mailboxes.ts'
+import type { Pauses } from './pauses.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import type { PlacementNotes } from './placementNotes.ts'
+import type { PlacementReports } from './placementReports.ts'
+import type { SpaceClosing } from './spaceClosing.ts'
+import type { StayingCopies } from './stayingCopies.ts'
+import type { Task } from './task.ts'
+import type { UpsyncRecords } from './upsyncRecords.ts'
+
+export interface TaskRouterDeps {
+  /** Whose refusals are explained. */
+  client: Client
+  join: PlacementJoin
+  mailboxes: Mailboxes
+  knowledge: Knowledge
+  leaving: LeavingMailboxes
+  pauses: Pauses
+  staying: StayingCopies
+  copies: CopyReconciler
+  convergence: Convergence
+  records: UpsyncRecords
+  refusals: ClusterRefusals
+  clusterReports: ClusterReports
+  feedback: FeedbackReconciler
+  reports: PlacementReports
+  notes: PlacementNotes
+  brake: Brake
+  closing: SpaceClosing
+}
+
+type InMailbox = Task & { readonly type: 'copy' | 'config' | 'asked' }
+
+export class TaskRouter {
+  readonly #deps: TaskRouterDeps
+
+  constructor(deps: TaskRouterDeps) {
+    this.#deps = deps
+  }
+
+  // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
+  async reconcile(task: Task): Promise<ReconcileResult | void> {
+    const { knowledge, mailboxes, refusals, clusterReports, feedback, closing, reports, notes, brake } = this.#deps
+    switch (task.type) {
+      case 'copy':
+      case 'config':
+      case 'asked':
+        return await this.#inMailbox(task)
+      case 'refused':
+        if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
+        return refusals.reconcile(task.mailbox)
+      case 'cluster': {
+        const mailbox = mailboxes.get(task.mailbox)
+        return mailbox ? await clusterReports.reconcile(mailbox) : {}
+      }
+      case 'source': {
+        const { space, key } = task
+        if (!knowledge.knowsSource(space, key)) return this.#postpone(task)
+        const tell = () => unlessSpaceGone(space, feedback.reconcile(space, key))
+        return await closing.whileTelling(space, tell)
+      }
+      case 'report': {
+        if (!knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
+        return (await unlessSpaceGone(task.space, reports.reconcile(task.space, task.name))) ?? {}
+      }
+      case 'note':
+        if (!knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
+        return (await unlessSpaceGone(task.space, notes.reconcile(task.space, task.name))) ?? {}
+      case 'judge':
+        return await brake.judge(task.space)
+      case 'close':
+        if (!closing.close(task.space)) return
+        feedback.forgetKinds(task.space)
+        brake.forget(task.space)
+        this.#deps.staying.forget(task.space)
+    }
+  }
+
+  // biome-ignore lint/suspicious/noConfusingVoidType: as above
+  async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
+    const { mailboxes, knowledge, leaving, pauses, copies, staying, convergence } = this.#deps
+    const mailbox = mailboxes.get(task.mailbox)
+    if (!mailbox) return { postponed: true } // all its content is queued when it is ready
+    if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
+    if (leaving.has(task.mailbox)) return
+    // all of it is looked at again when that is over
+    if (task.type !== 'asked' && pauses.locationOf(task.mailbox) !== undefined) {
+      if (task.type === 'copy' && copies.isUnwanted(mailbox, task.key)) staying.behindPause(mailbox, task.key)
+      return
+    }
+    const work = task.type === 'copy' ? convergence.copy(mailbox, task.key) : this.#around(task, mailbox)
+    return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)
+  }
+
+  /** What a mailbox holds beside copies. */
+  async #around(task: InMailbox & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
+    const { client, join, records, reports } = this.#deps
+    if (task.type === 'asked') await records.reconcile(mailbox, task.key)
+    else await reconcileConfig({ client, join, records, reports }, mailbox)
+  }
+
+  #postpone(task: Task): ReconcileResult {
+    this.#deps.knowledge.postpone(task)
+    return { postponed: true }
+  }
+}
