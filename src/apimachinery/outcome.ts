@@ -86,6 +86,8 @@ export interface OutcomeAnswer {
   readonly epoch: string
   /** Whether the next report has to be whole: this one did not count. */
   readonly again: boolean
+  /** A word about nothing new is early enough after so long. Absent, as of earlier releases: as the syncer thinks right. */
+  readonly quietSeconds?: number
 }
 
 /** Mailboxes are named by the ids of their spaces. */
@@ -121,6 +123,13 @@ export interface OutcomeSource {
 export const VERSION_NOT_SERVED = 'VersionNotServed'
 export const OUTCOME_SUBRESOURCE = 'outcome'
 export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
+/**
+ * Between two words about nothing new: each costs 2 KB, and a syncer has 2 MB a day for all that it says while nothing happens. That
+ * its connection has ended is known at once, and that its network is gone mostly, too.
+ */
+export const QUIET_SECONDS = 200
+/** A syncer that says nothing for so long has two words not said, or lost on the way. */
+export const OUTCOME_SILENCE_MS = 420_000
 /** Exceptions of one cluster that are listed. */
 export const MAX_EXCEPTIONS = 300
 export const MAX_MESSAGE = 300

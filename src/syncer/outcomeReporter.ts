@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { isStatusError } from '../apimachinery/errors.ts'
-import { at, str } from '../apimachinery/fields.ts'
+import { at, num, str } from '../apimachinery/fields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import type { Offer } from '../apimachinery/offer.ts'
 import {
@@ -31,6 +31,7 @@ export interface OutcomeReporterDeps {
   outcomes: Outcomes
   /** Up to where the mailbox was heard. */
   heard: () => Heard | undefined
+  /** Between two words about nothing new, unless the center says how long that may be. */
   everyMs: number
   /** What the cluster and its syncer are. Absent: nobody says. */
   versions?: (() => Promise<ClusterVersions>) | undefined
@@ -44,6 +45,8 @@ export interface OutcomeReporterDeps {
 
 /** Between two reports, so that what comes in swarms is told together. */
 const PACE_MS = 200
+/** The longest that a center may ask for between two words about nothing new. */
+const MAX_QUIET_MS = 600_000
 /** Before what the center did not hear is said again; twice as long each time. Until it is heard the center claims nothing. */
 const AGAIN_MS = 1000
 /** How old what the cluster says of its version may be; when it is asked again where it said nothing. */
@@ -62,6 +65,8 @@ export class OutcomeReporter {
   #number = 0
   /** As the center told it last: of a report that claims nothing. */
   #epoch = ''
+  /** Between two words about nothing new. */
+  #quietMs: number
   /** What the center knows of; nothing while it has to be told all. */
   #told: Map<string, Exception> | undefined
   /** What it knows of what the cluster offers. */
@@ -74,6 +79,7 @@ export class OutcomeReporter {
 
   constructor(deps: OutcomeReporterDeps) {
     this.#deps = deps
+    this.#quietMs = deps.everyMs
   }
 
   /** Whether the center took the last report. */
@@ -100,7 +106,8 @@ export class OutcomeReporter {
       failures = came === 'not heard' ? failures + 1 : 0
       await pause(clock, PACE_MS, signal)
       this.#wake = new AbortController()
-      const waitMs = came === 'not heard' ? Math.min(everyMs, AGAIN_MS * 2 ** Math.min(failures - 1, 10)) : everyMs
+      const waitMs =
+        came === 'not heard' ? Math.min(everyMs, AGAIN_MS * 2 ** Math.min(failures - 1, 10)) : this.#quietMs
       if (came !== 'to be said again' && !(this.#isNews && !this.#isOld))
         await pause(clock, waitMs, AbortSignal.any([signal, this.#wake.signal]))
       this.#wake = undefined
@@ -114,7 +121,7 @@ export class OutcomeReporter {
     const body: KubeObject = {
       ...OUTCOME_FORM,
       metadata: { name: SYNCER_CONFIG_NAME },
-      spec: report,
+      spec: briefly(report),
     }
     try {
       const answer = await mailbox.update(SYNCER_CONFIGS, body, { subresource: OUTCOME_SUBRESOURCE })
@@ -125,18 +132,28 @@ export class OutcomeReporter {
       this.#offered = again ? undefined : offer
       this.#isOld = false
       this.#isHeard = true
+      this.#quietMs = this.#quietMsOf(answer)
       if (!again) return 'heard'
       // once it is known which center this is, it takes the same at once; what it does not take for other reasons can wait
       return this.#epoch !== '' && this.#epoch !== known ? 'to be said again' : 'not heard'
     } catch (error) {
       this.#told = undefined
       this.#isHeard = false
+      // the next center may be of an earlier release
+      this.#quietMs = this.#deps.everyMs
       // a center of an earlier release has no ear for it
       this.#isOld = isStatusError(error, 'NotFound', 'MethodNotAllowed', 'Forbidden')
       if (this.#isOld) return 'heard'
       logger.warn({ err: error }, 'the center did not hear what became of what it placed')
       return 'not heard'
     }
+  }
+
+  /** A center that says nothing takes a longer silence for the end. */
+  #quietMsOf(answer: KubeObject): number {
+    const { everyMs } = this.#deps
+    const asked = num(answer, 'status', 'quietSeconds') * 1000
+    return Math.max(everyMs, Math.min(asked, MAX_QUIET_MS))
   }
 
   /** Clusters are upgraded while their syncers run, and are asked beside all else: they may be slow to answer. */
@@ -199,6 +216,18 @@ export class OutcomeReporter {
         ...(offer && (whole || offer !== this.#offered) && { offer }),
       },
     }
+  }
+}
+
+/** What is not there means the same, and most reports have nothing to say. */
+function briefly(report: OutcomeReport): Partial<OutcomeReport> {
+  const { whole, exceptions, settled, unlisted, ...rest } = report
+  return {
+    ...rest,
+    ...(whole && { whole }),
+    ...(exceptions.length > 0 && { exceptions }),
+    ...(settled.length > 0 && { settled }),
+    ...(Object.keys(unlisted).length > 0 && { unlisted }),
   }
 }
 

@@ -337,7 +337,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   ],
   'a syncer whose connection has ended is silent after; one with a connection that says nothing': [
     ['src/controllers/mailbox/syncerConnections.ts', 'SILENCE_MS', ofMs],
-    ['src/controllers/mailbox/syncerConnections.ts', 'OPEN_SILENCE_MS', ofMs],
+    ['src/apimachinery/outcome.ts', 'OUTCOME_SILENCE_MS', ofMs],
   ],
   'silence on a space stream before the kernel asks its peer, and gives it up ten seconds later': [
     [`${SERVER}/httpServer.ts`, 'PROBE_AFTER_MS', ofMs],

@@ -138,6 +138,39 @@ t.test('what the center did not hear is said again soon, and then ever less ofte
 })
 
 t.test(
+  'a word about nothing new is said as seldom as the center wants, and as before to one that does not say',
+  async t => {
+    const clock = new FakeClock()
+    const at: number[] = []
+    const bodies: KubeObject[] = []
+    const asked = [undefined, 200, 200, 1e9, -5, 'soon']
+    const update = async (_type: unknown, body: KubeObject): Promise<object> => {
+      at.push(clock.now())
+      bodies.push(body)
+      if (at.length === 4) throw new Error('it is away')
+      return { status: { epoch: 'e', again: false, quietSeconds: asked.shift() } }
+    }
+    const reporter = new OutcomeReporter({
+      mailbox: { update } as unknown as SpaceClient,
+      outcomes: new Outcomes(clock),
+      heard: () => ({ revision: 9, epoch: 'e' }),
+      everyMs: 82_000,
+      logger: silentLogger,
+      clock,
+    })
+    const end = new AbortController()
+    const running = reporter.run(end.signal)
+    while (at.length < 8) await clock.advance(1000)
+    end.abort()
+    await running
+    const waits = at.slice(1).map((ms, i) => 10 * Math.round((ms - at[i]!) / 10_000))
+    t.same(waits, [80, 200, 200, 0, 600, 80, 80], 'of what it did not hear it hears soon')
+    const bytes = Buffer.byteLength(JSON.stringify(bodies[1]))
+    t.ok(bytes < 260, `${bytes} bytes are enough to say nothing`)
+  },
+)
+
+t.test(
   'what the cluster offers is told with all that there is, and when it is another; nothing else gives way to it',
   async t => {
     const clock = new FakeClock()

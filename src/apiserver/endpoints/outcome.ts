@@ -2,11 +2,12 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { readLiveAnswer } from '../../apimachinery/liveObjects.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { OUTCOME_FORM, readOutcomeReport } from '../../apimachinery/outcome.ts'
+import { OUTCOME_FORM, OUTCOME_SILENCE_MS, QUIET_SECONDS, readOutcomeReport } from '../../apimachinery/outcome.ts'
 import type { LiveQuestions } from '../authority/liveQuestions.ts'
 import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
 import { readBody } from './body.ts'
 import type { SubresourceEndpoints } from './exchange.ts'
+import { keepConnection } from './keepConnection.ts'
 import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
 
@@ -27,7 +28,9 @@ export function outcomeEndpoint(
         questions.take(space, readLiveAnswer(spec.answer))
         return await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name } })
       }
-      const status = inbox.take(space, readOutcomeReport(spec))
+      const status = { ...inbox.take(space, readOutcomeReport(spec)), quietSeconds: QUIET_SECONDS }
+      // it speaks so seldom that it would need a new connection each time
+      keepConnection(exchange.reply, OUTCOME_SILENCE_MS)
       await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
     },
   }

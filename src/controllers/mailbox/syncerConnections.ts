@@ -2,15 +2,12 @@
  * Which syncers live. Each has a stream of its mailbox open for as long as it does, and says a word now and then, so that a
  * connection that nobody is behind any more is found out. Nothing of that is written anywhere.
  */
-import type { SyncerListener } from '../../apimachinery/outcome.ts'
+import { OUTCOME_SILENCE_MS, type SyncerListener } from '../../apimachinery/outcome.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Clock } from '../../client/clock.ts'
 
 /** Without a connection. Streams end now and then, and networks fail for a moment. */
 export const SILENCE_MS = 45_000
-/** With a connection: three words that did not come. */
-const OPEN_SILENCE_MS = 180_000
-
 /** What it speaks, or why it was turned away. */
 export type Speech = { readonly protocol: number } | { readonly turnedAway: string }
 
@@ -98,7 +95,7 @@ export class SyncerConnections implements SyncerListener {
   }
 
   #leftMs({ open, heardAtMs }: Connection): number {
-    return heardAtMs + (open ? OPEN_SILENCE_MS : SILENCE_MS) - this.#clock.now()
+    return heardAtMs + (open ? OUTCOME_SILENCE_MS : SILENCE_MS) - this.#clock.now()
   }
 
   #arm(space: string, connection: Connection, inMs: number): void {

@@ -12,7 +12,7 @@ import type {
   OutcomeReport,
   OutcomeState,
 } from '../../apimachinery/outcome.ts'
-import { MAX_EXCEPTIONS } from '../../apimachinery/outcome.ts'
+import { MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../apimachinery/outcome.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
 import { objectKey } from './names.ts'
@@ -60,9 +60,6 @@ interface Session {
   /** Of the timer that ends the wait for its next word; absent while none runs. */
   cancel: (() => void) | undefined
 }
-
-/** Three reports that did not come; the end of its connection is heard much earlier. */
-export const SILENCE_MS = 180_000
 
 /** A time ahead by less is shown as it was said. */
 const CLOCKS_DIFFER_MS = 60_000
@@ -181,14 +178,14 @@ export class ClusterOutcomes implements OutcomeReceiver {
   /** One timer for each session, which is set anew only when it fires. */
   #watch(space: string): void {
     const session = this.#sessions.get(space)!
-    if (!session.cancel) this.#arm(space, session, SILENCE_MS)
+    if (!session.cancel) this.#arm(space, session, OUTCOME_SILENCE_MS)
   }
 
   #arm(space: string, session: Session, inMs: number): void {
     session.cancel = this.#deps.clock.after(inMs, () => {
       session.cancel = undefined
       if (this.#sessions.get(space) !== session || !session.live) return
-      const leftMs = session.heardAtMs + SILENCE_MS - this.#deps.clock.now()
+      const leftMs = session.heardAtMs + OUTCOME_SILENCE_MS - this.#deps.clock.now()
       if (leftMs > 0) this.#arm(space, session, leftMs)
       else this.silent(space)
     })

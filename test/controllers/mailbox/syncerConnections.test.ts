@@ -1,6 +1,7 @@
 // A syncer lives as long as its connection, and a connection as long as something comes over it.
 
 import t from 'tap'
+import { OUTCOME_SILENCE_MS } from '../../../src/apimachinery/outcome.ts'
 import { SyncerConnections } from '../../../src/controllers/mailbox/syncerConnections.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
@@ -46,7 +47,7 @@ t.test('one whose connection has ended is silent after a while, unless it comes 
 t.test('a connection that nobody is behind any more is found out', async t => {
   const { clock, told, connections } = world()
   connections.opened('box', 2)
-  await clock.advance(179_999)
+  await clock.advance(OUTCOME_SILENCE_MS - 1)
   t.same(told, ['box lives'])
   await clock.advance(1)
   t.same(told, ['box lives', 'box is silent'])

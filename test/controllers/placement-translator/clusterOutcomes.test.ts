@@ -1,8 +1,8 @@
 /** The account that the center keeps of clusters, held against a model: it never says applied of what is not. */
 import fc from 'fast-check'
 import t from 'tap'
-import type { Exception, OutcomeReport } from '../../../src/apimachinery/outcome.ts'
-import { ClusterOutcomes, SILENCE_MS } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
+import { type Exception, OUTCOME_SILENCE_MS, type OutcomeReport } from '../../../src/apimachinery/outcome.ts'
+import { ClusterOutcomes } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
 import { CopyHealth } from '../../../src/controllers/placement-translator/copyHealth.ts'
 import { DesiredContent, Namings } from '../../../src/controllers/placement-translator/desiredContent.ts'
 import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
@@ -116,10 +116,10 @@ t.test('who falls silent is not believed any more, until it speaks', async t => 
   const clock = new FakeClock()
   const outcomes = new ClusterOutcomes({ clock, changed: () => {}, epoch: 'e' })
   outcomes.take('m', say('e', 1))
-  await clock.advance(SILENCE_MS - 1)
+  await clock.advance(OUTCOME_SILENCE_MS - 1)
   t.ok(outcomes.of('m').live)
   outcomes.take('m', say('e', 2))
-  await clock.advance(SILENCE_MS - 1)
+  await clock.advance(OUTCOME_SILENCE_MS - 1)
   t.ok(outcomes.of('m').live)
   await clock.advance(1)
   t.notOk(outcomes.of('m').live)
