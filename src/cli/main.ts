@@ -1,9 +1,10 @@
 /** The sub-commands of `orrery`. */
-import { Command, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../apiserver/serviceNetwork/serviceRanges.ts'
 import { CONTROLLER_NAMES } from '../controllers/controllerNames.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
+import { COMPLETE, SHELLS, type Shell } from './completion/shells.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
 import { endWithReader, processTerminal, type Terminal } from './ws/terminal.ts'
@@ -381,7 +382,25 @@ export async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
   const plugin = PLUGINS.find(({ name }) => name === first)
   if (plugin !== undefined) return await plugin.run(rest)
-  let code = 0
+  if (first === COMPLETE) {
+    const [word] = rest
+    const completed = rest.length > 1 && PLUGINS.find(({ name }) => name === word)
+    return completed ? await completed.run([COMPLETE, ...rest.slice(1)]) : await completeWords(rest)
+  }
+  const { program, result } = orreryProgram()
+  await program.parseAsync(args[0] === '--version' ? ['version', ...args.slice(1)] : [...args], { from: 'user' })
+  return result.code
+}
+
+/** Not loaded for what every process of `orrery` does. */
+async function completeWords(words: readonly string[]): Promise<number> {
+  const { printCompletion } = await import('./completion/printCompletion.ts')
+  return await printCompletion(orreryProgram().program, words, processTerminal)
+}
+
+/** The command line, and where its exit code will stand. */
+export function orreryProgram(): { program: Command; result: { readonly code: number } } {
+  const result = { code: 0 }
   const program = new Command('orrery')
     .description('A multi-cluster configuration server: spaces, placement and syncing in one process')
     // A flag behind a sub-command's name is the sub-command's.
@@ -389,10 +408,10 @@ export async function main(args: readonly string[]): Promise<number> {
   program.option('--version', VERSION_SUMMARY)
   const reporting = (name: string, run: () => Promise<number>) => async (): Promise<void> => {
     try {
-      code = await run()
+      result.code = await run()
     } catch (error) {
       process.stderr.write(`orrery ${name}: ${messageOf(error)}\n`)
-      code = 1
+      result.code = 1
     }
   }
   const add = (to: Command, { name, summary, notes, settings, inFile, load, commands = [] }: SubCommand): void => {
@@ -427,6 +446,24 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   version.action(reporting('version', printVersion))
-  await program.parseAsync(args[0] === '--version' ? ['version', ...args.slice(1)] : [...args], { from: 'user' })
-  return code
+  const completion = program
+    .command('completion')
+    .description('print the script that completes command lines of orrery in a shell')
+    .addArgument(new Argument('<shell>', 'whose script').choices(SHELLS))
+    .addHelpText('after', COMPLETION_NOTES)
+  completion.action((shell: Shell) =>
+    reporting('completion', async () => {
+      const { completionScript } = await import('./completion/scripts.ts')
+      process.stdout.write(completionScript(shell))
+      return 0
+    })(),
+  )
+  return { program, result }
 }
+
+const COMPLETION_NOTES = `
+bash:  source <(orrery completion bash)
+zsh:   source <(orrery completion zsh)
+fish:  orrery completion fish | source
+kubectl completes "kubectl ws" and "kubectl kubestellar" itself, where kubectl_complete-ws and kubectl_complete-kubestellar are on
+the PATH.`

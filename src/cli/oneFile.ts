@@ -6,6 +6,7 @@ import { basename } from 'node:path'
 import { getAssetKeys } from 'node:sea'
 import { isMainThread, threadName } from 'node:worker_threads'
 import { ownParts } from '../program/parts.ts'
+import { COMPLETE } from './completion/shells.ts'
 import type { kubectlKubestellar } from './kubestellar/program.ts'
 import type { main } from './main.ts'
 import { becomeTuned } from './tunedProcess.ts'
@@ -14,9 +15,14 @@ import { endWithReader, processTerminal } from './ws/terminal.ts'
 
 const parts = ownParts(new Set(getAssetKeys()))
 
+/** By which kubectl asks what completes a plugin's command line. */
+const COMPLETING = 'kubectl_complete-'
+
 async function run(): Promise<number> {
-  const args = process.argv.slice(2)
-  const name = basename(process.argv0)
+  const own = basename(process.argv0)
+  const completes = own.startsWith(COMPLETING)
+  const name = completes ? `kubectl-${own.slice(COMPLETING.length)}` : own
+  const args = [...(completes ? [COMPLETE] : []), ...process.argv.slice(2)]
   if (name === 'kubectl-ws') {
     endWithReader()
     return await (parts.load('kubectlWs') as { kubectlWs: typeof kubectlWs }).kubectlWs(args, processTerminal)

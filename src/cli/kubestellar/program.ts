@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { MAILBOX_PARENT, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
+import { COMPLETE, printCompletion } from '../completion/printCompletion.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirmable } from '../ws/confirm.ts'
 import { type DocumentOptions, documentOption } from '../ws/output.ts'
@@ -45,6 +46,13 @@ The current workspace of your kubeconfig stays as it is, except that 'ensure wmw
 
 /** Resolves to the exit code. */
 export async function kubectlKubestellar(args: readonly string[], terminal: Terminal): Promise<number> {
+  const { program, answered } = kubestellarProgram(terminal)
+  if (args[0] === COMPLETE) return await printCompletion(program, args.slice(1), terminal)
+  return (await runProgram(program, args, terminal)) || answered.exitCode
+}
+
+/** With the exit code of what answers. */
+export function kubestellarProgram(terminal: Terminal): { program: Command; answered: { readonly exitCode: number } } {
   const run = (options: CommonOptions, use: (session: Session) => Promise<void>) => runIn(terminal, options, use)
   const inInventory: InInventory = (options, use) => runInInventory(terminal, options, use)
   const program = createProgram(
@@ -61,7 +69,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
       const entry = inventoryEntry(name, labels)
       return inInventory(options, space => ensureLocation(space, entry, terminal))
     })
-  confirmable(inventory(remove.command('location <name>')))
+  confirmable(inventory(remove.command('location <location>')))
     .description('delete the SyncTarget and the Location of a name, once the syncer has left the cluster')
     .option(
       '--workload <fate>',
@@ -147,7 +155,7 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
     })
   syncerCommands(program, inInventory, terminal)
   const answered = answerCommands(program, common, terminal)
-  return (await runProgram(program, args, terminal)) || answered.exitCode
+  return { program, answered }
 }
 
 function syncerCommands(program: Command, inInventory: InInventory, terminal: Terminal): void {

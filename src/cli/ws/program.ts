@@ -1,6 +1,7 @@
 /** The command line of `kubectl ws`. */
 import type { Command } from 'commander'
 import { TYPES_PATH, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
+import { COMPLETE, printCompletion } from '../completion/printCompletion.ts'
 import { budgetCommand } from './budget.ts'
 import { CommandError } from './commandError.ts'
 import { confirmable } from './confirm.ts'
@@ -29,6 +30,12 @@ const TYPES = UNIVERSAL.children.map(name => `${TYPES_PATH}:${name}`).join(', ')
 
 /** Resolves to the exit code. */
 export async function kubectlWs(args: readonly string[], terminal: Terminal): Promise<number> {
+  const program = wsProgram(terminal)
+  if (args[0] === COMPLETE) return await printCompletion(program, args.slice(1), terminal)
+  return await runProgram(program, args, terminal)
+}
+
+export function wsProgram(terminal: Terminal): Command {
   const program = createProgram('kubectl ws', 'Moves between workspaces (spaces) and makes new ones.')
   program.usage('[<path> | <command>] [options]').addHelpText('after', PATHS)
 
@@ -82,7 +89,7 @@ export async function kubectlWs(args: readonly string[], terminal: Terminal): Pr
     .description('print what the current workspace and those in it hold, with all below them, and may hold')
     .addOption(documentOption())
     .action((options: SessionOptions & DocumentOptions) => budgetCommand(options, terminal))
-  return await runProgram(program, args, terminal)
+  return program
 }
 
 /** A single word that leads nowhere may have been meant as a sub-command. */

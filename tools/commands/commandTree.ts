@@ -1,0 +1,47 @@
+/** All commands of Orrery's programs, as their own descriptions tell them. */
+import { type Command, Help, type Option } from 'commander'
+import { kubestellarProgram } from '../../src/cli/kubestellar/program.ts'
+import { orreryProgram } from '../../src/cli/main.ts'
+import { wsProgram } from '../../src/cli/ws/program.ts'
+
+export interface DescribedCommand {
+  /** `kubectl ws create`. */
+  readonly path: string
+  /** `kubectl ws create [options] <name>`. */
+  readonly usage: string
+  readonly description: string
+  readonly options: readonly DescribedOption[]
+  /** Of those that do something. */
+  readonly commands: readonly DescribedCommand[]
+}
+
+export interface DescribedOption {
+  /** `-o, --output <format>`. */
+  readonly flags: string
+  /** With choices, the default and the environment variable, as the help has them. */
+  readonly description: string
+}
+
+const NOBODY = { out: () => {}, err: () => {} }
+const HELP = new Help()
+HELP.prepareContext({ helpWidth: 120 })
+
+export function commandTree(): DescribedCommand[] {
+  const programs = [orreryProgram().program, wsProgram(NOBODY), kubestellarProgram(NOBODY).program]
+  return programs.map(program => described(program, program.name()))
+}
+
+function described(command: Command, path: string): DescribedCommand {
+  const commands = HELP.visibleCommands(command).filter(each => each.name() !== 'help')
+  return {
+    path,
+    usage: `${path} ${command.usage()}`.trim(),
+    description: command.description(),
+    options: HELP.visibleOptions(command).map(option),
+    commands: commands.map(below => described(below, `${path} ${below.name()}`)),
+  }
+}
+
+function option(each: Option): DescribedOption {
+  return { flags: HELP.optionTerm(each), description: HELP.optionDescription(each) }
+}

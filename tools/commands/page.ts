@@ -1,0 +1,26 @@
+/** docs/commands.md: every command with its flags. */
+import type { DescribedCommand } from './commandTree.ts'
+
+const HEAD = `# Commands
+
+Every command of \`orrery\`, \`kubectl ws\` and \`kubectl kubestellar\` with its flags, as \`--help\` tells them. This page is made by
+\`npm run pages\`; what the commands are for stands in [operations.md](operations.md).
+`
+
+export function commandsPage(programs: readonly DescribedCommand[]): string {
+  return [HEAD, ...programs.map(program => sections(program, 2).join('\n'))].join('\n')
+}
+
+function sections(command: DescribedCommand, level: number): string[] {
+  const { path, usage, description, options, commands } = command
+  const said = description === '' ? '' : `\n${escaped(`${description[0]!.toUpperCase()}${description.slice(1)}`)}.\n`
+  const own = options.filter(({ flags }) => flags !== '-h, --help')
+  const table = own.map(option => `| \`${option.flags.replaceAll('|', '\\|')}\` | ${escaped(option.description)} |`)
+  const flags = table.length === 0 ? '' : `\n| flag | |\n|---|---|\n${table.join('\n')}\n`
+  const line = `${'#'.repeat(Math.min(level, 4))} ${path}\n${said}\n\`\`\`\n${usage}\n\`\`\`\n${flags}`
+  return [line.replace(/\.\.\n/, '.\n'), ...commands.flatMap(below => sections(below, level + 1))]
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ')
+}
