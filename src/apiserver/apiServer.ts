@@ -178,10 +178,9 @@ async function apiServerParts(
   let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     ready = false
-    await follower?.stop()
     draining.abort()
     stopListening()
-    await app.close()
+    await Promise.all([follower?.stop(), app.close()])
   }
   const kubeconfigPath = join(options.dataDir, 'admin.kubeconfig')
   let newest = pki
