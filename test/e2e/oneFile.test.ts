@@ -1,10 +1,20 @@
 /** All of the program as one file: what it is made of, that it runs as the sources do, and what it says where it cannot. */
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
 import { ENTRY_ASSET } from '../../src/program/parts.ts'
+import { buildImages } from '../../tools/release/images.ts'
 import { addonPath, buildOneFile, fillParts } from '../../tools/release/oneFile.ts'
 import { buildParts } from '../../tools/release/parts.ts'
 import { Api } from '../support/api.ts'
@@ -99,6 +109,52 @@ t.test('on file systems that run no programs it says what to do', { skip: noMoun
   t.match(await inside(`${mount('data')}; ${mount('tmp')}; ${served}`), { out: /^orrery ready: / }, 'and that helps')
 })
 
+t.test(
+  'in its image it runs without a shell, without root and without writing to it',
+  { skip: noMounts() },
+  async t => {
+    const layout = join(temporaryDir(t), 'oci')
+    const [version, commit] = ['0.0.1', BUILD.gitCommit]
+    const date = new Date(BUILD.buildDate)
+    buildImages({ program, addon: addonPath(), terms: '', folder: layout, version, commit, date, level: 1 })
+    const blob = (digest: string): string => join(layout, 'blobs', digest.replace(':', '/'))
+    const json = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T
+    const { manifests } = json<{ manifests: { digest: string }[] }>(join(layout, 'index.json'))
+    const { config, layers } = json<{ config: { digest: string }; layers: { digest: string }[] }>(
+      blob(manifests[0]!.digest),
+    )
+    const image = json<{ config: { Entrypoint: string[]; Cmd: string[]; Env: string[] } }>(blob(config.digest)).config
+
+    const root = temporaryDir(t)
+    for (const { digest } of layers) execFileSync('tar', ['-xzf', blob(digest), '-C', root, '--no-same-owner'])
+    chmodSync(root, 0o755)
+    t.notOk(existsSync(join(root, 'bin/sh')) || existsSync(join(root, 'usr/bin/env')), 'no shell')
+    // As a container runtime would set it up, with a data dir that runs no programs: the engine is beside the program.
+    const isRoot = process.getuid!() === 0
+    const user = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount']
+    const owner = isRoot ? 'uid=65532,gid=65532,' : ''
+    const asUser = isRoot ? '--userspec=65532:65532' : ''
+    const command = [...image.Entrypoint, ...image.Cmd, '--secure-port', '0'].join(' ')
+    const script = `set -e
+    mount --bind ${root} ${root}
+    for folder in proc dev; do mount --rbind /$folder ${root}/$folder; done
+    mount -t tmpfs -o ${owner}mode=700,noexec none ${root}/data
+    mount -o remount,bind,ro ${root} ${root}
+    ! touch ${root}/file 2>/dev/null
+    (env -i ${image.Env.join(' ')} ORRERY_DISK_RESERVE_MIB=0 chroot ${asUser} ${root} ${command} 2>${layout}/log & echo $! >${layout}/pid; wait) |
+      { read line; echo "$line"; grep Uid: /proc/$(cat ${layout}/pid)/status; ls ${root}/data; kill $(cat ${layout}/pid); }`
+    const ran = await run('unshare', [...user, 'sh', '-c', script.replaceAll('chroot', commandPath('chroot'))])
+    t.match(
+      ran.out,
+      /^orrery ready: https:/,
+      `${ran.err}\n${existsSync(`${layout}/log`) ? readFileSync(`${layout}/log`, 'utf8') : ''}`,
+    )
+    if (isRoot) t.match(ran.out, /Uid:\s65532\s/)
+    t.match(ran.out, /admin\.kubeconfig/)
+    t.notMatch(ran.out, /classic-level/, 'the engine beside the program was taken')
+  },
+)
+
 t.test('what it is made of is the same each time', async t => {
   const filled = [temporaryDir(t), temporaryDir(t)]
   for (const folder of filled) fillParts(folder, parts.files)
@@ -109,6 +165,10 @@ t.test('what it is made of is the same each time', async t => {
   for (const name of names!)
     t.ok(readFileSync(join(filled[0]!, name)).equals(readFileSync(join(filled[1]!, name))), name)
 })
+
+function commandPath(name: string): string {
+  return execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
+}
 
 /** Why nothing can be mounted here; `false` where it can. */
 function noMounts(): string | false {

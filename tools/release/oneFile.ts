@@ -4,13 +4,14 @@
  * @see https://nodejs.org/api/single-executable-applications.html
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { BUILD_FILE } from '../../src/cli/buildInfo.ts'
 import { FLAGS, FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
 import { ADDON } from '../../src/program/addon.ts'
 import { ENTRY_ASSET } from '../../src/program/parts.ts'
+import { programFile } from '../../src/program/programFile.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { licensesOf } from '../licenses.ts'
 import type { BuiltParts } from './parts.ts'
@@ -21,8 +22,12 @@ const ADDONS: Readonly<Record<string, string>> = {
   x64: 'linux-x64/classic-level.node',
   arm64: 'linux-arm64/classic-level.armv8.node',
 }
-const DATA = ['package.json', 'openapi/protobufFields.json', 'openapi/generated/catalog.json']
-const RARE_DATA = ['openapi/generated/descriptions.json', 'LICENSE']
+const DATA = [
+  'package.json',
+  'openapi/protobufFields.json',
+  'openapi/generated/catalog.json',
+  'openapi/generated/descriptions.json',
+]
 /** So that the code is the same each time: no chance, and no threads that may come first. */
 const REPEATABLE = ['--random-seed=1', '--predictable']
 
@@ -35,19 +40,18 @@ export interface OneFileOptions {
 }
 
 /** @throws Error where this machine is none that a file can be made for */
-export function buildOneFile({ path, build, parts: { files, inputs } }: OneFileOptions): void {
+export function buildOneFile({ path, build, parts: { files } }: OneFileOptions): void {
   if (process.platform !== 'linux') throw new Error('one file is made on Linux, for Linux')
   const folder = mkdtempSync(join(tmpdir(), 'orrery-release-'))
   try {
     const assets: Record<string, string> = { [ADDON]: addonPath() }
-    for (const data of [...DATA, ...RARE_DATA]) assets[data] = join(PROGRAM_ROOT, data)
+    for (const data of DATA) assets[data] = join(PROGRAM_ROOT, data)
     const add = (name: string, content: string | Buffer): void => {
       assets[name] = join(folder, name)
       mkdirSync(dirname(assets[name]), { recursive: true })
       writeFileSync(assets[name], content)
     }
     add(BUILD_FILE, build)
-    add('LICENSES.txt', licensesOf([...inputs, 'node_modules/classic-level/index.js']))
     fillParts(folder, files)
     for (const name of files.keys()) assets[name] = join(folder, name)
     for (const name of readdirSync(folder).filter(name => name.endsWith('.code'))) assets[name] = join(folder, name)
@@ -70,6 +74,15 @@ export function buildOneFile({ path, build, parts: { files, inputs } }: OneFileO
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Of all that is in the file. */
+export function termsOf({ inputs }: BuiltParts): string {
+  const node = relative(PROGRAM_ROOT, realpathSync(process.execPath)).replace(
+    /^(?:\.\.\/)*(?:.*\/)?(?=node_modules\/)/,
+    '',
+  )
+  return `${programFile('LICENSE')}\n${licensesOf([...inputs, 'node_modules/classic-level/index.js', node])}`
 }
 
 export function addonPath(): string {

@@ -1,0 +1,71 @@
+/** The OCI layout: whole, and the same each time. What is in the images runs in test/e2e/oneFile.test.ts. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { buildImages } from '../../../tools/release/images.ts'
+
+interface Descriptor {
+  digest: string
+  size: number
+  annotations?: Record<string, string>
+}
+
+function built(t: Test, name: string): string {
+  const root = t.testdirName
+  const folder = join(root, name)
+  buildImages({
+    // Any program will do that has libraries.
+    program: '/bin/sh',
+    addon: join(root, 'engine'),
+    terms: 'terms',
+    folder,
+    version: '1.2.3',
+    commit: 'c'.repeat(40),
+    date: new Date('2026-01-31T10:20:30Z'),
+    level: 1,
+  })
+  return folder
+}
+
+t.test('every digest is that of its blob, and every blob is named', async t => {
+  t.testdir({ engine: 'an engine' })
+  const folder = built(t, 'a')
+  const named = new Set<string>()
+  const read = ({ digest, size }: Descriptor): Buffer => {
+    const hash = digest.replace('sha256:', '')
+    named.add(hash)
+    const content = readFileSync(join(folder, 'blobs/sha256', hash))
+    t.equal(content.length, size)
+    t.equal(createHash('sha256').update(content).digest('hex'), hash)
+    return content
+  }
+  const json = <T>(content: Buffer): T => JSON.parse(content.toString('utf8')) as T
+  t.match(json(readFileSync(join(folder, 'oci-layout'))), { imageLayoutVersion: '1.0.0' })
+  const { manifests } = json<{ manifests: Descriptor[] }>(readFileSync(join(folder, 'index.json')))
+  const names = manifests.map(({ annotations }) => annotations?.['org.opencontainers.image.ref.name'])
+  t.strictSame(names, ['orrery:1.2.3', 'orrery-syncer:1.2.3'])
+  for (const each of manifests) {
+    const { config, layers } = json<{ config: Descriptor; layers: Descriptor[] }>(read(each))
+    const image = json<{ config: { User: string }; rootfs: { diff_ids: string[] } }>(read(config))
+    t.equal(image.config.User, '65532:65532')
+    const found = layers.map(
+      layer =>
+        `sha256:${createHash('sha256')
+          .update(gunzipSync(read(layer)))
+          .digest('hex')}`,
+    )
+    t.strictSame(image.rootfs.diff_ids, found)
+  }
+  t.strictSame(readdirSync(join(folder, 'blobs/sha256')), [...named].sort(), 'nothing else is there')
+})
+
+t.test('made again, it is the same bytes', async t => {
+  t.testdir({ engine: 'an engine' })
+  const [first, again] = [built(t, 'a'), built(t, 'b')]
+  t.strictSame(readFileSync(join(first, 'index.json')), readFileSync(join(again, 'index.json')))
+  t.strictSame(readdirSync(join(first, 'blobs/sha256')), readdirSync(join(again, 'blobs/sha256')))
+  writeFileSync(join(t.testdirName, 'engine'), 'another')
+  t.notSame(readFileSync(join(built(t, 'c'), 'index.json')), readFileSync(join(first, 'index.json')))
+})
