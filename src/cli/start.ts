@@ -24,6 +24,7 @@ import { logChoice } from './logLevel.ts'
 import { dataFolder } from './privateFolder.ts'
 import { shownSettings } from './settings.ts'
 import { terminated } from './signals.ts'
+import { systemdNotify } from './systemdNotify.ts'
 
 export async function start(settings: Record<string, unknown>): Promise<number> {
   const log = createLog('orrery', {}, logChoice(settings))
@@ -99,14 +100,19 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   server.onKubeconfig(() => secret?.write())
   secret?.write()
   await ensureSpaces(clientFor(BOOTSTRAP), ensured, log)
+  // Who reads the next line may end the process at once, and in order.
+  const ended = terminated()
   process.stdout.write(`orrery ready: ${server.url}\n`)
+  const notified = systemdNotify('ready', `serving at ${server.url}`, { log })
   const memory = systemMemory()
   const stopReturning = memory && returnMemory(memory)
   // Node does so at its end only, and a server may run for months and end by a power failure.
   flushCompileCache()
   // Now, not when somebody asks: what is edited from now on is not what runs.
-  await Promise.all([terminated(), build.treeState()])
+  await Promise.all([ended, build.treeState()])
   stopReturning?.()
+  await notified
+  await systemdNotify('stopping', 'requests and writes under way are finished', { log })
   await secret?.stop()
   await controllers.stop()
   await server.close()

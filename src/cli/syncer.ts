@@ -20,6 +20,7 @@ import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
 import { tellRehearsal, tellUnknown } from './syncerDryRun.ts'
 import { SyncerHealth } from './syncerHealth.ts'
+import { systemdNotify } from './systemdNotify.ts'
 
 const USER_AGENT = 'orrery-syncer'
 const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -95,6 +96,8 @@ async function run(settings: Record<string, unknown>): Promise<number> {
   ])
   let syncer: Syncer | undefined
   const health = await SyncerHealth.listen(settings.healthAddress as string | undefined, () => syncer?.status(), log)
+  // Not when it serves: a center that is away, or another syncer that serves, is no fault of the service.
+  const notified = systemdNotify('ready', `for ${name ?? from.first.options.server}`, { log })
   let trouble: string | undefined | typeof AGAIN
   do {
     syncer = startSyncer(options)
@@ -107,6 +110,7 @@ async function run(settings: Record<string, unknown>): Promise<number> {
     center.close()
     cluster.close()
   }
+  await notified
   const impatience = setTimeout(close, GRACE_MS)
   await syncer.stop()
   health?.close()
