@@ -20,6 +20,7 @@ const SHARING = /^test\/(apimachinery|apiserver|client|controllers|kinds|openapi
 const NOT_SHARING = new Set([
   'test/apiserver/endpoints/rankedTable.test.ts',
   'test/apiserver/endpoints/yamlWriter.test.ts',
+  'test/apiserver/registry/updateGarbage.test.ts',
   'test/apiserver/server/inFlight.test.ts',
   'test/storage/hub.test.ts',
   'test/storage/objectIndex.test.ts',

@@ -52,11 +52,15 @@ export async function sendPieces(services: Services, exchange: Exchange, made: P
     length += lengthOf(value)
     if (work.due) await work.rest()
   }
-  const pieces = function* (): Generator<readonly Buffer[]> {
-    yield begun
-    yield* { [Symbol.iterator]: () => rest }
-  }
-  await streamPieces(services, exchange, { ...made, pieces: pieces() })
+  await streamPieces(services, exchange, { ...made, pieces: continued(begun, rest) })
+}
+
+function* continued(
+  begun: readonly Buffer[],
+  rest: Iterator<readonly Buffer[]>,
+): Generator<readonly Buffer[], void, undefined> {
+  yield begun
+  yield* { [Symbol.iterator]: () => rest }
 }
 
 /** A long answer. `length` is absent where nobody knows it. */

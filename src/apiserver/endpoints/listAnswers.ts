@@ -186,10 +186,18 @@ async function sendProtobufList(services: Services, exchange: Exchange, listing:
       ...listing,
     })
   }
-  const pieces = function* (): Generator<readonly Buffer[]> {
-    yield before
-    for (let i = 0; i < items.length; i++) yield [kept[i] ?? form.part(items[i]!)]
-    yield after
-  }
-  await streamPieces(services, exchange, { pieces: pieces(), length, format: 'protobuf', ...listing })
+  const part = (i: number): Buffer => kept[i] ?? form.part(items[i]!)
+  const pieces = oneByOne(before, items.length, part, after)
+  await streamPieces(services, exchange, { pieces, length, format: 'protobuf', ...listing })
+}
+
+function* oneByOne(
+  before: readonly Buffer[],
+  count: number,
+  part: (i: number) => Buffer,
+  after: readonly Buffer[],
+): Generator<readonly Buffer[]> {
+  yield before
+  for (let i = 0; i < count; i++) yield [part(i)]
+  yield after
 }

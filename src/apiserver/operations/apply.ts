@@ -9,7 +9,7 @@ import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { otherVersions } from '../registry/otherVersions.ts'
 import { standIn } from '../registry/parameters.ts'
-import type { Registry, Written } from '../registry/registry.ts'
+import type { Registry, RegistryDeps, Written } from '../registry/registry.ts'
 import { unwritable } from '../registry/systemMetadata.ts'
 import { requireSameUid } from './patch.ts'
 import { requireSamePlace } from './place.ts'
@@ -33,40 +33,54 @@ export async function apply(
   deps.strategyFor(type)?.subresources?.[subresource]?.narrow?.(applied)
   applied.metadata.name = name
   if (type.namespaced) applied.metadata.namespace = namespace
-  /** Whoever applies part of an object need not say of it that it is described. */
-  const holdsReferences = (live: KubeObject | undefined): boolean =>
-    type.schema !== undefined &&
-    [applied, live].some(object => object && deps.parameterized?.(context.space, type, object) === 'described')
-  function* run(live: KubeObject | undefined): Steps<KubeObject> {
-    if (live) requireSameUid(type, applied, live)
-    const own = cloneJson(applied)
-    yield
-    return yield* applyInSteps({
-      live,
-      applied: own,
-      ...(holdsReferences(live) && { readable: standIn(applied, type.schema!) }),
-      schema: type.schema,
-      manager: context.fieldManager,
-      force,
-      apiVersion: apiVersionOf(type),
-      ...(subresource && { subresource }),
-      now: timestamp(deps.clock()),
-      gr: type,
-      ignored: unwritable(type, subresource),
-      ...otherVersions(deps.typeAt, context.space, type),
-    })
-  }
+  const steps = (live: KubeObject | undefined): Steps<KubeObject> =>
+    appliedInSteps(deps, { target, applied, force }, live)
   return await registry.update(
     context,
     type,
     namespace,
     name,
-    { steps: run },
+    { steps },
     {
       subresource,
       managesFields: true,
-      create: subresource === '' ? { steps: () => run(undefined) } : undefined,
+      create: subresource === '' ? { steps: () => steps(undefined) } : undefined,
       ...(mayCreate && { mayCreate }),
     },
   )
+}
+
+interface Asked {
+  readonly target: Target
+  readonly applied: KubeObject
+  readonly force: boolean
+}
+
+function* appliedInSteps(
+  deps: RegistryDeps,
+  { target, applied, force }: Asked,
+  live: KubeObject | undefined,
+): Steps<KubeObject> {
+  const { context, type, subresource } = target
+  if (live) requireSameUid(type, applied, live)
+  const own = cloneJson(applied)
+  yield
+  // whoever applies part of an object need not say of it that it is described
+  const holdsReferences =
+    type.schema !== undefined &&
+    [applied, live].some(object => object && deps.parameterized?.(context.space, type, object) === 'described')
+  return yield* applyInSteps({
+    live,
+    applied: own,
+    ...(holdsReferences && { readable: standIn(applied, type.schema!) }),
+    schema: type.schema,
+    manager: context.fieldManager,
+    force,
+    apiVersion: apiVersionOf(type),
+    ...(subresource && { subresource }),
+    now: timestamp(deps.clock()),
+    gr: type,
+    ignored: unwritable(type, subresource),
+    ...otherVersions(deps.typeAt, context.space, type),
+  })
 }

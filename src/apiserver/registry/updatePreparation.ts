@@ -31,6 +31,19 @@ import {
 import { UpdateTrace } from './updateTrace.ts'
 import { workingApiVersion } from './views.ts'
 
+/** An update that is admitted: `begin` ▸ `check` ▸ `end`. */
+interface Completing {
+  readonly context: WriteContext
+  readonly type: ResourceType
+  /** In the version in which it is handled. */
+  readonly target: ResourceType
+  readonly strategy: Strategy | undefined
+  readonly object: KubeObject
+  readonly old: KubeObject
+  readonly options: UpdateOptions
+  readonly subresource: string
+}
+
 /**
  * Prune ▸ convert ▸ defaults (`receive`) ▸ admit (gate, mutate) ▸ strategy ▸ validate ▸ managed fields ▸ admit (prepare, validate)
  * (`admit`, or `complete` where nobody has to be asked) ▸ text (`finish`).
@@ -106,18 +119,18 @@ export class UpdatePreparation {
       await this.#base.mutate(steps, request, target, strategy)
       keepSystemMetadata(object, old)
     }
-    const update = this.#update(context, type, object, old, own)
-    await inSlices(update.begin(), work)
+    const completing = this.#completing(context, type, object, old, own)
+    await inSlices(this.#begin(completing), work)
     if (work?.due) await work.rest()
     const { subresource = '' } = options
     const judged =
       subresource === 'status'
         ? strategy
         : await this.#base.judging.before(context, target, { object, old, subresource })
-    const check = (verdict?: Verdict): FieldError[] => update.check(verdict, judged)
+    const check = (verdict?: Verdict): FieldError[] => this.#check(completing, verdict, judged)
     const errors = await this.#base.judging.checked(check, context, target, object, old)
     if (work?.due) await work.rest()
-    await inSlices(update.end(errors, judged), work)
+    await inSlices(this.#end(completing, errors, judged), work)
     await runStage(steps, 'prepare', request)
     await runStage(steps, 'validate', request)
     if (work?.due) await work.rest()
@@ -163,71 +176,79 @@ export class UpdatePreparation {
     old: KubeObject,
     options: UpdateOptions,
   ): void {
-    const update = this.#update(context, type, object, old, options)
-    atOnce(update.begin())
-    atOnce(update.end(update.check()))
+    const completing = this.#completing(context, type, object, old, options)
+    atOnce(this.#begin(completing))
+    atOnce(this.#end(completing, this.#check(completing)))
   }
 
-  #update(
+  #completing(
     context: WriteContext,
     type: ResourceType,
     object: KubeObject,
     old: KubeObject,
     options: UpdateOptions,
-  ): UpdateSteps {
-    const subresource = options.subresource ?? ''
+  ): Completing {
     const target = this.#base.target(context.space, type)
     const strategy = this.#base.deps.strategyFor(target)
-    const { space } = context
-    const rules = this.#base.rules
-    const carryOver = (): void => this.#carryOver(target, object, old, subresource)
-    const track = (): Steps<ManagedFieldsEntry[] | undefined> => this.#track(context, type, object, old, options)
-    return {
-      *begin() {
-        // before anything is compared: clients need not send it
-        rules.annotate(object, space)
-        carryOver()
-        rules.complete(target, object)
-        options.trace?.keepBare(object)
-        yield
-        if (
-          !strategy?.noGeneration &&
-          subresource !== 'status' &&
-          specChanged(object, old, strategy?.generationOnMetadata === true)
-        ) {
-          object.metadata.generation = (old.metadata.generation ?? 0) + 1
-        }
-      },
-      check: (verdict, judged = strategy) =>
-        errorsOf(() => [
-          // the name was right when it was given
-          ...validateObjectMeta(object.metadata, {
-            ...metaRules(target, strategy),
-            nameRule: 'pathSegment',
-            before: old.metadata,
-          }),
-          ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
-          ...validateObjectMetaUpdate(object.metadata, old.metadata),
-          ...(subresource === 'status'
-            ? (strategy?.validateStatusUpdate?.(object, old) ??
-              this.#base.rules.validateSchema(context, target, object, old, verdict))
-            : this.#base.rules.validate(context, target, judged, object, old, subresource, verdict)),
-        ]),
-      *end(errors, judged = strategy) {
-        if (errors.length > 0)
-          throw statusError.invalid(target, object.metadata.name ?? '', errors, rules.shown(target))
-        if (subresource === '') {
-          const warnings =
-            judged?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
-          for (const text of warnings) context.warn(text)
-        }
-        yield
-        if (!options.managesFields) setManaged(object, yield* track())
-        yield
-        rules.finish(target, object)
-        options.trace?.keepBare(object)
-      },
+    return { context, type, target, strategy, object, old, options, subresource: options.subresource ?? '' }
+  }
+
+  *#begin({ context, target, strategy, object, old, options, subresource }: Completing): Steps<void> {
+    const { rules } = this.#base
+    // before anything is compared: clients need not send it
+    rules.annotate(object, context.space)
+    this.#carryOver(target, object, old, subresource)
+    rules.complete(target, object)
+    options.trace?.keepBare(object)
+    yield
+    if (
+      !strategy?.noGeneration &&
+      subresource !== 'status' &&
+      specChanged(object, old, strategy?.generationOnMetadata === true)
+    ) {
+      object.metadata.generation = (old.metadata.generation ?? 0) + 1
     }
+  }
+
+  /** `verdict`: of a thread. `judged`: the strategy, when it has judged already. @throws UnfinishedCheck without a verdict */
+  #check(
+    { context, target, strategy, object, old, subresource }: Completing,
+    verdict?: Verdict,
+    judged = strategy,
+  ): FieldError[] {
+    const { rules } = this.#base
+    return errorsOf(() => [
+      // the name was right when it was given
+      ...validateObjectMeta(object.metadata, {
+        ...metaRules(target, strategy),
+        nameRule: 'pathSegment',
+        before: old.metadata,
+      }),
+      ...FORMS[target.form].finalizerErrors(target, object.metadata, old.metadata),
+      ...validateObjectMetaUpdate(object.metadata, old.metadata),
+      ...(subresource === 'status'
+        ? (strategy?.validateStatusUpdate?.(object, old) ?? rules.validateSchema(context, target, object, old, verdict))
+        : rules.validate(context, target, judged, object, old, subresource, verdict)),
+    ])
+  }
+
+  *#end(
+    { context, type, target, strategy, object, old, options, subresource }: Completing,
+    errors: FieldError[],
+    judged = strategy,
+  ): Steps<void> {
+    const { rules } = this.#base
+    if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', errors, rules.shown(target))
+    if (subresource === '') {
+      const warnings =
+        judged?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)
+      for (const text of warnings) context.warn(text)
+    }
+    yield
+    if (!options.managesFields) setManaged(object, yield* this.#track(context, type, object, old, options))
+    yield
+    rules.finish(target, object)
+    options.trace?.keepBare(object)
   }
 
   /** An object on its way out goes with its last finalizer. `isLarge`: what is done with it is done in slices. */
@@ -256,12 +277,4 @@ export class UpdatePreparation {
 function finalizersOf(object: KubeObject): number {
   const own = object.kind === 'Namespace' && isRecord(object.spec) ? object.spec.finalizers : undefined
   return (object.metadata.finalizers?.length ?? 0) + (Array.isArray(own) ? own.length : 0)
-}
-
-/** What an update goes through, in this order. */
-interface UpdateSteps {
-  begin(): Steps<void>
-  /** `verdict`: of a thread. `judged`: the strategy, when it has judged already. @throws UnfinishedCheck without a verdict */
-  check(verdict?: Verdict, judged?: Strategy): FieldError[]
-  end(errors: FieldError[], judged?: Strategy): Steps<void>
 }

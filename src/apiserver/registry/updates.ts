@@ -55,10 +55,7 @@ interface Updating {
   readonly subresource: string
   readonly options: UpdateOptions
   readonly steps: readonly Admission[]
-  /** What the client makes of the current object, and that object. */
-  ask(current: Stored): Steps<Asked>
-  /** The same, readable and in the storage version. */
-  receive(asked: Asked): Steps<KubeObject>
+  readonly change: Change
 }
 
 interface Asked {
@@ -118,7 +115,6 @@ export class Updates {
   ): Updating {
     const subresource = options.view?.subresource ?? options.subresource ?? ''
     const target = { space: context.space, namespace, subresource, user: context.user }
-    const updates = this.#updates
     return {
       context,
       type,
@@ -127,30 +123,40 @@ export class Updates {
       subresource,
       options,
       steps: stepsFor(this.#deps.admission, type, 'UPDATE', target),
-      *ask(current) {
-        const found = yield* objectInSteps(current, type)
-        yield
-        checkPreconditions(type, name, found, options.preconditions)
-        const trace = updates.trace(context, type, current, found, subresource)
-        const old = trace?.old ?? found
-        if ('replacement' in change) {
-          const asked = change.replacement()
-          trace?.replacedBy(asked)
-          return { asked, old, trace }
-        }
-        const make = (from: KubeObject): Steps<KubeObject> => changed(change, convertTo(from, apiVersionOf(type), type))
-        const copy = copyToChange(old)
-        yield
-        const asked = yield* make(copy)
-        if (options.view && type.scale) trace?.names(setOfField(...type.scale.specReplicasPath.split('.').slice(1)))
-        else if (trace && options.fromPatch && !options.fromPatch.spares) {
-          yield
-          yield* trace.patchedBy(make)
-        }
-        return { asked, old, trace }
-      },
-      receive: ({ asked, old, trace }) => this.#updates.receive(context, type, asked, old, options, trace),
+      change,
     }
+  }
+
+  /**
+   * What the client makes of the current object, and that object. A method, as is whatever else goes in steps: a generator function
+   * that were made for each update would have a prototype made with it, and with that the collector keeps all that it refers to.
+   */
+  *#ask({ context, type, key, subresource, options, change }: Updating, current: Stored): Steps<Asked> {
+    const found = yield* objectInSteps(current, type)
+    yield
+    checkPreconditions(type, key.name, found, options.preconditions)
+    const trace = this.#updates.trace(context, type, current, found, subresource)
+    const old = trace?.old ?? found
+    if ('replacement' in change) {
+      const asked = change.replacement()
+      trace?.replacedBy(asked)
+      return { asked, old, trace }
+    }
+    const make = (from: KubeObject): Steps<KubeObject> => changed(change, convertTo(from, apiVersionOf(type), type))
+    const copy = copyToChange(old)
+    yield
+    const asked = yield* make(copy)
+    if (options.view && type.scale) trace?.names(setOfField(...type.scale.specReplicasPath.split('.').slice(1)))
+    else if (trace && options.fromPatch && !options.fromPatch.spares) {
+      yield
+      yield* trace.patchedBy(make)
+    }
+    return { asked, old, trace }
+  }
+
+  /** The same, readable and in the storage version. */
+  #receive({ context, type, options }: Updating, { asked, old, trace }: Asked): Steps<KubeObject> {
+    return this.#updates.receive(context, type, asked, old, options, trace)
   }
 
   /** There is nothing to update: makes the object where that is wanted. */
@@ -191,10 +197,10 @@ export class Updates {
     const { view } = options
     await prepareViews([current], type)
     if (work?.due) await work.rest()
-    const asked = await inSlices(updating.ask(current), work)
+    const asked = await inSlices(this.#ask(updating, current), work)
     if (work?.due) await work.rest()
     const { old, trace } = asked
-    const object = await inSlices(updating.receive(asked), work)
+    const object = await inSlices(this.#receive(updating, asked), work)
     if (work?.due) await work.rest()
     const outcome = new Outcome()
     const request: AdmissionRequest = {
@@ -240,15 +246,8 @@ export class Updates {
   }
 
   /** Inside the store's own queue, where nothing comes between reading and writing, unless a step wants to be asked. */
-  async #updateInQueue({
-    context,
-    type,
-    key,
-    options,
-    steps,
-    ask,
-    receive,
-  }: Updating): Promise<Written | 'again' | 'concerned'> {
+  async #updateInQueue(updating: Updating): Promise<Written | 'again' | 'concerned'> {
+    const { context, type, key, options, steps } = updating
     let stop: 'again' | 'concerned' | undefined
     let gone = false
     const outcome = await this.#deps.store.update(key, now => {
@@ -257,9 +256,9 @@ export class Updates {
         stop = 'again'
         return undefined
       }
-      const asked = atOnce(ask(now))
+      const asked = atOnce(this.#ask(updating, now))
       const { old, trace } = asked
-      const object = atOnce(receive(asked))
+      const object = atOnce(this.#receive(updating, asked))
       if (steps.some(step => step.concerns?.({ object, old, context }) !== false)) {
         stop = 'concerned'
         return undefined
