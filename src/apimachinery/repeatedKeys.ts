@@ -68,8 +68,8 @@ function membersIn(value: unknown): number {
   return count
 }
 
-/** Index of the quote that ends the string that starts at `start`. */
-function endOfString(text: string, start: number): number {
+/** Index of the quote that ends the string that starts at `start`; -1 when none does. */
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let escapes = 0
     while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes++

@@ -8,7 +8,9 @@ import { hasMoreValues, tooManyValues, VALUES_LIMIT } from '../../apimachinery/o
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
+import { beyondNumbers } from './beyondNumbers.ts'
 import type { Exchange, Services } from './exchange.ts'
+import type { ParsedJson } from './jsonInSteps.ts'
 import { parseYamlText } from './yamlBody.ts'
 
 /** As upstream: what fits into one write of the store. */
@@ -43,6 +45,10 @@ export interface BodyRemarks {
   repeatedKeys?: RepeatedKey[] | undefined
   /** The text itself, where it was JSON: it can be asked again. */
   bodyText?: string | undefined
+  /** What it says, where that is known already; for whoever asks first, who may change it. */
+  parsed?: ParsedJson | undefined
+  /** Whether JSON says a key twice, where that is known. */
+  repeatsKeys?: boolean | undefined
 }
 
 /** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */
@@ -78,7 +84,7 @@ export function unsupportedMediaType(accepted: readonly string[] = BODY_TYPES): 
 function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parsedValue(text, remarks)
   } catch (error) {
     throw badBody(error, text, kind)
   }
@@ -88,17 +94,24 @@ function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
   return value
 }
 
-/** Only such numbers can be too large: others would have more than 300 digits. */
-const EXPONENT = /[0-9][eE]\+?0*[1-9][0-9]{2}|[0-9]{309}/
+function parsedValue(text: string, remarks: BodyRemarks): unknown {
+  const { parsed } = remarks
+  if (parsed === undefined) return JSON.parse(text)
+  remarks.parsed = undefined
+  remarks.repeatsKeys = parsed.repeatsKeys
+  return parsed.value
+}
+
+/** Only such numbers can be too large: others would have more than 308 digits. Each run of digits is looked at once. */
+const EXPONENT = /[0-9][eE]\+?0*[1-9][0-9]{2}|(?<![0-9])[0-9]{309}/
 
 /** What is beyond all numbers would become null. */
 function checkRange(text: string, kind: string): void {
-  JSON.parse(text, (_name, value: unknown, context?: { source?: string }) => {
-    if (typeof value !== 'number' || Number.isFinite(value)) return value
-    throw statusError.badRequest(
-      `${kind} in version "v1" cannot be handled as a ${kind}: ${unmarshalError(value, 'value of type float64', `number ${context?.source}`)}`,
-    )
-  })
+  const number = beyondNumbers(text)
+  if (number === undefined) return
+  throw statusError.badRequest(
+    `${kind} in version "v1" cannot be handled as a ${kind}: ${unmarshalError(0, 'value of type float64', `number ${number}`)}`,
+  )
 }
 
 export function parseYaml(text: string, kind = 'Object', remarks: BodyRemarks = {}): unknown {

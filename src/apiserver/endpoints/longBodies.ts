@@ -1,8 +1,15 @@
-/** Bodies that are long, or may become long: counted, and read as YAML where they are that, in turn with all other long work. */
+/** Bodies that are long, or may become long: counted, and read as JSON or YAML where they are that, in turn with all other long work. */
+
+import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { BigYaml } from './bigYaml.ts'
 import { isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
+import { jsonInSteps, type ParsedJson } from './jsonInSteps.ts'
+
+/** Of JSON that is parsed in steps; less takes a few milliseconds at most. */
+export const STEPS_BYTES = 128 * 1024
 
 export interface LongBodiesDeps {
   bigYaml: Pick<BigYaml, 'wants' | 'toJson'>
@@ -24,6 +31,8 @@ export interface LongBody {
   body: Buffer
   /** Whether what is done with it takes turns with other long work. */
   isLarge: boolean
+  /** What it says, where it is long JSON. */
+  parsed?: ParsedJson | undefined
   /** Of what was YAML and is JSON now. */
   repeatedKeys?: RepeatedKey[]
 }
@@ -49,7 +58,11 @@ export class LongBodies {
     const isBigYaml = bigYaml.wants(contentType, body)
     // to find out it may have been parsed, and what follows parses it
     if (turn.due) await turn.rest()
-    if (!isBigYaml) return { body, isLarge: isLargeBody(contentType, body) }
+    if (!isBigYaml) {
+      const isLarge = isLargeBody(contentType, body)
+      const isText = !contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)
+      return { body, isLarge, parsed: isText ? await this.#parsed(body, turn) : undefined }
+    }
     const gone = new AbortController()
     const leave = (): void => gone.abort()
     socket.once('close', leave)
@@ -57,6 +70,13 @@ export class LongBodies {
       .toJson(body, { owner, signal: gone.signal })
       .finally(() => socket.off('close', leave))
     if (turn.due) await turn.rest()
-    return { body: json, isLarge: isLargeJson(json), repeatedKeys: repeated }
+    const isLarge = isLargeJson(json)
+    return { body: json, isLarge, repeatedKeys: repeated, parsed: await this.#parsed(json, turn) }
+  }
+
+  /** Of what is no JSON nothing: it is told where it is read. */
+  async #parsed(body: Buffer, turn: Work): Promise<ParsedJson | undefined> {
+    if (body.length <= STEPS_BYTES) return undefined
+    return await inSlices(jsonInSteps(body.toString()), turn)
   }
 }

@@ -47,8 +47,8 @@ function repeatedInYaml({ request }: Exchange, value: unknown): readonly Repeate
 }
 
 /** The text, if it is JSON and repeats a key. */
-function jsonText({ bodyText }: Exchange['request'], value: unknown): string | undefined {
-  return bodyText !== undefined && repeatsKeys(bodyText, value) ? bodyText : undefined
+function jsonText({ bodyText, repeatsKeys: repeats }: Exchange['request'], value: unknown): string | undefined {
+  return bodyText !== undefined && (repeats ?? repeatsKeys(bodyText, value)) ? bodyText : undefined
 }
 
 /** Of a JSON patch only the operations themselves are looked at, not their values. */

@@ -19,6 +19,7 @@ import { keptHeaders } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
 import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
 import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
+import type { ParsedJson } from '../endpoints/jsonInSteps.ts'
 import { LongBodies } from '../endpoints/longBodies.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
@@ -81,6 +82,9 @@ declare module 'fastify' {
     isLarge: boolean
     /** The body's text where it is JSON, once it was parsed. */
     bodyText: string | undefined
+    /** What a long body says, until somebody has read it, and whether it says a key twice. */
+    parsed: ParsedJson | undefined
+    repeatsKeys: boolean | undefined
   }
 }
 
@@ -194,6 +198,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     longBodies.read(body, origin).then(read => {
       request.repeatedKeys = read.repeatedKeys
       request.isLarge = read.isLarge
+      request.parsed = read.parsed
       done(null, read.body)
     }, done)
   })
@@ -205,6 +210,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.decorateRequest('repeatedKeys', undefined)
   app.decorateRequest('isLarge', false)
   app.decorateRequest('bodyText', undefined)
+  app.decorateRequest('parsed', undefined)
+  app.decorateRequest('repeatsKeys', undefined)
 
   // Who may not ask is refused before the body is read.
   app.addHook('onRequest', (request, reply, done) => {

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { VALUES_LIMIT } from '../../../src/apimachinery/objectSize.ts'
-import { LongBodies } from '../../../src/apiserver/endpoints/longBodies.ts'
+import { LongBodies, STEPS_BYTES } from '../../../src/apiserver/endpoints/longBodies.ts'
 import { LARGE_BYTES, LARGE_VALUES } from '../../../src/apiserver/registry/largeWrites.ts'
 import { Abandoned, WorkTurns } from '../../../src/program/workTurns.ts'
 
@@ -91,3 +91,41 @@ t.test('whoever has gone is not read', async t => {
   coming.shift()!()
   await ended
 })
+
+t.test('long JSON is parsed a piece after the other, and others have their turn between', async t => {
+  const { long: bodies, socket } = bodiesThatAreDue()
+  const text = JSON.stringify({ data: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key${i}`, 'v'])) })
+  t.ok(text.length > STEPS_BYTES)
+  const { parsed, rests } = await bodies(Buffer.from(text), socket)
+  t.ok(JSON.stringify(parsed?.value) === text)
+  t.equal(parsed?.repeatsKeys, false)
+  t.ok(rests > 10, `${rests} rests`)
+  const short = await bodies(Buffer.from(JSON.stringify({ a: 'x'.repeat(STEPS_BYTES / 2) })), socket)
+  t.equal(short.parsed, undefined)
+  const wrong = await bodies(Buffer.from(`${text}}`), socket)
+  t.equal(wrong.parsed, undefined, 'it is told where it is read')
+  const protobuf = await bodies(Buffer.alloc(STEPS_BYTES + 1), socket, 'application/vnd.kubernetes.protobuf')
+  t.equal(protobuf.parsed, undefined)
+})
+
+/** Each step ends a slice. */
+function bodiesThatAreDue() {
+  let rests = 0
+  const work = {
+    due: true,
+    rest: async () => {
+      rests++
+    },
+  }
+  const bodies = new LongBodies({
+    work: { begin: () => work },
+    bigYaml: { wants: () => false, toJson: async () => ({ json: Buffer.alloc(0), repeated: [] }) },
+  })
+  const socket = Object.assign(new EventEmitter(), { destroyed: false })
+  const read = async (body: Buffer, from: typeof socket, contentType = JSON_TYPE) => {
+    rests = 0
+    const { parsed } = await bodies.read(body, { contentType, owner: 'a', socket: from })
+    return { parsed, rests }
+  }
+  return { long: read, socket }
+}

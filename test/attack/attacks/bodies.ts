@@ -76,6 +76,19 @@ export const bodies: readonly Attack[] = [
     },
     keepsMb: 40,
   }),
+  attack('many-digits', {
+    does: 'bodies of runs of 308 digits, and of 99,000 fields with a number with an exponent behind them',
+    run: async ({ alice, space, size }) => {
+      const head = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'd-' } }
+      const digits = { ...head, data: { a: `${'1'.repeat(308)} `.repeat(size(9000, 300)) } }
+      const names = Array.from({ length: size(99_000, 3000) }, (_, i) => [`field${i}`, 1])
+      const numbers = JSON.stringify({ ...head, x: Object.fromEntries(names) }).replace(/}}$/, ',"y":1e200}}')
+      await crowd(size(24, 2), 6, i =>
+        alice.send({ path: `${space.maps}?dryRun=All`, body: i % 2 === 0 ? digits : numbers }),
+      )
+    },
+    hears: [201, 413, 422],
+  }),
   attack('many-claims', {
     does: 'small patches of an object whose 39,000 fields are claimed, and applies of all of them',
     prepare: async ({ alice, space, size }) => {
