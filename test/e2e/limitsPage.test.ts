@@ -76,6 +76,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/registry/largeWrites.ts', 'LARGE_VALUES', count],
     ['src/apiserver/registry/largeWrites.ts', 'LARGE_BYTES', bytes],
   ],
+  'JSON that is parsed in pieces, those of all spaces in turn': [
+    [`${ENDPOINTS}/longBodies.ts`, 'STEPS_BYTES', bytes],
+    [`${ENDPOINTS}/jsonInSteps.ts`, 'PIECE', bytes],
+  ],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
   'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],
@@ -199,6 +203,9 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts', 'MOST_WORK', count],
   ],
   'rules of LimitRanges times containers': [['src/apiserver/admission/limitRanger.ts', 'MOST_WORK', count]],
+  'Pods that a stricter Pod Security label of their Namespace is compared with': [
+    ['src/apiserver/admission/podSecurity/podSecurity.ts', 'MAX_PODS', count],
+  ],
 
   'text of a CEL expression; its depth; operators of one sort in a row': [
     [`${CEL}/celDepth.ts`, 'MAX_EXPRESSION_CHARACTERS', count],
@@ -216,6 +223,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   ],
   'of all policies and match conditions that concern one object, for each round of changes and for the validation': [
     ['src/apiserver/admission/expressionRunner.ts', 'MAX_REQUEST_COST', count],
+  ],
+  'questions that the expressions of a policy ask the authorizer; characters of one': [
+    ['src/apiserver/admission/celAuthorizer.ts', 'MAX_QUESTIONS', count],
+    ['src/apiserver/admission/celAuthorizer.ts', 'MAX_QUESTION_CHARACTERS', binary],
   ],
   'built-in kinds that are judged by a thread': [
     ['src/apiserver/registry/largeWrites.ts', 'LARGE_VALUES', count],
@@ -268,6 +279,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
       ['src/apimachinery/jsonPath.ts', 'MAX_LOOKED_AT', count],
       ['src/apiserver/tables/table.ts', 'MAX_ROW', count],
     ],
+  'filters of a JSONPath within one another': [['src/apimachinery/jsonPath.ts', 'MAX_FILTERS', count]],
   'answer of an admission webhook': [['src/apiserver/admission/webhookClient.ts', 'MAX_RESPONSE_BYTES', bytes]],
   'answer of a conversion webhook': [
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_BYTES', bytes],
@@ -279,6 +291,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${TRANSLATOR}/parameterExpansion.ts`, 'MAX_PARAMETER_CHARACTERS', binary],
   ],
   'places that the path of a Customizer finds': [[`${TRANSLATOR}/replacementPath.ts`, 'MAX_PLACES', count]],
+  'characters of such a path; work for one object and destination': [
+    [`${TRANSLATOR}/replacementPath.ts`, 'MAX_PATH_CHARACTERS', binary],
+    [`${TRANSLATOR}/customize.ts`, 'MAX_WORK', count],
+  ],
   "`jsonPointers` of an EdgePlacement's `ignoreDifferences`; characters of one": [
     ['src/apimachinery/leftFields.ts', 'MAX_POINTERS', count],
     ['src/apimachinery/leftFields.ts', 'MAX_POINTER_LENGTH', count],
@@ -335,6 +351,11 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'rights looked up for one write of an EdgePlacement': [
     ['src/apiserver/authority/placementAdmission.ts', 'MAX_QUESTIONS', count],
   ],
+  'InventoryBindings of a space': [['src/apiserver/authority/bindingAdmission.ts', 'MAX_BINDINGS', count]],
+  'kinds that a SyncTarget tells its cluster offers; as JSON': [
+    ['src/apimachinery/offer.ts', 'MAX_OFFERED', count],
+    ['src/apimachinery/offer.ts', 'MAX_OFFER_BYTES', bytes],
+  ],
   'a syncer whose connection has ended is silent after; one with a connection that says nothing': [
     ['src/controllers/mailbox/syncerConnections.ts', 'SILENCE_MS', ofMs],
     ['src/apimachinery/outcome.ts', 'OUTCOME_SILENCE_MS', ofMs],
@@ -389,6 +410,11 @@ t.test('each row says what the code says, and each limit has its row', async t =
       from = at + wanted.length
     }
   }
+})
+
+t.test('each line of the tables is a row of four cells', async t => {
+  for (const line of tables.split('\n').filter(line => line.startsWith('|')))
+    t.equal(line.replaceAll('\\|', '').split('|').length, 6, line)
 })
 
 t.test('who changes a limit does it with a flag that there is, and whose default is the one that is told', async t => {
