@@ -1,17 +1,25 @@
 /** Time as the client code sees it: injected, so that tests decide when it passes. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Somebody may set it, forward or back. */
   now(): number
+  /** Milliseconds since any moment, of a clock that nobody sets; it may stand still while the machine sleeps. Default: `now`. */
+  steadyMs?(): number
   /** Calls `run` once, `delayMs` from now. The answer cancels the call; cancelling twice or too late does nothing. */
   after(delayMs: number, run: () => void): () => void
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  steadyMs: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs)
     return () => clearTimeout(timer)
   },
+}
+
+/** By which to tell how long something takes or has to wait: a clock that is set must not make hours of seconds. */
+export function steadyMs(clock: Clock): number {
+  return clock.steadyMs?.() ?? clock.now()
 }
 
 /** Resolves after `delayMs`, or as soon as `signal` aborts (it never rejects: the caller looks at the signal). */

@@ -10,7 +10,7 @@ import type { KubeObject } from '../apimachinery/object.ts'
 import { isProjected } from '../apimachinery/placement.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import { waveOf } from '../apimachinery/wave.ts'
-import type { Clock } from '../client/clock.ts'
+import { type Clock, steadyMs } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { fieldsOf, keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import type { Trouble } from './outcomes.ts'
@@ -133,7 +133,7 @@ export class ArrivalOrder {
     const text = keyText(key)
     this.#close(text)
     const space = this.#spaceOf(object)
-    const sinceMs = this.#deps.clock.now()
+    const sinceMs = steadyMs(this.#deps.clock)
     space.heardAtMs = sinceMs
     const place = { key, object, space, wave: waveOf(object) ?? 0, phase: phaseOf(key), sinceMs }
     this.#places.set(text, place)
@@ -179,7 +179,7 @@ export class ArrivalOrder {
 
   #holdOf(place: Place): Hold | undefined {
     const { space, wave, phase, sinceMs } = place
-    const nowMs = this.#deps.clock.now()
+    const nowMs = steadyMs(this.#deps.clock)
     const blocked = blockedWave(place)
     const leftMs = sinceMs + WAVE_PATIENCE_MS - nowMs
     const [first] = blocked === undefined ? [] : space.unready.get(blocked)!.values()
@@ -233,7 +233,7 @@ export class ArrivalOrder {
       open: new Map(),
       unready: new Map(),
       parked: new Map(),
-      heardAtMs: this.#deps.clock.now(),
+      heardAtMs: steadyMs(this.#deps.clock),
     }))
   }
 }

@@ -8,7 +8,7 @@ import { isStatusError } from '../apimachinery/errors.ts'
 import { type GroupResource, type KubeObject, type OwnerReference, parseApiVersion } from '../apimachinery/object.ts'
 import { DOWNSYNCED, OWNER_ANNOTATION } from '../apimachinery/placement.ts'
 import type { SpaceClient } from '../client/client.ts'
-import type { Clock } from '../client/clock.ts'
+import { type Clock, steadyMs } from '../client/clock.ts'
 import type { CacheChange } from '../client/informer.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { Allowance } from './allowance.ts'
@@ -170,9 +170,9 @@ export class ClusterOwners {
       return object !== undefined && carriedOwnersOf(object).some(owner => keyText(owner) === text)
     }
     if (watches.allSynced() && !dependents.some(isOpen)) return false
-    const waiting = this.#waiting.get(text) ?? { key, sinceMs: clock.now() }
+    const waiting = this.#waiting.get(text) ?? { key, sinceMs: steadyMs(clock) }
     this.#waiting.set(text, waiting).set(byUid(live.metadata.uid), waiting)
-    return clock.now() - waiting.sinceMs < PATIENCE_MS
+    return steadyMs(clock) - waiting.sinceMs < PATIENCE_MS
   }
 
   /** Whether the cluster holds what we are about to delete. */

@@ -17,7 +17,7 @@ import { num, str } from '../apimachinery/fields.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../apimachinery/object.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../apimachinery/placement.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { type Clock, pause } from '../client/clock.ts'
+import { type Clock, pause, steadyMs } from '../client/clock.ts'
 import { Informer } from '../client/informer.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
@@ -49,6 +49,12 @@ export interface LeaseOptions {
   onRolledBack?(): void
 }
 
+/** By two clocks. */
+interface Moment {
+  dayMs: number
+  steadyMs: number
+}
+
 /** What stands in the Lease. */
 interface Held {
   holder: string
@@ -61,8 +67,8 @@ interface Held {
 
 export class ClusterLease {
   readonly #options: LeaseOptions
-  /** Until when nobody else takes it, by our clock; before that we may write. */
-  #goodUntilMs = 0
+  /** When we asked for it last and got it: for a duration from then on nobody else takes it, and we may write. */
+  #gotIt: Moment | undefined
   /** The cluster knows no Leases, or we may not have one: nothing holds us back. */
   #without = false
   #renewal: Promise<boolean> | undefined
@@ -93,7 +99,7 @@ export class ClusterLease {
   /** Waits until the Lease is ours; false when the signal came first. @throws StatusError when the cluster does not answer */
   async acquire(): Promise<boolean> {
     const { clock, signal, logger, durationMs } = this.#options
-    let seen: { renewed: string; holder: string; sinceMs: number } | undefined
+    let seen: { renewed: string; holder: string; sinceMs: number } | undefined // by the steady clock
     let saidAtMs = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       if (await this.#tryRenew(held => held.holder === '' || isOver(held))) {
@@ -105,11 +111,11 @@ export class ClusterLease {
       if (held !== undefined && (seen?.renewed !== held.renewed || seen.holder !== held.holder)) {
         if (seen?.holder !== held.holder)
           logger.info({ holder: held.holder }, 'another syncer serves the cluster; standing by until it ends')
-        seen = { renewed: held.renewed, holder: held.holder, sinceMs: clock.now() }
+        seen = { renewed: held.renewed, holder: held.holder, sinceMs: steadyMs(clock) }
       }
-      if (held !== undefined && clock.now() - saidAtMs >= durationMs * STANDBY_DURATIONS) {
+      if (held !== undefined && steadyMs(clock) - saidAtMs >= durationMs * STANDBY_DURATIONS) {
         await this.#standBy()
-        saidAtMs = clock.now()
+        saidAtMs = steadyMs(clock)
       }
       await pause(clock, durationMs / 5, signal)
     }
@@ -120,7 +126,7 @@ export class ClusterLease {
         seen !== undefined &&
         seen.holder === held.holder &&
         seen.renewed === held.renewed &&
-        clock.now() - seen.sinceMs >= durationMs
+        steadyMs(clock) - seen.sinceMs >= durationMs
       )
     }
   }
@@ -151,14 +157,13 @@ export class ClusterLease {
   #mustRenew(): boolean {
     // not by each event: those of our own renewals may come late
     const isAsLeft = this.#left !== undefined && this.#shown === this.#left.renewed
-    const { clock, durationMs } = this.#options
-    const isOld = clock.now() >= this.#goodUntilMs - durationMs + ALONE_MS
+    const isOld = this.#ageMs() >= ALONE_MS
     return isOld || !this.#listens || !isAsLeft || this.#hasWritten || this.#hasStandby()
   }
 
   #hasStandby(): boolean {
     const { clock, durationMs } = this.#options
-    return clock.now() - this.#standby.heardAtMs < durationMs * STANDBY_DURATIONS * 2
+    return steadyMs(clock) - this.#standby.heardAtMs < durationMs * STANDBY_DURATIONS * 2
   }
 
   /** Hears who stands by, and who took over. */
@@ -192,13 +197,13 @@ export class ClusterLease {
   #heard({ standby }: Held): boolean {
     if (standby === '' || standby === this.#standby.said) return false
     const before = this.#hasStandby()
-    this.#standby = { said: standby, heardAtMs: this.#options.clock.now() }
+    this.#standby = { said: standby, heardAtMs: steadyMs(this.#options.clock) }
     return !before
   }
 
   /** Lets go, so that whoever stands by need not wait. To be called when nothing is written any more. */
   async release(): Promise<void> {
-    if (this.#without || this.#goodUntilMs === 0) return
+    if (this.#without || this.#gotIt === undefined) return
     const { cluster, holder, logger } = this.#options
     try {
       const held = await this.#read()
@@ -214,7 +219,7 @@ export class ClusterLease {
   /** Writes wait until it is certain that nobody else serves the cluster. @throws StatusError when that is not to be known */
   fenced(client: SpaceClient): SpaceClient {
     const after = async <T>(call: () => Promise<T>): Promise<T> => {
-      if (!this.#without && this.#options.clock.now() >= this.#goodUntilMs && !(await this.#renewed()))
+      if (!this.#without && this.#ageMs() >= this.#options.durationMs && !(await this.#renewed()))
         throw new TerminalError('another syncer serves the cluster by now')
       this.#hasWritten = true
       return await call()
@@ -229,6 +234,19 @@ export class ClusterLease {
       patch: (...args) => after(() => client.patch(...args)),
       delete: (...args) => after(() => client.delete(...args)),
     }
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options
+    return { dayMs: clock.now(), steadyMs: steadyMs(clock) }
+  }
+
+  /** How long ago it became ours, by the clock that says more: the one is set by people, the other may stop while the machine sleeps. */
+  #ageMs(): number {
+    const [then, now] = [this.#gotIt, this.#now()]
+    return then === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(now.dayMs - then.dayMs, now.steadyMs - then.steadyMs)
   }
 
   /** Whether it is ours still; one question at a time. */
@@ -246,12 +264,12 @@ export class ClusterLease {
 
   /** One request while the Lease is as we left it; else a look first. */
   async #renew(): Promise<boolean> {
-    const { cluster, clock, durationMs } = this.#options
+    const { cluster } = this.#options
     const left = this.#left
     this.#left = undefined
     this.#hasWritten = false
     if (left === undefined) return await this.#tryRenew(() => false)
-    const askedMs = clock.now()
+    const asked = this.#now()
     const lease = this.#lease(left)
     const renewed = str(lease, 'spec', 'renewTime')
     this.#written = [...this.#written.slice(-MAX_TRIES), renewed]
@@ -259,7 +277,7 @@ export class ClusterLease {
     try {
       const metadata = { ...lease.metadata, resourceVersion }
       const object = await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
-      this.#became(object, askedMs + durationMs)
+      this.#became(object, asked)
       return true
     } catch (error) {
       // Not as we left it, gone, or not ours to keep any more: a look tells.
@@ -283,17 +301,17 @@ export class ClusterLease {
   }
 
   /** Ours, as the cluster has it now. */
-  #became(object: KubeObject, goodUntilMs: number): void {
+  #became(object: KubeObject, asked: Moment): void {
     this.#left = heldIn(object)
     this.#heard(this.#left)
     this.#written = [this.#left.renewed]
-    this.#goodUntilMs = goodUntilMs
+    this.#gotIt = asked
   }
 
   /** Whether the Lease is ours now. `mayTake` judges that of another holder. */
   async #tryRenew(mayTake: (held: Held) => boolean): Promise<boolean> {
-    const { cluster, holder, clock, durationMs } = this.#options
-    const askedMs = clock.now()
+    const { cluster, holder } = this.#options
+    const asked = this.#now()
     let object: KubeObject
     this.#left = undefined
     try {
@@ -314,7 +332,7 @@ export class ClusterLease {
       if (isStatusError(error, 'Conflict', 'AlreadyExists')) return (await this.#read())?.holder === holder
       return this.#isWithout(error)
     }
-    this.#became(object, askedMs + durationMs)
+    this.#became(object, asked)
     return true
   }
 

@@ -6,7 +6,7 @@
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import type { LogFields } from '../apimachinery/logFields.ts'
-import { type Clock, systemClock } from '../client/clock.ts'
+import { type Clock, steadyMs, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 
 export interface QuietLoggerOptions {
@@ -25,7 +25,7 @@ export function quietLogger({ logger, isTold, clock = systemClock }: QuietLogger
   /** When each cause was last met. */
   const causes = new BoundedCache<string, number>(CAUSES_LIMIT)
   const isNews = (cause: string): boolean => {
-    const now = clock.now()
+    const now = steadyMs(clock)
     const last = causes.peek(cause)
     causes.set(cause, now)
     return last === undefined || now - last > FORGET_MS
@@ -34,7 +34,7 @@ export function quietLogger({ logger, isTold, clock = systemClock }: QuietLogger
   const said = new BoundedCache<string, { sinceMs: number; lines: number }>(CAUSES_LIMIT)
   /** How many it makes with this one. */
   const countLine = (message: string): number => {
-    const now = clock.now()
+    const now = steadyMs(clock)
     const before = said.peek(message)
     const current = before === undefined || now - before.sinceMs > FORGET_MS ? { sinceMs: now, lines: 0 } : before
     said.set(message, current)

@@ -1,7 +1,7 @@
 /** At most so many requests per second to a cluster: a token bucket, and a client that asks it before each request. */
 import { StatusError } from '../apimachinery/errors.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { type Clock, systemClock } from '../client/clock.ts'
+import { type Clock, steadyMs, systemClock } from '../client/clock.ts'
 
 export interface TokenBucketOptions {
   /** Tokens that come back each second; 0 or less: no limit. */
@@ -29,7 +29,7 @@ export class TokenBucket {
     this.#clock = clock
     this.#signal = signal
     this.#tokens = this.#burst
-    this.#filledAtMs = clock.now()
+    this.#filledAtMs = steadyMs(clock)
     signal?.addEventListener('abort', () => this.#end(), { once: true })
   }
 
@@ -44,7 +44,7 @@ export class TokenBucket {
   }
 
   #serve(): void {
-    const nowMs = this.#clock.now()
+    const nowMs = steadyMs(this.#clock)
     this.#tokens = Math.min(this.#burst, this.#tokens + ((nowMs - this.#filledAtMs) / 1000) * this.#qps)
     this.#filledAtMs = nowMs
     // A hair less than one is one: time comes in floating point.

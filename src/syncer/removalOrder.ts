@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../apimachinery/object.ts'
 import { waveOf } from '../apimachinery/wave.ts'
-import type { Clock } from '../client/clock.ts'
+import { type Clock, steadyMs } from '../client/clock.ts'
 import { keyText, type SyncKey } from './mirror.ts'
 import { ownerOf } from './ownership.ts'
 import { PHASE_COUNT, phaseOf } from './phases.ts'
@@ -42,7 +42,7 @@ export class RemovalOrder {
   left(key: SyncKey, object: Readonly<KubeObject>): void {
     this.over(key)
     const text = keyText(key)
-    const nowMs = this.#deps.clock.now()
+    const nowMs = steadyMs(this.#deps.clock)
     const owner = ownerOf(object) ?? ''
     const space = this.#spaces.get(owner) ?? { owner, ranks: new Map(), parked: new Set<string>(), heardAtMs: nowMs }
     this.#spaces.set(owner, space)
@@ -76,13 +76,13 @@ export class RemovalOrder {
     const leaving = this.#leaving.get(text)
     if (leaving === undefined) return undefined
     const { space, rank, sinceMs } = leaving
-    const agoMs = this.#deps.clock.now() - sinceMs
+    const agoMs = steadyMs(this.#deps.clock) - sinceMs
     space.parked.delete(text)
     if (rank < highestOf(space) && agoMs < PATIENCE_MS) {
       space.parked.add(text)
       return PATIENCE_MS - agoMs
     }
-    const isLoud = this.#deps.clock.now() - space.heardAtMs < QUIET_MS && agoMs < QUIET_LIMIT_MS
+    const isLoud = steadyMs(this.#deps.clock) - space.heardAtMs < QUIET_MS && agoMs < QUIET_LIMIT_MS
     return isLoud ? QUIET_MS : undefined
   }
 

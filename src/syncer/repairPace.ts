@@ -2,7 +2,7 @@
  * How fast an object is repaired that somebody in the cluster keeps changing: at once the first times, then ever more slowly,
  * so that two writers who disagree do not keep a cluster busy. Pure but for the clock.
  */
-import { type Clock, systemClock } from '../client/clock.ts'
+import { type Clock, steadyMs, systemClock } from '../client/clock.ts'
 
 const FREE_REPAIRS = 5
 const BASE_MS = 1000
@@ -22,7 +22,7 @@ export class RepairPace {
   waitMs(key: string): number {
     const known = this.#repairs.get(key)
     if (known === undefined || known.count < FREE_REPAIRS) return 0
-    const sinceMs = this.#clock.now() - known.lastMs
+    const sinceMs = steadyMs(this.#clock) - known.lastMs
     if (sinceMs > PEACE_MS) {
       this.#repairs.delete(key)
       return 0
@@ -33,7 +33,7 @@ export class RepairPace {
   /** Tells of a repair. True when this one made the quarrel plain: worth one line. */
   repaired(key: string): boolean {
     const known = this.#repairs.get(key)
-    const nowMs = this.#clock.now()
+    const nowMs = steadyMs(this.#clock)
     const count = known === undefined || nowMs - known.lastMs > PEACE_MS ? 1 : known.count + 1
     this.#repairs.set(key, { count, lastMs: nowMs })
     return count === FREE_REPAIRS

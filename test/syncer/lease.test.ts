@@ -6,7 +6,7 @@ import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../src/apimachinery/place
 import type { SpaceClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { ClusterLease } from '../../src/syncer/lease.ts'
-import { FakeClock, until } from '../client/support/fakeClock.ts'
+import { FakeClock, SetClock, until } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { Faults } from './support/faults.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
@@ -20,7 +20,7 @@ const ALONE_MS = 300_000
 const center = await startCenter(t, { expectsTrouble: true })
 
 function holder(t: Test, cluster: SpaceClient, name: string, logger = silentLogger) {
-  const clock = new FakeClock()
+  const clock = new SetClock()
   const stopping = new AbortController()
   t.teardown(() => stopping.abort())
   const lost = Promise.withResolvers<void>()
@@ -67,6 +67,58 @@ t.test('a silent holder loses the Lease, writes nothing from then on, and hears 
   await t.rejects(writer.create(MAPS, configMap('late')), { message: 'another syncer serves the cluster by now' })
   await first.lost
   t.notOk(center.world.get(p.clusterId, 'configmaps app/late'))
+})
+
+for (const [how, setMs] of [
+  ['back', -3_600_000],
+  ['forward', 3_600_000],
+] as const)
+  t.test(`a holder whose clock was set ${how} does not write on a Lease that is over`, async t => {
+    const p = await pairIn(center, t)
+    await p.cluster.create(NAMESPACES, namespace('app'))
+    const [first, second] = [holder(t, p.cluster, 'first'), holder(t, p.cluster, 'second')]
+    t.ok(await first.lease.acquire())
+    const waiting = second.lease.acquire()
+    for (let step = 0; step < 10; step++) {
+      await second.clock.advance(DURATION_MS / 5)
+      await center.settled()
+    }
+    t.ok(await waiting, 'it was frozen for so long')
+    await first.clock.advance(DURATION_MS)
+    first.clock.setMs = setMs
+    const writer = first.lease.fenced(p.cluster)
+    await t.rejects(writer.create(MAPS, configMap('late')), { message: 'another syncer serves the cluster by now' })
+  })
+
+t.test('a holder that slept, of which only the time of day knows, asks before it writes', async t => {
+  const p = await pairIn(center, t)
+  const { lease, clock } = holder(t, p.toCluster.cluster(p.cluster), 'first')
+  t.ok(await lease.acquire())
+  clock.setMs = DURATION_MS
+  p.toCluster.down = true
+  await t.rejects(lease.fenced(p.cluster).create(MAPS, configMap('blind')), 'not on a guess')
+  p.toCluster.down = false
+})
+
+t.test('who stands by takes over neither early nor late because its clock was set', async t => {
+  const p = await pairIn(center, t)
+  const [first, second] = [holder(t, p.cluster, 'first'), holder(t, p.cluster, 'second')]
+  t.ok(await first.lease.acquire())
+  const waiting = second.lease.acquire()
+  const taken = waiting.then(() => true)
+  const wait = async (steps: number): Promise<void> => {
+    for (let step = 0; step < steps; step++) {
+      await second.clock.advance(DURATION_MS / 5)
+      await center.settled()
+    }
+  }
+  await wait(1)
+  second.clock.setMs = 3_600_000
+  await wait(3)
+  t.ok(heldBy('first')(await p.cluster.get(LEASES, CLUSTER_RECORD)), 'it has not been silent for long')
+  second.clock.setMs = -3_600_000
+  await wait(6)
+  t.ok(await taken)
 })
 
 t.test('a holder that could not renew in time asks again, and goes on when nobody took over', async t => {
@@ -172,6 +224,7 @@ t.test('a holder that nobody waits for sends little while it has nothing to writ
   const asked: string[] = []
   let heard: string | undefined
   let underway = 0
+  let answered = ''
   const cluster: SpaceClient = {
     ...p.cluster,
     list: (...args) => {
@@ -190,7 +243,9 @@ t.test('a holder that nobody waits for sends little while it has nothing to writ
       asked.push('update')
       underway++
       try {
-        return await p.cluster.update(...args)
+        const made = await p.cluster.update(...args)
+        answered = made.metadata.resourceVersion ?? ''
+        return made
       } finally {
         // once whoever asked has made something of the answer
         setImmediate(() => underway--)
@@ -202,12 +257,16 @@ t.test('a holder that nobody waits for sends little while it has nothing to writ
   /** Its watch has told all that there is to tell, and nothing is under way. */
   const hears = async () => {
     await center.settled()
-    await until(() => heard === version() && underway === 0, 'the watch told the last change')
+    // what was answered just now may not be known to our own watch yet
+    const isHeard = (): boolean => heard === version() && Number(heard) >= Number(answered)
+    await until(() => underway === 0 && isHeard(), 'the watch told the last change')
   }
   const renews = async () => {
     const before = version()
     while (version() === before) {
       await first.clock.advance(DURATION_MS / 3)
+      // no time passes while it waits for the answer
+      await until(() => underway === 0, 'the answer came')
       await center.settled()
     }
     await hears()
@@ -292,7 +351,9 @@ t.test('a holder that may not watch the Lease renews it all the time', async t =
   const { lease, clock, end } = holder(t, cluster, 'first')
   t.ok(await lease.acquire())
   const keeping = lease.keep()
-  for (let step = 0; renewals < 6 && step < 20; step++) {
+  // with a watch this would be one renewal at most every five minutes
+  const mostSteps = (ALONE_MS * 3) / (DURATION_MS / 3)
+  for (let step = 0; renewals < 6 && step < mostSteps; step++) {
     await center.settled()
     await clock.advance(DURATION_MS / 3)
   }

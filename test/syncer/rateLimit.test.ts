@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { TokenBucket } from '../../src/syncer/rateLimit.ts'
-import { FakeClock, settle } from '../client/support/fakeClock.ts'
+import { FakeClock, SetClock, settle } from '../client/support/fakeClock.ts'
 
 t.test('a burst passes at once, then one for each tick of the rate, in the order of asking', async t => {
   const clock = new FakeClock()
@@ -18,6 +18,21 @@ t.test('a burst passes at once, then one for each tick of the rate, in the order
   await clock.advance(200)
   t.same(passed, [0, 1, 2, 3, 4, 5])
   t.equal(clock.pending, 0, 'an idle bucket has no timer')
+})
+
+t.test('a clock that is set back lets nobody wait, and one that is set forward lets no more pass', async t => {
+  const clock = new SetClock()
+  const bucket = new TokenBucket({ qps: 10, burst: 1, clock })
+  const passed: number[] = []
+  const take = (i: number) => void bucket.take().then(() => passed.push(i))
+  for (const i of [0, 1, 2, 3]) take(i)
+  await settle()
+  clock.setMs = -3_600_000
+  await clock.advance(110)
+  t.same(passed, [0, 1])
+  clock.setMs = 3_600_000
+  await clock.advance(100)
+  t.same(passed, [0, 1, 2])
 })
 
 t.test('in no window do more pass than the burst and the rate together allow', async () => {

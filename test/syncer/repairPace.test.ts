@@ -1,7 +1,7 @@
 /** Two writers who disagree about an object do not keep a cluster busy. */
 import t from 'tap'
 import { RepairPace } from '../../src/syncer/repairPace.ts'
-import { FakeClock } from '../client/support/fakeClock.ts'
+import { FakeClock, SetClock } from '../client/support/fakeClock.ts'
 
 t.test('the first repairs are immediate, then ever slower, told once, and forgiven after a while', async t => {
   const clock = new FakeClock()
@@ -21,4 +21,15 @@ t.test('the first repairs are immediate, then ever slower, told once, and forgiv
   t.equal(pace.waitMs('other'), 0)
   await clock.advance(11 * 60_000)
   t.equal(pace.waitMs('x'), 0)
+})
+
+t.test('a clock that is set makes no hours of seconds, and forgives nothing', async t => {
+  const clock = new SetClock()
+  const pace = new RepairPace(clock)
+  for (let i = 0; i < 6; i++) pace.repaired('x')
+  const waitMs = pace.waitMs('x')
+  clock.setMs = -3_600_000
+  t.equal(pace.waitMs('x'), waitMs)
+  clock.setMs = 3_600_000
+  t.equal(pace.waitMs('x'), waitMs)
 })

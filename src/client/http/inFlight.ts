@@ -2,7 +2,7 @@
  * How many requests a server has of us at a time. It begins with all that are allowed; a server that says it is busy gets half as
  * many, and none before the time that it named; each round of answers after that one more.
  */
-import { type Clock, pause } from '../clock.ts'
+import { type Clock, pause, steadyMs } from '../clock.ts'
 
 /** Fewer would make a busy server a silent one. */
 const FEWEST = 1
@@ -54,7 +54,7 @@ export class InFlight {
 
   /** The server has too much to do, and names a time. What it said about one request holds for those sent beside it, too. */
   #busy(waitMs: number): void {
-    const nowMs = this.#clock.now()
+    const nowMs = steadyMs(this.#clock)
     if (nowMs >= this.#notBeforeMs) {
       this.#limit = Math.max(FEWEST, Math.floor(this.#limit / 2))
       this.#answers = 0
@@ -84,7 +84,7 @@ export class InFlight {
       }
     } else this.#running++
     for (;;) {
-      const waitMs = this.#notBeforeMs - this.#clock.now()
+      const waitMs = this.#notBeforeMs - steadyMs(this.#clock)
       if (waitMs <= 0 || signal.aborted) return
       await pause(this.#clock, waitMs, signal)
     }

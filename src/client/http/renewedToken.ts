@@ -10,7 +10,7 @@ import { num, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { isRenewalCredential, SESSION_ANNOTATION, WORKING_SECONDS } from '../../apimachinery/syncerCredential.ts'
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, steadyMs, systemClock } from '../clock.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 
 export interface RenewedTokenOptions {
@@ -67,7 +67,7 @@ export class RenewedToken {
       this.#asking = undefined
       this.#nextTryMs = 0
     }
-    const now = clock.now()
+    const now = steadyMs(clock)
     const working = this.#working
     if (working !== undefined && now < working.staleMs) return working.token
     if (working === undefined || now >= working.endMs) return await this.#renewed(credential)
@@ -83,7 +83,7 @@ export class RenewedToken {
 
   /** The server refuses a token that it was sent. */
   refused(token: string | undefined): void {
-    const now = this.#options.clock.now()
+    const now = steadyMs(this.#options.clock)
     if (this.#working?.token !== token || this.#working === undefined || now < this.#nextTryMs) return
     this.#nextTryMs = now + AGAIN_MS
     this.#working = undefined
@@ -120,7 +120,7 @@ export class RenewedToken {
     const token = str(answer.status, 'token')
     if (token === '') throw new StatusError('InternalError', 'the server answered a TokenRequest without a token')
     if (credential !== this.#credential) return token
-    const now = clock.now()
+    const now = steadyMs(clock)
     // By our own clock: that of the server may be another one.
     const lifeMs = num(answer.spec, 'expirationSeconds') * 1000
     this.#session = answer.metadata.annotations?.[SESSION_ANNOTATION]

@@ -1,7 +1,7 @@
 /** A server that is busy is left alone for as long as it asks, and then has less of us at a time for a while. */
 import t from 'tap'
 import { InFlight } from '../../../src/client/http/inFlight.ts'
-import { FakeClock, settle } from '../support/fakeClock.ts'
+import { FakeClock, SetClock, settle } from '../support/fakeClock.ts'
 
 class Busy extends Error {
   readonly waitMs: number
@@ -93,4 +93,18 @@ t.test('whoever ends need not wait for its turn', async t => {
   await clock.advance(1000)
   t.equal(under.length, 4, 'the place is free again')
   under[3]!.answer()
+})
+
+t.test('a clock that is set back does not make a busy server one that is left alone for an hour', async t => {
+  const clock = new SetClock()
+  const limit = limitOf(2, clock)
+  await t.rejects(limit.run(() => Promise.reject(new Busy(1000)), never))
+  clock.setMs = -3_600_000
+  let isAnswered = false
+  const asked = limit.run(async () => {
+    isAnswered = true
+  }, never)
+  await clock.advance(1000)
+  t.ok(isAnswered)
+  await asked
 })

@@ -37,6 +37,19 @@ export class FakeClock implements Clock {
   }
 }
 
+/** Somebody sets it: its time of day is another one than what has passed. */
+export class SetClock extends FakeClock {
+  setMs = 0
+
+  override now(): number {
+    return super.now() + this.setMs
+  }
+
+  steadyMs(): number {
+    return super.now()
+  }
+}
+
 /** For tests in which only the order matters: every timer fires at the next turn of the event loop. */
 export const hastyClock: Clock = {
   now: () => Date.parse('2026-01-01T00:00:10Z'),
