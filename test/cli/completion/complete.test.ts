@@ -68,13 +68,11 @@ t.test('kubectl and the shells read it as they read that of others', async t => 
 })
 
 t.test('bash completes words with colons, of which it knows only the last part', async t => {
-  const script = [
-    'orrery() { printf "%s\\n" "root:imw1" "root:imw2" ":4"; }',
-    completionScript('bash'),
-    'COMP_LINE="orrery ws root:im" COMP_POINT=17',
-    '_orrery',
-    'echo "${COMPREPLY[@]}"',
-  ].join('\n')
+  const script = `orrery() { printf '%s\\n' root:imw1 root:imw2 :4; }
+${completionScript('bash')}
+COMP_LINE='orrery ws root:im' COMP_POINT=17
+_orrery
+echo "\${COMPREPLY[@]}"`
   t.equal(execFileSync('bash', ['-c', script], { encoding: 'utf8' }), 'imw1 imw2\n')
   for (const shell of SHELLS) t.match(completionScript(shell), 'orrery __complete', shell)
 })
