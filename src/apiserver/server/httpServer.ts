@@ -34,6 +34,7 @@ import { dispatch, exchangeFor } from './dispatch.ts'
 import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
+import { letRefusalBeRead } from './letRefusalBeRead.ts'
 import type { Metrics } from './metrics.ts'
 import { type FedServer, OneByOne, requestGate } from './oneByOne.ts'
 import { type EndingServer, paceEnds } from './paceEnds.ts'
@@ -294,6 +295,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       requests.refused(socket)
       if (strangers.refused(socket)) reply.header('Connection', 'close')
     }
+    if (status.code === 413 && !request.raw.complete) letRefusalBeRead(request.raw.socket)
     answerError(request, reply, status)
   }
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toStatus(error, request, log)))
