@@ -134,7 +134,7 @@ t.test(
     const user = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount']
     const owner = isRoot ? 'uid=65532,gid=65532,' : ''
     const asUser = isRoot ? '--userspec=65532:65532' : ''
-    const command = [...image.Entrypoint, ...image.Cmd, '--secure-port', '0'].join(' ')
+    const command = [...image.Entrypoint, ...image.Cmd, '--bind-address', '127.0.0.1', '--secure-port', '0'].join(' ')
     const script = `set -e
     mount --bind ${root} ${root}
     for folder in proc dev; do mount --rbind /$folder ${root}/$folder; done

@@ -1,9 +1,10 @@
 /**
  * `npm run release`: makes what is released of the commit that is checked out, in `release/`, the same bytes each time.
- * `-- --only file` makes a part of it.
+ * `-- --only file,npm` makes a part of it; `--url` is where the files will be found, for krew.
  */
 import { createHash } from 'node:crypto'
 import {
+  copyFileSync,
   createReadStream,
   createWriteStream,
   mkdirSync,
@@ -22,72 +23,71 @@ import { programVersion } from '../../src/cli/programVersion.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { buildText, releaseDate } from './buildFile.ts'
 import { buildImages } from './images.ts'
+import { buildKrew } from './krew.ts'
 import { buildNpmPackage, pack } from './npmPackage.ts'
 import { addonPath, buildOneFile, termsOf } from './oneFile.ts'
 import { buildParts } from './parts.ts'
 import { type TarEntry, tarFile } from './tarFile.ts'
 
-const { values } = parseArgs({
-  options: {
-    out: { type: 'string', default: join(PROGRAM_ROOT, 'release') },
-    only: { type: 'string', default: 'file,npm,images' },
-  },
-})
-const { out } = values
-const only = new Set(values.only.split(','))
-const { version } = programVersion()
-const machine = `${process.platform}-${process.arch}`
+const PARTS = ['file', 'npm', 'images', 'krew']
+const GZIP_LEVEL = 9
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, url: { type: 'string' } } })
+const only = new Set(values.only?.split(',') ?? PARTS.filter(part => part !== 'krew' || values.url !== undefined))
+const unknown = [...only].filter(part => !PARTS.includes(part))
+if (unknown.length > 0) throw new Error(`--only: there is no ${unknown.join(', ')}; there is: ${PARTS.join(', ')}`)
+if (only.has('krew') && values.url === undefined) throw new Error('krew needs --url: where the files will be found')
+
+const out = join(PROGRAM_ROOT, 'release')
 rmSync(out, { recursive: true, force: true })
-mkdirSync(out, { recursive: true })
+mkdirSync(out)
+const { version } = programVersion()
+const date = releaseDate()
+const file = join(out, `orrery-${version}-${process.platform}-${process.arch}`)
+const packageFolder = join(out, 'npm')
 const build = await buildText()
 if (!build.includes('"gitTreeState":"clean"'))
   console.log('release: the tree differs from its commit, and the release says so')
 
-if (only.has('npm')) {
-  const folder = join(out, 'npm')
-  await buildNpmPackage({ folder, build })
-  pack(folder, out)
+if (only.has('npm') || only.has('krew')) {
+  await buildNpmPackage({ folder: packageFolder, build })
+  pack(packageFolder, out)
 }
-const file = join(out, `orrery-${version}-${machine}`)
-const parts = await buildParts()
-if (only.has('file') || only.has('images')) {
+if (['file', 'images', 'krew'].some(part => only.has(part))) {
+  const parts = await buildParts()
+  const terms = termsOf(parts)
   buildOneFile({ path: file, build, parts })
-  writeFileSync(join(out, 'LICENSES.txt'), termsOf(parts))
+  writeFileSync(join(out, 'LICENSES.txt'), terms)
+  copyFileSync(join(import.meta.dirname, 'install.sh'), join(out, 'install.sh'))
+  if (only.has('file')) await compress(file)
+  if (only.has('images')) images(terms)
+  if (only.has('krew'))
+    buildKrew({ program: file, packageFolder, terms, out, url: values.url!, version, date, level: GZIP_LEVEL })
 }
-if (only.has('file')) await compress(file)
-if (only.has('images')) {
-  const folder = join(out, 'images')
-  buildImages({
-    program: file,
-    addon: addonPath(),
-    terms: termsOf(parts),
-    folder,
-    version,
-    commit: buildInfo().commit,
-    date: releaseDate(),
-    level: 9,
-  })
-  const paths = [
-    'oci-layout',
-    'index.json',
-    ...readdirSync(join(folder, 'blobs/sha256')).map(name => `blobs/sha256/${name}`),
-  ]
-  const entries = paths.map((path): TarEntry => ({ path, type: 'file', content: readFileSync(join(folder, path)) }))
-  writeFileSync(`${file}-images.tar`, tarFile(entries, releaseDate()))
-}
-const files = readdirSync(out, { withFileTypes: true }).filter(entry => entry.isFile())
-const lines = files.map(
-  ({ name }) =>
-    `${createHash('sha256')
-      .update(readFileSync(join(out, name)))
-      .digest('hex')}  ${name}\n`,
-)
-writeFileSync(join(out, 'SHA256SUMS'), lines.join(''))
-for (const { name } of files)
+const names = readdirSync(out, { withFileTypes: true }).flatMap(entry => (entry.isFile() ? [entry.name] : []))
+const sums = names.map(name => `${hashOf(join(out, name))}  ${name}\n`)
+writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
+for (const name of names)
   console.log(`${(statSync(join(out, name)).size / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${name}`)
+
+/** As a layout, and the same as one archive. */
+function images(terms: string): void {
+  const folder = join(out, 'images')
+  const { commit } = buildInfo()
+  buildImages({ program: file, addon: addonPath(), terms, folder, version, commit, date, level: GZIP_LEVEL })
+  const blobs = readdirSync(join(folder, 'blobs/sha256')).map(name => `blobs/sha256/${name}`)
+  const entries = ['oci-layout', 'index.json', ...blobs].map(
+    (path): TarEntry => ({ path, type: 'file', content: readFileSync(join(folder, path)) }),
+  )
+  writeFileSync(`${file}-images.tar`, tarFile(entries, date))
+}
 
 /** The best that Node brings. Whoever installs it has `zstd`, or takes the file as it is. */
 async function compress(path: string): Promise<void> {
   const params = { [constants.ZSTD_c_compressionLevel]: 19 }
   await pipeline(createReadStream(path), createZstdCompress({ params }), createWriteStream(`${path}.zst`))
+}
+
+function hashOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
 }
