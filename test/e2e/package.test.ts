@@ -136,6 +136,8 @@ async function assertRuns(t: Test, prefix: string, node = process.execPath): Pro
   t.match(tree, { code: 0, out: /wmw1/, err: '' })
   const kubestellar = await run(program('kubectl-kubestellar'), ['--help'], { env })
   t.match(kubestellar, { code: 0, out: /Usage: kubectl kubestellar/ })
+  const completed = await run(program('kubectl_complete-ws'), ['cre'], { env })
+  t.match(completed, { code: 0, out: /^create\b/m })
   const syncer = ['syncer', '--from-kubeconfig', join(dirname(orrery.kubeconfig), 'none'), '--to-kubeconfig', 'none']
   t.match(await run(program('orrery'), syncer, { env }), { code: 1, err: /none/ })
   t.equal(await orrery.stop(), 0)

@@ -11,6 +11,7 @@ import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { ENVIRONMENT } from '../../src/cli/tunedProcess.ts'
 import { addonName } from '../../src/program/addon.ts'
+import { LINKS } from './links.ts'
 import { type TarEntry, tarFile } from './tarFile.ts'
 
 const USER = 65_532
@@ -137,9 +138,7 @@ function programLayer({ program, addon, terms }: ImagesOptions): TarEntry[] {
   return [
     { path: `${BIN}/orrery`, type: 'file', mode: 0o755, content: readFileSync(program) },
     { path: `${BIN}/${addonName(engine)}`, type: 'file', content: engine },
-    ...['kubectl-ws', 'kubectl-kubestellar'].map(
-      (name): TarEntry => ({ path: `${BIN}/${name}`, type: 'link', to: 'orrery' }),
-    ),
+    ...LINKS.map((name): TarEntry => ({ path: `${BIN}/${name}`, type: 'link', to: 'orrery' })),
     { path: 'usr/share/doc/orrery/copyright', type: 'file', content: Buffer.from(terms) },
   ]
 }

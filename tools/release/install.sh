@@ -42,4 +42,4 @@ esac
 mv "$draft" "$to/orrery"
 for name in kubectl-ws kubectl-kubestellar kubectl_complete-ws kubectl_complete-kubestellar; do ln -sf orrery "$to/$name"; done
 echo "$said"
-echo "installed in $to: orrery, kubectl-ws, kubectl-kubestellar"
+echo "installed in $to: orrery, kubectl-ws, kubectl-kubestellar, and what completes their command lines"

@@ -1,9 +1,10 @@
 'use strict'
-// What the programs of the package share. Written so that a Node.js of ten years ago reads it and can say that it is too old.
+// What the programs of the package share. Written so that a Node.js that is too old reads it and can say so.
 var ranges = require('../package.json').engines.node.split(' || ')
 var own = numbers(process.versions.node)
 
-module.exports = function launch(program, file) {
+module.exports = function launch(program, file, first) {
+  if (first) process.argv.splice(2, 0, first)
   if (ranges.some(holds)) return require('./load.cjs')(file)
   process.stderr.write(
     program +

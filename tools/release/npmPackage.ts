@@ -6,17 +6,21 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BUILD_FILE } from '../../src/cli/buildInfo.ts'
+import { COMPLETE } from '../../src/cli/completion/shells.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { licensesOf } from '../licenses.ts'
 import { buildBundle, DIST } from './bundle.ts'
+import type { LINKS } from './links.ts'
 
 /** The LTS releases that it was tested on: 22, 24 and 26, each from where it has what the server asks of threads. */
 export const ENGINES = '^22.20.0 || >=24.6.0'
-/** By its name on the PATH, the entry in the bundle. */
-const PROGRAMS: Readonly<Record<string, string>> = {
-  orrery: 'orrery',
-  'kubectl-ws': 'kubectlWs',
-  'kubectl-kubestellar': 'kubectlKubestellar',
+/** By its name on the PATH, the entry in the bundle, and what is put before its arguments. */
+const PROGRAMS: Readonly<Record<'orrery' | (typeof LINKS)[number], readonly [entry: string, first?: string]>> = {
+  orrery: ['orrery'],
+  'kubectl-ws': ['kubectlWs'],
+  'kubectl-kubestellar': ['kubectlKubestellar'],
+  'kubectl_complete-ws': ['kubectlWs', COMPLETE],
+  'kubectl_complete-kubestellar': ['kubectlKubestellar', COMPLETE],
 }
 const NATIVE = 'classic-level'
 const DATA = ['openapi/protobufFields.json', 'openapi/generated/catalog.json', 'openapi/generated/descriptions.json']
@@ -52,8 +56,9 @@ export async function buildNpmPackage({ folder, build }: NpmPackageOptions): Pro
   }
   for (const name of ['launcher.cjs', 'load.cjs'])
     copyFileSync(join(import.meta.dirname, name), join(folder, 'bin', name))
-  for (const [name, file] of Object.entries(PROGRAMS)) {
-    const text = `#!/usr/bin/env node\nrequire('./launcher.cjs')('${name}', '${file}')\n`
+  for (const [name, entry] of Object.entries(PROGRAMS)) {
+    const given = [name, ...entry].map(word => `'${word}'`).join(', ')
+    const text = `#!/usr/bin/env node\nrequire('./launcher.cjs')(${given})\n`
     writeFileSync(join(folder, `bin/${name}.cjs`), text, { mode: 0o755 })
   }
   writeFileSync(join(folder, BUILD_FILE), build)

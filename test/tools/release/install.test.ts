@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { LINKS } from '../../../tools/release/links.ts'
 import { run } from '../../support/orrery.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../../tools/release/install.sh')
+const LINKED = [...LINKS, 'orrery'].sort()
 const GOOD = '#!/bin/sh\necho "orrery 1.2.3"\n'
 
 /** A release with this for the one file. */
@@ -24,10 +26,8 @@ function release(
 t.test('it installs the file with the links that make it the plugins', async t => {
   const { folder, install } = release(t, GOOD)
   t.match(await install('to'), { code: 0, out: /^orrery 1\.2\.3\ninstalled in / })
-  const completing = ['kubectl_complete-kubestellar', 'kubectl_complete-ws']
-  const links = ['kubectl-kubestellar', 'kubectl-ws', ...completing]
-  t.strictSame(readdirSync(join(folder, 'to')).sort(), [...links, 'orrery'])
-  t.equal(readlinkSync(join(folder, 'to/kubectl-ws')), 'orrery')
+  t.strictSame(readdirSync(join(folder, 'to')).sort(), LINKED)
+  for (const name of LINKS) t.equal(readlinkSync(join(folder, 'to', name)), 'orrery')
 })
 
 const says = (text: string, code: number): string => `#!/bin/sh\necho "${text}" >&2\nexit ${code}\n`
