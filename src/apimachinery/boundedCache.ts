@@ -13,6 +13,8 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
   readonly #entries = new Map<K, V>()
   readonly #weights = new Map<K, number>()
   #weight = 0
+  /** As far as it is known: most askers ask for what was asked for last. */
+  #youngest: K | undefined
 
   /** A number counts entries. */
   constructor(bounds: number | CacheBounds<V, K>) {
@@ -26,9 +28,11 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
   /** Makes the entry the youngest: who only reads with this forgets what was not asked for the longest. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key)
-    if (value === undefined) return undefined
+    if (value === undefined || key === this.#youngest) return value
+    // each deletion from a map that is small and old makes its table anew, for a full collection to take
     this.#entries.delete(key)
     this.#entries.set(key, value)
+    this.#youngest = key
     return value
   }
 
@@ -46,6 +50,7 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
     const { entries, weight } = this.#bounds
     this.delete(key)
     this.#entries.set(key, value)
+    this.#youngest = key
     if (weight !== undefined) this.#weigh(key, weight.of(value, key))
     const limit = weight?.limit ?? Infinity
     while (this.#entries.size > 1 && (this.#entries.size > entries || this.#weight > limit)) {
@@ -65,6 +70,7 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
   delete(key: K): boolean {
     this.#weight -= this.#weights.get(key) ?? 0
     this.#weights.delete(key)
+    if (key === this.#youngest) this.#youngest = undefined
     return this.#entries.delete(key)
   }
 
@@ -72,6 +78,7 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
     this.#entries.clear()
     this.#weights.clear()
     this.#weight = 0
+    this.#youngest = undefined
   }
 
   /** Oldest first. Entries may be deleted on the way. */

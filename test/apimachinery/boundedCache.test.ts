@@ -111,3 +111,12 @@ t.test('what is set only if there is room sends nothing away', async t => {
     ['a', 'b', 'c'],
   )
 })
+
+t.test('who asks again for what was asked for last moves nothing', async t => {
+  const cache = new BoundedCache<string, number>(3)
+  cache.set('a', 1)
+  const entries = cache[Symbol.iterator]()
+  t.same(entries.next().value, ['a', 1])
+  t.equal(cache.get('a'), 1)
+  t.equal(entries.next().done, true, 'an entry that moves comes again')
+})
