@@ -10,7 +10,7 @@ import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { ListOptions, ObjectList, SpaceClient } from './client.ts'
-import { type Clock, pause, systemClock } from './clock.ts'
+import { type Clock, pause, steadyMs, systemClock } from './clock.ts'
 import { isFutureVersion } from './futureVersion.ts'
 import { type Logger, silentLogger } from './logger.ts'
 
@@ -53,7 +53,9 @@ export async function* listWatch(
   let bookmarks = false
   let failures = 0
   while (!signal.aborted) {
-    const startedMs = clock.now()
+    const startedMs = steadyMs(clock)
+    // a list alone is no sign of health: after it the server may call its own version too old, for ever
+    const isWell = (): boolean => progressed || steadyMs(clock) - startedMs >= HEALTHY_MS
     let progressed = false
     try {
       if (version === undefined) {
@@ -62,7 +64,6 @@ export async function* listWatch(
         version = list.resourceVersion
         const items = list.items.map(object => ({ type: 'initApply', object }) as const)
         yield [{ type: 'init' }, ...items, { type: 'initDone', resourceVersion: version }]
-        failures = 0
       }
       for await (const batch of client.watch(resource, { ...selection, resourceVersion: version, bookmarks, signal })) {
         if (signal.aborted) return
@@ -77,10 +78,10 @@ export async function* listWatch(
         }
         if (events.length > 0) yield events
       }
-      failures = progressed || clock.now() - startedMs >= HEALTHY_MS ? 0 : failures + 1
+      failures = isWell() ? 0 : failures + 1
     } catch (error) {
       if (signal.aborted) return
-      failures = progressed ? 1 : failures + 1
+      failures = isWell() ? 1 : failures + 1
       if (version !== undefined && mustRelist(error)) {
         logger.info({ resource, version, err: error }, 'watch cannot resume, listing again')
         version = undefined

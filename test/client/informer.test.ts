@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { type CacheChange, Informer } from '../../src/client/informer.ts'
 import { listAll } from '../../src/client/listWatch.ts'
-import { hastyClock, until } from './support/fakeClock.ts'
+import { FakeClock, hastyClock, settle, until } from './support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
 
 const configMap = (name: string, value = ''): KubeObject => ({
@@ -131,6 +131,44 @@ t.test('after Expired the cache is replaced in one step and what vanished meanwh
   )
   await stop()
 })
+
+t.test(
+  'a server that calls each version too old is asked ever less often, and at once again when it was well',
+  async t => {
+    const clock = new FakeClock()
+    let lists = 0
+    let isStorm = true
+    const stop = new AbortController()
+    const client: SpaceClient = {
+      ...new FakeServer().in('s'),
+      list: async () => {
+        // more than that would never end
+        if (++lists > 100) stop.abort()
+        return { items: [], resourceVersion: '5' }
+      },
+      async *watch(_resource, { signal }) {
+        const wellMs = 20_000
+        if (!isStorm) await new Promise<void>(resolve => clock.after(wellMs, resolve))
+        if (!signal.aborted) throw new StatusError('Expired', 'too old resource version')
+      },
+    }
+    const informer = new Informer({ client, resource: KINDS.configmaps, clock, random: () => 1 })
+    const stop = new AbortController()
+    const run = informer.run(stop.signal)
+    await settle()
+    t.ok(lists.length <= 2, `${lists.length} lists at once`)
+    await clock.advance(120_000)
+    t.ok(lists.length < 15, `${lists.length} lists in two minutes`)
+    isStorm = false
+    await clock.advance(60_000)
+    const before = lists.length
+    await clock.advance(20_000)
+    t.ok(lists.length > before, 'it was well for a while')
+    stop.abort()
+    await clock.advance(40_000)
+    await run
+  },
+)
 
 t.test('a version from the future of a restored server leads to a new list at once', async t => {
   const server = new FakeServer()

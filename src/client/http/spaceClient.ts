@@ -38,7 +38,9 @@ export class HttpSpaceClient implements SpaceClient {
   }
 
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
-    return asObject(await this.#transport.json({ method: 'GET', path: this.#path(resource, ref) }))
+    const object = asObject(await this.#transport.json({ method: 'GET', path: this.#path(resource, ref) }))
+    requireAsked(object, ref)
+    return object
   }
 
   async list(resource: GroupVersionResource, options: ListOptions = {}): Promise<ObjectList> {
@@ -144,6 +146,14 @@ function completeKinds(items: KubeObject[], list: Record<string, unknown>): void
 function asObject(body: unknown): KubeObject {
   if (isRecord(body) && typeof body.kind === 'string' && isRecord(body.metadata)) return body as unknown as KubeObject
   throw new StatusError('InternalError', 'the answer is not an object')
+}
+
+/** A cache or proxy on the way may mix up answers. @throws StatusError when it is about another object */
+function requireAsked({ metadata }: KubeObject, { namespace, name }: ObjectRef): void {
+  const isOther = (asked: string | undefined, answered: string | undefined): boolean =>
+    asked !== undefined && answered !== undefined && answered !== asked
+  if (isOther(name, metadata.name) || isOther(namespace, metadata.namespace))
+    throw new StatusError('InternalError', `the answer about ${name} is about another object, ${metadata.name}`)
 }
 
 /** The event of one line of a watch; the error that an `ERROR` event carries. */

@@ -54,6 +54,15 @@ const status = (code: number, reason: string) => ({
   message: reason,
 })
 
+t.test('an answer about another object is none', async t => {
+  const { client } = await scripted(t, (_, response) => json(response, 200, object))
+  const space = client().in('s')
+  const mixedUp = { reason: 'InternalError', message: /is about another object, a$/ }
+  await t.rejects(space.get(CONFIG_MAPS, { namespace: 'n', name: 'b' }), mixedUp)
+  await t.rejects(space.get(CONFIG_MAPS, { namespace: 'm', name: 'a' }), mixedUp)
+  t.match(await space.get(CONFIG_MAPS, { namespace: 'n', name: 'a' }), object)
+})
+
 t.test('requests are those of the Kubernetes API below the space', async t => {
   const { seen, client, url } = await scripted(t, (_, response) => json(response, 200, object))
   const space = client({ token: async () => 'secret', userAgent: 'me' }).in('root:a')
