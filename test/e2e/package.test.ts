@@ -1,6 +1,6 @@
 /** What `npm run build` makes is all that users need: installed as npm does it, its programs run, and run no source. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -15,6 +15,14 @@ import { accessOf, CONFIGMAPS, temporaryDir } from '../support/server.ts'
 
 // It packs, and npm installs, both with all that npm does besides.
 t.setTimeout(FILE_LIMIT_MS)
+
+/** What a program of Node finds on Windows, as far as our programs ask. */
+const AS_ON_WINDOWS = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(
+    "Object.defineProperty(process, 'platform', { value: 'win32' }); delete process.getuid; delete process.execve",
+  )}`,
+]
 
 const exec = promisify(execFile)
 const destination = temporaryDir(t)
@@ -134,6 +142,10 @@ async function assertRuns(t: Test, prefix: string, node = process.execPath): Pro
   const kubeconfig = { ...env, KUBECONFIG: orrery.kubeconfig }
   const tree = await run(program('kubectl-ws'), ['tree'], { env: kubeconfig })
   t.match(tree, { code: 0, out: /wmw1/, err: '' })
+  const elsewhere = await run(node, [...AS_ON_WINDOWS, realpathSync(program('kubectl-ws')), 'tree'], {
+    env: { ...kubeconfig, PATH: '/nowhere' },
+  })
+  t.match(elsewhere, { code: 0, out: /wmw1/, err: '' }, 'without a shell, and without what Windows lacks')
   const kubestellar = await run(program('kubectl-kubestellar'), ['--help'], { env })
   t.match(kubestellar, { code: 0, out: /Usage: kubectl kubestellar/ })
   const completed = await run(program('kubectl_complete-ws'), ['cre'], { env })
