@@ -44,6 +44,8 @@ export class DependencyGraph implements StreamHandler {
   readonly #live = new Set<string>()
   /** Owners that the stream has told to be deleted, while they still have dependents. */
   readonly #gone = new Set<string>()
+  /** By space: how many owners are in `#dependents`, and how many in `#waiting`. Where there are none, nobody asks for uids. */
+  readonly #owners = new Map<string, number>()
   readonly #resources = new Map<string, GroupVersionResource>()
   #generation = 0
   #synced = false
@@ -87,6 +89,7 @@ export class DependencyGraph implements StreamHandler {
     this.#synced = false
     this.#live.clear()
     this.#gone.clear()
+    for (const { space } of this.#waiting.values()) this.#countOwners(space, -1)
     this.#waiting.clear()
   }
 
@@ -131,10 +134,11 @@ export class DependencyGraph implements StreamHandler {
 
   #deleted(id: string, event: StreamEvent): void {
     const node = this.#nodes.get(id)
+    if (!node && !this.#owners.has(event.space)) return
     const uid = metadataOf(event).uid ?? ''
     const own = ownerId(event.space, uid)
     this.#live.delete(own)
-    this.#waiting.delete(own)
+    this.#waitsNoMore(event.space, own)
     if (node) {
       this.#remove(node)
       this.#wakeOwners(node)
@@ -148,7 +152,7 @@ export class DependencyGraph implements StreamHandler {
     this.#wakeOwners(node)
     const own = ownerId(node.ref.space, node.uid)
     this.#live.delete(own)
-    this.#waiting.delete(own)
+    this.#waitsNoMore(node.ref.space, own)
     this.#ownerGone(own)
   }
 
@@ -166,13 +170,24 @@ export class DependencyGraph implements StreamHandler {
     const id = ownerId(ref.space, uid)
     const waits = finalizers.includes(ORPHAN) ? ORPHAN : finalizers.includes(FOREGROUND) ? FOREGROUND : undefined
     if (deletionTimestamp === undefined || !waits) {
-      this.#waiting.delete(id)
+      this.#waitsNoMore(ref.space, id)
       return undefined
     }
+    if (!this.#waiting.has(id)) this.#countOwners(ref.space, 1)
     this.#waiting.set(id, ref)
     this.#live.delete(id)
     if (this.#synced) this.#listener.wake(ref)
     return waits
+  }
+
+  #waitsNoMore(space: string, id: string): void {
+    if (this.#waiting.delete(id)) this.#countOwners(space, -1)
+  }
+
+  #countOwners(space: string, more: 1 | -1): void {
+    const count = (this.#owners.get(space) ?? 0) + more
+    if (count === 0) this.#owners.delete(space)
+    else this.#owners.set(space, count)
   }
 
   #add(node: Node): void {
@@ -181,8 +196,12 @@ export class DependencyGraph implements StreamHandler {
     for (const owner of node.owners) {
       const id = ownerId(space, owner.uid)
       const set = this.#dependents.get(id)
-      if (set) set.add(node)
-      else this.#dependents.set(id, new Set([node]))
+      if (set) {
+        set.add(node)
+        continue
+      }
+      this.#dependents.set(id, new Set([node]))
+      this.#countOwners(space, 1)
     }
     const doubtful = node.owners.some(owner => !this.#live.has(ownerId(space, owner.uid)))
     if (this.#synced && doubtful) this.#listener.wake(node.ref)
@@ -196,6 +215,7 @@ export class DependencyGraph implements StreamHandler {
       set?.delete(node)
       if (set?.size !== 0) continue
       this.#dependents.delete(id)
+      this.#countOwners(node.ref.space, -1)
       this.#live.delete(id)
       this.#gone.delete(id)
     }

@@ -65,6 +65,38 @@ t.test('of what tells its metadata nothing else is parsed', async t => {
   t.ok(woken().includes('d'))
 })
 
+t.test('what is deleted is not parsed in a space where nobody names an owner and none waits', async t => {
+  const { graph, woken } = graphOf()
+  graph.begin()
+  graph.synced()
+  const parsedOf = (type: StreamEvent['type'], name: string, metadata: Partial<KubeObject['metadata']> = {}) => {
+    const { event: made, parsed } = event(type, name, metadata)
+    graph.change(made)
+    return parsed()
+  }
+  t.equal(parsedOf('DELETED', 'o'), 0)
+  parsedOf('ADDED', 'd', ownedBy('o', 'p'))
+  parsedOf('ADDED', 'e', ownedBy('o'))
+  woken()
+  t.equal(parsedOf('DELETED', 'o'), 1)
+  t.strictSame(woken(), ['d', 'e'], 'somebody names it')
+  parsedOf('DELETED', 'd', ownedBy('o', 'p'))
+  t.equal(parsedOf('DELETED', 'x'), 1, 'somebody is left who names an owner')
+  parsedOf('DELETED', 'e', ownedBy('o'))
+  t.equal(parsedOf('DELETED', 'y'), 0)
+  const waiting = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FOREGROUND] }
+  parsedOf('MODIFIED', 'w', waiting)
+  parsedOf('MODIFIED', 'w', waiting)
+  t.equal(graph.knowsDependentsOf('s', 'uid-w'), true)
+  t.equal(parsedOf('DELETED', 'w', waiting), 1)
+  t.equal(graph.knowsDependentsOf('s', 'uid-w'), false)
+  t.equal(parsedOf('DELETED', 'z'), 0)
+  parsedOf('MODIFIED', 'w', waiting)
+  graph.begin()
+  graph.synced()
+  t.equal(parsedOf('DELETED', 'w'), 0, 'what was waited for is forgotten with the rest')
+})
+
 t.test('objects without owners pass by unparsed and are not held', t => {
   const { graph } = graphOf()
   graph.begin()
