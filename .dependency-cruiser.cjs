@@ -37,6 +37,7 @@ const APISERVER = [
   'openapi',
   'audit',
   'server',
+  'threads',
 ].map(folder => `src/apiserver/${folder}`)
 
 const inOrder = (folders, last = []) =>

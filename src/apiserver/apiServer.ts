@@ -6,19 +6,24 @@ import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import type { Server as TlsServer } from 'node:tls'
+import type { TLSSocket, Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import type { LiveAsker } from '../apimachinery/liveObjects.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
+import { systemClock } from '../client/clock.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
+import { startThread } from '../program/startThread.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import type { AcceptedLoss } from '../storage/level/salvage.ts'
+import { SharedLog } from '../storage/replica/sharedLog.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
+import type { ApiThreadData } from './apiThread.ts'
+import { sharedOptions, threadOptions } from './apiThreadOptions.ts'
 import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
 import { CARRIED_MARK, isCarriedUp } from './authority/carriedObjects.ts'
@@ -31,12 +36,14 @@ import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import { CertificateFollower, type NamedCertificate, readNamedCertificate } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
-import { secureContext, type TlsKeys } from './server/httpServer.ts'
+import type { TlsKeys } from './server/httpServer.ts'
 import { listenWide } from './server/listenWide.ts'
+import { type ShownKeys, showKeys, showNames } from './server/shownKeys.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import type { SpaceTree } from './spaces/tree.ts'
+import { ApiThreads } from './threads/apiThreads.ts'
 
 export interface ApiServer {
   /** `https://host:port`. */
@@ -70,7 +77,8 @@ export interface ApiServer {
   close(): Promise<void>
 }
 
-export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+export async function startApiServer(given: ApiServerOptions): Promise<ApiServer> {
+  const options = sharedOptions(given)
   const { log, dataDir } = options
   const named = options.namedCertificate && (await readNamedCertificate(options.namedCertificate))
   const address = advertisedAddress({ ...options, interfaces: networkInterfaces() })
@@ -84,7 +92,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
   const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: CARRIED_MARK })
   const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
+  const commits = options.apiThreads ? new SharedLog({ logger: log }) : undefined
   const opening = openLevelStore({
+    ...(commits && { log: commits }),
     budget: budgets,
     later: turn => work.soon(turn),
     path: join(dataDir, 'store'),
@@ -110,6 +120,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       setAside,
       address,
       named,
+      commits,
     })
   } catch (error) {
     setAside?.close()
@@ -135,12 +146,14 @@ interface Opened {
   /** Advertised. */
   address: string
   named: NamedCertificate | undefined
+  /** Followed by API threads. */
+  commits: SharedLog | undefined
 }
 
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, work, budgets, setAside, address, named }: Opened,
+  { pki, ensure, clock, store, work, budgets, setAside, address, named, commits }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -167,7 +180,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const app = httpFront(options, assembly, {
+  const { app, metrics } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -179,8 +192,11 @@ async function apiServerParts(
   const drain = async (): Promise<void> => {
     ready = false
     draining.abort()
+    apiThreads?.drain()
     stopListening()
     await Promise.all([follower?.stop(), app.close()])
+    // by now all that crossed is answered
+    await apiThreads?.stop()
   }
   const kubeconfigPath = join(options.dataDir, 'admin.kubeconfig')
   let newest = pki
@@ -202,22 +218,26 @@ async function apiServerParts(
   }
   let { caPem } = pki
   const authorityListeners: ((caPem: string) => void)[] = []
+  const tlsServer = app.server as unknown as TlsServer
   let shown = named
+  const keys = (): ShownKeys => ({
+    ...tlsKeys(newest),
+    ...(shown && { named: { names: shown.names, cert: shown.certPem, key: shown.keyPem } }),
+  })
   const showNamed = (certificate: NamedCertificate): void => {
     shown = certificate
-    const server = app.server as unknown as TlsServer
-    const { certPem: cert, keyPem: key } = certificate
-    for (const name of certificate.names) server.addContext(name, secureContext({ cert, key, ca: caPem }))
+    showNames(tlsServer, keys())
+    apiThreads?.show(keys())
   }
   const follower =
     named && options.namedCertificate
       ? new CertificateFollower({ files: options.namedCertificate, first: named, use: showNamed, clock, log })
       : undefined
   const use = async (renewed: Pki): Promise<void> => {
-    const server = app.server as unknown as TlsServer
-    server.setSecureContext(secureContext(tlsKeys(renewed)))
+    newest = renewed
     caPem = renewed.caPem
-    if (shown !== undefined) showNamed(shown)
+    showKeys(tlsServer, keys())
+    apiThreads?.show(keys())
     certificates.useAuthority({ certPem: renewed.caPem, keyPem: renewed.caKeyPem })
     await tokenSecrets.useAuthority(caPem)
     for (const tell of authorityListeners) tell(caPem)
@@ -225,6 +245,30 @@ async function apiServerParts(
   }
   const renewal = new CertificateRenewal({ pki, ensure, clock, use, log })
   const port = (): number => (app.server.address() as AddressInfo).port
+
+  const threadData = (): ApiThreadData => ({
+    options: threadOptions(options),
+    pki: newest,
+    epoch: assembly.epochs.current,
+    url,
+    at: { host: (app.server.address() as AddressInfo).address, port: port() },
+    forwardsAll: options.audit !== undefined,
+  })
+  const apiThreads: ApiThreads | undefined =
+    commits &&
+    new ApiThreads({
+      count: options.apiThreads!,
+      follow: onCut => commits.follow(onCut),
+      start: (begin, ports) => startThread('api', { workerData: { ...threadData(), ...begin }, transferList: ports }),
+      keys: keys(),
+      take: socket => void tlsServer.emit('secureConnection', socket as unknown as TLSSocket),
+      answered(requests) {
+        for (const { group, resource, seconds: all, ...request } of requests)
+          for (const seconds of all) metrics.observe({ ...request, type: { group, resource, form: 'struct' }, seconds })
+      },
+      clock: systemClock,
+      log,
+    })
 
   const parts: Part[] = [
     // open already: everything else is made over it
@@ -307,6 +351,7 @@ async function apiServerParts(
       start() {
         budgets.serve()
         ready = true
+        return apiThreads?.start()
       },
       stop: drain,
     },

@@ -84,5 +84,7 @@ export interface ApiServerOptions {
   diskReserveBytes?: number | undefined
   /** What the server may run short of. Default: its memory and its disk. */
   rooms?: readonly Room[]
+  /** Threads that answer reads beside the main one. Default: none. */
+  apiThreads?: number
   log: Logger
 }

@@ -123,10 +123,12 @@ export interface AssemblyDeps {
   budgets: SpaceBudgets
   pki: Pki
   /** Of the work queue of each part of the server. */
-  guardFor(queue: string): KeyGuard
+  guardFor(queue: string): KeyGuard | undefined
   /** Where clients reach the server: known once it listens. */
   url: () => string
   draining: AbortSignal
+  /** Over a replica: the life of the store that its writer began. */
+  follows?: string
 }
 
 export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): Promise<Assembly> {
@@ -134,12 +136,15 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const { store, work, budgets, pki, guardFor, url: externalUrl, draining } = deps
   const limits = options.inFlight ?? DEFAULT_IN_FLIGHT
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
-  const epochs = await StoreEpochs.begin(store, error =>
-    log.warn(
-      { err: error },
-      'the start of this server is not recorded: syncers will read their mailboxes anew after the next',
-    ),
-  )
+  const epochs =
+    deps.follows !== undefined
+      ? await StoreEpochs.following(store, deps.follows)
+      : await StoreEpochs.begin(store, error =>
+          log.warn(
+            { err: error },
+            'the start of this server is not recorded: syncers will read their mailboxes anew after the next',
+          ),
+        )
   const catalog = loadCatalog()
   const tree = new SpaceTree(store)
   if (options.spaces) budgets.follow(tree, store)

@@ -11,7 +11,7 @@ import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
-import { Metrics } from './server/metrics.ts'
+import { Metrics, type Observation } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
 import { takesWrites } from './server/storeHealth.ts'
@@ -19,6 +19,7 @@ import { strangerLimits } from './server/strangerLimits.ts'
 import { Strangers } from './server/strangers.ts'
 import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
 import { budgetDocument } from './spaces/budgetDocument.ts'
+import { PortSocket } from './threads/portSocket.ts'
 
 export interface HttpFrontDeps {
   store: Store
@@ -28,19 +29,30 @@ export interface HttpFrontDeps {
   /** Whether everything has started and nothing has stopped. */
   ready: () => boolean
   draining: AbortSignal
+  /** Hears of each request that was answered. */
+  observed?: (request: Observation) => void
 }
 
-export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: HttpFrontDeps): FastifyInstance {
+export interface HttpFront {
+  readonly app: FastifyInstance
+  readonly metrics: Metrics
+  readonly strangers: Strangers
+}
+
+export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: HttpFrontDeps): HttpFront {
   const { log } = options
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
   const { inFlight, budgets, outcomes, previews, liveQuestions } = assembly
   const { store, setAside, url, ready, draining } = deps
-  const metrics = new Metrics({
-    revision: () => store.revision,
-    spaces: () => tree.size,
-    setAside: () => setAside.counts(),
-  })
+  const metrics = new Metrics(
+    {
+      revision: () => store.revision,
+      spaces: () => tree.size,
+      setAside: () => setAside.counts(),
+    },
+    deps.observed,
+  )
   metrics.followBudgets({ budgets, rooms: budgets.rooms })
   if (options.spaces) metrics.followCarrying(assembly.carry)
   const nonResource = new NonResourceRoutes({
@@ -70,7 +82,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     },
   })
   const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
-  return createHttpServer({
+  const app = createHttpServer({
     tls: deps.tls,
     strangers,
     pipeline: new Pipeline({
@@ -79,7 +91,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       authorizer,
       spaces: options.spaces,
       anonymousAuth: options.anonymousAuth === true,
-      known: socket => strangers.knows(socket),
+      known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
     }),
     services,
     checkBody: options.spaces ? reportLimit(tree) : undefined,
@@ -120,4 +132,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
+  return { app, metrics, strangers }
 }

@@ -174,6 +174,13 @@ const START: readonly Setting[] = [
     minimum: 1,
   },
   {
+    flags: '--api-threads <n>',
+    description: 'threads that answer GETs and lists of built-in kinds beside the main one; each holds all objects',
+    default: 0,
+    number: true,
+    minimum: 0,
+  },
+  {
     flags: '--enable-priority-and-fairness [bool]',
     description: 'let requests wait in fair queues; false: refuse those beyond the two numbers above, as they come',
     default: true,

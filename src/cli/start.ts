@@ -61,6 +61,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
       reading: settings.maxRequestsInflight as number,
       mutating: settings.maxMutatingRequestsInflight as number,
     },
+    apiThreads: apiThreadsOf(settings.apiThreads as number),
     diskReserveBytes: reserveOf(settings.diskReserveMib as number | undefined),
     fairness: settings.enablePriorityAndFairness === true,
     build,
@@ -155,6 +156,16 @@ function internalAddress(text: string | undefined): { host: string; url: string 
   if (host === undefined || Number(port) > 65_535)
     throw new Error(`--internal-address: ${JSON.stringify(text)} is not host:port, such as orrery.orrery.svc:443`)
   return { host, url: `https://${host}:${port}` }
+}
+
+/** More than that only wait for each other and for the one that writes. */
+const MOST_API_THREADS = 32
+
+function apiThreadsOf(count: number): number {
+  if (count > MOST_API_THREADS) throw new Error(`--api-threads: ${count} is more than ${MOST_API_THREADS}`)
+  if (count > 0 && process.platform !== 'linux')
+    throw new Error('--api-threads needs Linux, which shares a port between threads; leave it out')
+  return count
 }
 
 function reserveOf(mib: number | undefined): number | undefined {

@@ -11,6 +11,7 @@ import { PROGRAM_ROOT } from './programRoot.ts'
 /** By name, the source of what runs in the thread, from the program's root. */
 export const THREADS = {
   jobs: 'src/apiserver/jobThread.ts',
+  api: 'src/apiserver/apiThread.ts',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ThreadName = keyof typeof THREADS

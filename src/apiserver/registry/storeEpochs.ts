@@ -52,6 +52,13 @@ export class StoreEpochs {
     return new StoreEpochs(store, epochs)
   }
 
+  /** Those that are known to who follows the process that began the life `id`. */
+  static async following(store: Pick<Store, 'revision' | 'get'>, id: string): Promise<StoreEpochs> {
+    const known = epochsIn(await store.get(KEY))
+    // it may not be on disk yet
+    return new StoreEpochs(store, known.at(-1)?.id === id ? known : [...known, { id, after: store.revision }])
+  }
+
   /** Whether what a life of the store told up to a revision is how this store came to be. */
   hold(id: string, revision: Revision): boolean {
     const at = this.#epochs.findIndex(epoch => epoch.id === id)

@@ -66,6 +66,15 @@ export async function listenWide(
   return () => others.stop()
 }
 
+/** The same beside another server of this process that listens there already. */
+export async function joinWide(wide: WideServer, host: string, port: number, sockets = SOCKETS): Promise<() => void> {
+  const at = { host, port, backlog: BACKLOG, reusePort: true }
+  await wide.listen(at)
+  const others = new Others(socket => void wide.server.emit('connection', socket), { at, most: MOST_SOCKETS })
+  await others.widen(sockets - 1)
+  return () => others.stop()
+}
+
 /** The sockets beside the server's own. */
 class Others {
   readonly #take: (socket: Socket) => void

@@ -15,7 +15,7 @@ import { END_REASONS, type Strangers } from './strangers.ts'
 export interface Observation {
   verb: string
   /** Absent where it is about no resource that is served. */
-  type?: ResourceType | undefined
+  type?: Pick<ResourceType, 'group' | 'resource' | 'form'> | undefined
   code: number
   /** From the arrival of the headers to the end of the answer. */
   seconds: number
@@ -57,10 +57,13 @@ export class Metrics {
   readonly #requests = new Map<string, RequestCount>()
   /** Of one verb. */
   readonly #durations = new Map<string, Distribution>()
+  readonly #observed: ((request: Observation) => void) | undefined
   #inFlight: InFlight | undefined
   #board: CarryBoard | undefined
 
-  constructor(gauges: Gauges) {
+  /** `observed`: where what was observed is told on. */
+  constructor(gauges: Gauges, observed?: (request: Observation) => void) {
+    this.#observed = observed
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
     const requests = this.#requests
@@ -103,6 +106,7 @@ export class Metrics {
   }
 
   observe(o: Observation): void {
+    this.#observed?.(o)
     const verb = VERBS[o.verb] ?? 'other'
     const { group, resource } = labelsOf(o.type)
     const key = `${verb} ${o.code} ${resource} ${group}`
@@ -197,7 +201,7 @@ export class Metrics {
   }
 }
 
-function labelsOf(type: ResourceType | undefined): { group: string; resource: string } {
+function labelsOf(type: Observation['type']): { group: string; resource: string } {
   if (type === undefined) return { group: '', resource: '' }
   return type.form === 'custom' ? { group: '', resource: 'custom' } : { group: type.group, resource: type.resource }
 }

@@ -1,0 +1,117 @@
+/**
+ * An API thread: TLS, HTTP, access and reads of built-in kinds, by the same code as in the main thread, over a replica of the store.
+ * What else is asked crosses to the main thread. It writes nothing by itself.
+ */
+import type { Server as TlsServer } from 'node:tls'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { LogFields } from '../apimachinery/logFields.ts'
+import { messageOf } from '../apimachinery/messageOf.ts'
+import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
+import { openReplica } from '../storage/replica/replicaStore.ts'
+import type { ApiServerOptions } from './apiServerOptions.ts'
+import { assemble } from './assembly.ts'
+import { httpFront } from './httpFront.ts'
+import type { Pki } from './pki/ensurePki.ts'
+import type { Logger } from './request/logger.ts'
+import { joinWide } from './server/listenWide.ts'
+import { showKeys } from './server/shownKeys.ts'
+import { SpaceBudgets } from './spaces/spaceBudgets.ts'
+import { AnsweredCounts } from './threads/answeredCounts.ts'
+import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './threads/apiThreads.ts'
+import { Forwarder } from './threads/forwarder.ts'
+import { OwnReads } from './threads/ownReads.ts'
+import { routeRequests } from './threads/routeRequests.ts'
+
+/** What the main thread knows and this one needs. */
+export interface ApiThreadData {
+  options: Omit<ApiServerOptions, 'log'>
+  pki: Pki
+  epoch: string
+  url: string
+  at: { host: string; port: number }
+  /** Nothing is answered here: all requests are recorded, in one place. */
+  forwardsAll: boolean
+}
+
+/** How often the main thread hears what was answered. */
+const TELL_MS = 100
+
+const data = workerData as ApiThreadData & ThreadStart
+const main = parentPort!
+const tell = (message: FromThread): void => main.postMessage(message)
+const logTo =
+  (log: keyof Logger) =>
+  (fields: LogFields, text: string): void => {
+    const { err, ...rest } = fields as { err?: unknown }
+    tell({ log, fields: { ...rest, ...(err !== undefined && { err: messageOf(err) }) }, text })
+  }
+const log: Logger = { info: logTo('info'), warn: logTo('warn'), error: logTo('error') }
+
+const store = await openReplica(data.link, {
+  logger: log,
+  onLost(why) {
+    log.error({ err: why }, 'an API thread cannot go on')
+    process.exit(1)
+  },
+})
+const options: ApiServerOptions = { ...data.options, log }
+const draining = new AbortController()
+const { url, pki, epoch } = data
+const answered = new AnsweredCounts()
+const assembly = await assemble(options, {
+  store,
+  work: new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }),
+  budgets: new SpaceBudgets(),
+  pki,
+  // nothing is worked on here
+  guardFor: () => undefined,
+  url: () => url,
+  draining: draining.signal,
+  follows: epoch,
+})
+const { app, strangers } = httpFront(options, assembly, {
+  store,
+  setAside: { counts: () => new Map() },
+  tls: data.keys,
+  url: () => url,
+  ready: () => true,
+  draining: draining.signal,
+  observed: request => answered.observe(request),
+})
+await app.ready()
+
+const server = app.server as unknown as TlsServer
+const reads = new OwnReads(assembly.catalog.types)
+const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
+routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll })
+showKeys(server, data.keys)
+if (options.fairness !== false) assembly.inFlight.flowControl.start()
+
+const pulse = new Int32Array(data.pulse)
+const beating = setInterval(() => Atomics.add(pulse, 0, 1), PULSE_MS)
+const tellAnswered = (): void => {
+  const requests = answered.take()
+  if (requests.length > 0) tell({ answered: requests })
+}
+const telling = setInterval(tellAnswered, TELL_MS)
+const stopListening = await joinWide(app, data.at.host, data.at.port)
+
+async function stop(): Promise<void> {
+  await forwarder.idle()
+  await app.close()
+  assembly.inFlight.flowControl.stop()
+  tellAnswered()
+  clearInterval(beating)
+  clearInterval(telling)
+  await store.close()
+  main.close()
+}
+
+main.on('message', (message: ToThread) => {
+  if ('keys' in message) showKeys(server, message.keys)
+  else if ('drain' in message) {
+    draining.abort()
+    stopListening()
+  } else void stop()
+})
+tell({ ready: true })

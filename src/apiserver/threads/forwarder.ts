@@ -1,0 +1,137 @@
+/**
+ * Requests that a thread does not answer cross whole to the main thread, as HTTP over a connection of their own: one for each
+ * connection of a client, so that there it is that client's, with its address and its certificate.
+ */
+import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { Strangers } from '../server/strangers.ts'
+import { PortSocket } from './portSocket.ts'
+
+// Not imported, as in httpServer.ts.
+const http = process.getBuiltinModule('node:http')
+
+/** A client's connection, as it is told to the main thread. */
+export interface Crossing {
+  readonly port: MessagePort
+  readonly remoteAddress: string | undefined
+  readonly remotePort: number | undefined
+  /** DER, of a client whose certificate was verified. */
+  readonly certificate: Uint8Array | undefined
+}
+
+export interface ForwarderDeps {
+  cross(crossing: Crossing): void
+  strangers: Pick<Strangers, 'knows' | 'begins' | 'ends'>
+}
+
+/** They belong to the connection, not to the answer. */
+const OF_CONNECTION = /^(connection|keep-alive|transfer-encoding)$/i
+
+export class Forwarder {
+  readonly #deps: ForwarderDeps
+  readonly #agents = new WeakMap<TLSSocket, Agent>()
+  #underWay = 0
+  #idle: (() => void) | undefined
+
+  constructor(deps: ForwarderDeps) {
+    this.#deps = deps
+  }
+
+  forward(message: IncomingMessage, answer: ServerResponse): void {
+    const out = this.#send(message)
+    const fail = (): void => void answer.destroy()
+    out.on('response', incoming => {
+      answer.writeHead(incoming.statusCode!, incoming.statusMessage, incoming.rawHeaders)
+      // a watch has nothing to say for a while
+      answer.flushHeaders()
+      // broken off there, it is broken off here
+      incoming.on('error', fail)
+      incoming.pipe(answer)
+    })
+    out.on('error', fail)
+    message.on('error', () => out.destroy())
+    answer.on('close', () => {
+      if (!answer.writableFinished) out.destroy()
+    })
+    message.pipe(out)
+    this.#follow(message, answer)
+  }
+
+  upgrade(message: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const out = this.#send(message)
+    out.on('upgrade', (incoming, other, first) => {
+      socket.write(`${headOf(incoming, incoming.rawHeaders)}\r\n`)
+      socket.write(first)
+      other.write(head)
+      socket.pipe(other).pipe(socket)
+      other.on('error', () => socket.destroy())
+      other.on('close', () => socket.end())
+      socket.on('close', () => other.destroy())
+    })
+    out.on('response', incoming => {
+      const kept = pairsOf(incoming.rawHeaders).filter(([name]) => !OF_CONNECTION.test(name))
+      socket.write(`${headOf(incoming, kept.flat())}Connection: close\r\n\r\n`)
+      incoming.on('error', () => socket.destroy())
+      incoming.pipe(socket)
+    })
+    out.on('error', () => socket.destroy())
+    socket.on('error', () => out.destroy())
+    this.#follow(message, socket)
+    out.end()
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    if (this.#underWay > 0) await new Promise<void>(resolve => (this.#idle = resolve))
+  }
+
+  #follow(message: IncomingMessage, answer: { on(event: 'close', run: () => void): unknown }): void {
+    const { strangers } = this.#deps
+    this.#underWay++
+    strangers.begins(message.socket)
+    answer.on('close', () => {
+      strangers.ends(message.socket)
+      if (--this.#underWay === 0) this.#idle?.()
+    })
+  }
+
+  #send(message: IncomingMessage): ClientRequest {
+    const { method, url, rawHeaders } = message
+    const agent = this.#agentOf(message.socket as TLSSocket)
+    return http.request({ agent, method, path: url, headers: rawHeaders, setHost: false })
+  }
+
+  #agentOf(socket: TLSSocket): Agent {
+    const known = this.#agents.get(socket)
+    if (known !== undefined) return known
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    Object.assign(agent, { createConnection: () => this.#connect(socket) })
+    this.#agents.set(socket, agent)
+    socket.once('close', () => agent.destroy())
+    return agent
+  }
+
+  #connect(socket: TLSSocket): Duplex {
+    const { port1, port2 } = new MessageChannel()
+    const { remoteAddress, remotePort } = socket
+    const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
+    const crossed = new PortSocket(port1)
+    crossed.on('known', () => this.#deps.strangers.knows(socket))
+    const copy = certificate && new Uint8Array(certificate)
+    this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy })
+    return crossed
+  }
+}
+
+function headOf({ statusCode, statusMessage }: IncomingMessage, rawHeaders: readonly string[]): string {
+  const lines = pairsOf(rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}`
+}
+
+function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
+  const pairs: [string, string][] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i]!, rawHeaders[i + 1]!])
+  return pairs
+}

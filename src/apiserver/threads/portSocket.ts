@@ -1,0 +1,115 @@
+/**
+ * A connection between two threads, over a port: bytes in order, the ends of both directions apart, and no more under way than
+ * the other side has room for. Enough of a socket for HTTP to run on it.
+ */
+import { Duplex } from 'node:stream'
+import type { MessagePort } from 'node:worker_threads'
+
+type Message = { bytes: Uint8Array<ArrayBuffer> } | { taken: number } | { end: true } | { known: true }
+
+/** Bytes that may be under way. */
+const WINDOW_BYTES = 256 * 1024
+
+export class PortSocket extends Duplex {
+  readonly #port: MessagePort
+  /** Sent, and not taken yet. */
+  #underWay = 0
+  #waiting: (() => void) | undefined
+  /** Handed to the reader's buffer, and not told as taken yet. */
+  #untold = 0
+  #hasEnded = false
+  #isKnown = false
+
+  constructor(port: MessagePort) {
+    super({ allowHalfOpen: true })
+    this.#port = port
+    port.on('message', (message: Message) => this.#heard(message))
+    // what came before is read first
+    port.on('close', () => {
+      this.#end()
+      if (this.readableEnded) this.destroy()
+      else this.once('end', () => this.destroy())
+    })
+  }
+
+  /** Tells the other side, once, that somebody with a credential sent a request on it. It emits `known` there. */
+  tellKnown(): void {
+    if (this.#isKnown) return
+    this.#isKnown = true
+    this.#post({ known: true })
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    // in memory of its own: the whole of what a view is of would cross
+    const bytes = new Uint8Array(chunk)
+    this.#underWay += bytes.length
+    this.#port.postMessage({ bytes } satisfies Message, [bytes.buffer])
+    if (this.#underWay <= WINDOW_BYTES) done()
+    else this.#waiting = done
+  }
+
+  override _final(done: () => void): void {
+    this.#post({ end: true })
+    done()
+  }
+
+  override _read(): void {
+    if (this.#untold === 0) return
+    this.#post({ taken: this.#untold })
+    this.#untold = 0
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#port.close()
+    done(error)
+  }
+
+  #heard(message: Message): void {
+    if ('bytes' in message) {
+      const { buffer, byteOffset, length } = message.bytes
+      this.#untold += length
+      if (!this.#hasEnded && this.push(Buffer.from(buffer, byteOffset, length))) this._read()
+    } else if ('taken' in message) this.#taken(message.taken)
+    else if ('known' in message) this.emit('known')
+    else this.#end()
+  }
+
+  #taken(bytes: number): void {
+    this.#underWay -= bytes
+    if (this.#underWay > WINDOW_BYTES) return
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.()
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.push(null)
+  }
+
+  #post(message: Message): void {
+    this.#port.postMessage(message)
+  }
+
+  // What HTTP asks of a socket beside that. How long a client may be silent is for the thread to say that has the client.
+  setTimeout(): this {
+    return this
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+}

@@ -1,0 +1,96 @@
+/** Which requests a thread answers, and that it is in step before it begins. */
+import { EventEmitter } from 'node:events'
+import t from 'tap'
+import { RbacAuthorizer } from '../../../src/apiserver/auth/rbac.ts'
+import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { OwnReads } from '../../../src/apiserver/threads/ownReads.ts'
+import { routeRequests } from '../../../src/apiserver/threads/routeRequests.ts'
+import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
+import { SharedLog } from '../../../src/storage/replica/sharedLog.ts'
+import type { Key } from '../../../src/storage/store.ts'
+
+const reads = new OwnReads(loadCatalog().types)
+
+t.test('GETs and lists of built-in kinds are answered; everything else crosses', async t => {
+  const space = '/clusters/root:wmw1'
+  for (const url of [
+    '/api/v1/namespaces/default/configmaps/a',
+    `${space}/apis/apps/v1/deployments?limit=500`,
+    '/clusters/*/api/v1/secrets',
+    '/api/v1/namespaces',
+    '/apis/rbac.authorization.k8s.io/v1/clusterroles/admin',
+  ])
+    t.ok(reads.has('GET', url), url)
+  for (const [method, url] of [
+    ['POST', '/api/v1/namespaces/default/configmaps'],
+    ['HEAD', '/api/v1/namespaces/default/configmaps/a'],
+    ['GET', '/api/v1/configmaps?watch=1'],
+    ['GET', '/api/v1/watch/configmaps'],
+    ['GET', '/api/v1/namespaces/default/pods/p/log'],
+    ['GET', '/api/v1/namespaces/default/services/kubernetes'],
+    ['GET', '/apis/discovery.k8s.io/v1/endpointslices'],
+    ['GET', `${space}/apis/edge.kubestellar.io/v2alpha1/edgeplacements`],
+    ['GET', `${space}/apis/tenancy.kcp.io/v1alpha1/workspaces/a`],
+    ['GET', '/apis/example.com/v1/widgets'],
+    ['GET', '/services/stream/clusters/root'],
+    ['GET', '/healthz'],
+    ['GET', '/apis'],
+    ['GET', '/%'],
+  ] as const)
+    t.notOk(reads.has(method, url), `${method} ${url}`)
+})
+
+t.test('a request is judged by what was written before it, though the thread had no turn to hear of that', async t => {
+  const log = new SharedLog()
+  const writer = await openMemoryStore({ log })
+  const logger = { error: (_: object, message: string) => t.fail(message) }
+  const store = await openReplica(log.follow().link, { logger })
+  t.teardown(() => Promise.all([store.close(), writer.close()]))
+  const server = new EventEmitter()
+  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: false })
+  const resource = { group: '', version: 'v1', resource: 'secrets', subresource: '', namespace: '', name: '' }
+  const user = { name: 'alice', uid: '', groups: [], extra: {} }
+  const ask = () => authorizer.authorize({ user, space: 'root', verb: 'list', path: '', resource })
+  let answer: Promise<boolean> | undefined
+  server.on('request', () => {
+    answer = Promise.resolve(ask()).then(({ allowed }) => allowed)
+  })
+  const forwarder = { forward: () => t.fail('it is its own'), upgrade() {} }
+  routeRequests(server, { store, reads, forwarder, forwardsAll: false })
+  const binding: Key = {
+    space: 'root',
+    group: 'rbac.authorization.k8s.io',
+    resource: 'clusterrolebindings',
+    namespace: '',
+    name: 'alice',
+  }
+  const object = {
+    metadata: { name: 'alice' },
+    roleRef: { apiGroup: binding.group, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'User', name: 'alice', apiGroup: binding.group }],
+  }
+  const tail = `",${JSON.stringify(object).slice(1)}`
+  const text = { head: '{"resourceVersion":"', tail }
+  const request = { method: 'GET', url: '/api/v1/secrets' }
+  for (let round = 0; round < 1000; round++) {
+    await writer.update(binding, () => ({ type: 'put', text }))
+    server.emit('request', request, {})
+    if (!(await answer)) t.fail(`${round}: not let in`)
+    await writer.update(binding, () => ({ type: 'delete' }))
+    server.emit('request', request, {})
+    if (await answer) t.fail(`${round}: still let in`)
+  }
+  t.pass('never once')
+})
+
+t.test('where all requests are recorded, all cross', async t => {
+  const server = new EventEmitter()
+  server.on('request', () => t.fail('it crosses'))
+  let crossed = 0
+  const forwarder = { forward: () => crossed++, upgrade: () => crossed++ }
+  routeRequests(server, { store: { revision: 1 }, reads, forwarder, forwardsAll: true })
+  server.emit('request', { method: 'GET', url: '/api/v1/secrets' }, {})
+  server.emit('upgrade', {}, {}, Buffer.of())
+  t.equal(crossed, 2)
+})

@@ -1,0 +1,131 @@
+/** API threads that end, stand still or cannot be told: what the main thread does about it. */
+import { EventEmitter } from 'node:events'
+import t from 'tap'
+import {
+  type ApiThread,
+  ApiThreads,
+  type FromThread,
+  PULSE_MS,
+  STILL_MS,
+  type ThreadStart,
+  type ToThread,
+} from '../../../src/apiserver/threads/apiThreads.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
+
+class FakeThread extends EventEmitter {
+  readonly told: ToThread[] = []
+  readonly pulse: Int32Array
+  terminated = 0
+
+  constructor({ pulse }: ThreadStart) {
+    super()
+    this.pulse = new Int32Array(pulse)
+  }
+
+  postMessage(message: ToThread): void {
+    this.told.push(message)
+  }
+
+  async terminate(): Promise<number> {
+    this.terminated++
+    this.emit('exit', 1)
+    return 1
+  }
+
+  says(message: FromThread): void {
+    this.emit('message', message)
+  }
+}
+
+function threadsOf(count: number, refuses: () => boolean = () => false) {
+  const clock = new FakeClock()
+  const threads: FakeThread[] = []
+  const begun: ThreadStart[] = []
+  const errors: string[] = []
+  let followers = 0
+  const apiThreads = new ApiThreads({
+    count,
+    follow() {
+      followers++
+      return { link: {} as never, ports: [], end: () => followers-- }
+    },
+    start(begin) {
+      if (refuses()) throw new Error('no more threads')
+      begun.push(begin)
+      threads.push(new FakeThread(begin))
+      return threads.at(-1) as unknown as ApiThread
+    },
+    keys: { cert: 'first', key: '', ca: '' },
+    take() {},
+    answered() {},
+    clock,
+    log: { info() {}, warn() {}, error: (_, text) => errors.push(text) },
+  })
+  return { apiThreads, clock, threads, begun, errors, followers: () => followers }
+}
+
+t.test('a thread that stands still is ended and replaced; one whose loop turns is left alone', async t => {
+  const { apiThreads, clock, threads, errors, followers } = threadsOf(2)
+  const started = apiThreads.start()
+  for (const thread of threads) thread.says({ ready: true })
+  await started
+  const [still, alive] = threads as [FakeThread, FakeThread]
+  for (let ms = 0; ms < STILL_MS + PULSE_MS; ms += PULSE_MS) {
+    Atomics.add(alive.pulse, 0, 1)
+    await clock.advance(PULSE_MS)
+  }
+  t.equal(still.terminated, 1)
+  t.equal(alive.terminated, 0)
+  t.match(errors, ['an API thread stands still; it is ended', 'an API thread has ended; another one is started'])
+  await clock.advance(PULSE_MS)
+  t.equal(threads.length, 3, 'another one is there')
+  t.equal(followers(), 2, 'and nobody keeps a log for the one that is gone')
+})
+
+t.test(
+  'threads that end again and again are started ever more slowly, with the newest keys; the server starts',
+  async t => {
+    const { apiThreads, clock, threads, begun } = threadsOf(1)
+    const started = apiThreads.start()
+    threads[0]!.emit('exit', 1)
+    await started
+    apiThreads.show({ cert: 'second', key: '', ca: '' })
+    const startsAfter: number[] = []
+    for (let seconds = 1; seconds <= 64; seconds++) {
+      await clock.advance(1000)
+      if (threads.length > startsAfter.length + 1) {
+        startsAfter.push(seconds)
+        threads.at(-1)!.emit('exit', 1)
+      }
+    }
+    t.same(startsAfter, [1, 3, 7, 15, 31, 61])
+    t.equal(begun[0]!.keys.cert, 'first')
+    t.equal(begun[1]!.keys.cert, 'second')
+  },
+)
+
+t.test('a thread that cannot be started is tried again', async t => {
+  let refusals = 2
+  const { apiThreads, clock, threads, errors } = threadsOf(1, () => refusals-- > 0)
+  await apiThreads.start()
+  await clock.advance(4000)
+  t.equal(threads.length, 1)
+  t.equal(errors[0], 'an API thread could not be started')
+})
+
+t.test('who stops waits until threads have answered, and no longer than it must', async t => {
+  const { apiThreads, clock, threads } = threadsOf(2)
+  const started = apiThreads.start()
+  for (const thread of threads) thread.says({ ready: true })
+  await started
+  apiThreads.drain()
+  const stopped = apiThreads.stop()
+  const [ends, hangs] = threads as [FakeThread, FakeThread]
+  t.same(ends.told, [{ drain: true }, { stop: true }])
+  ends.emit('exit', 0)
+  await clock.advance(10_000)
+  await stopped
+  t.equal(hangs.terminated, 1)
+  await clock.advance(60_000)
+  t.equal(threads.length, 2, 'none is started any more')
+})
