@@ -89,7 +89,7 @@ function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
     throw badBody(error, text, kind)
   }
   if (mayBeDeep(text)) checkNesting(value)
-  if (EXPONENT.test(text)) checkRange(text, kind)
+  if (text.length > SHORT_CHARACTERS || EXPONENT.test(text)) checkRange(text, kind)
   remarks.bodyText = text
   return value
 }
@@ -102,6 +102,8 @@ function parsedValue(text: string, remarks: BodyRemarks): unknown {
   return parsed.value
 }
 
+/** Of longer texts the numbers themselves are looked at: strings are passed over, which an expression does not do. */
+const SHORT_CHARACTERS = 4096
 /** Only such numbers can be too large: others would have more than 308 digits. Each run of digits is looked at once. */
 const EXPONENT = /[0-9][eE]\+?0*[1-9][0-9]{2}|(?<![0-9])[0-9]{309}/
 

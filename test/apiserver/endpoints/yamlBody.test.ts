@@ -131,4 +131,7 @@ t.test('a number beyond all numbers is refused, not made null', async t => {
   t.throws(() => body('{"a": [1, 1e400]}'), { code: 400, message })
   t.throws(() => body('{"a": -1e400}'), { code: 400, message })
   t.same(body('{"a": 1e300, "b": "1e400", "c": 1e-400}'), { a: 1e300, b: '1e400', c: 0 })
+  const long = ' '.repeat(5000)
+  t.throws(() => body(`${long}{"a": [1, 1e400]}`), { code: 400, message }, 'in a long text, too')
+  t.same(body(`${long}{"a": 1e300, "b": "1e400"}`), { a: 1e300, b: '1e400' })
 })
