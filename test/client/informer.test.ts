@@ -133,22 +133,21 @@ t.test('after Expired the cache is replaced in one step and what vanished meanwh
 })
 
 t.test(
-  'a server that calls each version too old is asked ever less often, and at once again when it was well',
+  'a server that calls each version too old is asked ever less often, and soon again once it was well',
   async t => {
     const clock = new FakeClock()
+    const stop = new AbortController()
     let lists = 0
     let isStorm = true
-    const stop = new AbortController()
     const client: SpaceClient = {
       ...new FakeServer().in('s'),
       list: async () => {
-        // more than that would never end
+        // without a wait it would never end
         if (++lists > 100) stop.abort()
         return { items: [], resourceVersion: '5' }
       },
       async *watch(_resource, { signal }) {
-        const wellMs = 20_000
-        if (!isStorm) await new Promise<void>(resolve => clock.after(wellMs, resolve))
+        if (!isStorm) await new Promise<void>(resolve => clock.after(20_000, resolve))
         if (!signal.aborted) throw new StatusError('Expired', 'too old resource version')
       },
     }
