@@ -157,6 +157,7 @@ export class Removals {
     cause: keyof typeof CAUSES,
   ): Promise<ReconcileResult> {
     const { uid = '' } = live.metadata
+    let isAnother = false
     const requeueAfterMs = await this.#deps.owners.letGo(key, live, async () => {
       try {
         const options = { propagationPolicy: 'Background', preconditions: { uid } } as const
@@ -164,8 +165,11 @@ export class Removals {
         this.#deps.logger.info(fieldsOf(key, uid), `deleted from the cluster: ${CAUSES[cause]}`)
       } catch (error) {
         if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+        isAnother = isStatusError(error, 'Conflict')
       }
     })
+    // a watch tells of one that was made anew; if the answer was about something else, none does
+    if (isAnother) return { requeueAfterMs: LOOK_MS.first }
     return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 

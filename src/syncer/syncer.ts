@@ -278,6 +278,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const statusLimit = new StatusLimit(logger)
   const upsync = new Upsync({
     mailbox,
+    cluster,
     served: mailboxServed,
     clusterServed: served,
     mirror,
@@ -321,9 +322,9 @@ export function startSyncer(options: SyncerOptions): Syncer {
     on.run(reconcile, { concurrency: CONCURRENCY, signal })
   /** What the mailbox is told of a cluster that leaves would be that it is empty. */
   const unlessLeaving =
-    (reconcile: (key: SyncKey) => Promise<void>): Reconcile<SyncKey> =>
-    async key => {
-      if (!orders.leaving) await reconcile(key)
+    (reconcile: Reconcile<SyncKey>): Reconcile<SyncKey> =>
+    async (key, ended) => {
+      if (!orders.leaving) return await reconcile(key, ended)
     }
   const runClusterSide = async (): Promise<void> => {
     await retrying({ what: 'discovery of the cluster', ...tools, signal }, () => served.refresh())

@@ -1,7 +1,13 @@
 /** Objects born in the cluster, carried into the mailbox: with their namespace, and with their CRD where it is missing. */
 import { hasCause, isStatusError } from '../apimachinery/errors.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
-import { apiVersionOf, groupResourceName, isRecord, type KubeObject } from '../apimachinery/object.ts'
+import {
+  apiVersionOf,
+  type GroupVersionResource,
+  groupResourceName,
+  isRecord,
+  type KubeObject,
+} from '../apimachinery/object.ts'
 import { DOWNSYNCED, UPSYNC_FULL } from '../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
 import { BUDGET_EXCEEDED } from '../apimachinery/spaceBudget.ts'
@@ -9,6 +15,7 @@ import { cloneJson } from '../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
+import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { Echoes } from './echoes.ts'
@@ -22,6 +29,8 @@ import { type SyncPlan, wantsDefinition } from './syncPlan.ts'
 
 export interface UpsyncDeps {
   mailbox: SpaceClient
+  /** Asked before anything is taken from the mailbox. */
+  cluster: Pick<SpaceClient, 'get'>
   /** What the mailbox serves. */
   served: ServedResources
   /** What the cluster serves. */
@@ -39,6 +48,9 @@ export interface UpsyncDeps {
   logger: Logger
 }
 
+/** What its lists do not hold and the cluster has is looked at again after this, for no watch may tell of its end. */
+const DENIED_RETRY_MS = 60_000
+
 export class Upsync {
   readonly #deps: UpsyncDeps
   readonly #echoes = new Echoes()
@@ -49,19 +61,19 @@ export class Upsync {
     this.#deps = deps
   }
 
-  async reconcile(key: SyncKey): Promise<void> {
+  async reconcile(key: SyncKey): Promise<ReconcileResult> {
     const live = this.#live(key)
     if (live !== undefined && live.metadata.deletionTimestamp === undefined) {
       // What came from the center does not go back as if it had been born here.
-      if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return
+      if (isOurs(live, DOWNSYNCED) || isServersOwn(live)) return {}
       const refusal = this.#refusalOf(key)
-      if (refusal) return this.#deps.refusals.refuse(key, refusal)
-      await this.#telling(key, () => this.#carry(key, live))
-    } else {
-      this.#withoutRoom.delete(keyText(key))
-      if (!this.#deps.plan().wantsDown(key, key.namespace, key.name)) this.#deps.refusals.settle(key)
-      await this.#remove(key)
+      if (refusal) this.#deps.refusals.refuse(key, refusal)
+      else await this.#telling(key, () => this.#carry(key, live))
+      return {}
     }
+    this.#withoutRoom.delete(keyText(key))
+    if (!this.#deps.plan().wantsDown(key, key.namespace, key.name)) this.#deps.refusals.settle(key)
+    return await this.#remove(key)
   }
 
   /** There may be room again any time: tried again like other trouble, and told by the queue. */
@@ -158,20 +170,33 @@ export class Upsync {
     }
   }
 
-  async #remove(key: SyncKey): Promise<void> {
-    const { mirror, mirrorComplete, mailbox } = this.#deps
+  async #remove(key: SyncKey): Promise<ReconcileResult> {
+    const { mirror, mirrorComplete, mailbox, logger } = this.#deps
     this.#echoes.forget(keyText(key))
     const copy = mirror.get(key)
-    if (!copy || !isUpsynced(copy.object) || copy.object.metadata.deletionTimestamp !== undefined) return
-    if (!mirrorComplete() || !this.#isGone(key)) return
+    if (!copy || !isUpsynced(copy.object) || copy.object.metadata.deletionTimestamp !== undefined) return {}
+    if (!mirrorComplete() || !this.#isGone(key)) return {}
+    const isAskedFor = this.#isAskedFor(key)
+    if (isAskedFor && (await this.#isThere(key, copy.resource))) {
+      logger.warn(fieldsOf(key), 'the cluster has this object, and its lists do not hold it; it stays in the mailbox')
+      return { requeueAfterMs: DENIED_RETRY_MS }
+    }
     try {
       const { uid = '' } = copy.object.metadata
-      const cause = this.#isAskedFor(key) ? 'it is gone from the cluster' : 'no upsync names it any more'
+      const cause = isAskedFor ? 'it is gone from the cluster' : 'no upsync names it any more'
       await mailbox.delete(copy.resource, refOf(key), { propagationPolicy: 'Background', preconditions: { uid } })
       this.#deps.logger.info(fieldsOf(key, uid), `deleted from the mailbox: ${cause}`)
     } catch (error) {
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }
+    return {}
+  }
+
+  /** A list may be wrong, and so may a discovery: the cluster is asked for the object itself. */
+  async #isThere(key: SyncKey, { version }: GroupVersionResource): Promise<boolean> {
+    const { cluster, clusterServed } = this.#deps
+    const live = await unlessGone(cluster.get(clusterServed.at(key, version) ?? { ...key, version }, refOf(key)))
+    return live !== undefined && live.metadata.deletionTimestamp === undefined
   }
 
   #isAskedFor(key: SyncKey): boolean {
