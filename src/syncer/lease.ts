@@ -30,7 +30,7 @@ const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v
 const STANDBY_DURATIONS = 4
 
 /** Between two renewals that nobody waits for. */
-const ALONE_MS = 300_000
+const ALONE_MS = 600_000
 
 /** So many answers in a row that do not come, and none of them is forgotten. */
 const MAX_TRIES = 100

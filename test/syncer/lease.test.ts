@@ -16,7 +16,7 @@ import { recordingLogger } from './support/recordingLogger.ts'
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 const KEY = 'leases.coordination.k8s.io kube-system/orrery-syncer'
 const DURATION_MS = 15_000
-const ALONE_MS = 300_000
+const ALONE_MS = 600_000
 const center = await startCenter(t, { expectsTrouble: true })
 
 function holder(t: Test, cluster: SpaceClient, name: string, logger = silentLogger) {
