@@ -5,6 +5,7 @@
 import type { LogFields } from '../apimachinery/logFields.ts'
 import type { Logger } from '../client/logger.ts'
 import { LOG_LEVELS, type LogFormat, type LogLevel, logLevel } from './logLevel.ts'
+import { withObjectName } from './objectName.ts'
 import { textLine } from './textLine.ts'
 
 /** Headers may hold one. */
@@ -34,7 +35,15 @@ export function createLightLog(options: LightLogOptions): Logger {
     (number: number) =>
     (fields: LogFields, msg: string): void => {
       if (number < least) return
-      const line = { level: number, time: now(), pid: process.pid, name: component, ...about, ...shown(fields), msg }
+      const line = {
+        level: number,
+        time: now(),
+        pid: process.pid,
+        name: component,
+        ...about,
+        ...shown(withObjectName(fields)),
+        msg,
+      }
       write(format === 'text' ? textLine(line, coloured) : `${JSON.stringify(line)}\n`)
     }
   return {

@@ -4,6 +4,7 @@ import type { LogFields } from '../apimachinery/logFields.ts'
 import type { Logger } from '../client/logger.ts'
 import { createLightLog } from './lightLog.ts'
 import { type LogChoice, logLevel } from './logLevel.ts'
+import { withObjectName } from './objectName.ts'
 
 /**
  * `about` stands in every line. Without a `choice`: JSON, and what ORRERY_LOG_LEVEL says.
@@ -13,7 +14,12 @@ export function createLog(component: string, about: LogFields = {}, choice?: Log
   const { level, format } = choice ?? { level: logLevel(), format: 'json' }
   if (format === 'text') return createLightLog({ component, about, level, format })
   return pino(
-    { name: component, level, redact: ['token', 'authorization', 'headers.authorization'] },
+    {
+      name: component,
+      level,
+      redact: ['token', 'authorization', 'headers.authorization'],
+      formatters: { log: fields => withObjectName(fields) as Record<string, unknown> },
+    },
     pino.destination({ fd: 2, sync: true }),
   ).child(about)
 }

@@ -20,7 +20,16 @@ t.test('a line of JSON with everything that is known', async t => {
   log.info({ resource: 'configmaps', name: 'a' }, 'deleted')
   log.debug({}, 'not worth a line')
   t.same(lines, [
-    { level: 30, time: 7, pid: process.pid, name: 'a', syncTarget: 'florin', resource: 'configmaps', msg: 'deleted' },
+    {
+      level: 30,
+      time: 7,
+      pid: process.pid,
+      name: 'c',
+      syncTarget: 'florin',
+      resource: 'configmaps',
+      object: 'a',
+      msg: 'deleted',
+    },
   ])
   log.warn({}, 'w')
   log.error({}, 'e')
@@ -51,4 +60,13 @@ t.test('errors are told with their causes, and nothing secret is', async t => {
   circle.cause = circle
   log.error({ err: circle }, 'm')
   t.match(lines[1], { err: { message: 'round: round: round: round: round' } })
+})
+
+t.test('a line for people names the object, too', async t => {
+  const lines: string[] = []
+  createLightLog({ component: 'c', format: 'text', write: line => lines.push(line) }).warn(
+    { resource: 'configmaps', name: 'a' },
+    'refused',
+  )
+  t.match(lines[0], /refused {2}resource=configmaps object=a\n$/)
 })
