@@ -37,6 +37,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { CrowdLog } from '../crowdLog.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { type Condition, withConditions } from './conditions.ts'
@@ -115,6 +116,7 @@ class SyncerLiveness {
   /** Mailbox name by the same. */
   readonly #byTarget = new Map<string, string>()
   readonly #pace = new ReportPace()
+  readonly #log: CrowdLog
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
 
@@ -124,6 +126,7 @@ class SyncerLiveness {
     this.#client = client
     this.#places = places
     this.#clock = clock ?? systemClock
+    this.#log = new CrowdLog(logger, this.#clock)
     this.#begunAtMs = this.#clock.now()
     this.#connections = new SyncerConnections(this.#clock, space => this.#touch(space))
     this.#controller = new Controller<string>({
@@ -168,6 +171,7 @@ class SyncerLiveness {
     this.#stop.abort()
     await this.#running
     this.#unfollow()
+    this.#log.close()
     this.#connections.stop()
   }
 
@@ -342,10 +346,21 @@ class SyncerLiveness {
     try {
       const options = { ...OPTIONS, subresource: 'status' }
       await api.patch(SYNC_TARGETS, { name: mailbox.targetName }, 'merge', body, options)
+      this.#tellChange(target, mailbox, status)
     } catch (error) {
       // Deleted, or made anew under the same name: the mailbox goes with it.
       if (!isStatusError(error, 'NotFound')) throw error
     }
+  }
+
+  /** An operator acts on clusters that go, and waits for them to come. */
+  #tellChange(target: KubeObject, { targetSpace, targetName }: Mailbox, status: object): void {
+    const is = isReady({ ...target, status })
+    const ready = objects(status, 'conditions').find(({ type }) => type === 'Ready')
+    if (ready === undefined || is === isReady(target)) return
+    const fields = { space: targetSpace, syncTarget: targetName, reason: str(ready, 'reason') }
+    if (is) this.#log.tell('info', fields, 'the syncer of a cluster is there')
+    else this.#log.tell('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
   }
 }
 

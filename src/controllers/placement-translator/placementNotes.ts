@@ -10,6 +10,7 @@ import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { CrowdLog } from '../crowdLog.ts'
 import { type Brake, DELETION_HELD, type Hold } from './brake.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import type { Pauses } from './pauses.ts'
@@ -23,6 +24,7 @@ export interface PlacementNotesDeps {
   /** What people call the cluster of a mailbox. */
   clusterOf: (mailbox: string) => string
   clock: Clock
+  log: Pick<CrowdLog, 'tell'>
 }
 
 interface Condition {
@@ -79,7 +81,13 @@ export class PlacementNotes {
     await client.in(space).patch(EDGE_PLACEMENTS, { name }, 'merge', body, options)
     const wasHeld = before.some(({ type, status }) => type === DELETION_HELD && status === 'True')
     const held = news.find(({ type, status }) => type === DELETION_HELD && status === 'True')
-    if (held && !wasHeld) await this.#createEvent(space, placement, held)
+    if (held && !wasHeld) {
+      const text = 'deletions are held until somebody confirms them, by the annotation that the condition names'
+      this.#deps.log.tell('warn', { space, edgePlacement: name, held: held.message }, text)
+      await this.#createEvent(space, placement, held)
+    }
+    const ended = wasHeld && news.some(({ type, status }) => type === DELETION_HELD && status === 'False')
+    if (ended) this.#deps.log.tell('info', { space, edgePlacement: name }, 'deletions are held no more')
     return {}
   }
 

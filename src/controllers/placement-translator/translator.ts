@@ -29,6 +29,7 @@ import { StreamSource } from '../../client/streamSource.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import { CrowdLog } from '../crowdLog.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import type { WhereDesk } from '../whereDesk.ts'
 import { Brake } from './brake.ts'
@@ -141,6 +142,7 @@ class Translator {
   readonly #records: UpsyncRecords
   readonly #brake: Brake
   readonly #notes: PlacementNotes
+  readonly #crowdLog: CrowdLog
   readonly #pauses: Pauses
   readonly #staying: StayingCopies
   readonly #topology: PlacedSource
@@ -328,6 +330,7 @@ class Translator {
         for (const one of this.#join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
       },
     })
+    this.#crowdLog = new CrowdLog(logger, clock ?? systemClock)
     this.#notes = new PlacementNotes({
       client,
       join: this.#join,
@@ -335,6 +338,7 @@ class Translator {
       brake: this.#brake,
       clusterOf: mailbox => this.#leaving.targetOf(mailbox),
       clock: clock ?? systemClock,
+      log: this.#crowdLog,
     })
     this.#records = new UpsyncRecords(client, (mailbox, key) => this.#queue.add({ type: 'asked', mailbox, key }))
     const cache = new ObjectCache(CACHED_OBJECTS)
@@ -652,6 +656,7 @@ class Translator {
     this.#unfollow()
     this.#undeliver()
     this.#outcomes.stop()
+    this.#crowdLog.close()
   }
 
   /** Whether copies in a mailbox may be worked on. */

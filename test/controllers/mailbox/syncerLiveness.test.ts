@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SyncerListener } from '../../../src/apimachinery/outcome.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
-import { silentLogger } from '../../../src/client/logger.ts'
+import { type Logger, silentLogger } from '../../../src/client/logger.ts'
 import { startSyncerLiveness } from '../../../src/controllers/mailbox/syncerLiveness.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
@@ -14,7 +14,7 @@ const EDGE = 'edge.kubestellar.io/v2alpha1'
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`
 const HEARTBEAT = '2026-01-01T00:00:00Z'
 
-function world(t: Test) {
+function world(t: Test, logger: Logger = silentLogger) {
   const server = new FakeServer()
   server.place('box', MAILBOX)
   const clock = new FakeClock()
@@ -29,7 +29,7 @@ function world(t: Test) {
     startSyncerLiveness({
       client: server,
       places: server,
-      logger: silentLogger,
+      logger,
       clock,
       connections: { follow },
       signal: new AbortController().signal,
@@ -322,4 +322,26 @@ t.test('a time that stood there before and cannot be is none', async t => {
   await clock.advance(60_000)
   await restart()
   t.match(status(), { lastSyncerHeartbeatTime: /^2026-/ })
+})
+
+t.test('that a syncer goes, and comes, is a line of the log', async t => {
+  const lines: string[] = []
+  const note = (level: string) => (fields: Record<string, unknown>, text: string) =>
+    void (fields.syncTarget && lines.push(`${level} ${fields.space}/${fields.syncTarget} ${fields.reason}: ${text}`))
+  const { server, clock, mailboxOf } = world(t, { ...silentLogger, info: note('info'), warn: note('warn') })
+  const mailbox = await mailboxOf('inv1')
+  const beat = async (heartbeat: string) => {
+    await server.in(mailbox).update(SYNCER_CONFIGS, configWith(heartbeat), { subresource: 'status' })
+    await server.quiet()
+  }
+  await beat('2026-01-01T00:00:01Z')
+  await beat('2026-01-01T00:00:02Z')
+  await clock.advance(120_000)
+  await server.quiet()
+  await beat('2026-01-01T00:02:00Z')
+  t.same(lines, [
+    'info inv1/florin SyncerAlive: the syncer of a cluster is there',
+    'warn inv1/florin SyncerSilent: the syncer of a cluster is heard of no more: the cluster keeps what it has',
+    'info inv1/florin SyncerAlive: the syncer of a cluster is there',
+  ])
 })

@@ -58,10 +58,11 @@ async function placed(t: Test, count: number) {
 const nameOf = (i: number) => `m${String(i).padStart(3, '0')}`
 
 t.test('one letter in a selector empties no cluster, until that is confirmed', async t => {
-  const { server, until, counts, select, held, isHeld, hash, confirm } = await placed(t, 30)
+  const { server, until, counts, select, held, isHeld, hash, confirm, warnings } = await placed(t, 30)
   await select('y')
   await isHeld()
   await server.quiet()
+  t.match(warnings, [/^deletions are held until somebody confirms them/], 'one line, for who operates the server')
   t.same(counts(), [30, 30])
   const { reason, message } = held()!
   t.equal(reason, 'TooMuchAtOnce')

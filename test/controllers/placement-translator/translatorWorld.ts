@@ -92,8 +92,10 @@ export async function consent(server: FakeServer, space: string, spec: object = 
 export async function world(t: Test, clock?: Clock) {
   const server = new FakeServer()
   const errors: string[] = []
+  const warnings: string[] = []
   const logger = {
     ...silentLogger,
+    warn: (_: object, message: string) => void warnings.push(message),
     error: (fields: object, message: string) => errors.push(`${message} ${String(Reflect.get(fields, 'err'))}`),
   }
   for (const [name, uid] of [
@@ -166,6 +168,7 @@ export async function world(t: Test, clock?: Clock) {
     guilder: box(GUILDER_UID),
     restart,
     errors,
+    warnings,
     previewer: () => previewer!,
     workStatuses,
     followStatuses,
