@@ -44,7 +44,7 @@ export function createLightLog(options: LightLogOptions): Logger {
         ...shown(withObjectName(fields)),
         msg,
       }
-      write(format === 'text' ? textLine(line, coloured) : `${JSON.stringify(line)}\n`)
+      write(format === 'text' ? textLine(line, { component, coloured }) : `${JSON.stringify(line)}\n`)
     }
   return {
     debug: at(LOG_LEVELS.debug),

@@ -13,7 +13,7 @@ export interface LogLine {
 }
 
 /** They are the same in every line, and known to who started the program. */
-const UNSAID = new Set(['level', 'time', 'pid', 'name', 'hostname', 'msg'])
+const UNSAID = new Set(['level', 'time', 'pid', 'hostname', 'msg'])
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(LOG_LEVELS).map(([name, level]) => [level, name.toUpperCase()]),
 )
@@ -24,12 +24,13 @@ const FIELD_CHARACTERS = 2000
 const BARE = /^[^\s"={}[\]\\]+$/
 
 /** As `10:20:30.123 WARN  the center cannot be reached  host=a err="…"`; the time is that of the machine's zone. */
-export function textLine(line: LogLine, coloured: boolean): string {
+export function textLine(line: LogLine, { component, coloured }: { component: string; coloured: boolean }): string {
   const level = NAMES.get(line.level) ?? String(line.level)
   const shown =
     coloured && COLOURS[level] !== undefined ? `${COLOURS[level]}${level.padEnd(5)}${PLAIN}` : level.padEnd(5)
   const fields = Object.entries(line)
-    .filter(([name, value]) => !UNSAID.has(name) && value !== undefined)
+    // a line about an object has the object's name where others have the program's
+    .filter(([name, value]) => !UNSAID.has(name) && value !== undefined && !(name === 'name' && value === component))
     .map(([name, value]) => `${name}=${shownValue(value)}`)
   return `${timeOf(line.time)} ${shown} ${[tame(line.msg), ...(fields.length > 0 ? ['', ...fields] : [])].join(' ')}\n`
 }
