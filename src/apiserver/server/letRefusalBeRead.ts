@@ -10,11 +10,13 @@ const WAIT_MS = 500
 
 /** `after` calls `run` once, `delayMs` from now; what it returns cancels that. */
 export function letRefusalBeRead(
-  socket: Pick<Socket, 'end' | 'destroy' | 'destroySoon' | 'pause' | 'once'>,
+  socket: Pick<Socket, 'end' | 'destroy' | 'destroySoon' | 'pause' | 'resume' | 'once'>,
   after: (delayMs: number, run: () => void) => () => void = unrefTimer,
 ): void {
   socket.destroySoon = () => {
     socket.pause()
+    // Whoever is at a request's body wants to read on, to be rid of the rest: megabytes, deciphered for nothing.
+    socket.resume = () => socket as Socket
     socket.end()
     const cancel = after(WAIT_MS, () => void socket.destroy())
     socket.once('close', cancel)
