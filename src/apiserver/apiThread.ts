@@ -47,71 +47,76 @@ const logTo =
   }
 const log: Logger = { info: logTo('info'), warn: logTo('warn'), error: logTo('error') }
 
-const store = await openReplica(data.link, {
-  logger: log,
-  onLost(why) {
-    log.error({ err: why }, 'an API thread cannot go on')
-    process.exit(1)
-  },
-})
-const options: ApiServerOptions = { ...data.options, log }
-const draining = new AbortController()
-const { url, pki, epoch } = data
-const answered = new AnsweredCounts()
-const assembly = await assemble(options, {
-  store,
-  work: new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }),
-  budgets: new SpaceBudgets(),
-  pki,
-  // nothing is worked on here
-  guardFor: () => undefined,
-  url: () => url,
-  draining: draining.signal,
-  follows: epoch,
-})
-const { app, strangers } = httpFront(options, assembly, {
-  store,
-  setAside: { counts: () => new Map() },
-  tls: data.keys,
-  url: () => url,
-  ready: () => true,
-  draining: draining.signal,
-  observed: request => answered.observe(request),
-})
-await app.ready()
+/** A script of the one file has no `await` of its own. */
+async function serve(): Promise<void> {
+  const store = await openReplica(data.link, {
+    logger: log,
+    onLost(why) {
+      log.error({ err: why }, 'an API thread cannot go on')
+      process.exit(1)
+    },
+  })
+  const options: ApiServerOptions = { ...data.options, log }
+  const draining = new AbortController()
+  const { url, pki, epoch } = data
+  const answered = new AnsweredCounts()
+  const assembly = await assemble(options, {
+    store,
+    work: new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }),
+    budgets: new SpaceBudgets(),
+    pki,
+    // nothing is worked on here
+    guardFor: () => undefined,
+    url: () => url,
+    draining: draining.signal,
+    follows: epoch,
+  })
+  const { app, strangers } = httpFront(options, assembly, {
+    store,
+    setAside: { counts: () => new Map() },
+    tls: data.keys,
+    url: () => url,
+    ready: () => true,
+    draining: draining.signal,
+    observed: request => answered.observe(request),
+  })
+  await app.ready()
 
-const server = app.server as unknown as TlsServer
-const reads = new OwnReads(assembly.catalog.types)
-const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
-routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll })
-showKeys(server, data.keys)
-if (options.fairness !== false) assembly.inFlight.flowControl.start()
+  const server = app.server as unknown as TlsServer
+  const reads = new OwnReads(assembly.catalog.types)
+  const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
+  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll })
+  showKeys(server, data.keys)
+  if (options.fairness !== false) assembly.inFlight.flowControl.start()
 
-const pulse = new Int32Array(data.pulse)
-const beating = setInterval(() => Atomics.add(pulse, 0, 1), PULSE_MS)
-const tellAnswered = (): void => {
-  const requests = answered.take()
-  if (requests.length > 0) tell({ answered: requests })
+  const pulse = new Int32Array(data.pulse)
+  const beating = setInterval(() => Atomics.add(pulse, 0, 1), PULSE_MS)
+  const tellAnswered = (): void => {
+    const requests = answered.take()
+    if (requests.length > 0) tell({ answered: requests })
+  }
+  const telling = setInterval(tellAnswered, TELL_MS)
+  const stopListening = await joinWide(app, data.at.host, data.at.port)
+
+  const stop = async (): Promise<void> => {
+    await forwarder.idle()
+    await app.close()
+    assembly.inFlight.flowControl.stop()
+    tellAnswered()
+    clearInterval(beating)
+    clearInterval(telling)
+    await store.close()
+    main.close()
+  }
+
+  main.on('message', (message: ToThread) => {
+    if ('keys' in message) showKeys(server, message.keys)
+    else if ('drain' in message) {
+      draining.abort()
+      stopListening()
+    } else void stop()
+  })
+  tell({ ready: true })
 }
-const telling = setInterval(tellAnswered, TELL_MS)
-const stopListening = await joinWide(app, data.at.host, data.at.port)
 
-async function stop(): Promise<void> {
-  await forwarder.idle()
-  await app.close()
-  assembly.inFlight.flowControl.stop()
-  tellAnswered()
-  clearInterval(beating)
-  clearInterval(telling)
-  await store.close()
-  main.close()
-}
-
-main.on('message', (message: ToThread) => {
-  if ('keys' in message) showKeys(server, message.keys)
-  else if ('drain' in message) {
-    draining.abort()
-    stopListening()
-  } else void stop()
-})
-tell({ ready: true })
+void serve()
