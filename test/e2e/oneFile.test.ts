@@ -46,7 +46,8 @@ t.test('it says which commit it is, and is the plugins by the name of the link',
 })
 
 t.test('a server serves, with its threads, its data and its database engine', async t => {
-  const orrery = await startOrrery(t, undefined, { program, env: { ...env, NODE_OPTIONS: '--max-old-space-size=900' } })
+  const options = { ...env, NODE_OPTIONS: '--max-old-space-size=900', ORRERY_API_THREADS: '1' }
+  const orrery = await startOrrery(t, undefined, { program, env: options })
   const told = readFileSync(`/proc/${orrery.pid}/environ`, 'utf8').split('\0')
   t.ok(told.includes('MALLOC_ARENA_MAX=2') && told.includes('UV_THREADPOOL_SIZE=8'), 'as bin/orrery starts it')
   t.match(readFileSync(`/proc/${orrery.pid}/cmdline`, 'utf8'), '--node-options=--max-old-space-size=900')

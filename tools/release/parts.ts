@@ -2,8 +2,9 @@
  * The parts of which the one file is made (`src/program/parts.ts`): each a script that holds all it needs, but for what Node
  * brings and the other parts. What two parts share is in both; a part knows nothing of the objects of another one but what it is given.
  */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Plugin, transform } from 'esbuild'
 import { ENTRY_ASSET, PART_SCHEME } from '../../src/program/parts.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { THREADS } from '../../src/program/startThread.ts'
@@ -48,7 +49,7 @@ export async function buildParts(): Promise<BuiltParts> {
       },
       footer: { js: wrapped ? '})' : '' },
       external: [...OPTIONAL],
-      plugins: [...bundlePlugins, addonPlugin, partsPlugin(name)],
+      plugins: [...bundlePlugins, addonPlugin, threadPlugin, partsPlugin(name)],
       metafile: true,
       outfile: 'part.cjs',
     })
@@ -88,6 +89,21 @@ function partsPlugin(within: string): Plugin {
       })
     },
   }
+}
+
+/** A script may not wait, as the module of a thread may: what it does after its imports becomes a function that may. */
+const threadPlugin: Plugin = {
+  name: 'threads',
+  setup(build) {
+    const sources = new Set<string>(Object.values(THREADS).map(source => join(PROGRAM_ROOT, source)))
+    build.onLoad({ filter: /Thread\.ts$/ }, async ({ path }) => {
+      if (!sources.has(path)) return undefined
+      // Without types, each import is a statement at the beginning.
+      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'ts', target: 'node26' })
+      const [imports = ''] = /^(?:import [^;]*;\n)*/.exec(code) ?? []
+      return { contents: `${imports}void (async () => {${code.slice(imports.length)}})()`, loader: 'js' }
+    })
+  },
 }
 
 /** The library looks for its addon beside its own file when it is loaded; here it is made ready when it is first used. */
