@@ -119,6 +119,7 @@ export class Forwarder {
     const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
     const crossed = new PortSocket(port1)
     crossed.on('known', () => this.#deps.strangers.knows(socket))
+    crossed.on('probes', (probes: boolean, afterMs: number) => socket.setKeepAlive(probes, afterMs))
     const copy = certificate && new Uint8Array(certificate)
     this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy })
     return crossed

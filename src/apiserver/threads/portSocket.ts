@@ -5,7 +5,12 @@
 import { Duplex } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
 
-type Message = { bytes: Uint8Array<ArrayBuffer> } | { taken: number } | { end: true } | { known: true }
+type Message =
+  | { bytes: Uint8Array<ArrayBuffer> }
+  | { taken: number }
+  | { end: true }
+  | { known: true }
+  | { probes: boolean; afterMs: number }
 
 /** Bytes that may be under way. */
 const WINDOW_BYTES = 256 * 1024
@@ -71,6 +76,7 @@ export class PortSocket extends Duplex {
       if (!this.#hasEnded && this.push(Buffer.from(buffer, byteOffset, length))) this._read()
     } else if ('taken' in message) this.#taken(message.taken)
     else if ('known' in message) this.emit('known')
+    else if ('probes' in message) this.emit('probes', message.probes, message.afterMs)
     else this.#end()
   }
 
@@ -101,7 +107,9 @@ export class PortSocket extends Duplex {
     return this
   }
 
-  setKeepAlive(): this {
+  /** The other side, which has the client, emits `probes`. */
+  setKeepAlive(probes = false, afterMs = 0): this {
+    if (!this.destroyed) this.#post({ probes, afterMs })
     return this
   }
 
