@@ -17,6 +17,8 @@ interface SubCommand {
   settings: readonly Setting[]
   /** What its config file may say, when that is the file of another command, which uses more of it. Default: `settings`. */
   inFile?: readonly Setting[]
+  /** The exit code for a line that cannot be read, by the flags that can; default: 1. */
+  mistaken?(flags: Readonly<Record<string, unknown>>): number
   /** Absent where only the sub-commands do something. */
   load?(): Promise<(settings: Record<string, unknown>) => Promise<number>>
   commands?: readonly SubCommand[]
@@ -267,6 +269,8 @@ const COMMANDS: readonly SubCommand[] = [
     name: 'syncer',
     summary: 'run beside a cluster: apply what its mailbox space holds, report status back',
     settings: SYNCER,
+    // beside it, 1 says that there is something to do
+    mistaken: ({ dryRun }) => (dryRun === undefined || dryRun === false ? 1 : 3),
     load: async () => (await import('./syncer.ts')).runSyncerCommand,
     commands: [
       {
@@ -421,8 +425,10 @@ export function orreryProgram(): { program: Command; result: { readonly code: nu
       result.code = 1
     }
   }
-  const add = (to: Command, { name, summary, notes, settings, inFile, load, commands = [] }: SubCommand): void => {
+  const add = (to: Command, described: SubCommand): void => {
+    const { name, summary, notes, settings, inFile, load, mistaken, commands = [] } = described
     const command = to.command(name).description(summary).enablePositionalOptions()
+    if (mistaken) command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : mistaken(command.opts())))
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
     const path = to === program ? name : `${to.name()} ${name}`

@@ -22,6 +22,15 @@ t.test('a misspelt sub-command is named, with those that there are', async t => 
   t.match(await run('store', 'verfy'), { code: 1, err: /unknown command 'verfy'\n\(Did you mean verify\?\)/ })
 })
 
+t.test('a mistyped flag beside --dry-run is not the code that says that there is something to do', async t => {
+  for (const [args, code] of [
+    [['--typo'], 1],
+    [['--dry-run', '--typo'], 3],
+    [['--typo', '--dry-run'], 3],
+  ] as const)
+    t.match(await run('syncer', ...args), { code, err: /unknown option '--typo'/ }, args.join(' '))
+})
+
 t.test('which controllers run is chosen by name, and the help has the names', async t => {
   const help = await new Promise<string>(resolve =>
     execFile(ORRERY, ['start', '--help'], (_error, out) => resolve(out)),
