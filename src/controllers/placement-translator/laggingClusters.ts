@@ -3,7 +3,7 @@ import type { LaggingCluster } from '../../apimachinery/carryFigures.ts'
 import type { Mailbox } from './mailbox.ts'
 
 /** The mailboxes whose syncers have most to look at, `most` of them at the most. */
-export function laggingOf(
+export function laggingClusters(
   mailboxes: Iterable<Pick<Mailbox, 'name' | 'desired'>>,
   nowMs: number,
   most: number,

@@ -51,9 +51,8 @@ import { spacesWithFeedback } from './feedbackLeftovers.ts'
 import { FeedbackReconciler } from './feedbackReconciler.ts'
 import { grantFindings } from './grantFindings.ts'
 import { HeldBack } from './heldBack.ts'
-import { tellHeld } from './heldCopies.ts'
 import { Knowledge } from './knowledge.ts'
-import { laggingOf } from './laggingClusters.ts'
+import { laggingClusters } from './laggingClusters.ts'
 import { LeavingMailboxes } from './leavingMailboxes.ts'
 import { ownersIn } from './mailbox.ts'
 import { MailboxChecks } from './mailboxChecks.ts'
@@ -76,6 +75,7 @@ import { SpaceLocations } from './spaceLocations.ts'
 import { StayingCopies } from './stayingCopies.ts'
 import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from './task.ts'
 import { TaskRouter } from './taskRouter.ts'
+import { tellHeld } from './tellHeld.ts'
 import { TopologyIntake } from './topologyIntake.ts'
 import { TroubleEvents } from './troubleEvents.ts'
 import { UpsyncRecords } from './upsyncRecords.ts'
@@ -385,7 +385,7 @@ class Translator {
     deps.figures?.show({
       stages,
       queues: () => ({ 'placement-translator': this.#queue.size }),
-      lagging: most => laggingOf(this.#mailboxes.all(), (clock ?? systemClock).now(), most),
+      lagging: most => laggingClusters(this.#mailboxes.all(), (clock ?? systemClock).now(), most),
     })
     this.#knowledge = new Knowledge({
       join: this.#join,
