@@ -88,6 +88,8 @@ export class StreamSource implements Source {
   #lapsed: { revision: number; epoch: string } | undefined
   /** Of the snapshot that is being told. */
   #intake: Intake | undefined
+  /** Nobody listens any more. Signals are slow to say so for each batch. */
+  #isOver = false
 
   constructor(options: StreamSourceOptions) {
     this.#options = options
@@ -112,6 +114,19 @@ export class StreamSource implements Source {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const end = (): void => {
+      this.#isOver = true
+    }
+    this.#isOver = signal.aborted
+    signal.addEventListener('abort', end)
+    try {
+      await this.#follow(signal)
+    } finally {
+      signal.removeEventListener('abort', end)
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
     const { logger, space } = this.#options
     let failures = 0
     while (!signal.aborted) {
@@ -163,7 +178,7 @@ export class StreamSource implements Source {
       ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
     })
     for await (const batch of stream) {
-      if (signal.aborted) break
+      if (this.#isOver) break
       this.#epoch = batch.epoch ?? this.#epoch
       for (const event of batch.events) {
         this.#deliver(event)

@@ -5,8 +5,10 @@ import { readObject } from './readObject.ts'
 import { sendObject } from './respond.ts'
 
 export async function createEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  const { context, object } = await readObject(services, exchange)
+  const read = readObject(services, exchange)
+  const { context, object } = read instanceof Promise ? await read : read
   const { namespace } = exchange.resource
   const { stored } = await create(services.registry, { context, type: exchange.type, namespace }, object)
-  await sendObject(services, exchange, stored, 201)
+  const sent = sendObject(services, exchange, stored, 201)
+  if (sent) await sent
 }

@@ -1,5 +1,6 @@
 /** The one door in for whole objects: a body, decoded once, as an object of the kind of the URL. */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import type { WriteContext } from '../registry/context.ts'
@@ -15,8 +16,8 @@ export interface ReadObject {
 }
 
 /** In slices when it is large. @throws StatusError BadRequest, Invalid, UnsupportedMediaType */
-export async function readObject(services: Services, exchange: Exchange): Promise<ReadObject> {
-  return await inSlices(readObjectInSteps(services, exchange), exchange.work)
+export function readObject(services: Services, exchange: Exchange): Soon<ReadObject> {
+  return inSlices(readObjectInSteps(services, exchange), exchange.work)
 }
 
 /** @throws StatusError as {@link readObject} */

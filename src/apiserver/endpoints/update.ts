@@ -7,7 +7,8 @@ import { readObject, readObjectInSteps } from './readObject.ts'
 import { sendObject } from './respond.ts'
 
 export async function updateEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  const { context, object } = await readObject(services, exchange)
+  const read = readObject(services, exchange)
+  const { context, object } = read instanceof Promise ? await read : read
   const { stored, created } = await update(services.registry, writeTarget(exchange, context), object, {
     again: () => atOnce(readObjectInSteps(services, exchange)).object,
     mayCreate: () => requireCreate(services, exchange),

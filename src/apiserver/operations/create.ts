@@ -5,13 +5,13 @@ import type { Registry, SharedCreation, Written } from '../registry/registry.ts'
 import { requireSameNamespace } from './place.ts'
 import type { Target } from './target.ts'
 
-/** The object is taken over and changed. @throws StatusError */
-export async function create(
+/** The object is taken over and changed. @throws StatusError, also by the promise */
+export function create(
   registry: Pick<Registry, 'create'>,
   target: Omit<Target, 'name' | 'subresource'>,
   object: KubeObject,
 ): Promise<Written> {
-  return await registry.create(target.context, target.type, namespaceFor(target, object), object)
+  return registry.create(target.context, target.type, namespaceFor(target, object), object)
 }
 
 /** One that goes into many spaces; nobody changes it, nor the object that is answered. @throws StatusError */

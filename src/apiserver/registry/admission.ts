@@ -125,15 +125,18 @@ function handled(
   return found
 }
 
-export async function runStage(
+/** A promise only where a step has to wait. @throws StatusError of the step that refuses, also by the promise */
+export function runStage(
   steps: readonly Admission[],
   stage: AdmissionStage,
   request: AdmissionRequest,
-): Promise<void> {
-  for (const step of steps) {
+): Promise<void> | undefined {
+  for (let at = 0; at < steps.length; at++) {
+    const step = steps[at]!
     const admitted = (step.stage ?? 'prepare') === stage ? step.admit(request) : undefined
-    if (admitted) await admitted
+    if (admitted) return admitted.then(() => runStage(steps.slice(at + 1), stage, request))
   }
+  return undefined
 }
 
 /** The `mutate` steps, and once more when one of them asks for it. */

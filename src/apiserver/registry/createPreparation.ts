@@ -7,6 +7,7 @@ import { metadataLimitErrors } from '../../apimachinery/metadataLimits.ts'
 import { validateObjectMeta } from '../../apimachinery/names.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
@@ -30,6 +31,9 @@ interface Creation {
 }
 
 /**
+ * Of a small object nearly all is known at once, and it is awaited only where it is not: each wait costs about as much as what is
+ * waited for.
+ *
  * Prune ▸ convert ▸ defaults ▸ admit (gate, mutate) ▸ system metadata ▸ strategy ▸ admit (prepare) ▸ validate ▸ managed fields ▸
  * admit (validate).
  */
@@ -59,7 +63,8 @@ export class CreatePreparation {
   async #prepare({ context, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
     const { clock, uuid } = this.#base.deps
     const { work } = context
-    await inSlices(this.#base.rules.normalize(context, type, object), work)
+    const normalized = inSlices(this.#base.rules.normalize(context, type, object), work)
+    if (normalized) await normalized
     const target = this.#base.target(context.space, type)
     convertTo(object, workingApiVersion(target), target)
     const strategy = this.#base.deps.strategyFor(target)
@@ -84,31 +89,33 @@ export class CreatePreparation {
       options: optionsOf('CreateOptions', context),
       outcome,
     }
-    await runStage(steps, 'gate', request)
+    const gated = runStage(steps, 'gate', request)
+    if (gated) await gated
     // of what is refused for its size anyway nothing is worked out
     if (work !== undefined) requireWithinLimits(target, object)
     const now = timestamp(clock())
-    let claims: ManagedFieldsEntry[] | undefined
     /** Nobody comes to own what is added behind this. */
-    const claim = async (): Promise<void> => {
+    const claim = (): Soon<ManagedFieldsEntry[] | undefined> => {
       this.#base.rules.annotate(object, space)
       this.#base.rules.complete(target, object)
-      if (work?.due) await work.rest()
-      const tracking = trackInSteps({
-        before: undefined,
-        ...this.#base.asAsked(space, type, target, object),
-        manager: context.fieldManager,
-        ignored: unwritable(target, ''),
-        now,
+      return whenKnown(work?.due ? work.rest() : undefined, () => {
+        const tracking = trackInSteps({
+          before: undefined,
+          ...this.#base.asAsked(space, type, target, object),
+          manager: context.fieldManager,
+          ignored: unwritable(target, ''),
+          now,
+        })
+        return inSlices(tracking, work)
       })
-      claims = await inSlices(tracking, work)
     }
+    let claimed: Soon<ManagedFieldsEntry[] | undefined>
     const mutates = steps.some(step => step.stage === 'mutate')
     if (work?.due) await work.rest()
     if (mutates) {
-      await claim()
+      claimed = await claim()
       if (work?.due) await work.rest()
-      if (!isApplied(object)) setManaged(object, claims)
+      if (!isApplied(object)) setManaged(object, claimed)
       await this.#base.mutate(steps, request, target, strategy)
       wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
       this.#base.rules.annotate(object, space)
@@ -118,7 +125,8 @@ export class CreatePreparation {
     metadata.creationTimestamp = now
     if (!strategy?.noGeneration) metadata.generation = 1
     if (target.subresources.includes('status') && clearsStatus(target, strategy)) delete object.status
-    if (!mutates) await claim()
+    if (!mutates) claimed = claim()
+    const claims = claimed instanceof Promise ? await claimed : claimed
     const { finalizers } = metadata
     strategy?.prepareForCreate?.(object)
     // what protects an object where it is used would hold a picture of it for ever: nobody uses that
@@ -126,16 +134,19 @@ export class CreatePreparation {
       delete metadata.finalizers
       if (finalizers !== undefined) metadata.finalizers = finalizers
     }
-    await runStage(steps, 'prepare', request)
+    const prepared = runStage(steps, 'prepare', request)
+    if (prepared) await prepared
     if (work?.due) await work.rest()
-    const judged = await this.#base.judging.before(context, target, { object, old: undefined, subresource: '' })
+    const judging = this.#base.judging.before(context, target, { object, old: undefined, subresource: '' })
+    const judged = judging instanceof Promise ? await judging : judging
     const check = (verdict?: Verdict): FieldError[] =>
       errorsOf(() => [
         ...validateObjectMeta(metadata, metaRules(target, strategy)),
         ...FORMS[target.form].finalizerErrors(target, metadata),
         ...this.#base.rules.validate(context, target, judged, object, undefined, '', verdict),
       ])
-    const errors = await this.#base.judging.checked(check, context, target, object)
+    const checked = this.#base.judging.checked(check, context, target, object)
+    const errors = checked instanceof Promise ? await checked : checked
     if (errors.length > 0)
       throw statusError.invalid(target, metadata.name ?? '', errors, this.#base.rules.shown(target))
     if (work?.due) await work.rest()
@@ -143,12 +154,15 @@ export class CreatePreparation {
     if (work?.due) await work.rest()
     this.#base.rules.finish(target, object)
     if (!isApplied(object)) setManaged(object, claims)
-    await runStage(steps, 'validate', request)
+    const validated = runStage(steps, 'validate', request)
+    if (validated) await validated
     if (work?.due) await work.rest()
     const kept = part === 'copy' ? withoutUnsaid(object, unsaid!, target.schema) : object
-    const stored = await toStored(kept, target)
+    const converted = toStored(kept, target)
+    const stored = converted instanceof Promise ? await converted : converted
     if (work?.due) await work.rest()
-    return noted(await inSlices(encodeWithin(stored, { isLarge: work !== undefined }), work), part, unsaid)
+    const encoded = inSlices(encodeWithin(stored, { isLarge: work !== undefined }), work)
+    return noted(encoded instanceof Promise ? await encoded : encoded, part, unsaid)
   }
 }
 

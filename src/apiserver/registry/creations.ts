@@ -78,7 +78,8 @@ export class Creations {
       const result = await this.#deps.store.write({ key, mutation: { type: 'put', text }, expect: 0 })
       if (result.ok) {
         stored = result.stored
-        return await written(stored, true, type)
+        const answer = written(stored, true, type)
+        return answer instanceof Promise ? await answer : answer
       }
       if (result.refused) throw refusal(result.refused)
       return { taken: result.current }

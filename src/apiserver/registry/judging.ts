@@ -3,6 +3,7 @@ import type { FieldError } from '../../apimachinery/fieldErrors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
@@ -11,6 +12,20 @@ import type { WriteContext } from './context.ts'
 import { LARGE_VALUES } from './largeWrites.ts'
 import type { KindVerdict, Verdict } from './longChecks.ts'
 import type { ObjectRules, ObjectRulesDeps } from './objectRules.ts'
+
+/** What is written. */
+interface Judged {
+  object: KubeObject
+  old: KubeObject | undefined
+  subresource: string
+}
+
+interface LargeChange {
+  space: string
+  work: Work
+  target: ResourceType
+  change: Judged
+}
 
 export class Judging {
   readonly #deps: Pick<ObjectRulesDeps, 'longChecks' | 'strategyFor'>
@@ -22,31 +37,31 @@ export class Judging {
   }
 
   /** The errors of a check, which is done once more with the verdict of a thread where it takes long. */
-  async checked(
+  checked(
     check: (verdict?: Verdict) => FieldError[],
     { space }: WriteContext,
     { schema }: ResourceType,
     object: KubeObject,
     old?: KubeObject,
-  ): Promise<FieldError[]> {
+  ): Soon<FieldError[]> {
     try {
       return check()
     } catch (error) {
       const { longChecks } = this.#deps
       if (!(error instanceof UnfinishedCheck) || longChecks === undefined || schema === undefined) throw error
-      return check(await longChecks.judge(space, { schema, object, old }))
+      return longChecks.judge(space, { schema, object, old }).then(check)
     }
   }
 
   /** The strategy of a large object's kind, with what it finds: it judges in slices or in a thread, and then knows. */
-  async before(
-    { space, work }: WriteContext,
-    target: ResourceType,
-    change: { object: KubeObject; old: KubeObject | undefined; subresource: string },
-  ): Promise<Strategy | undefined> {
+  before(context: WriteContext, target: ResourceType, change: Judged): Soon<Strategy | undefined> {
     const strategy = this.#deps.strategyFor(target)
+    const { space, work } = context
+    return work && strategy ? this.#large(strategy, { space, work, target, change }) : strategy
+  }
+
+  async #large(strategy: Strategy, { space, work, target, change }: LargeChange): Promise<Strategy> {
     const { longChecks } = this.#deps
-    if (!work || !strategy) return strategy
     const { object, old } = change
     const steps = strategy.validateInSteps?.(object, old)
     if (steps) return await judgedInSteps(strategy, steps, work)

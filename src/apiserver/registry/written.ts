@@ -1,5 +1,6 @@
 /** What a write answers with. */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Stored } from '../../storage/store.ts'
 import { prepareViews } from './views.ts'
 
@@ -9,8 +10,6 @@ export interface Written {
 }
 
 /** Says so once it can be read in the version of the request. */
-export async function written(stored: Stored, created: boolean, type: ResourceType): Promise<Written> {
-  const views = prepareViews([stored], type)
-  if (views) await views
-  return { stored, created }
+export function written(stored: Stored, created: boolean, type: ResourceType): Soon<Written> {
+  return whenKnown(prepareViews([stored], type), () => ({ stored, created }))
 }

@@ -14,15 +14,20 @@ export interface FrontDoorDeps {
 }
 
 export class FrontDoor {
-  readonly #deps: FrontDoorDeps
+  readonly #pipeline: FrontDoorDeps['pipeline']
+  /** Signals are slow to say so themselves. */
+  #isDraining: boolean
 
-  constructor(deps: FrontDoorDeps) {
-    this.#deps = deps
+  constructor({ pipeline, draining }: FrontDoorDeps) {
+    this.#pipeline = pipeline
+    this.#isDraining = draining.aborted
+    draining.addEventListener('abort', () => {
+      this.#isDraining = true
+    })
   }
 
   /** @throws StatusError of the pipeline; ServiceUnavailable when the server closes */
   authorize(message: IncomingMessage, witness?: AccessWitness): Soon<AuthorizedRequest> {
-    const { pipeline, draining } = this.#deps
     const raw = {
       method: message.method ?? 'GET',
       url: message.url ?? '/',
@@ -30,9 +35,9 @@ export class FrontDoor {
       distinctHeaders: () => message.headersDistinct,
       socket: message.socket as TLSSocket,
     }
-    return whenKnown(pipeline.authorize(raw, witness), authorized => {
+    return whenKnown(this.#pipeline.authorize(raw, witness), authorized => {
       // Probes go on being answered: they are how the world hears of it.
-      if (draining.aborted && !isHealthPath(authorized.info.path)) {
+      if (this.#isDraining && !isHealthPath(authorized.info.path)) {
         throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
       }
       return authorized

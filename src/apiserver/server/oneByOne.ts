@@ -122,7 +122,7 @@ class Feed {
     this.#request = request
     this.#isOpen = true
     this.#bodyLeft = length === undefined ? undefined : Number(length)
-    response.once('close', this.#answered)
+    response.on('close', this.#answered)
   }
 
   refused(): void {
