@@ -1,7 +1,7 @@
 /**
- * What the charts render, run as processes: the server with the arguments of its Pod, its kubeconfigs in the Secret of the cluster
- * that it runs in, a client outside that comes through a balancer which passes TLS through by name, one inside by the Service's
- * name, and a syncer with the arguments and the Secret of its own chart.
+ * What the charts render, run as processes, plays KubeStellar's extended example: the server with the arguments of its Pod, its
+ * kubeconfigs in the Secret of the cluster that it runs in, a client outside that comes through a balancer which passes TLS through
+ * by name, one inside by the Service's name, and two syncers with the arguments and the Secrets of their own chart.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,17 +10,19 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
 import { isRecord } from '../../src/apimachinery/object.ts'
-import { containerOf, noHelm, ofKind, render } from '../deploy/support/helm.ts'
+import { containerOf, noHelm, ofKind, render, renderAs } from '../deploy/support/helm.ts'
 import { lacking } from '../support/aptPrograms.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { clientOf, is, there } from '../syncer/support/installation.ts'
-import { MAPS, NAMESPACES, PLACEMENTS } from '../syncer/support/kinds.ts'
+import { clientOf, there } from '../syncer/support/installation.ts'
+import { NAMESPACES } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { noKubectl, playExample1 } from './support/example1.ts'
 
 const HAPROXY = '/usr/sbin/haproxy'
-const skip = noHelm || lacking({ [HAPROXY]: 'haproxy' })
+const skip = noHelm || noKubectl() || lacking({ [HAPROXY]: 'haproxy' })
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
-const PLUGIN = join(import.meta.dirname, '../../bin/kubectl-kubestellar')
+const BIN = join(import.meta.dirname, '../../bin')
 
 /** Arguments of a Pod with the paths and addresses of this machine instead. */
 function here(args: readonly string[], changes: Readonly<Record<string, string>>): string[] {
@@ -35,20 +37,20 @@ function write(path: string, text: string): string {
   return path
 }
 
-t.test('server and syncer of the charts serve a cluster', { skip }, async t => {
+t.setTimeout(FILE_LIMIT_MS)
+t.test('server and syncers of the charts play the example', { skip, timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   const [serverPort, balancerPort] = (await Promise.all([freePort(), freePort()])) as [number, number]
-  // two clusters: one in which the server runs, one that is served
-  const cluster = async (name: string): Promise<string> => {
-    const data = join(dir, name)
-    await Program.orrery(t, ['simulate-wec', '--name', name, '--data-dir', data, '--secure-port', '0']).said('ready')
-    return join(data, 'admin.kubeconfig')
-  }
-  const [hostConfig, wecConfig] = (await Promise.all([cluster('host'), cluster('wec')])) as [string, string]
+  // the cluster in which the server runs
+  const hostData = join(dir, 'host')
+  await Program.orrery(t, ['simulate-wec', '--name', 'host', '--data-dir', hostData, '--secure-port', '0']).said(
+    'ready',
+  )
+  const hostConfig = join(hostData, 'admin.kubeconfig')
   const host = await clientOf(t, hostConfig)
   await host.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } })
 
-  const values = ['externalHostname=localhost', `externalPort=${balancerPort}`, 'spaces.workload={root:shop}']
+  const values = ['externalHostname=localhost', `externalPort=${balancerPort}`, 'spaces.workload={root:wmw-c}']
   const objects = render('orrery', ...values.flatMap(value => ['--set', value]))
   await host.create(SECRETS, ofKind(objects, 'Secret'))
   const args = here(containerOf(objects).args, {
@@ -89,51 +91,36 @@ backend center
     cluster.server = cluster.server!.replace('rel-orrery.ns.svc:443', `127.0.0.1:${serverPort}`)
     cluster['tls-server-name'] = 'rel-orrery.ns.svc'
   }
-  const inside = await clientOf(t, write(join(dir, 'cluster.kubeconfig'), stringify(insideConfig)))
-  t.ok(await inside.list(NAMESPACES))
+  const insidePath = write(join(dir, 'cluster.kubeconfig'), stringify(insideConfig))
 
-  // outside, through the balancer
-  const prepared = join(dir, 'wec.kubeconfig')
-  const prep = ['prep-for-cluster', 'wec', '--imw', 'root:imw1', '--kubeconfig-output', prepared, 'env=prod']
-  await promisify(execFile)(PLUGIN, prep, { env: { ...process.env, KUBECONFIG: outside }, cwd: dir })
-  t.match(readFileSync(prepared, 'utf8'), `https://localhost:${balancerPort}/clusters/`)
-
-  const syncerObjects = render('orrery-syncer', '--set-file', `mailbox.kubeconfig=${prepared}`)
-  const mounted = join(dir, 'mailbox')
-  mkdirSync(mounted)
-  const secret = ofKind(syncerObjects, 'Secret') as unknown as { data: Record<string, string> }
-  for (const [key, value] of Object.entries(secret.data))
-    write(join(mounted, key), Buffer.from(value, 'base64').toString())
-  const syncerArgs = here(containerOf(syncerObjects).args, {
-    '--from-kubeconfig=/etc/orrery/mailbox': `--from-kubeconfig=${mounted}`,
-    '--state-dir=/var/lib/orrery-syncer': `--state-dir=${join(dir, 'state')}`,
-    '--health-address=:8399': '--health-address=none',
-  })
-  const syncer = Program.orrery(t, [...syncerArgs, `--to-kubeconfig=${wecConfig}`])
-
-  const config = parse(readFileSync(outside, 'utf8')) as { clusters: { cluster: { server: string } }[] }
-  for (const one of config.clusters)
-    one.cluster.server = one.cluster.server.replace(/\/clusters\/root$/, '/clusters/root:shop')
-  const shop = await clientOf(t, write(join(dir, 'shop.kubeconfig'), stringify(config)))
-  await shop.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
-  await shop.create(MAPS, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { namespace: 'shop', name: 'page' },
-    data: { x: '1' },
-  } as never)
-  await shop.create(PLACEMENTS, {
-    apiVersion: 'edge.kubestellar.io/v2alpha1',
-    kind: 'EdgePlacement',
-    metadata: { name: 'p' },
-    spec: {
-      locationSelectors: [{ matchLabels: { env: 'prod' } }],
-      downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['shop'], objectNames: ['page'] }],
+  const syncers: Program[] = []
+  await playExample1(t, {
+    dir,
+    // through the balancer
+    inventory: outside,
+    special: insidePath,
+    async type(kubeconfig, program, ...typed) {
+      const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, cwd: dir }
+      return (await promisify(execFile)(join(BIN, program), typed, options)).stdout
+    },
+    startSyncer(cluster, from, to) {
+      t.match(readFileSync(from, 'utf8'), `https://localhost:${balancerPort}/clusters/`)
+      const rendered = renderAs(cluster, 'orrery-syncer', '--set-file', `mailbox.kubeconfig=${from}`)
+      const mounted = join(dir, `${cluster}-mailbox`)
+      mkdirSync(mounted)
+      const secret = ofKind(rendered, 'Secret') as unknown as { data: Record<string, string> }
+      for (const [key, value] of Object.entries(secret.data))
+        write(join(mounted, key), Buffer.from(value, 'base64').toString())
+      const syncerArgs = here(containerOf(rendered).args, {
+        '--from-kubeconfig=/etc/orrery/mailbox': `--from-kubeconfig=${mounted}`,
+        '--state-dir=/var/lib/orrery-syncer': `--state-dir=${join(dir, `${cluster}-state`)}`,
+        '--health-address=:8399': '--health-address=none',
+      })
+      syncers.push(Program.orrery(t, [...syncerArgs, `--to-kubeconfig=${to}`]))
     },
   })
-  const wec = await clientOf(t, wecConfig)
-  await until(wec, MAPS, { namespace: 'shop', name: 'page' }, is('data', { x: '1' }))
-  t.equal(await syncer.end('SIGTERM'), 0)
+  t.match(readFileSync(insidePath, 'utf8'), /tls-server-name: rel-orrery\.ns\.svc/, 'it never went outside')
+  for (const syncer of syncers) t.equal(await syncer.end('SIGTERM'), 0)
   t.equal(await server.end('SIGTERM'), 0)
   t.ok(there(await host.get(SECRETS, { namespace: 'ns', name })))
 })
