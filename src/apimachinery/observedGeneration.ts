@@ -37,6 +37,17 @@ export function inOurGenerations(status: unknown, produced: Produced | undefined
   return { ...translated, conditions }
 }
 
+/**
+ * Which of this server's generations has been observed there: the one that was written, or else the last of which that is known,
+ * `said`. `undefined` where none is.
+ */
+export function ourGeneration(observed: number, produced: Produced | undefined, said = 0): number | undefined {
+  if (produced && observed >= produced.there) return produced.here
+  // said of an object that was there before this one, it would be too early
+  const ours = produced ? Math.min(said, produced.here - 1) : said
+  return ours > 0 ? ours : undefined
+}
+
 type Fields = Record<string, unknown>
 
 function isObserving(value: unknown): boolean {
@@ -46,9 +57,7 @@ function isObserving(value: unknown): boolean {
 function withOurs(part: Fields, produced: Produced | undefined, before: Fields): Fields {
   const { observedGeneration, ...rest } = part
   if (typeof observedGeneration !== 'number') return part
-  if (produced && observedGeneration >= produced.there) return { ...part, observedGeneration: produced.here }
-  const last = typeof before.observedGeneration === 'number' ? before.observedGeneration : 0
-  // said of an object that was there before this one, it would be too early
-  const ours = produced ? Math.min(last, produced.here - 1) : last
-  return ours > 0 ? { ...part, observedGeneration: ours } : rest
+  const said = typeof before.observedGeneration === 'number' ? before.observedGeneration : undefined
+  const ours = ourGeneration(observedGeneration, produced, said)
+  return ours === undefined ? rest : { ...part, observedGeneration: ours }
 }

@@ -331,7 +331,7 @@ export class CopyReconciler {
     copy: { readonly uid?: string; readonly generation?: number | undefined } | undefined,
   ): void {
     const { uid = '', generation } = copy ?? {}
-    if (source === undefined || generation === undefined || !this.#deps.join.wantsState(space, key)) {
+    if (source === undefined || generation === undefined || !this.#deps.join.wantedState(space, key)) {
       mailbox.meanings.delete(key)
       return
     }

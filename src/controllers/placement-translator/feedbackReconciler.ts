@@ -1,7 +1,6 @@
 /**
  * Converges what one object of a workload space is told: in how many clusters it runs, what went wrong while it was
- * customized, where another space owns it, and, while it runs in exactly one cluster and a placement asks for it, the state
- * reported there. What is in a cluster counts where the object's own space owns it.
+ * customized, where another space owns it, and, where a placement asks for it, the state reported from there. What is in a cluster counts where the object's own space owns it.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import {
@@ -12,6 +11,9 @@ import {
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
+import { isCombined } from './combinedStatus.ts'
 import { type Conflict, type Conflicts, conflictText, createConflictEvent } from './conflicts.ts'
 import type { Mailbox } from './mailbox.ts'
 import { FIELD_MANAGER } from './names.ts'
@@ -19,10 +21,10 @@ import type { ObjectCache } from './objectCache.ts'
 import { executingCount, isShared, type Standing, standingOf } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Projection, project, saySame } from './projection.ts'
-import { SingletonStatus } from './singletonStatus.ts'
 import type { SourceReader } from './sourceReader.ts'
+import { StatusReturn } from './statusReturn.ts'
 import type { Destination } from './ways.ts'
-import type { ObjectFact } from './workload.ts'
+import type { ObjectFact, WantedState } from './workload.ts'
 
 export interface FeedbackReconcilerDeps {
   client: Client
@@ -32,6 +34,7 @@ export interface FeedbackReconcilerDeps {
   /** The mailbox, as far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
   conflicts: Conflicts
+  turns: WorkTurns
   clock: Clock
 }
 
@@ -55,11 +58,11 @@ const ERROR_LIMIT = 2000
 
 export class FeedbackReconciler {
   readonly #deps: FeedbackReconcilerDeps
-  readonly #status: SingletonStatus
+  readonly #status: StatusReturn
 
   constructor(deps: FeedbackReconcilerDeps) {
     this.#deps = deps
-    this.#status = new SingletonStatus(deps)
+    this.#status = new StatusReturn(deps)
   }
 
   /** What a space serves is asked again at the next need. */
@@ -67,34 +70,45 @@ export class FeedbackReconciler {
     this.#status.forgetKinds(space)
   }
 
-  async reconcile(space: string, key: string): Promise<void> {
+  forget(space: string): void {
+    this.#status.forget(space)
+  }
+
+  async reconcile(space: string, key: string): Promise<ReconcileResult> {
     const { join, sources, conflicts, mailbox } = this.#deps
     const fact = join.fact(space, key)
-    if (!fact) return conflicts.set(space, key, [])
-    if (join.isUnsureOf(space, key)) return // told once it is known where it goes
-    const wantsState = join.wantsState(space, key)
+    if (!fact) {
+      conflicts.set(space, key, [])
+      this.#status.forgetObject(space, key)
+      return {}
+    }
+    if (join.isUnsureOf(space, key)) return {} // told once it is known where it goes
+    const waitMs = this.#status.waitMs(space, key)
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const wantedState = join.wantedState(space, key)
     const standing = standingOf({ join, mailbox }, space, key)
     const { own, others, certain } = standing
     const refusals = this.#refusalsOf(key, own)
     if (others.length === 0 && certain) conflicts.set(space, key, [])
-    if (!wantsState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0) return
+    if (!wantedState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0) return {}
     const object = await sources.read(space, fact)
-    if (!object) return
+    if (!object) return {}
     const found = await this.#conflictsOf({ space, fact, object, standing })
     if (certain) conflicts.set(space, key, found)
     const destinations = [...own, ...others.map(({ destination }) => destination)]
     const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
-    // a status says that there is one cluster: it goes before the count says otherwise, and comes after the count does
-    const only = wantsState && own.length === 1 ? own[0] : undefined
-    if (!only && (certain || !wantsState)) await this.#status.takeBack(space, fact, object)
+    // a status says in how many clusters it is: it goes before the count says otherwise, and comes after the count does
+    const from = tellsState(wantedState, fact, own.length) ? own : []
+    if (from.length === 0 && (certain || !wantedState)) await this.#status.takeBack(space, fact, object)
     const before = object.metadata.annotations?.[CONFLICT_ANNOTATION]
     const conflict = certain ? conflictText(found) : before
     await this.#annotate(space, fact, object, {
-      [EXECUTING_COUNT_ANNOTATION]: wantsState ? executingCount(standing, object) : null,
+      [EXECUTING_COUNT_ANNOTATION]: wantedState ? executingCount(standing, object) : null,
       [CUSTOMIZATION_ERROR_ANNOTATION]: faults,
       [CONFLICT_ANNOTATION]: conflict ?? null,
     })
-    if (only && certain) await this.#status.give(space, fact, only, object)
+    if (from.length > 0 && certain) await this.#status.give(space, fact, from, object)
+    return {}
   }
 
   async #annotate(
@@ -174,6 +188,12 @@ export class FeedbackReconciler {
       .join('; ')
     return text.length <= ERROR_LIMIT ? text : `${text.slice(0, ERROR_LIMIT)}…`
   }
+}
+
+/** Whether so many clusters have a state that is told as that of the object. */
+function tellsState(wanted: WantedState | undefined, { resource }: ObjectFact, clusters: number): boolean {
+  if (clusters === 1) return wanted !== undefined
+  return clusters > 1 && wanted === 'of all' && isCombined(resource)
 }
 
 /** The part of `wanted` (null: absent) that the object does not say yet. */

@@ -67,7 +67,7 @@ export function mailboxListener({
     reported(mailbox, key) {
       touched(mailbox, key)
       for (const { space } of join.sourcesOf(mailbox, key)) {
-        if (join.wantsState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
+        if (join.wantedState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
       }
     },
     healthChanged(mailbox, key) {

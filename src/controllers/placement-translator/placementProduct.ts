@@ -12,7 +12,7 @@ import type { PlacementSpec } from './placementSpec.ts'
 import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
 import { type Approach, type Consent, WayChoice } from './wayChoice.ts'
 import { type Destination, precedes, type Ways } from './ways.ts'
-import type { ObjectFact, Workload } from './workload.ts'
+import type { ObjectFact, WantedState, Workload } from './workload.ts'
 
 export interface Source {
   readonly space: string
@@ -132,8 +132,8 @@ export class PlacementProduct {
     )
   }
 
-  wantsState(id: string, key: string): boolean {
-    return this.spaces.get(id)?.workload.selectionOf(key).wantsState ?? false
+  wantedState(id: string, key: string): WantedState | undefined {
+    return this.spaces.get(id)?.workload.selectionOf(key).wantedState
   }
 
   /** The claims on one object of a mailbox, one for each space, oldest first; empty when the mailbox should not hold it. */

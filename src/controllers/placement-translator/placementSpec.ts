@@ -55,6 +55,7 @@ export interface PlacementSpec {
   readonly upsync: readonly UpsyncSet[]
   readonly upsyncTests: UpsyncTests
   readonly wantSingletonReportedState: boolean
+  readonly wantMultiWECReportedState: boolean
   /** Whether clusters keep what is not placed any more. */
   readonly preserves: boolean
   /** Whether nothing of it is changed or deleted in the mailboxes. */
@@ -80,6 +81,7 @@ export function compilePlacement(object: KubeObject): PlacementSpec {
     upsync,
     upsyncTests: compileUpsync(upsync),
     wantSingletonReportedState: spec.wantSingletonReportedState === true,
+    wantMultiWECReportedState: spec.wantMultiWECReportedState === true,
     preserves: spec.preserveResourcesOnDeletion === true,
     isPaused: spec.paused === true,
     left: leftRules(spec),

@@ -43,10 +43,10 @@ export class SpaceClosing {
   }
 
   /** The space stays open while one of its objects is told something. */
-  async whileTelling(space: string, telling: () => Promise<unknown>): Promise<void> {
+  async whileTelling<T>(space: string, telling: () => Promise<T>): Promise<T> {
     this.#telling.set(space, (this.#telling.get(space) ?? 0) + 1)
     try {
-      await telling()
+      return await telling()
     } finally {
       const others = this.#telling.get(space)! - 1
       if (others > 0) this.#telling.set(space, others)

@@ -71,7 +71,7 @@ export class TaskRouter {
         const { space, key } = task
         if (!knowledge.knowsSource(space, key)) return this.#postpone(task)
         const tell = () => unlessSpaceGone(space, feedback.reconcile(space, key))
-        return await closing.whileTelling(space, tell)
+        return (await closing.whileTelling(space, tell)) ?? {}
       }
       case 'report': {
         if (!knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
@@ -84,7 +84,7 @@ export class TaskRouter {
         return await brake.judge(task.space)
       case 'close':
         if (!closing.close(task.space)) return
-        feedback.forgetKinds(task.space)
+        feedback.forget(task.space)
         brake.forget(task.space)
         this.#deps.staying.forget(task.space)
     }

@@ -1,6 +1,6 @@
 /**
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
- * carries counts, errors and singleton status back. Everything is driven by streams; nothing is polled.
+ * carries counts, errors and status back. Everything is driven by streams; nothing is polled.
  */
 import type { AnswerDesk } from '../../apimachinery/answered.ts'
 import type { FigureDesk } from '../../apimachinery/carryFigures.ts'
@@ -539,6 +539,7 @@ class Translator {
       sources,
       mailbox: known,
       conflicts: new Conflicts(join, conflictReports(this.#reports)),
+      turns,
       clock: clock ?? systemClock,
     })
     deps.previews?.deliverTo(

@@ -44,6 +44,14 @@ export type OnSelection = (placement: string, key: string, change: 'joined' | 'l
 /** Whether an object that a placement's downsync matches is not to be placed anywhere all the same. */
 export type IsHeld = (placement: string, fact: ObjectFact) => boolean
 
+/** Where the state of an object comes back: while it runs in one cluster only, or in how many soever. */
+export type WantedState = 'of one' | 'of all'
+
+export interface Selection {
+  readonly placements: string[]
+  readonly wantedState: WantedState | undefined
+}
+
 interface Placement {
   spec: PlacementSpec
   readonly explicit: Set<string>
@@ -179,7 +187,9 @@ export class Workload {
       return
     }
     const before = old.spec
-    const flipped = before.wantSingletonReportedState !== spec.wantSingletonReportedState
+    const flipped =
+      before.wantSingletonReportedState !== spec.wantSingletonReportedState ||
+      before.wantMultiWECReportedState !== spec.wantMultiWECReportedState
     old.spec = spec
     if (before.preserves !== spec.preserves || !equalJson(before.left, spec.left))
       for (const key of this.selectedBy(name)) this.#onSelection(name, key, 'changed')
@@ -242,18 +252,20 @@ export class Workload {
     return [...keys]
   }
 
-  /** Names of the placements that select an object, and whether one of those that name it wants its state back. */
-  selectionOf(key: string): { placements: string[]; wantsState: boolean } {
+  /** Names of the placements that select an object, and what those that name it want of its state. */
+  selectionOf(key: string): Selection {
     const fact = this.#objects.get(key)
     const placements: string[] = []
-    let wantsState = false
-    if (!fact) return { placements, wantsState }
+    let wantedState: WantedState | undefined
+    if (!fact) return { placements, wantedState }
     for (const [name, placement] of this.#placements) {
       if (!isSelected(placement, fact)) continue
       placements.push(name)
-      if (placement.explicit.has(key) && placement.spec.wantSingletonReportedState) wantsState = true
+      if (!placement.explicit.has(key)) continue
+      if (placement.spec.wantMultiWECReportedState) wantedState = 'of all'
+      else if (placement.spec.wantSingletonReportedState) wantedState ??= 'of one'
     }
-    return { placements, wantsState }
+    return { placements, wantedState }
   }
 
   #rematchNamespace(namespace: string): void {

@@ -83,6 +83,7 @@ const spec = fc.record({
   downsync: fc.array(downsyncTest, { maxLength: 2 }),
   upsync: fc.constantFrom([], [{ apiGroup: '', resources: ['configmaps'], namespaces: ['n1'], names: ['*'] }]),
   wantSingletonReportedState: fc.boolean(),
+  wantMultiWECReportedState: fc.boolean(),
 })
 const slice = fc.array(
   fc.record({
@@ -245,7 +246,7 @@ function expected(models: Map<string, Model>): Map<string, string> {
   const upsync = new Map<string, unknown[]>()
   for (const [id, { objects, placements, slices }] of models) {
     const destinations = new Map<string, Set<string>>()
-    const wants = new Set<string>()
+    const wants = new Map<string, string>()
     for (const [name, spec] of placements) {
       const asked = (fact: ObjectFact) => upsyncs(spec.upsyncTests, fact)
       const heldEverywhere = (slices.get(name) ?? []).every(({ mailbox }) => goesUp(mailbox))
@@ -259,7 +260,10 @@ function expected(models: Map<string, Model>): Map<string, string> {
         ...explicit,
         ...[...objects.values()].filter(fact => fact.defines.some(gr => used.has(resourceKey(gr)))),
       ])
-      if (spec.wantSingletonReportedState) for (const fact of explicit) wants.add(fact.key)
+      for (const { key } of explicit) {
+        if (spec.wantMultiWECReportedState) wants.set(key, 'of all')
+        else if (spec.wantSingletonReportedState && !wants.has(key)) wants.set(key, 'of one')
+      }
       const byMailbox = new Map<string, string>()
       for (const { mailbox, locationName } of slices.get(name) ?? []) {
         if (!byMailbox.has(mailbox) || locationName < byMailbox.get(mailbox)!) byMailbox.set(mailbox, locationName)
@@ -283,8 +287,8 @@ function expected(models: Map<string, Model>): Map<string, string> {
         }
       }
     }
-    for (const key of new Set([...destinations.keys(), ...wants])) {
-      outcome.set(`source ${id} ${key}`, `${[...(destinations.get(key) ?? [])].sort()} ${wants.has(key)}`)
+    for (const key of new Set([...destinations.keys(), ...wants.keys()])) {
+      outcome.set(`source ${id} ${key}`, `${[...(destinations.get(key) ?? [])].sort()} ${wants.get(key)}`)
     }
   }
   const contents = new Map<string, ObjectFact[]>()
@@ -313,7 +317,7 @@ function answers(join: PlacementJoin, ...keys: ReadonlyMap<string, string>[]): M
       outcome.set(full, found.map(s => `${s.space} ${s.fact.revision} ${s.location.locationName}`).join())
     } else if (type === 'source') {
       const destinations = [...join.destinationsOf(at, key).keys()].sort()
-      const wants = join.wantsState(at, key)
+      const wants = join.wantedState(at, key)
       if (destinations.length > 0 || wants) outcome.set(full, `${destinations} ${wants}`)
     } else if (join.isChosen(at)) {
       outcome.set(full, JSON.stringify(syncerConfigSpec(join.upsyncOf(at).sets)))
