@@ -270,7 +270,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       type.group === CRDS.group && type.resource === CRDS.resource ? definitionStrategy : strategyFor(type),
     storageType: (space, type) => storageType(types, space, type),
     typeAt: (space, group, version, resource) => types.in(space).find(group, version, resource),
-    admission: admission.steps,
+    admission: [...admission.steps, definitions.admission],
     shared,
     clock,
     uuid: randomUUID,

@@ -23,11 +23,9 @@ export function eachShape(schema: Schema, at: string, scope: Scope, visit: Visit
   }
   const isResource = scope.isRoot || schema['x-kubernetes-embedded-resource'] === true
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const inside = { ...below }
-    if (isResource && (name === 'metadata' || name === 'kind' || name === 'apiVersion')) {
-      inside.inMetadata = true
-      if (scope.isRoot) inside.defaultsForbidden = `in top-level ${name}`
-    }
+    const isMeta = isResource && (name === 'metadata' || name === 'kind' || name === 'apiVersion')
+    const forbidden = isMeta && scope.isRoot ? { defaultsForbidden: `in top-level ${name}` } : {}
+    const inside = isMeta ? { ...below, inMetadata: true, ...forbidden } : below
     visit(property, `${at}.properties[${name}]`, inside)
   }
   if (schema.items === undefined) return

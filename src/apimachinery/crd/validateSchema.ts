@@ -14,6 +14,8 @@ import { ruleTextErrors, validateRules } from './validateRules.ts'
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref']
 
+const UNSTRUCTURAL = [...UNSUPPORTED, '$schema']
+
 /** Keywords at the root when status is a sub-resource: its schema must not be bound to the rest of the object. */
 const ROOT_WITH_STATUS =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems ' +
@@ -51,17 +53,12 @@ export function* validateSchema(schema: Schema, at: string, hasStatus: boolean):
 
 /** What makes that a schema is no structural schema at all; only that is told of its shape then. */
 function unsupportedKeyword(schema: Schema): string | undefined {
-  const own = [...UNSUPPORTED, '$schema'].find(keyword => Object.hasOwn(schema, keyword))
-  if (own !== undefined) return own
-  const { items, additionalProperties, properties = {} } = schema
+  for (const keyword of UNSTRUCTURAL) if (Object.hasOwn(schema, keyword)) return keyword
+  const { items, additionalProperties, properties } = schema
   if (Array.isArray(items)) return 'items'
-  const below = [...(items ? [items] : []), ...Object.values(properties)]
-  if (typeof additionalProperties === 'object') below.push(additionalProperties)
-  for (const child of below) {
-    const found = unsupportedKeyword(child)
-    if (found !== undefined) return found
-  }
-  return undefined
+  let found = items && unsupportedKeyword(items)
+  for (const name in properties) found ??= unsupportedKeyword(properties[name]!)
+  return found ?? (typeof additionalProperties === 'object' ? unsupportedKeyword(additionalProperties) : undefined)
 }
 
 function statusRootErrors(schema: Schema, at: string): FieldError[] {

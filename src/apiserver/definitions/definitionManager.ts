@@ -15,6 +15,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { isStorageError, type Key, type Store } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
+import type { Admission } from '../registry/admission.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Logger } from '../request/logger.ts'
@@ -73,6 +74,14 @@ export class DefinitionManager {
         this.#queue.add(key)
       },
     })
+  }
+
+  /** Refuses and changes nothing: it sees what is about to be stored. */
+  readonly admission: Admission = {
+    stage: 'validate',
+    handles: ({ group, resource }, operation, subresource) =>
+      group === CRDS.group && resource === CRDS.resource && operation === 'CREATE' && subresource === '',
+    admit: ({ context, object, outcome }) => outcome?.onSettled(this.#served.expect(context.space, object)),
   }
 
   /** Begins to work for them. */

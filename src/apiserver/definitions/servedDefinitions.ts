@@ -47,12 +47,26 @@ interface SpaceDefinitions {
 export class ServedDefinitions {
   readonly #deps: ServedDefinitionsDeps
   readonly #spaces = new Map<string, SpaceDefinitions>()
+  /** What is about to be stored for the first time, by space and name. */
+  readonly #coming = new Map<string, Readonly<KubeObject>>()
   /** Those that could not be understood, by space and name. */
   readonly #unsettled = new Map<string, Stored>()
 
   constructor(deps: ServedDefinitionsDeps) {
     this.#deps = deps
     deps.store.project(RANGE, { reset: items => this.#reset([...items]), apply: event => this.#apply(event) })
+  }
+
+  /**
+   * Until the answer is called, this is likely to be stored as it is; nobody changes it any more. Everybody waits for a commit: what
+   * is known is not parsed then.
+   */
+  expect(space: string, definition: Readonly<KubeObject>): () => void {
+    const id = idOf({ space, name: definition.metadata.name ?? '' })
+    this.#coming.set(id, definition)
+    return () => {
+      if (this.#coming.get(id) === definition) this.#coming.delete(id)
+    }
   }
 
   /** Tries again what failed. @throws what it fails with */
@@ -155,7 +169,9 @@ export class ServedDefinitions {
 
   /** Everybody waits for a commit: what was parsed for the one before is not parsed again. */
   #definitionOf(stored: Stored): KubeObject {
-    const before = this.#spaces.get(stored.key.space)?.byName.get(stored.key.name)?.definition.deref()
+    const { space, name } = stored.key
+    const served = this.#spaces.get(space)?.byName.get(name)
+    const before = served ? served.definition.deref() : this.#coming.get(idOf(stored.key))
     return (before && decodeBesideSpec(stored, before)) ?? decodeObject(stored)
   }
 
@@ -200,7 +216,7 @@ export class ServedDefinitions {
   }
 }
 
-function idOf({ space, name }: Key): string {
+function idOf({ space, name }: Pick<Key, 'space' | 'name'>): string {
   return `${space}/${name}`
 }
 

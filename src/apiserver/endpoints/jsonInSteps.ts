@@ -95,8 +95,11 @@ class Container {
     let at = begin
     while (at < close) {
       const code = text.charCodeAt(at)
-      if (code === QUOTE) at = endOfString(text, at) + 1
-      else if (code === COMMA) {
+      if (code === QUOTE) {
+        const end = endOfString(text, at)
+        if (end - at >= LOOKED_AT) yield
+        at = end + 1
+      } else if (code === COMMA) {
         at++
         member = at
         if (at - begin < piece) continue

@@ -1,15 +1,19 @@
 /** Bodies that are long, or may become long: counted, and read as JSON or YAML where they are that, in turn with all other long work. */
 
+import { VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { BigYaml } from './bigYaml.ts'
-import { isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
+import { isYaml } from './body.ts'
+import { hasMoreIn, isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
 import { jsonInSteps, type ParsedJson } from './jsonInSteps.ts'
 
 /** Of JSON that is parsed in steps; less takes a few milliseconds at most. */
 export const STEPS_BYTES = 128 * 1024
+
+const OPENING_BRACE = 0x7b
 
 export interface LongBodiesDeps {
   bigYaml: Pick<BigYaml, 'wants' | 'toJson'>
@@ -55,13 +59,15 @@ export class LongBodies {
     // Many that arrive together are not handled in one turn of the loop.
     const turn = work.begin({ owner, isAbandoned: () => socket.destroyed })
     if (turn.due) await turn.rest()
-    const isBigYaml = bigYaml.wants(contentType, body)
+    // Most of what is called YAML and begins like JSON is that: then it is parsed once, and in turns.
+    const read = mayBeJson(contentType, body) ? await this.#parsed(body, turn) : undefined
+    const isBigYaml = read === undefined && bigYaml.wants(contentType, body)
     // to find out it may have been parsed, and what follows parses it
     if (turn.due) await turn.rest()
     if (!isBigYaml) {
       const isLarge = isLargeBody(contentType, body)
       const isText = !contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)
-      return { body, isLarge, parsed: isText ? await this.#parsed(body, turn) : undefined }
+      return { body, isLarge, parsed: read ?? (isText ? await this.#parsed(body, turn) : undefined) }
     }
     const gone = new AbortController()
     const leave = (): void => gone.abort()
@@ -79,4 +85,9 @@ export class LongBodies {
     if (body.length <= STEPS_BYTES) return undefined
     return await inSlices(jsonInSteps(body.toString()), turn)
   }
+}
+
+/** What is called YAML and begins like JSON; not with more values than a body may have. */
+function mayBeJson(contentType: string | undefined, body: Buffer): boolean {
+  return isYaml(contentType) && body[0] === OPENING_BRACE && !hasMoreIn(body, VALUES_LIMIT)
 }

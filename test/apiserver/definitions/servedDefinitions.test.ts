@@ -102,6 +102,36 @@ t.test('the spec of a large one is parsed once for each generation, whatever is 
   await w.store.close()
 })
 
+t.test('a large one that is made is not parsed while everybody waits for its commit', async t => {
+  const w = await world()
+  const served = w.serve()
+  const made = (uid: string): KubeObject => {
+    const { spec, ...rest } = definition('larges', 'Large', { uid, generation: 1 })
+    return { ...rest, spec: { ...(spec as object), filler: 'x'.repeat(200_000) }, status: { storedVersions: ['v1'] } }
+  }
+  const put = (object: KubeObject) => {
+    const { head, tail } = encodeObject(object)
+    // whoever parses it finds that it is no JSON
+    const text = { head, tail: tail.replace('"scope":"Cluster"', '"scope":Cluster') }
+    return w.store.update(w.keyOf('larges'), () => ({ type: 'put', text }))
+  }
+  const forget = served.expect('s', made('a'))
+  await put(made('a'))
+  forget()
+  t.same(w.failed, [])
+  t.ok(w.serves('larges'))
+  await w.remove('larges')
+  served.expect('s', made('b'))
+  await put(made('c'))
+  t.match(w.failed, [/^larges.example.com: /], 'who made another of that name said something else')
+  await w.remove('larges')
+  w.failed.length = 0
+  served.expect('s', made('d'))()
+  await put(made('d'))
+  t.match(w.failed, [/^larges.example.com: /], 'nothing is kept of what is over')
+  await w.store.close()
+})
+
 t.test('a kind comes, ends and goes inside of the commits of its CRD', async t => {
   const w = await world()
   await w.put('olds', definition('olds', 'Old'))

@@ -129,3 +129,22 @@ function bodiesThatAreDue() {
   }
   return { long: read, socket }
 }
+
+t.test('what is called YAML and is long JSON is parsed once, in turns', async t => {
+  const { long: read, socket } = bodiesThatAreDue()
+  const text = JSON.stringify({ a: 'x'.repeat(STEPS_BYTES), b: 'y'.repeat(STEPS_BYTES) })
+  const asked: string[] = []
+  const bodies = new LongBodies({
+    work: { begin: () => ({ due: false, rest: async () => {} }) },
+    bigYaml: {
+      wants: () => asked.push('wants') > 0,
+      toJson: async () => ({ json: Buffer.from('{}'), repeated: [] }),
+    },
+  })
+  const origin = { contentType: 'application/apply-patch+yaml', owner: 'a', socket }
+  t.same((await bodies.read(Buffer.from(text), origin)).parsed?.value, JSON.parse(text))
+  t.same(asked, [])
+  t.same((await bodies.read(Buffer.from(`${text} # and more`), origin)).body.toString(), '{}')
+  t.same(asked, ['wants'], 'what only begins like it is YAML')
+  t.ok((await read(Buffer.from(text), socket, origin.contentType)).rests > 0)
+})
