@@ -78,7 +78,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   ],
   'JSON that is parsed in pieces, those of all spaces in turn': [
     [`${ENDPOINTS}/longBodies.ts`, 'STEPS_BYTES', bytes],
-    [`${ENDPOINTS}/jsonInSteps.ts`, 'PIECE', bytes],
+    ['src/apimachinery/jsonInSteps.ts', 'PIECE', bytes],
   ],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],

@@ -6,6 +6,7 @@
 import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { list, record, str } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
+import type { Steps } from '../steps.ts'
 import { patternSize } from '../structural/userPatterns.ts'
 import { equalJson } from '../values.ts'
 
@@ -31,8 +32,11 @@ export const CRD_LIMITS = {
   defaultCharacters: 1024 * 1024,
 } as const
 
-/** Empty for a definition whose spec is as it was: it may have been stored when there were no bounds. */
-export function crdBoundErrors(crd: KubeObject, old: KubeObject | undefined): FieldError[] {
+/** Schemas that are counted in one step. */
+const STEP = 1024
+
+/** Empty for a definition whose spec is as it was: it may have been stored when there were no bounds. In steps. */
+export function* crdBoundErrors(crd: KubeObject, old: KubeObject | undefined): Steps<FieldError[]> {
   if (old !== undefined && equalJson(crd.spec, old.spec)) return []
   const spec = record(crd.spec)
   const errors: FieldError[] = []
@@ -48,7 +52,7 @@ export function crdBoundErrors(crd: KubeObject, old: KubeObject | undefined): Fi
     count(`spec.versions[${i}].additionalPrinterColumns`, columns, CRD_LIMITS.printerColumns)
     count(`spec.versions[${i}].selectableFields`, selectableFields, CRD_LIMITS.selectableFields)
   }
-  return errors.length > 0 ? errors : schemaErrors(list(spec.versions))
+  return errors.length > 0 ? errors : yield* schemaErrors(list(spec.versions))
 }
 
 interface Place {
@@ -59,8 +63,9 @@ interface Place {
   depth: number
 }
 
-function schemaErrors(versions: readonly unknown[]): FieldError[] {
+function* schemaErrors(versions: readonly unknown[]): Steps<FieldError[]> {
   const counts = new Counts()
+  let looked = 0
   for (const [i, version] of versions.entries()) {
     const root = record(record(version).schema).openAPIV3Schema
     if (!isRecord(root)) continue
@@ -72,6 +77,7 @@ function schemaErrors(versions: readonly unknown[]): FieldError[] {
       const error = counts.add(place)
       if (error !== undefined) return [error]
       for (const child of below(place)) open.push(child)
+      if (++looked % STEP === 0) yield
     }
   }
   return []

@@ -30,7 +30,7 @@ export function validateCrd(crd: KubeObject, old?: KubeObject): FieldError[] {
 
 /** Errors of a CRD after {@link defaultCrd}; of its metadata the name alone is judged. */
 export function* validateCrdInSteps(crd: KubeObject, old?: KubeObject): Steps<FieldError[]> {
-  const tooLarge = crdBoundErrors(crd, old)
+  const tooLarge = yield* crdBoundErrors(crd, old)
   if (tooLarge.length > 0) return tooLarge
   yield
   return [

@@ -26,7 +26,7 @@ const ROOT_KEYWORDS_WITH_STATUS: ReadonlySet<string> = new Set([
   'x-kubernetes-validations',
 ])
 
-/** In steps, each of which goes once over the schema. */
+/** In steps. Some of them go once over the schema. */
 export function* validateSchema(schema: Schema, at: string, hasStatus: boolean): Steps<FieldError[]> {
   const errors: FieldError[] = hasStatus ? statusRootErrors(schema, at) : []
   if (schema.nullable === true)
@@ -43,7 +43,7 @@ export function* validateSchema(schema: Schema, at: string, hasStatus: boolean):
   const isSound = errors.length === 0
   const scope: Scope = { isRoot: true, inMetadata: false, defaultsForbidden: undefined, uncorrelatable: undefined }
   const own: FieldError[] = []
-  openApiErrors(schema, at, scope, own)
+  yield* openApiErrorsInSteps({ schema, at, scope }, own, STEP_LEVELS)
   errors.push(...own)
   yield
   // rules are only judged on a schema that makes sense
@@ -107,7 +107,38 @@ function defaultErrors(schema: Schema, at: string, isRoot: boolean, effort: Effo
   return errors
 }
 
+interface Place {
+  schema: Schema
+  at: string
+  scope: Scope
+}
+
+/** Levels from the top that are gone through in steps. What is long is long near the top, or is many there. */
+const STEP_LEVELS = 4
+/** Schemas below which one step goes. */
+const STEP = 256
+
+function* openApiErrorsInSteps({ schema, at, scope }: Place, errors: FieldError[], levels: number): Steps<void> {
+  if (levels === 0) return openApiErrors(schema, at, scope, errors)
+  ownErrors(schema, at, scope, errors)
+  const below: Place[] = []
+  eachShape(schema, at, scope, (child, path, inside) => below.push({ schema: child, at: path, scope: inside }))
+  eachCombined(schema, at, (child, path) => below.push({ schema: child, at: path, scope: { ...scope, isRoot: false } }))
+  for (const [i, place] of below.entries()) {
+    yield* openApiErrorsInSteps(place, errors, levels - 1)
+    if ((i + 1) % STEP === 0) yield
+  }
+  kindErrors(schema, at, errors)
+}
+
 function openApiErrors(schema: Schema, at: string, scope: Scope, errors: FieldError[]): void {
+  ownErrors(schema, at, scope, errors)
+  eachShape(schema, at, scope, (child, path, inside) => openApiErrors(child, path, inside, errors))
+  eachCombined(schema, at, (child, path) => openApiErrors(child, path, { ...scope, isRoot: false }, errors))
+  kindErrors(schema, at, errors)
+}
+
+function ownErrors(schema: Schema, at: string, scope: Scope, errors: FieldError[]): void {
   const add = (error: FieldError) => errors.push(error)
   const type: string | undefined = schema.type
   if (type !== undefined && !TYPES.includes(type)) add(fieldError.notSupported(`${at}.type`, type, TYPES))
@@ -135,8 +166,11 @@ function openApiErrors(schema: Schema, at: string, scope: Scope, errors: FieldEr
     const why = 'additionalProperties and properties are mutual exclusive'
     add(fieldError.forbidden(`${at}.additionalProperties`, why))
   }
-  eachShape(schema, at, scope, (child, path, inside) => openApiErrors(child, path, inside, errors))
-  eachCombined(schema, at, (child, path) => openApiErrors(child, path, { ...scope, isRoot: false }, errors))
+}
+
+/** What is told behind all that stands below. */
+function kindErrors(schema: Schema, at: string, errors: FieldError[]): void {
+  const add = (error: FieldError) => errors.push(error)
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     add(fieldError.invalid(`${at}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'))
   }

@@ -4,6 +4,7 @@ import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type {
   DeleteOptions,
@@ -15,6 +16,7 @@ import type {
   WatchEvent,
   WriteOptions,
 } from '../../client/client.ts'
+import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import { apply } from '../operations/apply.ts'
 import { create, createShared } from '../operations/create.ts'
@@ -25,11 +27,12 @@ import type { Target } from '../operations/target.ts'
 import { update, updateShared } from '../operations/update.ts'
 import { type AnsweredKinds, readerOf } from '../registry/answeredKinds.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
+import { LARGE_BYTES } from '../registry/largeWrites.ts'
 import type { Reader } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { Registry, RegistryDeps } from '../registry/registry.ts'
 import { selectionFor } from '../registry/selection.ts'
-import { viewBytes } from '../registry/views.ts'
+import { objectInSteps, viewBytes } from '../registry/views.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { StreamedServices } from './sharedEvent.ts'
@@ -73,7 +76,10 @@ export class EmbeddedSpace implements SpaceClient {
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
     const stored = await readerOf(this.#deps.services, type).get(space, type, ref.namespace ?? '', ref.name)
-    return this.#deps.services.forms.tell(stored, objectAs(stored, type))
+    const { forms, deps } = this.#deps.services
+    // others do not wait for a large one
+    const work = sizeOf(stored) > LARGE_BYTES ? deps.turns?.begin({ owner: space }) : undefined
+    return forms.tell(stored, work ? await inSlices(objectInSteps(stored, type), work) : objectAs(stored, type))
   }
 
   async list(resource: GroupVersionResource, options: ListOptions = {}) {

@@ -2,6 +2,7 @@
 import { bodySummary } from '../../apimachinery/bodySummary.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'
+import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { hasMoreValues, tooManyValues, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
@@ -10,7 +11,6 @@ import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
 import { beyondNumbers } from './beyondNumbers.ts'
 import type { Exchange, Services } from './exchange.ts'
-import type { ParsedJson } from './jsonInSteps.ts'
 import { parseYamlText } from './yamlBody.ts'
 
 /** As upstream: what fits into one write of the store. */

@@ -1,5 +1,6 @@
 /** Bodies that are long, or may become long: counted, and read as JSON or YAML where they are that, in turn with all other long work. */
 
+import { jsonInSteps, type ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import { VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
@@ -8,7 +9,6 @@ import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { BigYaml } from './bigYaml.ts'
 import { isYaml } from './body.ts'
 import { hasMoreIn, isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
-import { jsonInSteps, type ParsedJson } from './jsonInSteps.ts'
 
 /** Of JSON that is parsed in steps; less takes a few milliseconds at most. */
 export const STEPS_BYTES = 128 * 1024

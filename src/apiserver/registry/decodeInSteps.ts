@@ -1,10 +1,12 @@
 /**
  * A large stored object out of its text, in steps. What makes one so dear to parse is mostly who claims which of its fields: ten
- * managers may each claim tens of thousands. So these entries are cut out of the text, and parsed one by one.
+ * managers may each claim tens of thousands. So these entries are cut out of the text, and parsed one by one; the rest is parsed a
+ * piece after the other.
  *
  * They stand in the head of the canonical text (codec.ts), which has been written by us. A quote inside of a JSON string has a
  * backslash before it. So what is looked for here, a quote with brackets before it and a letter behind, is never inside of one.
  */
+import { jsonInSteps } from '../../apimachinery/jsonInSteps.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { sizeOf } from '../../storage/sharedStored.ts'
@@ -24,11 +26,12 @@ export function* decodeInSteps(stored: Stored): Steps<KubeObject> {
   if (bytes.length < LARGE_BYTES) return decodeObject(stored)
   const head = bytes.toString('utf8', 0, headBytes)
   const claims = claimsIn(head)
-  if (claims === undefined) return decodeObject(stored)
+  if (claims === undefined) return ((yield* jsonInSteps(bytes.toString()))?.value ?? decodeObject(stored)) as KubeObject
   const { from, to } = claims
   yield
   const rest = head.slice(0, from) + head.slice(to + 1) + bytes.toString('utf8', headBytes)
-  const object = parsed(rest)
+  const known = yield* jsonInSteps(rest)
+  const object = known ? (known.value as KubeObject) : parsed(rest)
   const managedFields = object?.metadata.managedFields
   // it was a field of something else
   if (object === undefined || managedFields?.length !== 0) return decodeObject(stored)

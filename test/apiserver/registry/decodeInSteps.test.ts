@@ -37,13 +37,22 @@ t.test('each manager is a step', async t => {
   const object = stored(map({ managedFields: [1, 2, 3, 4, 5].map(i => claim(`m${i}`, names)) }, { filler }))
   const { result, steps } = countSteps(decodeInSteps(object))
   t.equal(JSON.stringify(result), JSON.stringify(decodeObject(object)), 'in the same order, too')
-  t.equal(steps, 6)
+  t.ok(steps >= 6)
   const written = countSteps(encodeInSteps(result))
   t.strictSame(written.result, encodeObject(result))
   t.equal(written.steps, 6)
 })
 
-t.test('small ones, and those without claims, are parsed at once', async t => {
+t.test('what it says is parsed a piece after the other', async t => {
+  const data = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, 'x'.repeat(100)]))
+  for (const object of [map({ managedFields: [claim('m', ['a'])] }, data), map({}, data)]) {
+    const { result, steps } = countSteps(decodeInSteps(stored(object)))
+    t.equal(JSON.stringify(result), JSON.stringify(decodeObject(stored(object))))
+    t.ok(steps > 20)
+  }
+})
+
+t.test('small ones, and those without claims, are the same', async t => {
   for (const object of [
     map({ managedFields: [claim('m', ['a'])] }),
     map({}, { filler }),

@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { repeatsKeys } from '../../../src/apimachinery/repeatedKeys.ts'
-import { atOnce } from '../../../src/apimachinery/steps.ts'
-import { beyondNumbers } from '../../../src/apiserver/endpoints/beyondNumbers.ts'
-import { jsonInSteps } from '../../../src/apiserver/endpoints/jsonInSteps.ts'
+import { jsonInSteps } from '../../src/apimachinery/jsonInSteps.ts'
+import { repeatsKeys } from '../../src/apimachinery/repeatedKeys.ts'
+import { atOnce } from '../../src/apimachinery/steps.ts'
+import { beyondNumbers } from '../../src/apiserver/endpoints/beyondNumbers.ts'
 
 /** As JSON.parse: the value, and its keys in their order; nothing where it refuses. */
 function judged(text: string): { value: unknown; repeatsKeys: boolean } | undefined {

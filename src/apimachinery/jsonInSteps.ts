@@ -5,9 +5,9 @@
  * Where containers begin and end is looked up first. Long ones are then gone through; runs of what they hold that are as long as a
  * piece go to JSON.parse, which is who judges them.
  */
-import { endOfString, repeatsKeys } from '../../apimachinery/repeatedKeys.ts'
-import type { Steps } from '../../apimachinery/steps.ts'
-import { NESTING_LIMIT } from '../../apimachinery/values.ts'
+import { endOfString, repeatsKeys } from './repeatedKeys.ts'
+import type { Steps } from './steps.ts'
+import { NESTING_LIMIT } from './values.ts'
 
 export interface ParsedJson {
   value: unknown
