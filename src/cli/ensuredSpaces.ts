@@ -58,7 +58,8 @@ export async function ensureSpaces(
   const ensure = async (path: string, type: string, made: () => Promise<void>): Promise<void> => {
     const told: string[] = []
     try {
-      await ensureSpace(client, path, line => told.push(line), `${ROOT_SPACE}:${type}`)
+      const progress = (line: string): void => log.info({ path }, line)
+      await ensureSpace(client, path, { told: line => told.push(line), progress }, `${ROOT_SPACE}:${type}`)
       for (const line of told) log.info({ path }, line)
       const { parent = ROOT_SPACE, name } = splitPath(path)
       const is = typeOf(await client.in(parent).get(WORKSPACES, { name }))

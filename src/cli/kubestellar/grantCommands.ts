@@ -17,6 +17,11 @@ export interface InventoryOption {
   imw: string
 }
 
+export interface GrantCommandOptions extends GrantOptions, InventoryOption {
+  name?: string
+  id?: string
+}
+
 const KIND = singular(PLACEMENT_GRANTS)
 const HEAD = [
   'NAME',
@@ -34,21 +39,22 @@ const HEAD = [
 export async function grantCommand(
   session: Session,
   space: string,
-  options: GrantOptions & InventoryOption & { name?: string; id?: string },
+  options: GrantCommandOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<KubeObject> {
   const spec = grantSpec(options)
   const inventory = await pathOf(session, options.imw)
   const path = await pathOf(session, space)
   await checkKinds(session.client.in(inventory), spec, terminal)
   try {
-    const { name, made } = await setGrant(
+    const { object, made } = await setGrant(
       session.client.in(inventory),
       { path, ...(options.id && { cluster: options.id }) },
       spec,
       options.name,
     )
-    terminal.out(`${KIND}/${name} ${made}`)
+    terminal.out(`${KIND}/${object.metadata.name} ${made}`)
+    return object
   } catch (error) {
     if (servesNone(error)) throw noInventory(error)
     if (!isStatusError(error, 'Invalid') || !error.message.includes('is another space now')) throw error
@@ -89,23 +95,24 @@ function isOf(kind: { group: string }, apiGroup: string): boolean {
   return apiGroup === '*' || kind.group === apiGroup
 }
 
+/** @returns the PlacementGrants that it deleted, as they were, and those that it changed */
 export async function ungrantCommand(
   session: Session,
   space: string,
   options: InventoryOption & ConfirmOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<readonly KubeObject[]> {
   const inventory = await pathOf(session, options.imw)
   const path = await pathOf(session, space)
   const what = `This takes back what ${path} was granted on ${inventory}; what it has placed there leaves the clusters.`
   await confirm(what, options, terminal)
   const { deleted, changed, remaining } = await removeGrants(session.client.in(inventory), path)
-  for (const name of deleted) terminal.out(`${KIND} "${name}" deleted`)
-  for (const name of changed) terminal.out(`${KIND}/${name} configured`)
+  for (const { metadata } of deleted) terminal.out(`${KIND} "${metadata.name}" deleted`)
+  for (const { metadata } of changed) terminal.out(`${KIND}/${metadata.name} configured`)
   for (const { name, path: above } of remaining) {
     terminal.err(`Note: PlacementGrant "${name}" is for ${above}, and so for ${path} still.`)
   }
-  if (deleted.length + changed.length > 0) return
+  if (deleted.length + changed.length > 0) return [...deleted, ...changed]
   if (remaining.length === 0) throw new CommandError(`no PlacementGrant in ${inventory} is for ${path}`)
   throw new CommandError(`no PlacementGrant in ${inventory} names ${path}; take away what is granted above it`)
 }

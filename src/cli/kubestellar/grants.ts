@@ -26,7 +26,10 @@ export interface Grantee extends GrantedTo {
   readonly path: string
 }
 
-export type Made = 'created' | 'configured' | 'unchanged'
+export interface Ensured {
+  readonly object: KubeObject
+  readonly made: 'created' | 'configured' | 'unchanged'
+}
 
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 const PAGE = { limit: 500 }
@@ -34,18 +37,18 @@ const NAMES_TRIED = 10
 
 /**
  * Has a workload space use the inventory at a path, unless it does.
- * @returns the name of the InventoryBinding
+ * @returns the InventoryBinding
  */
-export async function ensureBinding(space: SpaceClient, inventory: string): Promise<{ name: string; made: Made }> {
+export async function ensureBinding(space: SpaceClient, inventory: string): Promise<Ensured> {
   for (let i = 1; ; i++) {
     const { items } = await listAll(space, INVENTORY_BINDINGS, PAGE)
     const found = items.find(binding => boundPath(binding) === inventory)
-    if (found) return { name: found.metadata.name ?? '', made: 'unchanged' }
+    if (found) return { object: found, made: 'unchanged' }
     // root:a-b and root:a:b would be called the same
     const name = i === 1 ? bindingName(inventory) : bindingName(`${inventory}-${i}`)
     try {
-      await space.create(INVENTORY_BINDINGS, inventoryBinding(name, inventory), OPTIONS)
-      return { name, made: 'created' }
+      const object = await space.create(INVENTORY_BINDINGS, inventoryBinding(name, inventory), OPTIONS)
+      return { object, made: 'created' }
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists') || i === NAMES_TRIED) throw error
     }
@@ -57,12 +60,12 @@ export async function ensureGrant(
   inventory: SpaceClient,
   grantee: Grantee,
   spec: Record<string, unknown>,
-): Promise<{ name: string; made: Made }> {
+): Promise<Ensured> {
   const { path, cluster } = grantee
   const isFor = (space: GrantedTo): boolean =>
     space.path === path && (cluster === undefined || space.cluster === undefined || space.cluster === cluster)
   const found = (await grantsIn(inventory)).find(grant => spacesOf(grant).some(isFor))
-  if (found) return { name: found.metadata.name ?? '', made: 'unchanged' }
+  if (found) return { object: found, made: 'unchanged' }
   return await setGrant(inventory, grantee, spec)
 }
 
@@ -75,11 +78,11 @@ export async function setGrant(
   grantee: Grantee,
   spec: Record<string, unknown>,
   name = grantName(grantee.path),
-): Promise<{ name: string; made: Made }> {
+): Promise<Ensured> {
   const { path } = grantee
   try {
-    await inventory.create(PLACEMENT_GRANTS, placementGrant(name, grantee, spec), OPTIONS)
-    return { name, made: 'created' }
+    const object = await inventory.create(PLACEMENT_GRANTS, placementGrant(name, grantee, spec), OPTIONS)
+    return { object, made: 'created' }
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
   }
@@ -89,22 +92,23 @@ export async function setGrant(
     throw new CommandError(`PlacementGrant "${name}" is for other spaces; give this one a name of its own with --name`)
   }
   const spaces = before.map(space => (space.path === path ? grantee : space))
-  const { metadata } = await inventory.update(PLACEMENT_GRANTS, { ...found, spec: { ...spec, spaces } }, OPTIONS)
-  return { name, made: metadata.resourceVersion === found.metadata.resourceVersion ? 'unchanged' : 'configured' }
+  const object = await inventory.update(PLACEMENT_GRANTS, { ...found, spec: { ...spec, spaces } }, OPTIONS)
+  const same = object.metadata.resourceVersion === found.metadata.resourceVersion
+  return { object, made: same ? 'unchanged' : 'configured' }
 }
 
 export interface Ungranted {
   /** PlacementGrants that were for this space alone. */
-  readonly deleted: readonly string[]
+  readonly deleted: readonly KubeObject[]
   /** Those that go on for other spaces. */
-  readonly changed: readonly string[]
+  readonly changed: readonly KubeObject[]
   /** Those that are for a space above this one, and so for this one still. */
   readonly remaining: readonly { name: string; path: string }[]
 }
 
 /** Takes a space, by its path, out of every PlacementGrant of an inventory. */
 export async function removeGrants(inventory: SpaceClient, path: string): Promise<Ungranted> {
-  const [deleted, changed]: [string[], string[]] = [[], []]
+  const [deleted, changed]: [KubeObject[], KubeObject[]] = [[], []]
   const remaining: { name: string; path: string }[] = []
   for (const grant of await grantsIn(inventory)) {
     const { name = '', uid, resourceVersion } = grant.metadata
@@ -116,10 +120,10 @@ export async function removeGrants(inventory: SpaceClient, path: string): Promis
     if (left.length === 0) {
       const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
       await inventory.delete(PLACEMENT_GRANTS, { name }, { preconditions })
-      deleted.push(name)
+      deleted.push(grant)
     } else {
-      await inventory.update(PLACEMENT_GRANTS, { ...grant, spec: { ...specOf(grant), spaces: left } }, OPTIONS)
-      changed.push(name)
+      const spec = { ...specOf(grant), spaces: left }
+      changed.push(await inventory.update(PLACEMENT_GRANTS, { ...grant, spec }, OPTIONS))
     }
   }
   return { deleted, changed, remaining }

@@ -35,22 +35,28 @@ const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 /**
  * Makes what is missing, sets labels and takes some away; labels that are not named stay. The Location `default` is removed: it would take
  * every SyncTarget of the space.
+ * @returns both, as they are now
  * @throws CommandError exit code 3 when something cannot be made, 4 when it cannot be labelled
  */
-export async function ensureLocation(space: SpaceClient, entry: InventoryEntry, terminal: Terminal): Promise<void> {
+export async function ensureLocation(
+  space: SpaceClient,
+  entry: InventoryEntry,
+  terminal: Terminal,
+): Promise<KubeObject[]> {
   const { name, labels, removed } = entry
   if (name === 'default') throw new CommandError("Sorry, 'default' is not an acceptable name for these objects")
   const selector = { matchLabels: { id: name } }
   const { group, version, resource } = SYNC_TARGETS
   const target = named('SyncTarget', name, { id: name, ...labels })
-  await ensure(space, { resource: SYNC_TARGETS, wanted: target, removed }, terminal)
+  const madeTarget = await ensure(space, { resource: SYNC_TARGETS, wanted: target, removed }, terminal)
   const location = named('Location', name, labels)
   location.spec = { resource: { group, version, resource }, instanceSelector: selector }
-  const found = await ensure(space, { resource: LOCATIONS, wanted: location, removed }, terminal)
-  if (!isRecord(found.spec) || !equalJson(found.spec.instanceSelector, selector)) {
+  const madeLocation = await ensure(space, { resource: LOCATIONS, wanted: location, removed }, terminal)
+  if (!isRecord(madeLocation.spec) || !equalJson(madeLocation.spec.instanceSelector, selector)) {
     terminal.err(`Warning: Location "${name}" was there before, and it does not select by id=${name}; it is left so.`)
   }
   await remove(space, LOCATIONS, 'default', terminal)
+  return [madeTarget, madeLocation]
 }
 
 export interface RemoveOptions extends ConfirmOptions {
@@ -63,6 +69,7 @@ export interface RemoveOptions extends ConfirmOptions {
 
 /**
  * Deletes both, and waits until the syncer has left the cluster.
+ * @returns those that were there, as they were
  * @throws CommandError exit code 6 when it has not in time
  */
 export async function removeLocation(
@@ -70,7 +77,7 @@ export async function removeLocation(
   name: string,
   { workload, force, timeout, yes }: RemoveOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<KubeObject[]> {
   const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
   const timeoutSeconds = parseSeconds(timeout)
   const target = await find(space, SYNC_TARGETS, name)
@@ -92,9 +99,13 @@ export async function removeLocation(
     await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', body, OPTIONS))
   }
   // before the Location: from now on the mailbox stays as it is, and the syncer decides what goes
-  const gone = [await remove(space, SYNC_TARGETS, name, terminal), await remove(space, LOCATIONS, name, terminal)]
-  if (!gone.includes(true)) terminal.err(`Note: there is no SyncTarget and no Location "${name}".`)
+  const deletedTarget = (await remove(space, SYNC_TARGETS, name, terminal)) && target
+  const location = await find(space, LOCATIONS, name)
+  const deletedLocation = (await remove(space, LOCATIONS, name, terminal)) && location
+  const deleted = [deletedTarget, deletedLocation].filter(object => typeof object === 'object')
+  if (deleted.length === 0) terminal.err(`Note: there is no SyncTarget and no Location "${name}".`)
   if (target) await waitUntilLeft(space, target, { timeoutSeconds, terminal })
+  return deleted
 }
 
 async function waitUntilLeft(
@@ -131,7 +142,7 @@ function detachPolicyOf(workload: string): DetachPolicy {
   throw new CommandError(`--workload: ${JSON.stringify(workload)} is neither "keep" nor "delete"`)
 }
 
-/** @returns the object as it was found or made */
+/** @returns the object as it is now */
 async function ensure(
   space: SpaceClient,
   { resource, wanted, removed }: { resource: GroupVersionResource; wanted: KubeObject; removed: readonly string[] },
@@ -145,13 +156,13 @@ async function ensure(
   if (set.length + gone.length === 0) return found
   try {
     const body = { metadata: { labels: Object.fromEntries([...set, ...gone]) } }
-    await space.patch(resource, { name }, 'merge', body, OPTIONS)
+    const labeled = await space.patch(resource, { name }, 'merge', body, OPTIONS)
+    // in kubectl's words
+    terminal.out(`${singular(resource)}/${name} ${set.length === 0 ? 'unlabeled' : 'labeled'}`)
+    return labeled
   } catch (error) {
     throw failed(`failed to change labels of ${wanted.kind}`, LABEL_FAILED, error)
   }
-  // in kubectl's words
-  terminal.out(`${singular(resource)}/${name} ${set.length === 0 ? 'unlabeled' : 'labeled'}`)
-  return found
 }
 
 async function create(

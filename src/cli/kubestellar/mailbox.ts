@@ -7,6 +7,7 @@ import { isRenewalCredential, RENEWAL_AUDIENCE, REPLACES_ANNOTATION } from '../.
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CommandError } from '../ws/commandError.ts'
+import type { Terminal } from '../ws/runProgram.ts'
 import { phaseOf } from '../ws/spaces.ts'
 import { waitFor } from '../ws/waitFor.ts'
 
@@ -43,6 +44,7 @@ export interface MailboxWait {
   /** Name of the mailbox Workspace. */
   mailbox: string
   timeoutSeconds: number
+  terminal: Pick<Terminal, 'err'>
 }
 
 /**
@@ -51,10 +53,13 @@ export interface MailboxWait {
  * @throws CommandError exit code 2 when `espw` is no core space, 5 when the time is over
  */
 export async function waitForMailbox(wait: MailboxWait): Promise<string> {
-  const { client, espw, mailbox, timeoutSeconds } = wait
+  const { client, espw, mailbox, timeoutSeconds, terminal } = wait
   const signal = AbortSignal.timeout(timeoutSeconds * 1000)
   const parent = await coreSpace(client, espw)
+  const progress = (_: unknown, seconds: number): void =>
+    terminal.err(`The mailbox workspace ${mailbox} in ${espw} is not ready after ${seconds} s; waiting...`)
   const { reached, object } = await waitFor({
+    progress,
     client: parent,
     resource: WORKSPACES,
     ref: { name: mailbox },
@@ -74,7 +79,7 @@ export async function waitForMailbox(wait: MailboxWait): Promise<string> {
   }
   const id = idOf(object)
   const ref = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
-  const inside = { client: client.in(id), resource: SERVICE_ACCOUNTS, ref, signal }
+  const inside = { client: client.in(id), resource: SERVICE_ACCOUNTS, ref, signal, progress }
   const account = await waitFor({ ...inside, done: found => found !== undefined })
   if (account.reached) return id
   const missing = `the ServiceAccount "${SYNCER_NAME}" is missing in ${place} after ${timeoutSeconds} s`

@@ -4,6 +4,7 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
 import { Allowance } from '../../syncer/allowance.ts'
+import { formatIn, printObjects } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
@@ -24,7 +25,7 @@ export interface PrepOptions {
   imw: string
   espw: string
   syncerImage: string
-  /** File for the manifest; `-` is stdout. Default: `<SyncTarget>-syncer.yaml`. */
+  /** File for the manifest; `-` is stdout, `json`, `yaml` and `name` are forms of it there. Default: `<SyncTarget>-syncer.yaml`. */
   output?: string
   /** File for the Secret that holds the credential, which is then not in the manifest. */
   credentialOutput?: string
@@ -73,6 +74,7 @@ export async function prepForSyncer(
     espw: await pathOf(session, options.espw || MAILBOX_PARENT),
     mailbox: syncTarget.mailbox,
     timeoutSeconds: wholeNumber(options.timeout, '--timeout'),
+    terminal,
   })
   const token = await requestCredential(client.in(mailboxId), { lifetimeSeconds, replaces: false })
   const proxyUrl = options.syncerProxyUrl
@@ -80,8 +82,10 @@ export async function prepForSyncer(
     ...syncerAccess(session, serverOf(base, mailboxId), token),
     ...(proxyUrl !== undefined && { proxyUrl }),
   }
+  const format = formatIn(options.output)
+  const takesStdout = format !== undefined || options.output === '-'
   const say = (line: string) => {
-    if (!options.silent) terminal.out(line)
+    if (!options.silent) (takesStdout ? terminal.err : terminal.out)(line)
   }
   if (options.kubeconfigOutput !== undefined) {
     await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
@@ -99,11 +103,12 @@ export async function prepForSyncer(
   const secret = credentialSecret(syncTarget, token)
   // before the Deployment, whose Pod waits for it
   const all = options.credentialOutput === undefined ? [...objects.slice(0, -1), secret, ...objects.slice(-1)] : objects
-  const manifest = all.map(toYaml).join('---\n')
   if (options.credentialOutput !== undefined) {
     await writePrivateFile(options.credentialOutput, toYaml(secret))
     say(`Wrote the Secret with the syncer's credential to ${options.credentialOutput}; apply it after the manifest`)
   }
+  if (format !== undefined) return await printObjects(all, format, terminal)
+  const manifest = all.map(toYaml).join('---\n')
   const output = options.output ?? `${name}-syncer.yaml`
   if (output === '-') return terminal.out(manifest.trimEnd())
   await writePrivateFile(output, manifest)

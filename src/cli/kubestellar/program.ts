@@ -1,9 +1,10 @@
 /** The command line of `kubectl kubestellar`. */
 import { type Command, Option } from 'commander'
-import type { GroupResource } from '../../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { MAILBOX_PARENT, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { COMPLETE, printCompletion } from '../completion/printCompletion.ts'
+import { type ChangesOptions, changesOption, formatIn, printingChanges } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirmable } from '../ws/confirm.ts'
 import { type DocumentOptions, documentOption } from '../ws/output.ts'
@@ -11,12 +12,18 @@ import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'
 import { answerCommands } from './answerCommands.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
-import { grantCommand, grantsCommand, type InventoryOption, ungrantCommand } from './grantCommands.ts'
-import type { GrantOptions } from './grantSpec.ts'
+import {
+  type GrantCommandOptions,
+  grantCommand,
+  grantsCommand,
+  type InventoryOption,
+  ungrantCommand,
+} from './grantCommands.ts'
 import { servesNone } from './grants.ts'
 import { ensureLocation, type InventoryEntry, type RemoveOptions, removeLocation } from './inventory.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import {
+  type AdoptOptions,
   adoptCluster,
   listSyncers,
   type RotateOptions,
@@ -31,6 +38,9 @@ interface CommonOptions {
   kubeconfig?: string
   context?: string
 }
+
+/** Makes, changes or deletes; the objects are the answer. */
+type Change = (session: Session, told: Terminal) => Promise<KubeObject | readonly KubeObject[]>
 
 /** Runs what needs SyncTargets. */
 type InInventory = (
@@ -55,6 +65,8 @@ export async function kubectlKubestellar(args: readonly string[], terminal: Term
 export function kubestellarProgram(terminal: Terminal): { program: Command; answered: { readonly exitCode: number } } {
   const run = (options: CommonOptions, use: (session: Session) => Promise<void>) => runIn(terminal, options, use)
   const inInventory: InInventory = (options, use) => runInInventory(terminal, options, use)
+  const changing = (options: CommonOptions & ChangesOptions, change: Change) =>
+    run(options, session => printingChanges(options, terminal, told => change(session, told)))
   const program = createProgram(
     'kubectl kubestellar',
     'Manages inventory, workload spaces and syncers, and answers what became of workload.',
@@ -65,9 +77,12 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
 
   inventory(ensure.command('location <name> [labels...]'))
     .description('make a SyncTarget and a Location of one name, with labels key=value on both; key- takes one away')
-    .action((name: string, labels: string[], options: CommonOptions & { imw: string }) => {
+    .addOption(changesOption())
+    .action((name: string, labels: string[], options: CommonOptions & ChangesOptions & { imw: string }) => {
       const entry = inventoryEntry(name, labels)
-      return inInventory(options, space => ensureLocation(space, entry, terminal))
+      return inInventory(options, space =>
+        printingChanges(options, terminal, told => ensureLocation(space, entry, told)),
+      )
     })
   confirmable(inventory(remove.command('location <location>')))
     .description('delete the SyncTarget and the Location of a name, once the syncer has left the cluster')
@@ -77,9 +92,12 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
     )
     .option('--force', 'do not wait for the syncer: the cluster keeps what it holds')
     .option('--timeout <seconds>', 'how long to wait for the syncer', '60')
-    .action((name: string, options: CommonOptions & { imw: string } & RemoveOptions) => {
+    .addOption(changesOption())
+    .action((name: string, options: CommonOptions & ChangesOptions & { imw: string } & RemoveOptions) => {
       checkObjectName(name)
-      return inInventory(options, space => removeLocation(space, name, options, terminal))
+      return inInventory(options, space =>
+        printingChanges(options, terminal, told => removeLocation(space, name, options, told)),
+      )
     })
   common(ensure.command('wmw <name>'))
     .description('make a workload description space under root, and enter it')
@@ -94,15 +112,17 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
       `inventory that the space uses, repeatable, "" for none; default: ${DEFAULT_INVENTORY}, if it uses none yet`,
       (path: string, before: string[] | undefined) => [...(before ?? []), path],
     )
-    .action((name: string, options: CommonOptions & { withKube: string; inventory?: string[] }) => {
+    .addOption(changesOption())
+    .action((name: string, options: CommonOptions & ChangesOptions & { withKube: string; inventory?: string[] }) => {
       const { withKube, inventory: inventories } = options
       if (withKube !== 'true' && withKube !== 'false') throw new CommandError('with-kube should be true or false')
-      return run(options, s => ensureWmw(s, name, { withKube: withKube === 'true', inventories }, terminal))
+      return changing(options, (s, told) => ensureWmw(s, name, { withKube: withKube === 'true', inventories }, told))
     })
   confirmable(common(remove.command('wmw <name>')))
     .description('delete a workload description space under root, with all that is in it')
-    .action((name: string, options: CommonOptions & ConfirmOptions) =>
-      run(options, s => removeWmw(s, name, options, terminal)),
+    .addOption(changesOption())
+    .action((name: string, options: CommonOptions & ChangesOptions & ConfirmOptions) =>
+      changing(options, (s, told) => removeWmw(s, name, options, told)),
     )
 
   inventory(program.command('grant <space>'))
@@ -121,13 +141,15 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
     .option('--adopt-existing', 'what is placed takes over what is in the clusters already under its name')
     .option('--upsync <kinds>', 'kinds that may be carried up from the clusters; "*" is all but Secrets')
     .option('--upsync-secrets <names>', 'Secrets that may be carried up, as NAMESPACE/NAME')
-    .action((space: string, options: CommonOptions & InventoryOption & GrantOptions & { name?: string; id?: string }) =>
-      run(options, s => grantCommand(s, space, options, terminal)),
+    .addOption(changesOption())
+    .action((space: string, options: CommonOptions & ChangesOptions & GrantCommandOptions) =>
+      changing(options, (s, told) => grantCommand(s, space, options, told)),
     )
   confirmable(inventory(program.command('ungrant <space>')))
     .description('take back what a space was granted; what it has placed there goes')
-    .action((space: string, options: CommonOptions & InventoryOption & ConfirmOptions) =>
-      run(options, s => ungrantCommand(s, space, options, terminal)),
+    .addOption(changesOption())
+    .action((space: string, options: CommonOptions & ChangesOptions & InventoryOption & ConfirmOptions) =>
+      changing(options, (s, told) => ungrantCommand(s, space, options, told)),
     )
   inventory(program.command('grants'))
     .description('print who may place what on the clusters of an inventory')
@@ -161,6 +183,8 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
 function syncerCommands(program: Command, inInventory: InInventory, terminal: Terminal): void {
   const run = (options: CommonOptions & { imw: string }, use: (session: Session) => Promise<void>) =>
     inInventory(options, (_, session) => use(session))
+  const changing = (options: CommonOptions & ChangesOptions & { imw: string }, change: Change) =>
+    run(options, session => printingChanges(options, terminal, told => change(session, told)))
   const group = program.command('syncer').description('who may act as the syncer of a cluster')
   core(inventory(group.command('list')))
     .description('show sessions and credentials of all syncers of an inventory')
@@ -170,14 +194,15 @@ function syncerCommands(program: Command, inInventory: InInventory, terminal: Te
     )
   confirmable(mailbox(group.command('revoke <synctarget>')))
     .description('end every credential of a syncer, at once')
-    .action((name: string, options: CommonOptions & SyncerOptions & ConfirmOptions) =>
-      run(options, s => revokeSyncer(s, name, options, terminal)),
+    .addOption(changesOption())
+    .action((name: string, options: CommonOptions & ChangesOptions & SyncerOptions & ConfirmOptions) =>
+      changing(options, (s, told) => revokeSyncer(s, name, options, told)),
     )
   mailbox(group.command('rotate <synctarget>'))
     .description('write a new credential; those before it end when it is used')
     .option(
       '-o, --output <file>',
-      'where its Secret goes, "-" for stdout; default: <synctarget>-syncer-credential.yaml',
+      'where its Secret goes, "-" for stdout, json, yaml or name for that form there; default: <synctarget>-syncer-credential.yaml',
     )
     .option('--kubeconfig-output <file>', 'write a kubeconfig instead, for a syncer outside of the cluster')
     .option('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
@@ -188,15 +213,17 @@ function syncerCommands(program: Command, inInventory: InInventory, terminal: Te
     })
   confirmable(mailbox(group.command('remove <synctarget>')))
     .description('end every credential of a syncer, and say how to take it out of its cluster')
-    .action((name: string, options: CommonOptions & SyncerOptions & ConfirmOptions) =>
-      run(options, s => removeSyncer(s, name, options, terminal)),
+    .addOption(changesOption())
+    .action((name: string, options: CommonOptions & ChangesOptions & SyncerOptions & ConfirmOptions) =>
+      changing(options, (s, told) => removeSyncer(s, name, options, told)),
     )
   mailbox(group.command('adopt <synctarget>'))
     .description("serve a cluster from this SyncTarget's mailbox from now on, whatever it was served from before")
     .requiredOption('--to-kubeconfig <file>', 'kubeconfig of the cluster')
     .option('--to-context <name>', 'context in it; default: its current one')
-    .action((name: string, options: CommonOptions & SyncerOptions & { toKubeconfig: string; toContext?: string }) =>
-      run(options, s => adoptCluster(s, name, options, terminal)),
+    .addOption(changesOption())
+    .action((name: string, options: CommonOptions & ChangesOptions & AdoptOptions) =>
+      changing(options, (s, told) => adoptCluster(s, name, options, told)),
     )
 }
 
@@ -208,7 +235,7 @@ function inventoryEntry(name: string, labels: readonly string[]): InventoryEntry
 /** Where progress goes when stdout is silent or taken by the manifest. */
 function quietOut(options: PrepOptions, terminal: Terminal): Terminal['out'] {
   if (options.silent) return () => {}
-  return options.output === '-' ? terminal.err : terminal.out
+  return options.output === '-' || formatIn(options.output) !== undefined ? terminal.err : terminal.out
 }
 
 async function runIn(
@@ -266,7 +293,10 @@ function mailbox(command: Command): Command {
 function syncer(command: Command): Command {
   return command
     .option('--syncer-image <image>', 'container image that has Orrery', 'orrery:latest')
-    .option('-o, --output <file>', 'where the manifest goes, "-" for stdout; default: <synctarget>-syncer.yaml')
+    .option(
+      '-o, --output <file>',
+      'where the manifest goes, "-" for stdout, json, yaml or name for that form there; default: <synctarget>-syncer.yaml',
+    )
     .option('--kubeconfig-output <file>', "write the syncer's kubeconfig alone, for a syncer outside of the cluster")
     .option('--syncer-server <url>', 'scheme://host:port by which the syncer reaches the server')
     .option('--syncer-proxy-url <url>', 'HTTP proxy by which the syncer reaches the server')

@@ -1,7 +1,13 @@
 /** `syncer list|revoke|rotate|remove|adopt`: who may act as the syncer of a cluster, and until when. */
 import { objects, str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { MAILBOX_PARENT, SYNC_TARGETS, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
+import {
+  CLUSTER_RECORD,
+  MAILBOX_PARENT,
+  SYNC_TARGETS,
+  SYNCER_NAME,
+  SYNCER_NAMESPACE,
+} from '../../apimachinery/placement.ts'
 import {
   CREDENTIAL_ANNOTATION,
   CREDENTIAL_TYPE,
@@ -18,6 +24,7 @@ import { loadKubeconfig } from '../../client/kubeconfig.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { adopt, mailboxOf, requireOtherServer } from '../../syncer/identity.ts'
+import { formatIn, printObjects } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
 import { columns, type DocumentOptions, printDocument } from '../ws/output.ts'
@@ -47,6 +54,7 @@ export interface SyncerOptions {
   timeout: string
 }
 
+const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 const ACCOUNT = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
 const COLUMNS = ['SYNCTARGET', 'READY', 'HEARTBEAT', 'SESSION', 'CREDENTIAL', 'LAST USED', 'EXPIRES']
@@ -139,17 +147,22 @@ function rowsOf({ syncTarget, ready, lastHeartbeat, mailbox, session, credential
   ])
 }
 
-/** Ends every credential of a syncer, with the tokens and streams that it got by them. */
+/**
+ * Ends every credential of a syncer, with the tokens and streams that it got by them.
+ * @returns what was deleted for that: Secrets, without what they held, and the ServiceAccount
+ */
 export async function revokeSyncer(
   session: Session,
   name: string,
   options: SyncerOptions & ConfirmOptions,
   terminal: Terminal,
-): Promise<void> {
-  const opened = await open(session, name, options, () => confirm(endOfSyncer(name), options, terminal))
-  await revoke(opened, Number(options.timeout))
+): Promise<KubeObject[]> {
+  const agree = () => confirm(endOfSyncer(name), options, terminal)
+  const opened = await open(session, name, { ...options, terminal }, agree)
+  const revoked = await revoke(opened, Number(options.timeout), terminal)
   terminal.out(`every credential of the syncer of ${name} is revoked; what its cluster holds stays there`)
   terminal.out(`Give it a new one with: kubectl kubestellar syncer rotate ${name}`)
+  return revoked
 }
 
 export interface RotateOptions extends SyncerOptions {
@@ -166,17 +179,21 @@ export async function rotateSyncer(
   options: RotateOptions,
   terminal: Terminal,
 ): Promise<void> {
+  const format = formatIn(options.output)
+  const told = format === undefined ? terminal : { ...terminal, out: terminal.err }
   const lifetimeSeconds = parseLifetime(options.lifetime)
   const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
-  const { target, id, mailbox } = await open(session, name, options)
+  const { target, id, mailbox } = await open(session, name, { ...options, terminal })
   const token = await requestCredential(mailbox, { lifetimeSeconds, replaces: true })
   if (options.kubeconfigOutput !== undefined) {
     const access = syncerAccess(session, serverOf(base, id), token)
     await writePrivateFile(options.kubeconfigOutput, toYaml(syncerKubeconfig(access)))
-    terminal.out(`Wrote the syncer's kubeconfig with a new credential to ${options.kubeconfigOutput}`)
-    return
+    told.out(`Wrote the syncer's kubeconfig with a new credential to ${options.kubeconfigOutput}`)
+    if (format === undefined) return
   }
-  const secret = toYaml(credentialSecret(target, token))
+  const object = credentialSecret(target, token)
+  if (format !== undefined) return await printObjects(object, format, terminal)
+  const secret = toYaml(object)
   if (options.output === '-') return terminal.out(secret.trimEnd())
   const output = options.output ?? `${name}-syncer-credential.yaml`
   await writePrivateFile(output, secret)
@@ -187,15 +204,16 @@ export async function rotateSyncer(
   terminal.out('The credentials before it end when the syncer uses it.')
 }
 
-/** Ends every credential of a syncer, and says how to take the syncer itself out of its cluster. */
+/** Ends every credential of a syncer as {@link revokeSyncer}, and says how to take the syncer itself out of its cluster. */
 export async function removeSyncer(
   session: Session,
   name: string,
   options: SyncerOptions & ConfirmOptions,
   terminal: Terminal,
-): Promise<void> {
-  const opened = await open(session, name, options, () => confirm(endOfSyncer(name), options, terminal))
-  await revoke(opened, Number(options.timeout))
+): Promise<KubeObject[]> {
+  const agree = () => confirm(endOfSyncer(name), options, terminal)
+  const opened = await open(session, name, { ...options, terminal }, agree)
+  const revoked = await revoke(opened, Number(options.timeout), terminal)
   const id = syncerId(opened.target)
   const kubectl = 'KUBECONFIG=<workload-execution-cluster-config> kubectl'
   for (const line of [
@@ -206,16 +224,25 @@ export async function removeSyncer(
     `The SyncTarget stays; delete it with: kubectl kubestellar remove location ${name}`,
   ])
     terminal.out(line)
+  return revoked
 }
 
-/** From now on a cluster is served from the mailbox of this SyncTarget, whatever it was served from before. */
+export interface AdoptOptions extends SyncerOptions {
+  toKubeconfig: string
+  toContext?: string
+}
+
+/**
+ * From now on a cluster is served from the mailbox of this SyncTarget, whatever it was served from before.
+ * @returns the cluster's note of it
+ */
 export async function adoptCluster(
   session: Session,
   name: string,
-  options: SyncerOptions & { toKubeconfig: string; toContext?: string },
+  options: AdoptOptions,
   terminal: Terminal,
-): Promise<void> {
-  const { target, mailbox } = await open(session, name, options)
+): Promise<KubeObject> {
+  const { target, mailbox } = await open(session, name, { ...options, terminal })
   const cluster = httpSpaceClient((await loadKubeconfig(options.toKubeconfig, options.toContext)).options)
   try {
     await requireOtherServer(mailbox, cluster)
@@ -226,6 +253,7 @@ export async function adoptCluster(
         ? `the cluster is served from the mailbox ${target.mailbox} already`
         : `the cluster is served from the mailbox ${target.mailbox} from now on (before: ${former})`,
     )
+    return await cluster.get(CONFIG_MAPS, CLUSTER_RECORD)
   } finally {
     cluster.close()
   }
@@ -239,7 +267,7 @@ function endOfSyncer(name: string): string {
 async function open(
   session: Session,
   name: string,
-  options: SyncerOptions,
+  options: SyncerOptions & { terminal: Terminal },
   agree: () => Promise<void> = async () => {},
 ): Promise<Opened> {
   const { client } = session
@@ -250,14 +278,16 @@ async function open(
     espw: await pathOf(session, options.espw || MAILBOX_PARENT),
     mailbox: target.mailbox,
     timeoutSeconds: parseSeconds(options.timeout),
+    terminal: options.terminal,
   })
   return { target, id, mailbox: client.in(id) }
 }
 
 /** The credentials come first: nobody begins a session behind us. The account goes too, for tokens that stand for none. */
-async function revoke({ mailbox }: Opened, timeoutSeconds: number): Promise<void> {
+async function revoke({ mailbox }: Opened, timeoutSeconds: number, terminal: Terminal): Promise<KubeObject[]> {
   const { credentials, live } = await secretsOf(mailbox)
-  for (const { metadata } of [...credentials, ...(live ? [live] : [])])
+  const secrets = [...credentials, ...(live ? [live] : [])]
+  for (const { metadata } of secrets)
     await unlessGone(mailbox.delete(SECRETS, { namespace: SYNCER_NAMESPACE, name: metadata.name ?? '' }))
   const account = await unlessGone(mailbox.get(SERVICE_ACCOUNTS, ACCOUNT))
   await unlessGone(mailbox.delete(SERVICE_ACCOUNTS, ACCOUNT))
@@ -267,9 +297,12 @@ async function revoke({ mailbox }: Opened, timeoutSeconds: number): Promise<void
     ref: ACCOUNT,
     done: now => now !== undefined && now.metadata.uid !== account?.metadata.uid,
     signal: AbortSignal.timeout(timeoutSeconds * 1000),
+    progress: (_, seconds) =>
+      terminal.err(`Revoked; the identity of the syncer is not made anew after ${seconds} s; waiting...`),
   })
   if (!reached)
     throw new CommandError('revoked; the identity of the syncer is not made anew: is the mailbox controller running?')
+  return [...secrets.map(({ data: _, ...rest }) => rest as KubeObject), ...(account ? [account] : [])]
 }
 
 async function secretsOf(mailbox: SpaceClient): Promise<{ credentials: KubeObject[]; live: KubeObject | undefined }> {

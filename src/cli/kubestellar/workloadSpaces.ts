@@ -1,5 +1,6 @@
 /** `ensure wmw` and `remove wmw`: workload description spaces under the root. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { CLUSTER_ANNOTATION, LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../client/client.ts'
@@ -13,7 +14,7 @@ import { pathOf, type Session } from '../ws/session.ts'
 import { ROOT_SPACE, resolveDots } from '../ws/spacePath.ts'
 import { ensureSpace } from '../ws/spaces.ts'
 import { enter } from '../ws/use.ts'
-import { ensureBinding, ensureGrant, grantLine, servesNone } from './grants.ts'
+import { type Ensured, ensureBinding, ensureGrant, grantLine, servesNone } from './grants.ts'
 import { singular } from './resources.ts'
 
 const NO_ACCESS = 3
@@ -31,22 +32,26 @@ export interface WmwOptions {
 /**
  * Makes the space when it is missing, has it use inventories, and ends inside it: this command changes the current workspace.
  * A grant that somebody took away is asked for, not made again.
+ * @returns the Workspaces of its path, and the consents that it found or made
  */
 export async function ensureWmw(
   session: Session,
   name: string,
   options: WmwOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<readonly KubeObject[]> {
   const path = pathBelowRoot(name)
-  await ensureSpace(session.client, path, line => terminal.out(line), WORKLOAD_TYPE)
+  const listeners = { told: terminal.out, progress: terminal.err }
+  const spaces = await ensureSpace(session.client, path, listeners, WORKLOAD_TYPE)
+  const consents: KubeObject[] = []
   if (!options.withKube) {
     terminal.err('Note: every space serves the kinds of Kubernetes; --with-kube false takes none away.')
   }
   const asked = (options.inventories ?? []).filter(inventory => inventory !== '')
-  for (const inventory of asked) await useInventory(session, path, { inventory, asked: true }, terminal)
+  for (const inventory of asked)
+    consents.push(...(await useInventory(session, path, { inventory, asked: true }, terminal)))
   if (options.inventories === undefined) {
-    await useInventory(session, path, { inventory: DEFAULT_INVENTORY, asked: false }, terminal)
+    consents.push(...(await useInventory(session, path, { inventory: DEFAULT_INVENTORY, asked: false }, terminal)))
   }
   try {
     await enter(session, path, {}, terminal)
@@ -54,6 +59,7 @@ export async function ensureWmw(
     if (!(error instanceof CommandError)) throw error
     throw new CommandError(error.message, NO_ACCESS, { cause: error })
   }
+  return [...spaces, ...consents]
 }
 
 /** Both consents, as far as the user may give them; else what to ask for. */
@@ -62,32 +68,35 @@ async function useInventory(
   path: string,
   { inventory: argument, asked }: { inventory: string; asked: boolean },
   terminal: Terminal,
-): Promise<void> {
+): Promise<KubeObject[]> {
   const inventory = await pathOf(session, argument)
   const space = session.client.in(path)
-  let bound = false
+  let binding: Ensured
   try {
-    if (!asked && (await listAll(space, INVENTORY_BINDINGS, { limit: 1 })).items.length > 0) return
-    const { name, made } = await ensureBinding(space, inventory)
-    bound = made === 'created'
-    if (bound) terminal.out(`${singular(INVENTORY_BINDINGS)}/${name} created`)
+    if (!asked && (await listAll(space, INVENTORY_BINDINGS, { limit: 1 })).items.length > 0) return []
+    binding = await ensureBinding(space, inventory)
+    if (binding.made === 'created')
+      terminal.out(`${singular(INVENTORY_BINDINGS)}/${binding.object.metadata.name} created`)
   } catch (error) {
     if (servesNone(error)) throw noWorkloadSpace(path, error)
     if (!isStatusError(error, 'Forbidden')) throw error
     // who may only work there enters all the same
     if (asked) terminal.err(`Note: you may not bind ${path} to ${inventory}; an administrator of ${path} may.`)
-    return
+    return []
   }
-  if (!bound && !asked) return
+  if (binding.made !== 'created' && !asked) return [binding.object]
   const cluster = await idOf(space)
   try {
     const grantee = { path, ...(cluster !== undefined && { cluster }) }
-    const { name, made } = await ensureGrant(session.client.in(inventory), grantee, EVERYTHING)
-    if (made !== 'unchanged') terminal.out(`${singular(PLACEMENT_GRANTS)}/${name} ${made} in ${inventory}`)
+    const { object, made } = await ensureGrant(session.client.in(inventory), grantee, EVERYTHING)
+    if (made !== 'unchanged')
+      terminal.out(`${singular(PLACEMENT_GRANTS)}/${object.metadata.name} ${made} in ${inventory}`)
+    return [binding.object, object]
   } catch (error) {
     if (!isStatusError(error, 'Forbidden', 'NotFound')) throw error
     terminal.err(`Note: ${path} may place nothing on ${inventory} yet. Who administers that inventory grants it with:`)
     terminal.err(`  ${grantLine(inventory, path, ...(cluster === undefined ? [] : ['--id', cluster]), ...ALL_OF_IT)}`)
+    return [binding.object]
   }
 }
 
@@ -113,9 +122,11 @@ export async function removeWmw(
   name: string,
   options: ConfirmOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<KubeObject | readonly KubeObject[]> {
   const path = pathBelowRoot(name)
-  if (!(await deleteSpace(session, path, options, terminal))) terminal.err(`Note: there is no workspace "${path}".`)
+  const workspace = await deleteSpace(session, path, options, terminal)
+  if (!workspace) terminal.err(`Note: there is no workspace "${path}".`)
+  return workspace ?? []
 }
 
 function pathBelowRoot(name: string): string {

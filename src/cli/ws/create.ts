@@ -7,14 +7,14 @@ import type { Client } from '../../client/client.ts'
 import { CommandError } from './commandError.ts'
 import { addContext } from './contexts.ts'
 import { editKubeconfig } from './editKubeconfig.ts'
-import { type DocumentOptions, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
 import { createWorkspace, ensureSpace, phaseOf, serverOf, typeOf, waitReady } from './spaces.ts'
 import { enter } from './use.ts'
+import { ANSWERS_VERSION } from './version.ts'
 
-export interface CreateOptions extends SessionOptions, DocumentOptions {
+export interface CreateOptions extends SessionOptions {
   type?: string
   enter?: boolean
   ignoreExisting?: boolean
@@ -22,12 +22,13 @@ export interface CreateOptions extends SessionOptions, DocumentOptions {
   createContext?: string
 }
 
-export async function createCommand(name: string, options: CreateOptions, terminal: Terminal): Promise<void> {
+/** @returns the Workspace, ready */
+export async function createCommand(name: string, options: CreateOptions, terminal: Terminal): Promise<KubeObject> {
   const { type, ignoreExisting = false } = options
   if (ignoreExisting && type !== undefined && !type.startsWith(`${ROOT_SPACE}:`)) {
     throw new CommandError('--ignore-existing must not be used with non-absolute type path')
   }
-  await withSession({ ...options, warn: terminal.err }, async session => {
+  return await withSession({ ...options, warn: terminal.err }, async session => {
     const { client } = session
     const parent = await currentPath(session)
     const { workspace, existed } = await createOrFind(client, parent, { name, type, ignoreExisting })
@@ -37,25 +38,19 @@ export async function createCommand(name: string, options: CreateOptions, termin
         `workspace "${name}" cannot be created with type ${type}, it already exists with different type ${typeOf(workspace)}`,
       )
     }
-    // a document has standard output for itself
-    const tell = options.output === undefined ? terminal.out : terminal.err
     const ready = phaseOf(workspace) === 'Ready'
-    if (existed) tell(`${reference} already exists.${ready ? '' : ' Waiting for it to be ready...'}`)
-    else if (!ready) tell(`${reference} created. Waiting for it to be ready...`)
-    const made = ready ? workspace : await waitReady(client, parent, name)
-    tell(`${reference} is ready to use.`)
-    if (options.output !== undefined) await printDocument(made, options.output, terminal)
+    if (existed) terminal.out(`${reference} already exists.${ready ? '' : ' Waiting for it to be ready...'}`)
+    else if (!ready) terminal.out(`${reference} created. Waiting for it to be ready...`)
+    const made = ready ? workspace : await waitReady(client, parent, name, terminal)
+    terminal.out(`${reference} is ready to use.`)
 
     const path = `${parent}:${name}`
     if (options.createContext !== undefined) {
       const wanted = { name: options.createContext, overwrite: ignoreExisting, enter: options.enter === true }
       const from = session.context
-      await writeContext(
-        session.paths,
-        { ...wanted, from, server: serverOf(session.base, path) },
-        { ...terminal, out: tell },
-      )
-    } else if (options.enter) await enter(session, path, {}, { ...terminal, out: tell })
+      await writeContext(session.paths, { ...wanted, from, server: serverOf(session.base, path) }, terminal)
+    } else if (options.enter) await enter(session, path, {}, terminal)
+    return made
   })
 }
 
@@ -64,35 +59,46 @@ export async function createContextCommand(
   name: string | undefined,
   options: SessionOptions & { overwrite?: boolean },
   terminal: Terminal,
-): Promise<void> {
-  await withSession(options, async session => {
+): Promise<KubeObject> {
+  return await withSession(options, async session => {
     if (session.space === undefined) {
       throw new CommandError(`current URL "${session.server}" does not point to a workspace`)
     }
     const { paths, context: from, server, space } = session
     const wanted = { name: name ?? space, from, server, overwrite: options.overwrite === true, enter: true }
     await writeContext(paths, wanted, terminal)
+    return {
+      apiVersion: ANSWERS_VERSION,
+      kind: 'KubeconfigContext',
+      metadata: { name: wanted.name },
+      server,
+      path: space,
+    }
   })
 }
 
-/** Makes what is missing of a path. The kubeconfig is touched only to enter the space in the end. */
+/**
+ * Makes what is missing of a path. The kubeconfig is touched only to enter the space in the end.
+ * @returns the Workspaces of the path, as far as the user may see them
+ */
 export async function ensureCommand(
   argument: string,
   options: SessionOptions & { enter?: boolean; verbose?: boolean },
   terminal: Terminal,
-): Promise<void> {
+): Promise<readonly KubeObject[]> {
   const names = argument.replaceAll('/', ':').replace(/^:/, '').split(':')
   if (names.lastIndexOf(ROOT_SPACE) > 0) {
     throw new CommandError(`"${ROOT_SPACE}" workspace can only be used at the beginning!`, 2)
   }
-  await withSession(options, async session => {
+  return await withSession(options, async session => {
     const target = parseTarget(argument, homedir())
     const start = target.kind === 'absolute' ? '' : `${await currentPath(session)}:`
     const path = resolveFrom(start + (target.kind === 'absolute' ? target.path : argument.replaceAll('/', ':')))
     const tell = (line: string) => options.verbose && terminal.out(line)
     tell(`Ensuring workspace tree "${path}"...`)
-    await ensureSpace(session.client, path, tell)
+    const spaces = await ensureSpace(session.client, path, { told: tell, progress: terminal.err })
     if (options.enter) await enter(session, path, {}, terminal)
+    return spaces
   })
 }
 

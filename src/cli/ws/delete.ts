@@ -1,8 +1,9 @@
 /** `kubectl ws delete`: a space goes, with all that is in it and below it. */
 import { homedir } from 'node:os'
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import type { Client } from '../../client/client.ts'
+import type { Client, SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { CommandError } from './commandError.ts'
 import { type ConfirmOptions, confirm } from './confirm.ts'
@@ -18,12 +19,20 @@ export interface DeleteOptions extends SessionOptions, ConfirmOptions {
   wait?: boolean
 }
 
-/** @throws CommandError when there is no such space, or it is not gone in time */
-export async function deleteCommand(argument: string, options: DeleteOptions, terminal: Terminal): Promise<void> {
-  await withSession({ ...options, warn: terminal.err }, async session => {
+/**
+ * @returns the Workspace as it was; none where that is well
+ * @throws CommandError when there is no such space, or it is not gone in time
+ */
+export async function deleteCommand(
+  argument: string,
+  options: DeleteOptions,
+  terminal: Terminal,
+): Promise<KubeObject | readonly KubeObject[]> {
+  return await withSession({ ...options, warn: terminal.err }, async session => {
     const path = await deletable(session, argument)
     const found = await deleteSpace(session, path, options, terminal)
-    if (found || options.ignoreNotFound) return
+    if (found) return found
+    if (options.ignoreNotFound) return []
     const { parent = '', name } = splitPath(path)
     throw new CommandError(`workspace "${path}" not found${await alikeBelow(session.client, parent, name)}`)
   })
@@ -43,7 +52,7 @@ async function deletable(session: Session, argument: string): Promise<string> {
 
 /**
  * Asks, deletes and waits until the space is gone.
- * @returns false when there is none
+ * @returns the Workspace as it was, `undefined` when there is none
  * @throws CommandError when it is not confirmed, or still there after {@link READY_TIMEOUT_MS}
  */
 export async function deleteSpace(
@@ -51,39 +60,46 @@ export async function deleteSpace(
   path: string,
   { yes, wait = true }: Pick<DeleteOptions, 'yes' | 'wait'>,
   terminal: Terminal,
-): Promise<boolean> {
+): Promise<KubeObject | undefined> {
   const { parent = ROOT_SPACE, name } = splitPath(path)
   const above = client.in(parent)
+  let workspace: KubeObject
   try {
+    workspace = await asSeen(above, name)
     if (terminal.ask !== undefined && yes !== true) {
-      await above.get(WORKSPACES, { name })
       const what = `This deletes the workspace "${path}"${await contents(client, path)}, and what it placed in clusters.`
       await confirm(what, {}, terminal)
     }
     await above.delete(WORKSPACES, { name })
   } catch (error) {
-    if (isStatusError(error, 'NotFound') && error.details?.kind === WORKSPACES.resource) return false
+    if (isStatusError(error, 'NotFound') && error.details?.kind === WORKSPACES.resource) return undefined
     throw error
   }
   if (space === path || space?.startsWith(`${path}:`))
     terminal.err(`Note: you are inside ${path}; leave it with: kubectl ws :${parent}`)
   if (wait) await waitUntilGone(client, path, terminal)
   terminal.out(`workspace.tenancy.kcp.io "${name}" ${wait ? 'deleted' : 'is being deleted'}`)
-  return true
+  return workspace
+}
+
+/** Who may delete it need not be one who may read it. */
+async function asSeen(above: SpaceClient, name: string): Promise<KubeObject> {
+  try {
+    return await above.get(WORKSPACES, { name })
+  } catch (error) {
+    if (!isStatusError(error, 'Forbidden')) throw error
+    return { apiVersion: apiVersionOf(WORKSPACES), kind: 'Workspace', metadata: { name } }
+  }
 }
 
 async function waitUntilGone(client: Client, path: string, terminal: Terminal): Promise<void> {
   const { parent = ROOT_SPACE, name } = splitPath(path)
-  let told = false
   const { reached } = await waitFor({
     client: client.in(parent),
     resource: WORKSPACES,
     ref: { name },
-    done: workspace => {
-      if (workspace !== undefined && !told) terminal.err(`Waiting for workspace "${path}" to be gone...`)
-      told = true
-      return workspace === undefined
-    },
+    done: workspace => workspace === undefined,
+    progress: (_, seconds) => terminal.err(`Workspace "${path}" is still there after ${seconds} s; waiting...`),
     signal: AbortSignal.timeout(READY_TIMEOUT_MS),
   })
   if (reached) return

@@ -1,5 +1,6 @@
 /** How the answers of commands are printed: tables for people, JSON and YAML for programs. */
 import { Option } from 'commander'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Terminal } from './runProgram.ts'
 
 export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
@@ -67,8 +68,14 @@ export async function printDocument(document: unknown, format: 'json' | 'yaml', 
 }
 
 /** Objects as `kubectl get -o json` gives them. */
-export function listOf(items: readonly object[]): object {
-  return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items }
+export function listOf(items: readonly KubeObject[]): object {
+  return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: items.map(shown) }
+}
+
+/** Without what only appliers read. */
+export function shown(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 const UNITS = [

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { TYPES_PATH, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
 import { COMPLETE, printCompletion } from '../completion/printCompletion.ts'
 import { budgetCommand } from './budget.ts'
+import { type ChangesOptions, changesOption, printingChanges } from './changes.ts'
 import { CommandError } from './commandError.ts'
 import { confirmable } from './confirm.ts'
 import { type CreateOptions, createCommand, createContextCommand, ensureCommand } from './create.ts'
@@ -60,22 +61,31 @@ export function wsProgram(terminal: Terminal): Command {
     .option('--enter', 'enter it when it is ready')
     .option('--ignore-existing', 'be content if it exists; --type must then start with root:')
     .option('--create-context <name>', 'also make a context for it; with --enter that context becomes current')
-    .addOption(documentOption())
-    .action((name: string, options: CreateOptions) => createCommand(name, options, terminal))
+    .addOption(changesOption())
+    .action((name: string, options: CreateOptions & ChangesOptions) =>
+      printingChanges(options, terminal, told => createCommand(name, options, told)),
+    )
   confirmable(withKubeconfig(program.command('delete <path>')))
     .description('delete a workspace with all that is in it and below it')
     .option('--ignore-not-found', 'be content if there is none')
     .option('--no-wait', 'do not wait until it is gone')
-    .action((path: string, options: DeleteOptions) => deleteCommand(path, options, terminal))
+    .addOption(changesOption())
+    .action((path: string, options: DeleteOptions & ChangesOptions) =>
+      printingChanges(options, terminal, told => deleteCommand(path, options, told)),
+    )
   withKubeconfig(program.command('create-context [name]'))
     .description('make a context for the current workspace, named after its path by default, and switch to it')
     .option('--overwrite', 'replace the context if it exists')
-    .action((name: string | undefined, options) => createContextCommand(name, options, terminal))
+    .addOption(changesOption())
+    .action((name: string | undefined, options) =>
+      printingChanges(options, terminal, told => createContextCommand(name, options, told)),
+    )
   withKubeconfig(program.command('ensure <path>'))
     .description('make all workspaces of a path that do not exist')
     .option('--enter', 'enter the last one')
     .option('-V, --verbose', 'say what is made')
-    .action((path: string, options) => ensureCommand(path, options, terminal))
+    .addOption(changesOption())
+    .action((path: string, options) => printingChanges(options, terminal, told => ensureCommand(path, options, told)))
   withKubeconfig(program.command('tree'))
     .description('print the workspaces below the current one, all levels')
     .option('-f, --full', 'print whole paths')

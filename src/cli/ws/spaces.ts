@@ -6,6 +6,7 @@ import type { Client } from '../../client/client.ts'
 import { CommandError } from './commandError.ts'
 import { didYouMean } from './nearest.ts'
 import { ROOT_SPACE, splitPath } from './spacePath.ts'
+import type { Terminal } from './terminal.ts'
 import { waitFor } from './waitFor.ts'
 
 export const READY_TIMEOUT_MS = 60_000
@@ -68,7 +69,12 @@ export async function createWorkspace(client: Client, parent: string, wanted: Ne
 }
 
 /** @throws CommandError when it is deleted meanwhile, or not ready after {@link READY_TIMEOUT_MS} */
-export async function waitReady(client: Client, parent: string, name: string): Promise<KubeObject> {
+export async function waitReady(
+  client: Client,
+  parent: string,
+  name: string,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<KubeObject> {
   const { reached, object } = await waitFor({
     client: client.in(parent),
     resource: WORKSPACES,
@@ -77,6 +83,8 @@ export async function waitReady(client: Client, parent: string, name: string): P
       if (!workspace) throw new CommandError(`workspace "${name}" was deleted before it was ready`)
       return phaseOf(workspace) === 'Ready'
     },
+    progress: (workspace, seconds) =>
+      terminal.err(`Workspace "${name}" is ${phaseOf(workspace) || 'still new'} after ${seconds} s; waiting...`),
     signal: AbortSignal.timeout(READY_TIMEOUT_MS),
   })
   if (reached && object) return object
@@ -85,28 +93,40 @@ export async function waitReady(client: Client, parent: string, name: string): P
   )
 }
 
+export interface EnsureListeners {
+  /** Hears of every space that is made. */
+  told: (line: string) => void
+  /** Hears when it takes long. */
+  progress: (line: string) => void
+}
+
 /**
- * Makes what is missing of `path` below the root, and waits for each. `tell` hears of every space that is made. `type` is for
- * the last one; the server chooses all others'.
+ * Makes what is missing of `path` below the root, and waits for each. `type` is for the last one; the server chooses all others'.
+ * @returns their Workspaces, from the top; without those that the user may not see
  */
 export async function ensureSpace(
   client: Client,
   path: string,
-  tell: (line: string) => void,
+  { told, progress }: EnsureListeners,
   type?: string,
-): Promise<void> {
+): Promise<KubeObject[]> {
   const [top = '', ...names] = path.split(':')
+  const workspaces: KubeObject[] = []
   let parent = top
   for (const [index, name] of names.entries()) {
     let workspace = await workspaceOf(client, `${parent}:${name}`)
     if (workspace === 'missing') {
       const isLast = index === names.length - 1
       workspace = await createOrGet(client, parent, { name, ...(isLast && type !== undefined && { type }) })
-      tell(`Workspace "${name}" (type ${typeOf(workspace)}) created in ${parent}.`)
+      told(`Workspace "${name}" (type ${typeOf(workspace)}) created in ${parent}.`)
     }
-    if (typeof workspace === 'object' && phaseOf(workspace) !== 'Ready') await waitReady(client, parent, name)
+    if (typeof workspace === 'object') {
+      const ready = phaseOf(workspace) === 'Ready'
+      workspaces.push(ready ? workspace : await waitReady(client, parent, name, { err: progress }))
+    }
     parent = `${parent}:${name}`
   }
+  return workspaces
 }
 
 /** Somebody else may make it at the same moment. */

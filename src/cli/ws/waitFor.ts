@@ -2,9 +2,11 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ObjectRef, SpaceClient } from '../../client/client.ts'
-import { pause, systemClock } from '../../client/clock.ts'
+import { type Clock, pause, systemClock } from '../../client/clock.ts'
 
 const AGAIN_MS = 200
+const FIRST_WORD_MS = 2_000
+const NEXT_WORD_MS = 10_000
 
 export interface Wanted {
   client: SpaceClient
@@ -14,6 +16,10 @@ export interface Wanted {
   done: (object: KubeObject | undefined) => boolean
   /** Ends the wait. */
   signal: AbortSignal
+  /** Told after {@link FIRST_WORD_MS}, and every {@link NEXT_WORD_MS} from then on: what was seen last, and how long it is. */
+  progress?: (object: KubeObject | undefined, waitedSeconds: number) => void
+  /** Default: the system's. */
+  clock?: Clock
 }
 
 export interface WaitResult {
@@ -24,7 +30,34 @@ export interface WaitResult {
 }
 
 /** @throws StatusError when the object may not be listed */
-export async function waitFor({ client, resource, ref, done, signal }: Wanted): Promise<WaitResult> {
+export async function waitFor(wanted: Wanted): Promise<WaitResult> {
+  const { signal, progress, clock = systemClock } = wanted
+  let last: KubeObject | undefined
+  const over = new AbortController()
+  const words = async (tell: NonNullable<Wanted['progress']>): Promise<void> => {
+    const ends = AbortSignal.any([signal, over.signal])
+    for (let waitedMs = FIRST_WORD_MS; ; waitedMs += NEXT_WORD_MS) {
+      await pause(clock, waitedMs === FIRST_WORD_MS ? FIRST_WORD_MS : NEXT_WORD_MS, ends)
+      if (ends.aborted) return
+      tell(last, waitedMs / 1000)
+    }
+  }
+  const told = progress && words(progress)
+  try {
+    return await waitQuietly(wanted, object => {
+      last = object
+      return wanted.done(object)
+    })
+  } finally {
+    over.abort()
+    await told
+  }
+}
+
+async function waitQuietly(
+  { client, resource, ref, signal, clock = systemClock }: Wanted,
+  done: Wanted['done'],
+): Promise<WaitResult> {
   const { namespace, name } = ref
   const selection = { ...(namespace && { namespace }), fieldSelector: `metadata.name=${name}` }
   let object: KubeObject | undefined
@@ -47,7 +80,7 @@ export async function waitFor({ client, resource, ref, done, signal }: Wanted): 
     } catch (error) {
       if (!isStatusError(error, 'Expired', 'Gone', 'ServiceUnavailable')) throw error
     }
-    await pause(systemClock, AGAIN_MS, signal)
+    await pause(clock, AGAIN_MS, signal)
   }
   return { reached: false, object }
 }

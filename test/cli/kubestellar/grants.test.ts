@@ -122,7 +122,7 @@ t.test('what cannot be granted is said in one line', async t => {
   })
   const cluster = server.tree.idAt('root:phoenix')!
   const made = await ensureGrant(inventory, { path: 'root:phoenix', cluster }, {})
-  t.same(made, { name: 'phoenix', made: 'configured' }, 'who knows the id means the new one')
+  t.match(made, { object: { metadata: { name: 'phoenix' } }, made: 'configured' }, 'who knows the id means the new one')
   t.match(await run('ungrant --imw root:imw1 root:phoenix'), { code: 0 })
   t.match(await run('grant --imw root:imw1 root:phoenix'), { code: 0 })
 })
@@ -196,14 +196,20 @@ t.test('the options of a grant', async t => {
 t.test('a binding and a grant are made where there is none, and are let be where there is one', async t => {
   await createSpace(api, 'mine')
   const mine = client.in('root:mine')
-  t.same(await ensureBinding(mine, 'root:imw1'), { name: 'imw1', made: 'created' })
-  t.same(await ensureBinding(mine, 'root:imw1'), { name: 'imw1', made: 'unchanged' })
-  t.same(await ensureBinding(mine, 'root:a:b'), { name: 'a-b', made: 'created' })
-  t.same(await ensureBinding(mine, 'root:a-b'), { name: 'a-b-2', made: 'created' })
+  t.match(await ensureBinding(mine, 'root:imw1'), { object: { metadata: { name: 'imw1' } }, made: 'created' })
+  t.match(await ensureBinding(mine, 'root:imw1'), { object: { metadata: { name: 'imw1' } }, made: 'unchanged' })
+  t.match(await ensureBinding(mine, 'root:a:b'), { object: { metadata: { name: 'a-b' } }, made: 'created' })
+  t.match(await ensureBinding(mine, 'root:a-b'), { object: { metadata: { name: 'a-b-2' } }, made: 'created' })
   t.match(await mine.get(INVENTORY_BINDINGS, { name: 'a-b-2' }), { spec: { path: 'root:a-b' } })
-  t.same(await ensureGrant(inventory, { path: 'root:mine' }, EVERYTHING), { name: 'mine', made: 'created' })
+  t.match(await ensureGrant(inventory, { path: 'root:mine' }, EVERYTHING), {
+    object: { metadata: { name: 'mine' } },
+    made: 'created',
+  })
   await run('grant --imw root:imw1 root:mine --namespaces only')
-  t.same(await ensureGrant(inventory, { path: 'root:mine' }, EVERYTHING), { name: 'mine', made: 'unchanged' })
+  t.match(await ensureGrant(inventory, { path: 'root:mine' }, EVERYTHING), {
+    object: { metadata: { name: 'mine' } },
+    made: 'unchanged',
+  })
   t.match((await inventory.get(PLACEMENT_GRANTS, { name: 'mine' })).spec, { namespaces: ['only'] })
   t.equal(grantLine('root:imw1', 'root:mine'), 'kubectl kubestellar grant --imw root:imw1 root:mine')
 })

@@ -1,0 +1,55 @@
+/**
+ * `-o` of commands that make, change or delete: the objects, for programs. They have standard output for themselves, once all is
+ * done; what is told meanwhile goes to standard error.
+ */
+import { Option } from 'commander'
+import { type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { listOf, printDocument, shown } from './output.ts'
+import type { Terminal } from './runProgram.ts'
+
+const FORMATS = ['json', 'yaml', 'name'] as const
+export type ChangesFormat = (typeof FORMATS)[number]
+
+export interface ChangesOptions {
+  output?: ChangesFormat
+}
+
+export const changesOption = () =>
+  new Option('-o, --output <format>', 'print the objects that it made, changed or deleted; name: names alone').choices(
+    FORMATS,
+  )
+
+/**
+ * Runs a command and prints what it answers: one object as itself, several as a List. What it says on the terminal that it is given is
+ * for people.
+ */
+export async function printingChanges(
+  { output }: ChangesOptions,
+  terminal: Terminal,
+  run: (terminal: Terminal) => Promise<KubeObject | readonly KubeObject[]>,
+): Promise<void> {
+  if (output === undefined) await run(terminal)
+  else await printObjects(await run({ ...terminal, out: terminal.err }), output, terminal)
+}
+
+export async function printObjects(
+  objects: KubeObject | readonly KubeObject[],
+  format: ChangesFormat,
+  terminal: Terminal,
+): Promise<void> {
+  const isList = Array.isArray(objects)
+  const all = (isList ? objects : [objects]) as readonly KubeObject[]
+  if (format === 'name') for (const object of all) terminal.out(nameOf(object))
+  else await printDocument(isList ? listOf(all) : shown(all[0]!), format, terminal)
+}
+
+/** `workspace.tenancy.kcp.io/shop`, as kubectl has it. */
+function nameOf({ apiVersion, kind, metadata }: KubeObject): string {
+  const { group = '' } = parseApiVersion(apiVersion) ?? {}
+  return `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${metadata.name}`
+}
+
+/** What `-o` says of commands to which it has always been a file: a format instead; `./json` is a file again. */
+export function formatIn(output: string | undefined): ChangesFormat | undefined {
+  return FORMATS.find(format => format === output)
+}
