@@ -262,12 +262,16 @@ const COMMANDS: readonly SubCommand[] = [
   {
     name: 'start',
     summary: 'run the server: spaces, controllers and their API',
+    notes: 'Exit codes: 0 it was asked to end, 1 it cannot start, or not go on.',
     settings: START,
     load: async () => (await import('./start.ts')).start,
   },
   {
     name: 'syncer',
     summary: 'run beside a cluster: apply what its mailbox space holds, report status back',
+    notes:
+      'Exit codes: 0 it was asked to end, 1 it cannot go on. With --dry-run: 0 nothing is to do, 1 something is, 2 some of it is\n' +
+      'refused or fails, 3 it could not be found out.',
     settings: SYNCER,
     // beside it, 1 says that there is something to do
     mistaken: ({ dryRun }) => (dryRun === undefined || dryRun === false ? 1 : 3),
@@ -276,6 +280,7 @@ const COMMANDS: readonly SubCommand[] = [
       {
         name: 'status',
         summary: 'how the syncer on this machine is; the exit code says whether it is ready',
+        notes: 'Exit codes: 0 it is ready, 1 it is not, or nobody answers.',
         settings: [CONFIG, HEALTH_ADDRESS],
         inFile: SYNCER,
         load: async () => (await import('./syncerStatusCommand.ts')).syncerStatus,
@@ -337,6 +342,7 @@ const COMMANDS: readonly SubCommand[] = [
       {
         name: 'verify',
         summary: 'check every row of the store; changes nothing',
+        notes: 'Exit codes: 0 all is intact, 1 something is damaged; standard output says what is lost.',
         settings: [CONFIG, STOPPED_DATA_DIR],
         inFile: START,
         load: async () => (await import('./store.ts')).verifyStore,

@@ -11,6 +11,8 @@ export interface DescribedCommand {
   readonly usage: string
   readonly description: string
   readonly options: readonly DescribedOption[]
+  /** What the help says after the flags; `''` for nothing. */
+  readonly notes: string
   /** Of those that do something. */
   readonly commands: readonly DescribedCommand[]
 }
@@ -38,8 +40,16 @@ function described(command: Command, path: string): DescribedCommand {
     usage: `${path} ${command.usage()}`.trim(),
     description: command.description(),
     options: HELP.visibleOptions(command).map(option),
+    notes: notesOf(command),
     commands: commands.map(below => described(below, `${path} ${below.name()}`)),
   }
+}
+
+function notesOf(command: Command): string {
+  let help = ''
+  command.configureOutput({ writeOut: text => (help += text) })
+  command.outputHelp()
+  return help.slice(command.helpInformation().length).trim()
 }
 
 function option(each: Option): DescribedOption {

@@ -19,7 +19,7 @@ export function manPages(program: DescribedCommand, facts: ManFacts): Map<string
 }
 
 function manPage(command: DescribedCommand, above: DescribedCommand | undefined, { version, date }: ManFacts): string {
-  const { description, usage, options, commands } = command
+  const { description, usage, options, notes, commands } = command
   const name = nameOf(command)
   const seeAlso = [...(above ? [above] : []), ...commands].map(each => `.BR ${roff(nameOf(each))} (1)`)
   return [
@@ -32,6 +32,7 @@ function manPage(command: DescribedCommand, above: DescribedCommand | undefined,
     ...options.flatMap(option => ['.TP', `.B ${roff(option.flags)}`, roff(option.description)]),
     ...(commands.length === 0 ? [] : ['.SH COMMANDS']),
     ...commands.flatMap(below => ['.TP', `.B ${roff(below.path)}`, roff(below.description)]),
+    ...(notes === '' ? [] : ['.SH NOTES', '.nf', roff(notes), '.fi']),
     ...(seeAlso.length === 0 ? [] : ['.SH SEE ALSO', seeAlso.join(',\n')]),
     '',
   ].join('\n')

@@ -18,6 +18,7 @@ import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
+import { NOT_LABELED, NOT_LEFT, NOT_MADE } from '../ws/exitCodes.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { waitFor } from '../ws/waitFor.ts'
 import { type LabelArguments, parseSeconds } from './arguments.ts'
@@ -27,9 +28,6 @@ export interface InventoryEntry extends LabelArguments {
   readonly name: string
 }
 
-const CREATE_FAILED = 3
-const LABEL_FAILED = 4
-const NOT_LEFT = 6
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
 
 /**
@@ -161,7 +159,7 @@ async function ensure(
     terminal.out(`${singular(resource)}/${name} ${set.length === 0 ? 'unlabeled' : 'labeled'}`)
     return labeled
   } catch (error) {
-    throw failed(`failed to change labels of ${wanted.kind}`, LABEL_FAILED, error)
+    throw failed(`failed to change labels of ${wanted.kind}`, NOT_LABELED, error)
   }
 }
 
@@ -180,7 +178,7 @@ async function create(
     const name = wanted.metadata.name!
     const found = isStatusError(error, 'AlreadyExists') ? await find(space, resource, name) : undefined
     if (found) return found
-    throw failed(`Creation of ${wanted.kind} failed`, CREATE_FAILED, error)
+    throw failed(`Creation of ${wanted.kind} failed`, NOT_MADE, error)
   }
 }
 

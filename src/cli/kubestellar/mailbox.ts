@@ -7,12 +7,10 @@ import { isRenewalCredential, RENEWAL_AUDIENCE, REPLACES_ANNOTATION } from '../.
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CommandError } from '../ws/commandError.ts'
+import { NO_MAILBOX, NOT_THE_CORE_SPACE } from '../ws/exitCodes.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { phaseOf } from '../ws/spaces.ts'
 import { waitFor } from '../ws/waitFor.ts'
-
-const NOT_THE_CORE_SPACE = 2
-const NO_MAILBOX = 5
 
 export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 

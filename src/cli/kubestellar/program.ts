@@ -7,6 +7,15 @@ import { COMPLETE, printCompletion } from '../completion/printCompletion.ts'
 import { type ChangesOptions, changesOption, formatIn, printingChanges } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirmable } from '../ws/confirm.ts'
+import {
+  exitCodes,
+  NO_MAILBOX,
+  NOT_ENTERED,
+  NOT_LABELED,
+  NOT_LEFT,
+  NOT_MADE,
+  NOT_THE_CORE_SPACE,
+} from '../ws/exitCodes.ts'
 import { type DocumentOptions, documentOption } from '../ws/output.ts'
 import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session, withSession } from '../ws/session.ts'
@@ -51,6 +60,9 @@ type InInventory = (
 const LIFETIME = 'how long the credential may go unused, at most 2160h (90 days); a running syncer renews it'
 const DEFAULT_LIFETIME = '2160h'
 
+const NO_CORE = { [NOT_THE_CORE_SPACE]: 'what --espw names is not the core space' }
+const NO_WAY = { ...NO_CORE, [NO_MAILBOX]: 'the mailbox is not there in time' }
+
 const NOTES = `
 The current workspace of your kubeconfig stays as it is, except that 'ensure wmw' ends inside the workload space.`
 
@@ -72,10 +84,12 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
     'Manages inventory, workload spaces and syncers, and answers what became of workload.',
   )
   program.addHelpText('after', NOTES)
+  exitCodes(program)
   const ensure = program.command('ensure').description('make what is missing')
   const remove = program.command('remove').description('delete what is there')
 
-  inventory(ensure.command('location <name> [labels...]'))
+  const unlabeled = { [NOT_MADE]: 'one of the two could not be made', [NOT_LABELED]: 'it could not be labeled' }
+  exitCodes(inventory(ensure.command('location <name> [labels...]')), unlabeled)
     .description('make a SyncTarget and a Location of one name, with labels key=value on both; key- takes one away')
     .addOption(changesOption())
     .action((name: string, labels: string[], options: CommonOptions & ChangesOptions & { imw: string }) => {
@@ -84,7 +98,8 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
         printingChanges(options, terminal, told => ensureLocation(space, entry, told)),
       )
     })
-  confirmable(inventory(remove.command('location <location>')))
+  const unleft = { [NOT_LEFT]: 'the syncer has not left in time' }
+  exitCodes(confirmable(inventory(remove.command('location <location>'))), unleft)
     .description('delete the SyncTarget and the Location of a name, once the syncer has left the cluster')
     .option(
       '--workload <fate>',
@@ -99,7 +114,7 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
         printingChanges(options, terminal, told => removeLocation(space, name, options, told)),
       )
     })
-  common(ensure.command('wmw <name>'))
+  exitCodes(common(ensure.command('wmw <name>')), { [NOT_ENTERED]: 'the space could not be made or entered' })
     .description('make a workload description space under root, and enter it')
     .addOption(
       new Option(
@@ -158,13 +173,13 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
       run(options, s => grantsCommand(s, options, terminal)),
     )
 
-  syncer(mailbox(program.command('prep-for-syncer <synctarget>')))
+  exitCodes(syncer(mailbox(program.command('prep-for-syncer <synctarget>'))), NO_WAY)
     .description('write the manifest that runs the syncer of a SyncTarget in its cluster')
     .action((name: string, options: CommonOptions & PrepOptions) => {
       parseLifetime(options.lifetime)
       return inInventory(options, (_, s) => prepForSyncer(s, name, options, terminal))
     })
-  syncer(mailbox(program.command('prep-for-cluster <name> [labels...]')))
+  exitCodes(syncer(mailbox(program.command('prep-for-cluster <name> [labels...]'))), { ...NO_WAY, ...unlabeled })
     .description("'ensure location' and 'prep-for-syncer' in one")
     .action((name: string, labels: string[], options: CommonOptions & PrepOptions) => {
       const entry = inventoryEntry(name, labels)
@@ -186,19 +201,19 @@ function syncerCommands(program: Command, inInventory: InInventory, terminal: Te
   const changing = (options: CommonOptions & ChangesOptions & { imw: string }, change: Change) =>
     run(options, session => printingChanges(options, terminal, told => change(session, told)))
   const group = program.command('syncer').description('who may act as the syncer of a cluster')
-  core(inventory(group.command('list')))
+  exitCodes(core(inventory(group.command('list'))), NO_CORE)
     .description('show sessions and credentials of all syncers of an inventory')
     .addOption(documentOption())
     .action((options: CommonOptions & Omit<SyncerOptions, 'timeout'> & DocumentOptions) =>
       run(options, s => listSyncers(s, options, terminal)),
     )
-  confirmable(mailbox(group.command('revoke <synctarget>')))
+  exitCodes(confirmable(mailbox(group.command('revoke <synctarget>'))), NO_WAY)
     .description('end every credential of a syncer, at once')
     .addOption(changesOption())
     .action((name: string, options: CommonOptions & ChangesOptions & SyncerOptions & ConfirmOptions) =>
       changing(options, (s, told) => revokeSyncer(s, name, options, told)),
     )
-  mailbox(group.command('rotate <synctarget>'))
+  exitCodes(mailbox(group.command('rotate <synctarget>')), NO_WAY)
     .description('write a new credential; those before it end when it is used')
     .option(
       '-o, --output <file>',
@@ -211,13 +226,13 @@ function syncerCommands(program: Command, inInventory: InInventory, terminal: Te
       parseLifetime(options.lifetime)
       return run(options, s => rotateSyncer(s, name, options, terminal))
     })
-  confirmable(mailbox(group.command('remove <synctarget>')))
+  exitCodes(confirmable(mailbox(group.command('remove <synctarget>'))), NO_WAY)
     .description('end every credential of a syncer, and say how to take it out of its cluster')
     .addOption(changesOption())
     .action((name: string, options: CommonOptions & ChangesOptions & SyncerOptions & ConfirmOptions) =>
       changing(options, (s, told) => removeSyncer(s, name, options, told)),
     )
-  mailbox(group.command('adopt <synctarget>'))
+  exitCodes(mailbox(group.command('adopt <synctarget>')), NO_WAY)
     .description("serve a cluster from this SyncTarget's mailbox from now on, whatever it was served from before")
     .requiredOption('--to-kubeconfig <file>', 'kubeconfig of the cluster')
     .option('--to-context <name>', 'context in it; default: its current one')

@@ -9,6 +9,7 @@ import { EVERYTHING } from '../../controllers/consent/consentObjects.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { ConfirmOptions } from '../ws/confirm.ts'
 import { deleteSpace } from '../ws/delete.ts'
+import { NOT_ENTERED } from '../ws/exitCodes.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
 import { ROOT_SPACE, resolveDots } from '../ws/spacePath.ts'
@@ -17,7 +18,6 @@ import { enter } from '../ws/use.ts'
 import { type Ensured, ensureBinding, ensureGrant, grantLine, servesNone } from './grants.ts'
 import { singular } from './resources.ts'
 
-const NO_ACCESS = 3
 const WORKLOAD_TYPE = 'root:workload'
 export const DEFAULT_INVENTORY = 'root:imw1'
 /** Flags that grant {@link EVERYTHING}. */
@@ -42,7 +42,7 @@ export async function ensureWmw(
 ): Promise<readonly KubeObject[]> {
   const path = pathBelowRoot(name)
   const listeners = { told: terminal.out, progress: terminal.err }
-  const spaces = await ensureSpace(session.client, path, listeners, WORKLOAD_TYPE)
+  const spaces = await orNotEntered(ensureSpace(session.client, path, listeners, WORKLOAD_TYPE))
   const consents: KubeObject[] = []
   if (!options.withKube) {
     terminal.err('Note: every space serves the kinds of Kubernetes; --with-kube false takes none away.')
@@ -53,13 +53,18 @@ export async function ensureWmw(
   if (options.inventories === undefined) {
     consents.push(...(await useInventory(session, path, { inventory: DEFAULT_INVENTORY, asked: false }, terminal)))
   }
-  try {
-    await enter(session, path, {}, terminal)
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error
-    throw new CommandError(error.message, NO_ACCESS, { cause: error })
-  }
+  await orNotEntered(enter(session, path, {}, terminal))
   return [...spaces, ...consents]
+}
+
+/** @throws CommandError {@link NOT_ENTERED} for a refusal: scripts tell it from other troubles */
+async function orNotEntered<R>(doing: Promise<R>): Promise<R> {
+  try {
+    return await doing
+  } catch (error) {
+    if (!(error instanceof CommandError) && !isStatusError(error, 'Forbidden')) throw error
+    throw new CommandError(error.message, NOT_ENTERED, { cause: error })
+  }
 }
 
 /** Both consents, as far as the user may give them; else what to ask for. */

@@ -7,6 +7,7 @@ import type { Client } from '../../client/client.ts'
 import { CommandError } from './commandError.ts'
 import { addContext } from './contexts.ts'
 import { editKubeconfig } from './editKubeconfig.ts'
+import { ABOVE_ROOT, BAD_PATH } from './exitCodes.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
@@ -88,7 +89,7 @@ export async function ensureCommand(
 ): Promise<readonly KubeObject[]> {
   const names = argument.replaceAll('/', ':').replace(/^:/, '').split(':')
   if (names.lastIndexOf(ROOT_SPACE) > 0) {
-    throw new CommandError(`"${ROOT_SPACE}" workspace can only be used at the beginning!`, 2)
+    throw new CommandError(`"${ROOT_SPACE}" workspace can only be used at the beginning!`, BAD_PATH)
   }
   return await withSession(options, async session => {
     const target = parseTarget(argument, homedir())
@@ -108,7 +109,7 @@ function resolveFrom(path: string): string {
     return resolveDots(path)
   } catch (error) {
     if (error instanceof CommandError && error.message.startsWith('cannot go up')) {
-      throw new CommandError(`Cannot change to the parent of "${ROOT_SPACE}" workspace!`, 3, { cause: error })
+      throw new CommandError(`Cannot change to the parent of "${ROOT_SPACE}" workspace!`, ABOVE_ROOT, { cause: error })
     }
     throw error
   }

@@ -8,6 +8,7 @@ import { CommandError } from './commandError.ts'
 import { confirmable } from './confirm.ts'
 import { type CreateOptions, createCommand, createContextCommand, ensureCommand } from './create.ts'
 import { type DeleteOptions, deleteCommand } from './delete.ts'
+import { ABOVE_ROOT, BAD_PATH, exitCodes } from './exitCodes.ts'
 import { didYouMean, nearest } from './nearest.ts'
 import { type DocumentOptions, documentOption } from './output.ts'
 import { createProgram, runProgram, type Terminal } from './runProgram.ts'
@@ -39,6 +40,7 @@ export async function kubectlWs(args: readonly string[], terminal: Terminal): Pr
 export function wsProgram(terminal: Terminal): Command {
   const program = createProgram('kubectl ws', 'Moves between workspaces (spaces) and makes new ones.')
   program.usage('[<path> | <command>] [options]').addHelpText('after', PATHS)
+  exitCodes(program)
 
   const short = ['--short', 'print only the path'] as const
   withKubeconfig(program.command('use [path]', { isDefault: true }))
@@ -80,7 +82,8 @@ export function wsProgram(terminal: Terminal): Command {
     .action((name: string | undefined, options) =>
       printingChanges(options, terminal, told => createContextCommand(name, options, told)),
     )
-  withKubeconfig(program.command('ensure <path>'))
+  const ensured = { [BAD_PATH]: 'the path has root in the middle', [ABOVE_ROOT]: 'it leads above the root' }
+  exitCodes(withKubeconfig(program.command('ensure <path>')), ensured)
     .description('make all workspaces of a path that do not exist')
     .option('--enter', 'enter the last one')
     .option('-V, --verbose', 'say what is made')
