@@ -266,6 +266,7 @@ async function apiServerParts(
         for (const { group, resource, seconds: all, ...request } of requests)
           for (const seconds of all) metrics.observe({ ...request, type: { group, resource, form: 'struct' }, seconds })
       },
+      watches: inFlight.watches,
       clock: systemClock,
       log,
     })

@@ -1,11 +1,12 @@
 /**
- * An API thread: TLS, HTTP, access and reads of built-in kinds, by the same code as in the main thread, over a replica of the store.
- * What else is asked crosses to the main thread. It writes nothing by itself.
+ * An API thread: TLS, HTTP, access, reads and watches of built-in kinds, by the same code as in the main thread, over a replica of
+ * the store. What else is asked crosses to the main thread. It writes nothing by itself.
  */
 import type { Server as TlsServer } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { LogFields } from '../apimachinery/logFields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
+import { systemClock } from '../client/clock.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openReplica } from '../storage/replica/replicaStore.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
@@ -21,6 +22,7 @@ import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './th
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
+import { WatchTidings } from './threads/watchTidings.ts'
 
 /** What the main thread knows and this one needs. */
 export interface ApiThreadData {
@@ -71,6 +73,13 @@ async function serve(): Promise<void> {
     draining: draining.signal,
     follows: epoch,
   })
+  const { watches } = assembly.inFlight
+  watches.heard(data.watches)
+  const tidings = new WatchTidings({
+    budget: watches,
+    tell: changed => tell({ watches: changed }),
+    after: systemClock.after,
+  })
   const { app, strangers } = httpFront(options, assembly, {
     store,
     setAside: { counts: () => new Map() },
@@ -103,6 +112,7 @@ async function serve(): Promise<void> {
     await app.close()
     assembly.inFlight.flowControl.stop()
     tellAnswered()
+    tidings.tell()
     clearInterval(beating)
     clearInterval(telling)
     await store.close()
@@ -111,6 +121,7 @@ async function serve(): Promise<void> {
 
   main.on('message', (message: ToThread) => {
     if ('keys' in message) showKeys(server, message.keys)
+    else if ('watches' in message) watches.heard(message.watches, message.sign)
     else if ('drain' in message) {
       draining.abort()
       stopListening()

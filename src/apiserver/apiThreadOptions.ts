@@ -5,11 +5,17 @@ import { strangerLimits } from './server/strangerLimits.ts'
 
 export type ThreadOptions = Omit<ApiServerOptions, 'log'>
 
-/** Of the main thread where there are API threads: connections, and seats of who reads, are divided among all of them. */
+/** How many threads serve connections. */
+export const servingThreads = ({ apiThreads = 0 }: Pick<ApiServerOptions, 'apiThreads'>): number => apiThreads + 1
+
+/**
+ * Of the main thread where there are API threads: connections, and seats of who reads, are divided among all of them. How many watches
+ * there may be they tell each other: see watchTally.ts.
+ */
 export function sharedOptions(options: ApiServerOptions): ApiServerOptions {
   const { apiThreads = 0, inFlight = DEFAULT_IN_FLIGHT } = options
   if (apiThreads === 0) return options
-  const part = (all: number): number => Math.ceil(all / (apiThreads + 1))
+  const part = (all: number): number => Math.ceil(all / servingThreads(options))
   const { connections, total, perAddress, ...patience } = strangerLimits(options.strangers)
   return {
     ...options,
@@ -27,6 +33,7 @@ export function sharedOptions(options: ApiServerOptions): ApiServerOptions {
 export function threadOptions(options: ApiServerOptions): ThreadOptions {
   const { dataDir, bindAddress, securePort, externalHostnames, spaces, tokenFile, oidc, strangers, inFlight } = options
   const { serviceClusterIpRange, serviceNodePortRange, anonymousAuth, fairness, disabledAdmissionPlugins } = options
+  const { apiThreads, bookmarkIntervalMs } = options
   return {
     dataDir,
     bindAddress,
@@ -40,6 +47,8 @@ export function threadOptions(options: ApiServerOptions): ThreadOptions {
     ...(oidc && { oidc }),
     ...(strangers && { strangers }),
     ...(inFlight && { inFlight }),
+    ...(apiThreads !== undefined && { apiThreads }),
+    ...(bookmarkIntervalMs !== undefined && { bookmarkIntervalMs }),
     ...(anonymousAuth !== undefined && { anonymousAuth }),
     ...(disabledAdmissionPlugins && { disabledAdmissionPlugins }),
   }

@@ -21,6 +21,7 @@ import { EXPRESSIONS } from './admission/expressionRunner.ts'
 import { ServiceRoutes } from './admission/serviceRoutes.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
+import { servingThreads } from './apiThreadOptions.ts'
 import { authenticators } from './auth/authenticators.ts'
 import { CertificateSigner } from './auth/certificateSigner.ts'
 import { forgetEndedTokens } from './auth/endedTokens.ts'
@@ -53,6 +54,7 @@ import { WriteTurns } from './endpoints/writeTurns.ts'
 import { obeyFlows } from './flowcontrol/effectiveFlows.ts'
 import { FlowControl } from './flowcontrol/flowControl.ts'
 import { FlowMaintainer } from './flowcontrol/flowMaintainer.ts'
+import { HeldRequests, shareOf } from './flowcontrol/heldRequests.ts'
 import { countOnly } from './flowcontrol/maxInFlight.ts'
 import { ONE_SEAT } from './flowcontrol/seats.ts'
 import { KubernetesService } from './kubernetesService/kubernetesService.ts'
@@ -66,7 +68,7 @@ import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StoreEpochs } from './registry/storeEpochs.ts'
 import { StreamForms } from './registry/streamForms.ts'
 import { CarryBoard } from './server/carryMetrics.ts'
-import { DEFAULT_IN_FLIGHT, InFlight } from './server/inFlight.ts'
+import { DEFAULT_IN_FLIGHT, InFlight, UNREAD } from './server/inFlight.ts'
 import { RequestWork } from './server/requestWork.ts'
 import { WatchScopes } from './server/watchScopes.ts'
 import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
@@ -329,6 +331,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     limits,
     flowControl,
     isSyncer,
+    unread: new HeldRequests(shareOf(UNREAD, servingThreads(options))),
     estimate: isFair ? (...request) => worth.of(...request) : () => ONE_SEAT,
     clock: () => performance.now(),
   })

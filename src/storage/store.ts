@@ -136,7 +136,8 @@ export interface WatchOptions {
   signal: AbortSignal
   /**
    * Called once, when kept history has been handed over: from then on events arrive in the turn in which they are committed.
-   * `isWaiting` tells whether the reader waits for more: then all events up to the store's revision were handed over before.
+   * `isWaiting` tells whether the reader waits for more: then all events up to the store's revision, as it was told before the
+   * question, were handed over before.
    */
   onLive?: (isWaiting: () => boolean) => void
 }

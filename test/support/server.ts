@@ -21,6 +21,9 @@ const API_THREADS = Number(process.env.API_THREADS ?? 0)
 /** For tests whose webhooks run beside the server, where none may be unless the operator says so. */
 export const WEBHOOKS_HERE: TestServerOptions = { more: { webhookAllowedHosts: ['localhost'] } }
 
+/** For tests that reach into the server's parts. */
+export const ON_MAIN_THREAD: TestServerOptions = { more: { apiThreads: 0 } }
+
 export interface TestServer {
   readonly api: Api
   readonly server: ApiServer

@@ -129,16 +129,18 @@ export async function runSpaceStream(
   }
   let isCaughtUp = (): boolean => false
   const ticker = setInterval(() => {
-    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmark(deps.store.revision)])
+    const { revision } = deps.store
+    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([bookmark(revision)])
   }, deps.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
   // who resumes waits to hear that there is no more: in a quiet space nothing else would tell
   let isAwaited = plan.after !== undefined
   const tellWhenCaughtUp = (): void => {
     if (!isAwaited) return
     setImmediate(() => {
+      const { revision } = deps.store
       if (!isAwaited || !isCaughtUp() || signal.aborted) return
       isAwaited = false
-      void sink.write([bookmark(deps.store.revision)])
+      void sink.write([bookmark(revision)])
     })
   }
   const onLive = (isWaiting: () => boolean): void => {

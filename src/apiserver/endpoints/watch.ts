@@ -142,11 +142,12 @@ export async function runWatch(
   let shown = exchange
   let form = framesFor(services, exchange)
   let isCaughtUp = (): boolean => false
-  const ticker = plan.bookmarks
-    ? setInterval(() => {
-        if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([form.bookmark(reader.revision, false)])
-      }, services.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS)
-    : undefined
+  const mark = (): void => {
+    // asked for first: who learns of something new by that is not caught up
+    const { revision } = reader
+    if (isCaughtUp() && !sink.busy && !signal.aborted) void sink.write([form.bookmark(revision, false)])
+  }
+  const ticker = plan.bookmarks ? setInterval(mark, services.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS) : undefined
   try {
     const work = services.work.begin({ owner: exchange.space })
     if (plan.initial && !(await sendInitial(plan, { sink, work, ...form }))) return

@@ -21,6 +21,16 @@ export const DEFAULT_HELD: HeldBounds = {
   server: { requests: 2000, bytes: 512 * 1024 * 1024 },
 }
 
+/** Of one of several threads that serve: a share of the bytes. */
+export function shareOf({ space, server, userBytes }: HeldBounds, threads: number): HeldBounds {
+  const part = ({ requests, bytes }: HeldLimits): HeldLimits => ({ requests, bytes: bytes / threads })
+  return {
+    space: part(space),
+    server: part(server),
+    ...(userBytes !== undefined && { userBytes: userBytes / threads }),
+  }
+}
+
 /** Whose they are. */
 export interface Holder {
   /** The own space, behind those above it. */

@@ -10,9 +10,11 @@ import { type HeldBounds, HeldRequests, type Holder } from '../flowcontrol/heldR
 import { type Link, LinkedList } from '../flowcontrol/linkedList.ts'
 import type { Seat } from '../flowcontrol/seatQueue.ts'
 import { SeatRefused, type Work } from '../flowcontrol/seats.ts'
-import { WatchBudget, WatchCounts, type WatchOwner, watchWeight } from '../flowcontrol/watchBudget.ts'
+import { WatchBudget, type WatchCounts, watchWeight } from '../flowcontrol/watchBudget.ts'
+import type { WatchedPlace, WatchOwner } from '../flowcontrol/watchTally.ts'
 import type { Pausable } from '../registry/context.ts'
 import { selectorParts } from '../registry/selection.ts'
+import { deadlineOf } from '../request/requestDeadline.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
 
@@ -143,7 +145,6 @@ export class InFlight {
   readonly #held: HeldRequests
   readonly #unread: HeldRequests
   readonly #watches: WatchBudget
-  readonly #counts = new WatchCounts()
   #reading = 0
   #mutating = 0
   /** In the order in which they began; watches excluded. */
@@ -161,6 +162,10 @@ export class InFlight {
 
   get flowControl(): FlowControl {
     return this.#options.flowControl
+  }
+
+  get watches(): WatchBudget {
+    return this.#watches
   }
 
   get held(): HeldRequests {
@@ -186,10 +191,11 @@ export class InFlight {
     if (!level.spec.exempt && !this.#held.hasRoom(ticket)) {
       throw this.#refusal(ticket, 'held')
     }
-    if (ticket.kind === 'watching' && !this.#watches.take(this.#watcher(ticket))) throw this.#refusal(ticket, 'watches')
+    if (ticket.kind === 'watching' && !this.#watches.take(this.#watcher(ticket), placeOf(ticket)))
+      throw this.#refusal(ticket, 'watches')
     this.#count(ticket, 1)
     try {
-      const work = this.#options.estimate(request, accept, this.#counts, level.widest)
+      const work = this.#options.estimate(request, accept, this.#watches, level.widest)
       if (!(work instanceof Promise)) {
         ticket.seat = this.#options.flowControl.enter(flow, work)
         if (ticket.seat.state === 'running') return this.#begin(ticket)
@@ -319,9 +325,9 @@ export class InFlight {
     this.#idle = undefined
   }
 
-  /** Those that wait for their turn included. */
+  /** Those that wait for their turn included; watches are those of all threads. */
   running(kind: InFlightKind): number {
-    return kind === 'watching' ? this.#watches.open : kind === 'reading' ? this.#reading : this.#mutating
+    return kind === 'watching' ? this.#watches.all.open : kind === 'reading' ? this.#reading : this.#mutating
   }
 
   async #wait(ticket: Ticket, work: Work | Promise<Work>): Promise<Ticket> {
@@ -367,15 +373,14 @@ export class InFlight {
     }
   }
 
-  #count({ kind, request: { space, info } }: Ticket, by: 1 | -1): void {
+  #count({ kind }: Ticket, by: 1 | -1): void {
     if (kind === 'reading') this.#reading += by
     else if (kind === 'mutating') this.#mutating += by
-    else this.#counts.change(space, info.resource?.resource ?? '', info.resource?.namespace ?? '', by)
   }
 
   #uncount(ticket: Ticket): void {
     this.#count(ticket, -1)
-    if (ticket.kind === 'watching') this.#watches.give(this.#watcher(ticket))
+    if (ticket.kind === 'watching') this.#watches.give(this.#watcher(ticket), placeOf(ticket))
     if (this.#isIdle()) this.#idle?.resolve()
   }
 
@@ -406,24 +411,14 @@ function kindOf({ verb, stream, resource }: RequestInfo): InFlightKind {
   return verb === 'get' || verb === 'list' ? 'reading' : 'mutating'
 }
 
-/** What `?timeout=` says, in milliseconds. What is no duration says nothing. */
-function deadlineOf({ query }: RequestInfo): number | undefined {
-  const text = query.get('timeout')
-  if (!text || !/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined
-  let ms = 0
-  for (const [, count, unit] of text.matchAll(/([\d.]+)([a-zµ]+)/g)) ms += Number(count) * UNITS_MS[unit!]!
-  return ms > 0 ? ms : undefined
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = {
-  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1 },
-  ...{ s: 1000, m: 60_000, h: 3_600_000 },
-}
-
 /** Names count in the space that they are of. */
 function ownerOf({ name, groups, extra }: UserInfo): string {
   if (groups.includes(GROUPS.masters)) return ''
   return `${extra?.[EXTRAS.clusterName]?.[0] ?? ''}\0${name}`
+}
+
+function placeOf({ request: { space, info } }: Ticket): WatchedPlace {
+  return { space, resource: info.resource?.resource ?? '', namespace: info.resource?.namespace ?? '' }
 }
 
 function partsAsked({ info: { query } }: AuthorizedRequest): number {

@@ -7,10 +7,13 @@ import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Following, ReplicaLink } from '../../storage/replica/sharedLog.ts'
+import type { WatchBudget } from '../flowcontrol/watchBudget.ts'
+import { addTally, emptyTally, type WatchTally } from '../flowcontrol/watchTally.ts'
 import type { Logger } from '../request/logger.ts'
 import type { ShownKeys } from '../server/shownKeys.ts'
 import type { Crossing } from './forwarder.ts'
 import { PortSocket } from './portSocket.ts'
+import { WatchTidings } from './watchTidings.ts'
 
 /** Requests of one sort that a thread answered, and how long each took. */
 export interface Answered {
@@ -25,15 +28,23 @@ export type FromThread =
   | { readonly ready: true }
   | { readonly crossing: Crossing }
   | { readonly answered: readonly Answered[] }
+  /** How its watches changed. */
+  | { readonly watches: WatchTally }
   | { readonly log: keyof Logger; readonly fields: Record<string, unknown>; readonly text: string }
 
-/** `drain`: it takes nothing new; `stop`: it ends when all is answered. */
-export type ToThread = { readonly keys: ShownKeys } | { readonly drain: true } | { readonly stop: true }
+/** `drain`: it takes nothing new; `stop`: it ends when all is answered; `watches`: how those of others changed, or with -1, unchanged. */
+export type ToThread =
+  | { readonly keys: ShownKeys }
+  | { readonly watches: WatchTally; readonly sign: 1 | -1 }
+  | { readonly drain: true }
+  | { readonly stop: true }
 
 /** What each thread begins with, beside what its user adds. */
 export interface ThreadStart {
   readonly link: ReplicaLink
   readonly keys: ShownKeys
+  /** Those of all others. */
+  readonly watches: WatchTally
   /** One word that it counts up as long as its loop turns. */
   readonly pulse: SharedArrayBuffer
 }
@@ -49,6 +60,8 @@ export interface ApiThreadsDeps {
   /** Where connections come in that crossed. */
   take(socket: PortSocket): void
   answered(requests: readonly Answered[]): void
+  /** The main thread's, whose bounds are those of all. */
+  watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
   clock: Clock
   log: Logger
 }
@@ -68,6 +81,7 @@ interface Running {
   readonly following: Following
   readonly pulse: Int32Array
   readonly exited: Promise<void>
+  readonly watches: WatchTally
   lastPulse: number
   lastPulseMs: number
 }
@@ -75,6 +89,7 @@ interface Running {
 export class ApiThreads {
   readonly #deps: ApiThreadsDeps
   readonly #running = new Set<Running>()
+  readonly #tidings: WatchTidings
   #keys: ShownKeys
   #failures = 0
   #isStopping = false
@@ -83,6 +98,11 @@ export class ApiThreads {
   constructor(deps: ApiThreadsDeps) {
     this.#deps = deps
     this.#keys = deps.keys
+    this.#tidings = new WatchTidings({
+      budget: deps.watches,
+      tell: watches => this.#tell({ watches, sign: 1 }),
+      after: (delayMs, run) => this.#after(delayMs, run),
+    })
   }
 
   /** Resolves when each answers, or has ended: then another one comes later, and the main thread answers all meanwhile. */
@@ -111,8 +131,8 @@ export class ApiThreads {
     cancel()
   }
 
-  #tell(message: ToThread): void {
-    for (const { thread } of this.#running) thread.postMessage(message)
+  #tell(message: ToThread, except?: Running): void {
+    for (const running of this.#running) if (running !== except) running.thread.postMessage(message)
   }
 
   #terminateAll(): void {
@@ -129,11 +149,14 @@ export class ApiThreads {
   }
 
   async #run(): Promise<void> {
-    const { follow, start, clock, log } = this.#deps
+    const { follow, start, watches, clock, log } = this.#deps
     const memory = new SharedArrayBuffer(4)
     // it ends by itself then
     const following = follow(() => log.warn({}, 'an API thread was too slow for what is written; it is replaced'))
-    const thread = start({ link: following.link, keys: this.#keys, pulse: memory }, following.ports)
+    // what it begins with has them
+    this.#tidings.tell()
+    const begin: ThreadStart = { link: following.link, keys: this.#keys, watches: watches.all, pulse: memory }
+    const thread = start(begin, following.ports)
     const exited = Promise.withResolvers<void>()
     const ready = Promise.withResolvers<void>()
     const running: Running = {
@@ -141,6 +164,7 @@ export class ApiThreads {
       following,
       pulse: new Int32Array(memory),
       exited: exited.promise,
+      watches: emptyTally(),
       lastPulse: 0,
       lastPulseMs: clock.now(),
     }
@@ -150,22 +174,31 @@ export class ApiThreads {
     thread.on('exit', () => {
       this.#running.delete(running)
       following.end()
+      this.#changed(running, running.watches, -1)
       ready.resolve()
       exited.resolve()
       this.#replace(clock.now() - begunMs)
     })
     thread.on('message', (message: FromThread) => {
       if ('ready' in message) ready.resolve()
-      else this.#heard(message)
+      else this.#heard(message, running)
     })
     await ready.promise
   }
 
-  #heard(message: Exclude<FromThread, { ready: true }>): void {
+  #heard(message: Exclude<FromThread, { ready: true }>, from: Running): void {
     const { log, answered } = this.#deps
     if ('crossing' in message) this.#cross(message.crossing)
     else if ('answered' in message) answered(message.answered)
-    else log[message.log](message.fields, message.text)
+    else if ('watches' in message) {
+      addTally(from.watches, message.watches)
+      this.#changed(from, message.watches, 1)
+    } else log[message.log](message.fields, message.text)
+  }
+
+  #changed(from: Running, watches: WatchTally, sign: 1 | -1): void {
+    this.#deps.watches.heard(watches, sign)
+    this.#tell({ watches, sign }, from)
   }
 
   #cross({ port, remoteAddress, remotePort, certificate }: Crossing): void {

@@ -1,9 +1,11 @@
-/** Which requests an API thread answers: GETs and lists of what is stored, of kinds that only the store has a say about. */
+/** Which requests an API thread answers: GETs, lists and watches of what is stored, of kinds that only the store has a say about. */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 
 /** What the main thread alone knows: where it is reached. */
 const OF_MAIN = new Set(['services', 'endpoints', 'discovery.k8s.io/endpointslices'])
+
+const VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class OwnReads {
   readonly #kinds = new Set<string>()
@@ -20,7 +22,7 @@ export class OwnReads {
     if (method !== 'GET' || url === undefined) return false
     try {
       const { verb, resource } = parseRequest(method, url)
-      if (resource === undefined || resource.subresource !== '' || (verb !== 'get' && verb !== 'list')) return false
+      if (resource === undefined || resource.subresource !== '' || !VERBS.has(verb)) return false
       return this.#kinds.has(idOf(resource.group, resource.resource))
     } catch {
       // the main thread says what is wrong with it

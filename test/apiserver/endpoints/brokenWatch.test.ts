@@ -4,9 +4,9 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { Reader } from '../../../src/apiserver/registry/reader.ts'
 import { StreamForms } from '../../../src/apiserver/registry/streamForms.ts'
-import { accessOf, CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+import { accessOf, CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
-const { api, server, faults } = await startTestServer(t)
+const { api, server, faults } = await startTestServer(t, ON_MAIN_THREAD)
 await api.ok(api.post(CONFIGMAPS, configMap('a')))
 const WATCH = `${CONFIGMAPS}?watch=1`
 const broken = (): never => {

@@ -10,9 +10,9 @@ import { FrontDoor } from '../../../src/apiserver/server/frontDoor.ts'
 import { InFlight, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
 import { Strangers } from '../../../src/apiserver/server/strangers.ts'
 import { Abandoned } from '../../../src/program/workTurns.ts'
-import { accessOf, CONFIGMAPS, startTestServer } from '../../support/server.ts'
+import { accessOf, CONFIGMAPS, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
-const { server, faults } = await startTestServer(t)
+const { server, faults } = await startTestServer(t, ON_MAIN_THREAD)
 const { ca, cert, key } = accessOf(server.kubeconfigPath)
 
 /** Asks, and leaves while the server is in a step of the request. Answers how it went on. */

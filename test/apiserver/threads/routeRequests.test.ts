@@ -12,7 +12,7 @@ import type { Key } from '../../../src/storage/store.ts'
 
 const reads = new OwnReads(loadCatalog().types)
 
-t.test('GETs and lists of built-in kinds are answered; everything else crosses', async t => {
+t.test('GETs, lists and watches of built-in kinds are answered; everything else crosses', async t => {
   const space = '/clusters/root:wmw1'
   for (const url of [
     '/api/v1/namespaces/default/configmaps/a',
@@ -20,13 +20,15 @@ t.test('GETs and lists of built-in kinds are answered; everything else crosses',
     '/clusters/*/api/v1/secrets',
     '/api/v1/namespaces',
     '/apis/rbac.authorization.k8s.io/v1/clusterroles/admin',
+    '/api/v1/configmaps?watch=1',
+    `${space}/api/v1/watch/namespaces/default/configmaps`,
   ])
     t.ok(reads.has('GET', url), url)
   for (const [method, url] of [
     ['POST', '/api/v1/namespaces/default/configmaps'],
     ['HEAD', '/api/v1/namespaces/default/configmaps/a'],
-    ['GET', '/api/v1/configmaps?watch=1'],
-    ['GET', '/api/v1/watch/configmaps'],
+    ['GET', '/api/v1/services?watch=1'],
+    ['GET', '/apis/example.com/v1/widgets?watch=1'],
     ['GET', '/api/v1/namespaces/default/pods/p/log'],
     ['GET', '/api/v1/namespaces/default/services/kubernetes'],
     ['GET', '/apis/discovery.k8s.io/v1/endpointslices'],

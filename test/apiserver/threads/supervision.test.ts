@@ -1,6 +1,8 @@
 /** API threads that end, stand still or cannot be told: what the main thread does about it. */
 import { EventEmitter } from 'node:events'
 import t from 'tap'
+import { WatchBudget } from '../../../src/apiserver/flowcontrol/watchBudget.ts'
+import type { WatchTally } from '../../../src/apiserver/flowcontrol/watchTally.ts'
 import {
   type ApiThread,
   ApiThreads,
@@ -10,6 +12,7 @@ import {
   type ThreadStart,
   type ToThread,
 } from '../../../src/apiserver/threads/apiThreads.ts'
+import { WatchTidings } from '../../../src/apiserver/threads/watchTidings.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
 class FakeThread extends EventEmitter {
@@ -42,6 +45,7 @@ function threadsOf(count: number, refuses: () => boolean = () => false) {
   const threads: FakeThread[] = []
   const begun: ThreadStart[] = []
   const errors: string[] = []
+  const watches = new WatchBudget(800)
   let followers = 0
   const apiThreads = new ApiThreads({
     count,
@@ -58,10 +62,11 @@ function threadsOf(count: number, refuses: () => boolean = () => false) {
     keys: { cert: 'first', key: '', ca: '' },
     take() {},
     answered() {},
+    watches,
     clock,
     log: { info() {}, warn() {}, error: (_, text) => errors.push(text) },
   })
-  return { apiThreads, clock, threads, begun, errors, followers: () => followers }
+  return { apiThreads, clock, threads, begun, errors, watches, followers: () => followers }
 }
 
 t.test('a thread that stands still is ended and replaced; one whose loop turns is left alone', async t => {
@@ -128,4 +133,39 @@ t.test('who stops waits until threads have answered, and no longer than it must'
   t.equal(hangs.terminated, 1)
   await clock.advance(60_000)
   t.equal(threads.length, 2, 'none is started any more')
+})
+
+t.test('watches of one thread count in all others, and no longer when it has ended', async t => {
+  const { apiThreads, clock, threads, begun, watches } = threadsOf(2)
+  const owner = { spaces: ['a'], user: 'u', isSyncer: false, isExempt: false, weight: 1 }
+  const place = { space: 'a', resource: 'pods', namespace: '' }
+  const main = [watches.take(owner, place), watches.take(owner, place)]
+  t.same(main, [true, true])
+  const started = apiThreads.start()
+  for (const thread of threads) thread.says({ ready: true })
+  await started
+  const [one, other] = threads as [FakeThread, FakeThread]
+  t.equal(begun[0]!.watches.open, 2, 'it begins with those that are there')
+  const own = new WatchBudget(800)
+  const tidings = new WatchTidings({ budget: own, tell: changed => one.says({ watches: changed }), after() {} })
+  for (let i = 0; i < 3; i++) own.take(owner, place)
+  own.give(owner, place)
+  tidings.tell()
+  watches.take(owner, place)
+  await clock.advance(PULSE_MS)
+  t.equal(watches.all.open, 5)
+  const heardBy = (thread: FakeThread): number =>
+    thread.told.reduce((sum, told) => sum + ('watches' in told ? told.sign * (told.watches as WatchTally).open : 0), 0)
+  t.equal(heardBy(other), 3, 'two of the other, and the one of the main thread')
+  t.equal(heardBy(one), 1)
+  own.take(owner, place)
+  own.give(owner, place)
+  const { length } = other.told
+  tidings.tell()
+  t.equal(other.told.length, length, 'of what has gone again nobody hears')
+  one.emit('exit', 1)
+  t.equal(watches.all.open, 3)
+  t.equal(heardBy(other), 1)
+  await clock.advance(PULSE_MS)
+  t.equal(begun[2]!.watches.open, 3)
 })

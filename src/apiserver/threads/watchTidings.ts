@@ -1,0 +1,41 @@
+/** What changed of a thread's watches, until the other threads hear of it: a moment later, in one message for all. */
+import type { WatchBudget } from '../flowcontrol/watchBudget.ts'
+import { countWatch, emptyTally, type WatchTally } from '../flowcontrol/watchTally.ts'
+
+export interface WatchTidingsDeps {
+  budget: Pick<WatchBudget, 'onChange'>
+  tell(change: WatchTally): void
+  after(delayMs: number, run: () => void): void
+}
+
+/** So much more than its bound somebody may have open who opens them on all threads at once: what comes in such a time. */
+const TELL_MS = 100
+
+export class WatchTidings {
+  readonly #deps: WatchTidingsDeps
+  #change = emptyTally()
+  #isDue = false
+
+  constructor(deps: WatchTidingsDeps) {
+    this.#deps = deps
+    deps.budget.onChange((owner, place, one) => {
+      countWatch(this.#change, owner, place, one)
+      if (this.#isDue) return
+      this.#isDue = true
+      deps.after(TELL_MS, () => {
+        this.#isDue = false
+        this.tell()
+      })
+    })
+  }
+
+  /** Tells at once what is not told yet. */
+  tell(): void {
+    const change = this.#change
+    const { places, spaces, syncers } = change
+    // those that came and went meanwhile
+    if (places.size + spaces.size + syncers.size === 0) return
+    this.#change = emptyTally()
+    this.#deps.tell(change)
+  }
+}
