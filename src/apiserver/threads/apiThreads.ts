@@ -69,6 +69,8 @@ export interface ApiThreadsDeps {
 export const PULSE_MS = 1000
 /** A thread whose loop has not turned for so long is ended. */
 export const STILL_MS = 15_000
+/** A thread that has to load the program and all objects, maybe with others, may take longer to begin. */
+export const START_MS = 60_000
 /** Before a thread is replaced; twice as long each time, until one is up for a minute. */
 const AGAIN_MS = 1000
 const AGAIN_MOST_MS = 30_000
@@ -82,6 +84,7 @@ interface Running {
   readonly pulse: Int32Array
   readonly exited: Promise<void>
   readonly watches: WatchTally
+  isReady: boolean
   lastPulse: number
   lastPulseMs: number
 }
@@ -165,6 +168,7 @@ export class ApiThreads {
       pulse: new Int32Array(memory),
       exited: exited.promise,
       watches: emptyTally(),
+      isReady: false,
       lastPulse: 0,
       lastPulseMs: clock.now(),
     }
@@ -180,8 +184,10 @@ export class ApiThreads {
       this.#replace(clock.now() - begunMs)
     })
     thread.on('message', (message: FromThread) => {
-      if ('ready' in message) ready.resolve()
-      else this.#heard(message, running)
+      if ('ready' in message) {
+        running.isReady = true
+        ready.resolve()
+      } else this.#heard(message, running)
     })
     await ready.promise
   }
@@ -228,7 +234,7 @@ export class ApiThreads {
       if (pulse !== running.lastPulse) {
         running.lastPulse = pulse
         running.lastPulseMs = now
-      } else if (now - running.lastPulseMs >= STILL_MS) {
+      } else if (now - running.lastPulseMs >= (running.isReady ? STILL_MS : START_MS)) {
         this.#deps.log.error({}, 'an API thread stands still; it is ended')
         running.lastPulseMs = now
         void running.thread.terminate()

@@ -8,6 +8,7 @@ import {
   ApiThreads,
   type FromThread,
   PULSE_MS,
+  START_MS,
   STILL_MS,
   type ThreadStart,
   type ToThread,
@@ -85,6 +86,21 @@ t.test('a thread that stands still is ended and replaced; one whose loop turns i
   await clock.advance(PULSE_MS)
   t.equal(threads.length, 3, 'another one is there')
   t.equal(followers(), 2, 'and nobody keeps a log for the one that is gone')
+})
+
+t.test('a thread that takes long to begin is left to it, though not for ever', async t => {
+  const { apiThreads, clock, threads } = threadsOf(2)
+  const started = apiThreads.start()
+  const [slow, hangs] = threads as [FakeThread, FakeThread]
+  await clock.advance(START_MS - PULSE_MS)
+  t.equal(slow.terminated, 0)
+  slow.says({ ready: true })
+  Atomics.add(slow.pulse, 0, 1)
+  await clock.advance(2 * PULSE_MS)
+  t.same([slow.terminated, hangs.terminated], [0, 1])
+  await started
+  await clock.advance(STILL_MS)
+  t.equal(slow.terminated, 1, 'from then on it has to go on')
 })
 
 t.test(
