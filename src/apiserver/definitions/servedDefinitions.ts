@@ -20,6 +20,9 @@ const CONVERSION_TIMEOUT_SECONDS = 30
 /** A list of large objects comes back in one answer. */
 const CONVERSION_LIMIT_BYTES = 256 * 1024 * 1024
 
+/** Definitions that are kept as they were decoded, whoever needs the memory: some megabytes each, where they are large. */
+const LATEST = 4
+
 export interface ServedDefinitionsDeps extends ConversionDeps {
   store: Pick<Store, 'project'>
   types: TypeRegistry
@@ -49,6 +52,8 @@ export class ServedDefinitions {
   readonly #spaces = new Map<string, SpaceDefinitions>()
   /** What is about to be stored for the first time, by space and name. */
   readonly #coming = new Map<string, Readonly<KubeObject>>()
+  /** Those that were looked at last, in that order: they are changed again within moments, and collections come between. */
+  readonly #latest = new Map<string, KubeObject>()
   /** Those that could not be understood, by space and name. */
   readonly #unsettled = new Map<string, Stored>()
 
@@ -133,6 +138,7 @@ export class ServedDefinitions {
   }
 
   #forget({ space, name }: Key): void {
+    this.#latest.delete(idOf({ space, name }))
     const known = this.#spaces.get(space)
     const record = known?.byName.get(name)
     if (known === undefined || record === undefined) return
@@ -172,7 +178,12 @@ export class ServedDefinitions {
     const { space, name } = stored.key
     const served = this.#spaces.get(space)?.byName.get(name)
     const before = served ? served.definition.deref() : this.#coming.get(idOf(stored.key))
-    return (before && decodeBesideSpec(stored, before)) ?? decodeObject(stored)
+    const definition = (before && decodeBesideSpec(stored, before)) ?? decodeObject(stored)
+    const id = idOf(stored.key)
+    this.#latest.delete(id)
+    this.#latest.set(id, definition)
+    if (this.#latest.size > LATEST) this.#latest.delete(this.#latest.keys().next().value!)
+    return definition
   }
 
   /** Names of a group may have become free: those that wait for one get another look. */

@@ -43,7 +43,8 @@ export function keepSystemMetadata(object: KubeObject, old: KubeObject): void {
 /** `/status` changes the status, and of the metadata what is not in `kept`. */
 export function onlyStatus(object: KubeObject, old: KubeObject, kept: readonly ClientMetadata[]): void {
   const { status, metadata } = object
-  for (const field of Object.keys(object)) if (field !== 'status') delete object[field]
+  // the status, too: it stays where it is in the text, behind the spec
+  for (const field of Object.keys(object)) delete object[field]
   const copy = cloneJson(old)
   const { metadata: before } = copy
   Object.assign(object, copy)

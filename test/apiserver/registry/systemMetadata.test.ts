@@ -49,6 +49,14 @@ t.test('a new object gets what only the server can say, and loses what the clien
   t.equal((await one(t, 'v1/namespaces', space)).made.metadata.namespace, undefined)
 })
 
+t.test('a status that is written stays behind the spec in the text of its object', async t => {
+  const { change, made } = await one(t, 'apps/v1/deployments', deployment('d'))
+  const order = Object.keys(made)
+  const written = await change(object => Object.assign(object, { status: { replicas: 1 } }), { subresource: 'status' })
+  t.same(written.status, { replicas: 1 })
+  t.strictSame(Object.keys(written), order)
+})
+
 t.test('an update leaves them as they are', async t => {
   const { made, change, store } = await one(t, 'apps/v1/deployments', deployment('d'))
   await change(({ metadata }) => {
