@@ -47,7 +47,7 @@ interface TrackOptions {
   /** Paths that this request cannot write (`['status']` on the main resource); nobody comes to own them through it. */
   ignored?: readonly (readonly string[])[]
   /** For kinds whose versions differ: `undefined` for one that is not served, whose claims then end. */
-  inVersion?: (apiVersion: string) => VersionForm | undefined
+  inVersion?: ((apiVersion: string) => VersionForm | undefined) | undefined
 }
 
 export interface TrackUpdateOptions extends TrackOptions {
@@ -58,7 +58,7 @@ export interface TrackUpdateOptions extends TrackOptions {
    * What an empty object of the kind holds, for kinds whose structs are always there: at creation nobody comes to own those
    * structs themselves. Default: nothing.
    */
-  zero?: Record<string, unknown>
+  zero?: Record<string, unknown> | undefined
 }
 
 export interface ApplyOptions extends TrackOptions {

@@ -172,15 +172,15 @@ export class ObjectRules {
     if (isOfVersion(object, type)) FORMS[type.form].finish(object, type.schema)
   }
 
-  zeroOf({ form, schema }: ResourceType): { zero?: Record<string, unknown> } {
+  zeroOf({ form, schema }: ResourceType): Record<string, unknown> | undefined {
     const make = FORMS[form].zeroObject
-    if (make === undefined || schema === undefined) return {}
+    if (make === undefined || schema === undefined) return undefined
     let zero = this.#zeros.get(schema)
     if (zero === undefined) {
       zero = make(schema)
       this.#zeros.set(schema, zero)
     }
-    return { zero }
+    return zero
   }
 
   annotate(object: KubeObject, space: string): void {

@@ -116,7 +116,13 @@ export class Preparation {
     const others = otherVersions(this.deps.typeAt, space, type)
     const shown = others.inVersion ? type : target
     const after = others.inVersion ? inVersionOf(type, object) : object
-    return { ...others, ...this.rules.zeroOf(shown), after, schema: shown.schema, apiVersion: after.apiVersion }
+    return {
+      inVersion: others.inVersion,
+      zero: this.rules.zeroOf(shown),
+      after,
+      schema: shown.schema,
+      apiVersion: after.apiVersion,
+    }
   }
 }
 

@@ -65,37 +65,38 @@ const NO_RESOURCE = { resource: undefined, watch: false }
 
 /** `watch` tells that the path asks for one, as `/api/v1/watch/…` did before there was a query parameter for it. */
 function parseResourcePath(path: string): { resource: ResourceRequest | undefined; watch: boolean } {
-  const parts = path
-    .split('/')
-    .filter(part => part !== '')
-    .map(decode)
+  const parts: string[] = []
+  for (const part of path.split('/')) if (part !== '') parts.push(decode(part))
   let group: string
-  let rest: string[]
+  /** Where what is not read yet begins. */
+  let at: number
   if (parts[0] === 'api' && parts.length >= 3) {
     group = ''
-    rest = parts.slice(1)
+    at = 1
   } else if (parts[0] === 'apis' && parts.length >= 4) {
     group = parts[1]!
-    rest = parts.slice(2)
+    at = 2
   } else return NO_RESOURCE
-  const version = rest[0]!
-  const watch = rest[1] === 'watch' && rest.length > 2
-  rest = rest.slice(watch ? 2 : 1)
+  const version = parts[at++]!
+  const watch = parts[at] === 'watch' && parts.length > at + 1
+  if (watch) at++
   let namespace = ''
   // /namespaces/<name>[/status|/finalize] is the Namespace itself; anything else below it is in that namespace.
   if (
-    rest[0] === 'namespaces' &&
-    rest.length >= 3 &&
-    !(group === '' && (rest[2] === 'status' || rest[2] === 'finalize'))
+    parts[at] === 'namespaces' &&
+    parts.length >= at + 3 &&
+    !(group === '' && (parts[at + 2] === 'status' || parts[at + 2] === 'finalize'))
   ) {
-    namespace = rest[1]!
-    rest = rest.slice(2)
+    namespace = parts[at + 1]!
+    at += 2
   }
-  const [name = '', ...further] = rest.slice(1)
+  const name = parts[at + 1] ?? ''
+  const further = at + 2
   // what comes after `proxy` is for whom it leads to
-  const subresource = further[0] === 'proxy' ? 'proxy' : further.join('/')
+  const isProxy = parts[further] === 'proxy'
+  const subresource = parts.length <= further ? '' : isProxy ? 'proxy' : parts.slice(further).join('/')
   return {
-    resource: { group, version, resource: rest[0]!, name, subresource, namespace },
+    resource: { group, version, resource: parts[at]!, name, subresource, namespace },
     watch,
   }
 }

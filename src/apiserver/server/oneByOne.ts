@@ -64,8 +64,7 @@ export class OneByOne {
 
   /** `path`: whose turn the next request on it is to be. */
   belongs(socket: Socket, path: readonly string[]): void {
-    const feed = this.#feeds.get(socket)
-    if (feed !== undefined) feed.owner = path
+    this.#feeds.get(socket)?.belongs(path)
   }
 
   /** A request on it was refused for want of a credential: those that were not go before. */
@@ -80,8 +79,9 @@ class Feed {
   readonly #socket: Socket
   readonly #parse: (piece: Buffer) => void
   readonly #gate: Pick<LoopGate, 'enter'>
-  /** Of the latest request that was let in. */
-  owner: readonly string[] | undefined
+  /** Of the latest request that was let in, and where it stands by that. */
+  #owner: readonly string[] | undefined
+  #known: readonly string[] | undefined
   #wasRefused = false
   /** What has arrived and was not parsed. */
   readonly #waiting: Buffer[] = []
@@ -125,9 +125,16 @@ class Feed {
     response.on('close', this.#answered)
   }
 
+  belongs(owner: readonly string[]): void {
+    if (owner === this.#owner) return
+    this.#owner = owner
+    this.#known = ['known', ...owner]
+  }
+
   refused(): void {
     this.#wasRefused = true
-    this.owner = undefined
+    this.#owner = undefined
+    this.#known = undefined
   }
 
   upgrades(request: IncomingMessage): void {
@@ -159,7 +166,7 @@ class Feed {
    * credential that they are about to show. Whoever makes up many stands where all do that show the same.
    */
   #path(): readonly string[] {
-    if (this.owner !== undefined) return ['known', ...this.owner]
+    if (this.#known !== undefined) return this.#known
     const shown = this.#request === undefined && this.#waiting[0] ? credentialOf(this.#waiting[0]) : ''
     return [STRANGER, networkOf(this.#socket.remoteAddress), this.#wasRefused ? 'refused' : 'new', shown]
   }
