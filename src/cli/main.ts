@@ -5,6 +5,7 @@ import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../apiserver/serviceNetwork/se
 import { CONTROLLER_NAMES } from '../controllers/controllerNames.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
 import { COMPLETE, SHELLS, type Shell } from './completion/shells.ts'
+import { OUTPUT } from './printFound.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
 import { endWithReader, processTerminal, type Terminal } from './ws/terminal.ts'
@@ -98,6 +99,7 @@ const STORED_OBJECT: readonly Setting[] = [
     flags: '--key <key>',
     description: 'all of it at once: <space>/<group>/<resource>/<namespace>/<name>, parts may be empty',
   },
+  OUTPUT,
 ]
 
 /** Of a server. */
@@ -257,6 +259,7 @@ const SYNCER: readonly Setting[] = [
   { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
   HEALTH_ADDRESS,
   ...LOG,
+  { ...OUTPUT, description: 'with --dry-run: a document for programs' },
 ]
 
 const COMMANDS: readonly SubCommand[] = [
@@ -282,7 +285,7 @@ const COMMANDS: readonly SubCommand[] = [
         name: 'status',
         summary: 'how the syncer on this machine is; the exit code says whether it is ready',
         notes: 'Exit codes: 0 it is ready, 1 it is not, or nobody answers.',
-        settings: [CONFIG, HEALTH_ADDRESS],
+        settings: [CONFIG, HEALTH_ADDRESS, OUTPUT],
         inFile: SYNCER,
         load: async () => (await import('./syncerStatusCommand.ts')).syncerStatus,
       },
@@ -293,7 +296,7 @@ const COMMANDS: readonly SubCommand[] = [
           'The cluster notes its mailbox in ConfigMap kube-system/orrery-syncer, and a syncer that comes from another\n' +
           'one stops. After adopt, the syncer of the new mailbox deletes what the former one placed and the new\n' +
           'mailbox does not hold. End the former syncer first.',
-        settings: [CONFIG, ...BETWEEN],
+        settings: [CONFIG, ...BETWEEN, OUTPUT],
         inFile: SYNCER,
         load: async () => (await import('./syncer.ts')).adoptCluster,
       },
@@ -344,14 +347,14 @@ const COMMANDS: readonly SubCommand[] = [
         name: 'verify',
         summary: 'check every row of the store; changes nothing',
         notes: 'Exit codes: 0 all is intact, 1 something is damaged; standard output says what is lost.',
-        settings: [CONFIG, STOPPED_DATA_DIR],
+        settings: [CONFIG, STOPPED_DATA_DIR, OUTPUT],
         inFile: START,
         load: async () => (await import('./store.ts')).verifyStore,
       },
       {
         name: 'stats',
         summary: 'what the store holds; changes nothing',
-        settings: [CONFIG, STOPPED_DATA_DIR],
+        settings: [CONFIG, STOPPED_DATA_DIR, OUTPUT],
         inFile: START,
         load: async () => (await import('./store.ts')).storeStats,
       },

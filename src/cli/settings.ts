@@ -19,13 +19,16 @@ export interface Setting {
   /** `true` or `false`; the flag alone means `true`. Write its flags as `--x [bool]`. */
   boolean?: boolean
   required?: boolean
+  /** Neither in the environment nor in a config file. */
+  flagOnly?: boolean
   /** A further environment variable, of another program whose settings are understood; empty is as if it was not there. */
   alias?: string
 }
 
 export function addSettings(command: Command, settings: readonly Setting[]): void {
   for (const setting of settings) {
-    const option = new Option(setting.flags, setting.description).env(variableOf(setting))
+    const option = new Option(setting.flags, setting.description)
+    if (!setting.flagOnly) option.env(variableOf(setting))
     if (setting.default !== undefined) option.default(setting.default)
     if (setting.choices) option.choices(setting.choices)
     if (setting.number) option.argParser(wholeNumber)
@@ -94,7 +97,8 @@ async function configOf(path: string, settings: readonly Setting[]): Promise<Rec
   const { checkerOf } = await import('../apimachinery/ownDocuments.ts')
   const text = textOf(path)
   try {
-    const properties = Object.fromEntries(settings.map(setting => [nameOf(setting), schemaOf(setting)]))
+    const inFile = settings.filter(setting => !setting.flagOnly)
+    const properties = Object.fromEntries(inFile.map(setting => [nameOf(setting), schemaOf(setting)]))
     const check = checkerOf<Record<string, ConfigValue>>(
       { type: 'object', properties, additionalProperties: false },
       'the config file',

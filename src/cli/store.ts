@@ -6,26 +6,32 @@ import { readAcknowledged } from '../storage/level/acknowledged.ts'
 import { assessLoss } from '../storage/level/salvage.ts'
 import { type FolderOptions, type Read, readStore } from '../storage/level/storeFolder.ts'
 import { isStorageError, type Stored } from '../storage/store.ts'
+import { printFound } from './printFound.ts'
 
-const print = (line: string): void => {
-  process.stdout.write(`${line}\n`)
-}
+const VERIFIED = { kind: 'StoreVerification' }
 
 /** Exit code 1 when something is damaged; what is lost is on standard output, a line each. */
 export async function verifyStore(settings: Record<string, unknown>): Promise<number> {
   const folder = folderOf(settings.dataDir as string)
   try {
     const read = await readStore(folder, () => {})
-    print(read === undefined ? nothing(folder) : `intact: ${summary(read)}`)
+    const line = read === undefined ? nothing(folder) : `intact: ${summary(read)}`
+    const { objects = 0, logEntries = 0, state } = read?.inspection ?? {}
+    const found = { ...VERIFIED, intact: true, objects, logEntries, revision: state?.revision, findings: [], lost: [] }
+    await printFound(settings, [line], found)
     return 0
   } catch (error) {
     if (!isStorageError(error, 'Damaged')) throw error
   }
   const loss = await assessLoss(folder)
-  for (const finding of loss?.findings ?? []) print(`damaged: ${finding}`)
-  for (const lost of loss?.lost ?? []) print(`lost: ${lost}`)
-  print(`${folder.path} is damaged; ${loss?.kept} objects are intact`)
-  print('put back a backup of the whole data folder, or go on with what is intact: orrery start --accept-loss')
+  const { findings = [], lost = [], kept = 0 } = loss ?? {}
+  const lines = [
+    ...findings.map(finding => `damaged: ${finding}`),
+    ...lost.map(each => `lost: ${each}`),
+    `${folder.path} is damaged; ${kept} objects are intact`,
+    'put back a backup of the whole data folder, or go on with what is intact: orrery start --accept-loss',
+  ]
+  await printFound(settings, lines, { ...VERIFIED, intact: false, objects: kept, findings, lost })
   return 1
 }
 
@@ -40,28 +46,52 @@ export async function storeStats(settings: Record<string, unknown>): Promise<num
     kinds.set(kind, { objects: sum.objects + 1, bytes: sum.bytes + bytes.length })
   })
   if (read === undefined) {
-    print(nothing(folder))
+    await printFound(settings, [nothing(folder)], { kind: 'StoreStats', objects: 0, kinds: [] })
     return 0
   }
   const { inspection } = read
+  const { compactedRevision, logEntries, versions, objects, objectBytes } = inspection
+  const counts = {
+    revision: inspection.state!.revision,
+    acknowledgedRevision: await readAcknowledged(folder.path),
+    compactedRevision,
+    logEntries,
+    versions,
+    objects,
+    objectBytes,
+    diskBytes: await bytesIn(folder.path),
+    spaces: spaces.size,
+  }
+  const biggestFirst = [...kinds]
+    .sort(([, a], [, b]) => b.bytes - a.bytes)
+    .map(([resource, sum]) => ({ resource, ...sum }))
   const facts: [string, string | number][] = [
-    ['newest revision', inspection.state!.revision],
-    ['acknowledged at least', (await readAcknowledged(folder.path)) ?? 'not known'],
-    ['history from revision', inspection.compactedRevision],
-    ['log entries', inspection.logEntries],
-    ['old versions', inspection.versions],
-    ['objects', inspection.objects],
-    ['bytes of objects', inspection.objectBytes],
-    ['bytes on disk', await bytesIn(folder.path)],
-    ['spaces', spaces.size],
-    ...[...kinds]
-      .sort(([, a], [, b]) => b.bytes - a.bytes)
-      .map(([kind, { objects, bytes }]): [string, string] => [`  ${kind}`, `${objects} objects, ${bytes} bytes`]),
+    ...Object.entries(counts).map(([name, value]): [string, string | number] => [
+      WORDS[name as keyof typeof counts],
+      value ?? 'not known',
+    ]),
+    ...biggestFirst.map(({ resource, objects, bytes }): [string, string] => [
+      `  ${resource}`,
+      `${objects} objects, ${bytes} bytes`,
+    ]),
   ]
   const width = Math.max(...facts.map(([what]) => what.length))
-  for (const [what, value] of facts) print(`${what.padEnd(width)}  ${value}`)
+  const lines = facts.map(([what, value]) => `${what.padEnd(width)}  ${value}`)
+  await printFound(settings, lines, { kind: 'StoreStats', ...counts, kinds: biggestFirst })
   return 0
 }
+
+const WORDS = {
+  revision: 'newest revision',
+  acknowledgedRevision: 'acknowledged at least',
+  compactedRevision: 'history from revision',
+  logEntries: 'log entries',
+  versions: 'old versions',
+  objects: 'objects',
+  objectBytes: 'bytes of objects',
+  diskBytes: 'bytes on disk',
+  spaces: 'spaces',
+} as const
 
 export function folderOf(dataDir: string): FolderOptions {
   if (!existsSync(dataDir))

@@ -8,12 +8,13 @@ import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import { readStore } from '../storage/level/storeFolder.ts'
 import type { Key, Stored } from '../storage/store.ts'
 import { apart } from '../storage/texts.ts'
+import { printFound } from './printFound.ts'
 import { folderOf } from './store.ts'
 
-/** Prints the object, JSON. */
+/** Prints the object, JSON unless `-o` says YAML. */
 export async function getStored(settings: Record<string, unknown>): Promise<number> {
   const { object } = await find(settings)
-  process.stdout.write(`${JSON.stringify(object, undefined, 2)}\n`)
+  await printFound(settings, [JSON.stringify(object, undefined, 2)], object)
   return 0
 }
 
@@ -22,15 +23,15 @@ export async function getStored(settings: Record<string, unknown>): Promise<numb
  * of. Finalizers are not waited for, and what the object holds stays.
  */
 export async function deleteStored(settings: Record<string, unknown>): Promise<number> {
-  const { key, revision, name } = await find(settings)
+  const { key, revision, name, object } = await find(settings)
   const { path, established } = folderOf(settings.dataDir as string)
   const store = await openLevelStore({ path, ...(established !== undefined && { established }) })
   try {
     const result = await store.write({ key, expect: revision, mutation: { type: 'delete' } })
     if (!result.ok) throw new Error(`${name} was changed meanwhile; try again`)
-    process.stdout.write(
-      `deleted ${name}: it was of revision ${revision}, and is gone with ${result.stored.revision}\n`,
-    )
+    const line = `deleted ${name}: it was of revision ${revision}, and is gone with ${result.stored.revision}`
+    if (settings.output !== undefined) process.stderr.write(`${line}\n`)
+    await printFound(settings, [line], object)
   } finally {
     await store.close()
   }

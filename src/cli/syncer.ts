@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
+import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
 import { isRenewalCredential } from '../apimachinery/syncerCredential.ts'
 import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions, TlsMaterial } from '../client/http/options.ts'
@@ -10,11 +11,12 @@ import { RenewedToken } from '../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
-import { adopt, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
+import { adopt, CONFIG_MAPS, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
 import { inCluster, versionOf } from './inCluster.ts'
 import { createLightLog } from './lightLog.ts'
 import { logChoice } from './logLevel.ts'
+import { printFound } from './printFound.ts'
 import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
@@ -82,7 +84,7 @@ async function run(settings: Record<string, unknown>): Promise<number> {
   } satisfies SyncerOptions
   if (isDryRun) {
     try {
-      return await tellRehearsal(options)
+      return await tellRehearsal(options, settings)
     } finally {
       center.close()
       cluster.close()
@@ -142,12 +144,11 @@ export async function adoptCluster(settings: Record<string, unknown>): Promise<n
     const toKubeconfig = (settings.toKubeconfig as string | undefined) ?? 'the pod it runs in'
     await accepted('the cluster', toKubeconfig, requireOtherServer(center, cluster))
     const before = await adopt(cluster, mailbox)
-    if (before && isFrom(before, mailbox))
-      process.stdout.write(`the cluster is served from the mailbox ${name} already\n`)
-    else {
-      const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
-      process.stdout.write(`the cluster is served from the mailbox ${name} from now on (before: ${former})\n`)
-    }
+    const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
+    const same = before !== undefined && isFrom(before, mailbox)
+    const line = `the cluster is served from the mailbox ${name} ${same ? 'already' : `from now on (before: ${former})`}`
+    if (settings.output !== undefined) process.stderr.write(`${line}\n`)
+    await printFound(settings, [line], await cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
     return 0
   } finally {
     center.close()

@@ -1,11 +1,16 @@
 /** `orrery syncer --dry-run`: what a syncer would do in its cluster, one line for each object. */
+
 import { type Rehearsal, type Rehearsed, rehearse } from '../syncer/rehearsal.ts'
 import type { SyncerOptions } from '../syncer/syncer.ts'
+import { printFound } from './printFound.ts'
 
 const EXIT = { nothing: 0, something: 1, refused: 2, unknown: 3 }
 
 /** Its exit code says what came of it. */
-export async function tellRehearsal(options: SyncerOptions): Promise<number> {
+export async function tellRehearsal(
+  options: SyncerOptions,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<number> {
   let rehearsal: Rehearsal
   try {
     rehearsal = await rehearse(options)
@@ -13,7 +18,7 @@ export async function tellRehearsal(options: SyncerOptions): Promise<number> {
     return tellUnknown(error)
   }
   for (const note of rehearsal.notes) process.stderr.write(`Note: ${note}\n`)
-  for (const line of rehearsalLines(rehearsal.acts)) process.stdout.write(`${line}\n`)
+  await printFound(settings, rehearsalLines(rehearsal.acts), { kind: 'SyncerRehearsal', acts: rehearsal.acts })
   return exitCodeOf(rehearsal.acts)
 }
 

@@ -2,6 +2,7 @@
 import { text } from 'node:stream/consumers'
 import { at, num, record, str } from '../apimachinery/fields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
+import { printFound } from './printFound.ts'
 import { healthAddress } from './syncerHealth.ts'
 
 const PATIENCE_MS = 5000
@@ -13,7 +14,7 @@ export async function syncerStatus(settings: Record<string, unknown>): Promise<n
   const address = settings.healthAddress as string | undefined
   const { host, port } = healthAddress(address)
   const status = await asked(host === '::' ? '127.0.0.1' : host, port)
-  for (const line of statusLines(status)) process.stdout.write(`${line}\n`)
+  await printFound(settings, statusLines(status), { kind: 'SyncerStatus', ...record(status) })
   return at(status, 'ready') === true ? 0 : 1
 }
 

@@ -55,7 +55,7 @@ export interface Mailbox {
   readonly space?: string | undefined
 }
 
-const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
+export const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const RECORD_NAME = `ConfigMap ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name}`
 const ABOUT = 'From which mailbox the Orrery syncer serves this cluster. See "orrery syncer adopt --help".'
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
+import { parse } from 'yaml'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import { create, key } from '../storage/support.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
@@ -65,6 +66,18 @@ t.test('a stopped store is verified and counted', async t => {
     /^ {2}configmaps +1 objects, \d+ bytes$/m,
   ])
     t.match(out, fact)
+  const verified = await run('store', 'verify', '--data-dir', dataDir, '-o', 'json')
+  t.match(JSON.parse(verified.out), { kind: 'StoreVerification', intact: true, objects: 2, revision: 4, lost: [] })
+  const counted = await run('store', 'stats', '--data-dir', dataDir, '-o', 'yaml')
+  t.match(parse(counted.out), {
+    kind: 'StoreStats',
+    revision: 4,
+    spaces: 2,
+    kinds: [
+      { resource: 'configmaps', objects: 1 },
+      { resource: 'deployments.apps', objects: 1 },
+    ],
+  })
   t.same(readdirSync(join(dataDir, 'store')), before, 'and nothing was changed')
 })
 
@@ -102,6 +115,8 @@ t.test(
     })
     const assessed = await run('store', 'verify', '--data-dir', dataDir)
     t.match(assessed, { code: 1, out: /^damaged: .*acknowledged writes are missing/ })
+    const document = await run('store', 'verify', '--data-dir', dataDir, '-o', 'json')
+    t.match(JSON.parse(document.out), { intact: false, findings: [/acknowledged writes are missing/] })
     const again = await start(t, dataDir, '--accept-loss')
     const told = await again.stop()
     t.match(told, /"what":"\d+ acknowledged writes are missing.*"msg":"the store was damaged"/)

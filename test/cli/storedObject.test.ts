@@ -79,10 +79,14 @@ t.test('a running server is left alone; a watcher resumes behind the deletion', 
     code: 0,
     out: `deleted configmaps app/poison of space root:lab (${id}): `,
   })
-  t.match(await store(center.dataDir, 'delete', '--space', id, '--resource', 'namespaces', '--name', 'app'), {
-    code: 0,
-    err: 'note: what is in the Namespace stays; make it again',
-  })
+  t.match(
+    await store(center.dataDir, 'delete', '--space', id, '--resource', 'namespaces', '--name', 'app', '-o', 'yaml'),
+    {
+      code: 0,
+      out: /^---\napiVersion: v1\nkind: Namespace\n/,
+      err: /^deleted namespaces app of space .*\nnote: what is in the Namespace stays; make it again/,
+    },
+  )
   await center.start()
   t.equal(center.world.get(id, 'configmaps app/poison'), undefined)
   const stop = new AbortController()

@@ -70,7 +70,10 @@ t.test('the command says it in words, and by its exit code', async t => {
     syncerStatus({ healthAddress: `127.0.0.1:${await freePort()}` }),
     /^no syncer tells how it is at 127.0.0.1:\d+ \(.*\): is it running, with this --health-address\?/,
   )
-  t.match(said, ['State:                serving\n'])
+  t.equal(await syncerStatus({ healthAddress, output: 'json' }), 1)
+  t.match(said.join(''), /^State: {16}serving\n/)
+  const document = said.find(text => text.startsWith('{'))
+  t.match(JSON.parse(document!), { kind: 'SyncerStatus', state: 'serving', known: false })
 })
 
 t.test('each fact is a line', async t => {

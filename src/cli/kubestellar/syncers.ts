@@ -23,7 +23,7 @@ import { httpSpaceClient } from '../../client/http/httpClient.ts'
 import { loadKubeconfig } from '../../client/kubeconfig.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import { adopt, mailboxOf, requireOtherServer } from '../../syncer/identity.ts'
+import { adopt, CONFIG_MAPS, mailboxOf, requireOtherServer } from '../../syncer/identity.ts'
 import { formatIn, printObjects } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
@@ -54,7 +54,6 @@ export interface SyncerOptions {
   timeout: string
 }
 
-const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
 const ACCOUNT = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
 const COLUMNS = ['SYNCTARGET', 'READY', 'HEARTBEAT', 'SESSION', 'CREDENTIAL', 'LAST USED', 'EXPIRES']

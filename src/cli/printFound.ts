@@ -1,0 +1,23 @@
+/** What commands of `orrery` say: lines for people, or with `-o` a document for programs. */
+import type { Setting } from './settings.ts'
+import { processTerminal } from './ws/terminal.ts'
+import { ANSWERS_VERSION } from './ws/version.ts'
+
+export const OUTPUT: Setting = {
+  flags: '-o, --output <format>',
+  description: 'a document for programs',
+  choices: ['json', 'yaml'],
+  flagOnly: true,
+}
+
+/** @param document of a kind of ours, where it names no `apiVersion` */
+export async function printFound(
+  settings: Readonly<Record<string, unknown>>,
+  lines: readonly string[],
+  document: object,
+): Promise<void> {
+  const { output } = settings as { output?: 'json' | 'yaml' }
+  if (output === undefined) return processTerminal.out(lines.join('\n'))
+  const { printDocument } = await import('./ws/output.ts')
+  await printDocument({ apiVersion: ANSWERS_VERSION, ...document }, output, processTerminal)
+}
