@@ -81,6 +81,32 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apimachinery/jsonInSteps.ts', 'PIECE', bytes],
   ],
   'nesting of a body, and of what a patch makes': [['src/apimachinery/values.ts', 'NESTING_LIMIT', count]],
+  'unknown fields and repeated keys of a body that are told': [
+    ['src/apimachinery/repeatedKeys.ts', 'FINDINGS_LIMIT', count],
+  ],
+  'entries of an `Accept` header; parameters of each': [
+    [`${ENDPOINTS}/negotiate.ts`, 'ENTRIES_LIMIT', count],
+    [`${ENDPOINTS}/negotiate.ts`, 'PARAMETERS_LIMIT', count],
+  ],
+  'what is sent behind a request that has no answer yet': [[`${SERVER}/oneByOne.ts`, 'WAITING_BYTES', bytes]],
+  'errors of a large object; their characters': [
+    ['src/apiserver/registry/firstErrors.ts', 'MAX_ERRORS', count],
+    ['src/apiserver/registry/firstErrors.ts', 'MAX_CHARACTERS', bytes],
+  ],
+  'list of [what nobody said](architecture.md#what-nobody-said) of an object': [
+    ['src/apiserver/registry/provenance.ts', 'MAX_NOTE', bytes],
+  ],
+  "value of a policy's expression, as JSON; what its mutations make of an object": [
+    ['src/apiserver/admission/fromCel.ts', 'MAX_CHARACTERS', binary],
+    ['src/apiserver/admission/mutatingPolicies.ts', 'MAX_OBJECT_CHARACTERS', binary],
+  ],
+  'what a `messageExpression` says; an audit annotation': [
+    ['src/apiserver/admission/policyVerdict.ts', 'MAX_MESSAGE_BYTES', bytes],
+    ['src/apiserver/admission/policyVerdict.ts', 'MAX_ANNOTATION_BYTES', bytes],
+  ],
+  'work to cut the upsync sets of an EdgePlacement to what is granted': [
+    [`${TRANSLATOR}/upsyncGrants.ts`, 'MAX_STEPS', count],
+  ],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
   'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],
   'YAML of one space in line for a thread': [['src/program/threadPool.ts', 'LINE', count]],
