@@ -25,10 +25,12 @@ export function paceEnds(
     const emit: (event: string | symbol, ...told: unknown[]) => boolean = socket.emit
     // an address is not known any more once its connection has ended
     const path = [networkOf(socket.remoteAddress)]
-    socket.emit = (event: string | symbol, ...told: unknown[]): boolean => {
-      if (event !== 'end' && event !== 'close') return emit.call(socket, event, ...told)
+    const later = (event: string | symbol, told: readonly unknown[]): boolean => {
       gate.enter(path, () => void emit.call(socket, event, ...told))
       return true
     }
+    // each piece that arrives comes this way: nothing is kept of what is told at once
+    socket.emit = (event: string | symbol, ...told: unknown[]): boolean =>
+      event === 'end' || event === 'close' ? later(event, told) : emit.call(socket, event, ...told)
   })
 }
