@@ -99,6 +99,7 @@ backend center
     // through the balancer
     inventory: outside,
     special: insidePath,
+    orrery: join(BIN, 'orrery'),
     async type(kubeconfig, program, ...typed) {
       const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, cwd: dir }
       return (await promisify(execFile)(join(BIN, program), typed, options)).stdout

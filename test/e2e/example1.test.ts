@@ -1,4 +1,5 @@
 /** KubeStellar's extended example runs unchanged. */
+import { join } from 'node:path'
 import t from 'tap'
 import { startHarness } from '../cli/support.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
@@ -13,13 +14,14 @@ t.test('the extended example of KubeStellar runs unchanged', { skip: noKubectl()
     dir: harness.dir,
     inventory: admin,
     special: admin,
+    orrery: join(import.meta.dirname, '../../bin/orrery'),
     async type(kubeconfig, program, ...args) {
       const { code, out, err } = await harness.run(program, args, kubeconfig)
       t.equal(code, 0, `${program} ${args.join(' ')}\n${err}`)
       return out
     },
     startSyncer(name, from, to) {
-      const state = `${harness.dir}/${name}-state`
+      const state = join(harness.dir, `${name}-state`)
       Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state])
     },
   })

@@ -9,9 +9,10 @@ import {
   readdirSync,
   readFileSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
 import { ENTRY_ASSET } from '../../src/program/parts.ts'
 import { buildImages } from '../../tools/release/images.ts'
@@ -21,12 +22,24 @@ import { Api } from '../support/api.ts'
 import { run, startOrrery } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { accessOf, CONFIGMAPS, temporaryDir } from '../support/server.ts'
+import { noKubectl } from './support/example1.ts'
+import { playInstalled } from './support/installedGround.ts'
 
 // It bundles, and writes more than 100 MB.
 t.setTimeout(FILE_LIMIT_MS)
 
 const ADDON = /^classic-level-[0-9a-f]{16}\.node$/
 const BUILD = { gitCommit: 'c'.repeat(40), gitTreeState: 'clean', buildDate: '2026-01-31T10:20:30Z' }
+const isRoot = process.getuid!() === 0
+/** With which a user, too, may mount. */
+const namespaces = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount']
+
+interface ImageConfig {
+  Entrypoint: string[]
+  Cmd: string[]
+  Env: string[]
+}
+
 const bin = temporaryDir(t)
 const program = join(bin, 'orrery')
 const parts = await buildParts()
@@ -114,25 +127,9 @@ t.test(
   'in its image it runs without a shell, without root and without writing to it',
   { skip: noMounts() },
   async t => {
-    const layout = join(temporaryDir(t), 'oci')
-    const [version, commit] = ['0.0.1', BUILD.gitCommit]
-    const date = new Date(BUILD.buildDate)
-    buildImages({ program, addon: addonPath(), terms: '', folder: layout, version, commit, date, level: 1 })
-    const blob = (digest: string): string => join(layout, 'blobs', digest.replace(':', '/'))
-    const json = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T
-    const { manifests } = json<{ manifests: { digest: string }[] }>(join(layout, 'index.json'))
-    const { config, layers } = json<{ config: { digest: string }; layers: { digest: string }[] }>(
-      blob(manifests[0]!.digest),
-    )
-    const image = json<{ config: { Entrypoint: string[]; Cmd: string[]; Env: string[] } }>(blob(config.digest)).config
-
-    const root = temporaryDir(t)
-    for (const { digest } of layers) execFileSync('tar', ['-xzf', blob(digest), '-C', root, '--no-same-owner'])
-    chmodSync(root, 0o755)
+    const { root, image, layout } = unpackedImage(t)
     t.notOk(existsSync(join(root, 'bin/sh')) || existsSync(join(root, 'usr/bin/env')), 'no shell')
     // As a container runtime would set it up, with a data dir that runs no programs: the engine is beside the program.
-    const isRoot = process.getuid!() === 0
-    const user = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount']
     const owner = isRoot ? 'uid=65532,gid=65532,' : ''
     const asUser = isRoot ? '--userspec=65532:65532' : ''
     const command = [...image.Entrypoint, ...image.Cmd, '--bind-address', '127.0.0.1', '--secure-port', '0'].join(' ')
@@ -144,7 +141,7 @@ t.test(
     ! touch ${root}/file 2>/dev/null
     (env -i ${image.Env.join(' ')} ORRERY_DISK_RESERVE_MIB=0 chroot ${asUser} ${root} ${command} 2>${layout}/log & echo $! >${layout}/pid; wait) |
       { read line; echo "$line"; grep Uid: /proc/$(cat ${layout}/pid)/status; ls ${root}/data; kill $(cat ${layout}/pid); }`
-    const ran = await run('unshare', [...user, 'sh', '-c', script.replaceAll('chroot', commandPath('chroot'))])
+    const ran = await run('unshare', [...namespaces, 'sh', '-c', script.replaceAll('chroot', commandPath('chroot'))])
     t.match(
       ran.out,
       /^orrery ready: https:/,
@@ -156,6 +153,27 @@ t.test(
   },
 )
 
+t.test('in a root without Node.js it plays the example', { skip: noMounts() || noKubectl() }, async t => {
+  const { root, image } = unpackedImage(t)
+  const dir = temporaryDir(t)
+  mkdirSync(join(root, dir), { recursive: true })
+  const wrapped = temporaryDir(t)
+  const script = [
+    ...['proc', 'dev'].map(folder => `mount --rbind /${folder} ${root}/${folder}`),
+    `mount --bind ${dir} ${root}${dir}`,
+    `exec env -i PATH=/nowhere KUBECONFIG="$KUBECONFIG" ${commandPath('chroot')} ${root} "$@"`,
+  ].join(' && ')
+  for (const [name, inside] of [
+    ['orrery', image.Entrypoint[0]],
+    ['kubectl-ws', '/usr/local/bin/kubectl-ws'],
+    ['kubectl-kubestellar', '/usr/local/bin/kubectl-kubestellar'],
+  ]) {
+    const text = `#!/bin/sh\nexec unshare ${namespaces.join(' ')} sh -c '${script}' sh ${inside} "$@"\n`
+    writeFileSync(join(wrapped, name!), text, { mode: 0o755 })
+  }
+  await playInstalled(t, { bin: wrapped, dir })
+})
+
 t.test('what it is made of is the same each time', async t => {
   const filled = [temporaryDir(t), temporaryDir(t)]
   for (const folder of filled) fillParts(folder, parts.files)
@@ -166,6 +184,24 @@ t.test('what it is made of is the same each time', async t => {
   for (const name of names!)
     t.ok(readFileSync(join(filled[0]!, name)).equals(readFileSync(join(filled[1]!, name))), name)
 })
+
+/** As a container runtime would have it, and what it would be told. */
+function unpackedImage(t: Test): { root: string; layout: string; image: ImageConfig } {
+  const layout = join(temporaryDir(t), 'oci')
+  const [version, commit] = ['0.0.1', BUILD.gitCommit]
+  const date = new Date(BUILD.buildDate)
+  buildImages({ program, addon: addonPath(), terms: '', folder: layout, version, commit, date, level: 1 })
+  const blob = (digest: string): string => join(layout, 'blobs', digest.replace(':', '/'))
+  const json = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T
+  const { manifests } = json<{ manifests: { digest: string }[] }>(join(layout, 'index.json'))
+  const { config, layers } = json<{ config: { digest: string }; layers: { digest: string }[] }>(
+    blob(manifests[0]!.digest),
+  )
+  const root = temporaryDir(t)
+  for (const { digest } of layers) execFileSync('tar', ['-xzf', blob(digest), '-C', root, '--no-same-owner'])
+  chmodSync(root, 0o755)
+  return { root, layout, image: json<{ config: ImageConfig }>(blob(config.digest)).config }
+}
 
 function commandPath(name: string): string {
   return execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()

@@ -28,6 +28,8 @@ export interface Ground {
   /** Kubeconfigs of the administrator: who keeps the inventory and the common workload, and who keeps the special one. */
   readonly inventory: string
   readonly special: string
+  /** The program that is the clusters. */
+  readonly orrery: string
   /** Runs a program of `bin/`, which must end well. */
   type(kubeconfig: string, program: string, ...args: string[]): Promise<string>
   /** Starts a syncer between a mailbox and a cluster. */
@@ -84,7 +86,8 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
   const clusters = new Map<string, SpaceClient>()
   for (const name of ['florin', 'guilder']) {
     const wec = join(ground.dir, name)
-    await Program.orrery(t, ['simulate-wec', '--name', name, '--data-dir', wec, '--secure-port', '0']).said('ready')
+    const cluster = ['simulate-wec', '--name', name, '--data-dir', wec, '--secure-port', '0']
+    await Program.spawned(t, ground.orrery, cluster).said('ready')
     const fromCenter = join(ground.dir, `${name}-syncer.kubeconfig`)
     await kubestellar('prep-for-syncer', '--imw', 'root:imw1', name, '--kubeconfig-output', fromCenter)
     const toCluster = join(wec, 'admin.kubeconfig')
