@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { LogFields } from '../apimachinery/logFields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { systemClock } from '../client/clock.ts'
+import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openReplica } from '../storage/replica/replicaStore.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
@@ -51,6 +52,7 @@ const log: Logger = { info: logTo('info'), warn: logTo('warn'), error: logTo('er
 
 /** A script of the one file has no `await` of its own. */
 async function serve(): Promise<void> {
+  keepPoolsSmall()
   const store = await openReplica(data.link, {
     logger: log,
     onLost(why) {

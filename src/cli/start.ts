@@ -12,6 +12,7 @@ import type { Client } from '../client/client.ts'
 import type { Logger } from '../client/logger.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
+import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
@@ -27,6 +28,7 @@ import { terminated } from './signals.ts'
 import { systemdNotify } from './systemdNotify.ts'
 
 export async function start(settings: Record<string, unknown>): Promise<number> {
+  keepPoolsSmall()
   const log = createLog('orrery', {}, logChoice(settings))
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)

@@ -10,6 +10,7 @@ import type { HttpClientOptions, TlsMaterial } from '../client/http/options.ts'
 import { RenewedToken } from '../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
+import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, CONFIG_MAPS, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
@@ -36,6 +37,7 @@ const AGAIN = Symbol('again')
 
 /** @throws Error in words for whoever started it, when it was given what does not belong together */
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
+  keepPoolsSmall()
   if (settings.dryRun !== true) return await run(settings)
   try {
     return await run(settings)
