@@ -2,7 +2,7 @@
  * Reads DER as Go's `encoding/asn1` does, in its words: they are what kube-apiserver tells of a request that it cannot read.
  * @see https://www.itu.int/rec/T-REC-X.690
  */
-export const TAGS = { integer: 2, bitString: 3, objectIdentifier: 6, sequence: 16, set: 17 } as const
+export const TAGS = { integer: 2, bitString: 3, octetString: 4, objectIdentifier: 6, sequence: 16, set: 17 } as const
 
 /** The data is not what it should be; the message is for users. */
 export class DerError extends Error {}

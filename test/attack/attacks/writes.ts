@@ -1,4 +1,6 @@
 /** Objects and patches that are small to send, and dear to take in or to carry along. */
+import { issueCa } from '../../../src/apiserver/pki/issue.ts'
+import { dsaKeyPem } from '../../support/dsaKey.ts'
 import { type Attack, attack } from '../attack.ts'
 import { crowd, type Ground } from '../ground.ts'
 
@@ -235,5 +237,18 @@ export const writes: readonly Attack[] = [
       )
     },
     keepsMb: 150,
+  }),
+  attack('dear-keys', {
+    does: 'Secrets with DSA keys of 12,000 to 400,000 bits, whose public half is to be computed',
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/api/v1/namespaces/default/secrets`
+      const { certPem } = await issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
+      for (const bits of [12_000, 100_000, 400_000].slice(0, size(3, 2))) {
+        const data = { 'tls.crt': btoa(certPem), 'tls.key': btoa(dsaKeyPem(bits)) }
+        const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { generateName: 's-' } }
+        await alice.must({ path, body: { ...secret, type: 'kubernetes.io/tls', data } })
+      }
+    },
+    keepsMb: 20,
   }),
 ]
