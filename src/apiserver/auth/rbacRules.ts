@@ -75,5 +75,12 @@ function resourceCovers(list: readonly string[] | undefined, path: string): bool
 /** Also tells whether `pattern` covers another pattern, given as `path`. */
 function urlMatches(pattern: string, path: string): boolean {
   if (pattern === '*' || pattern === path) return true
-  return pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, ''))
+  return pattern.endsWith('*') && path.startsWith(withoutStars(pattern))
+}
+
+/** Without those at its end. No regular expression: where stars end within, it would look at them again from each. */
+function withoutStars(pattern: string): string {
+  let end = pattern.length
+  while (end > 0 && pattern[end - 1] === '*') end--
+  return pattern.slice(0, end)
 }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Soon } from '../../../src/apimachinery/soon.ts'
 import { RbacAuthorizer, type RbacOptions } from '../../../src/apiserver/auth/rbac.ts'
+import { ruleAllows, ruleCovers } from '../../../src/apiserver/auth/rbacRules.ts'
 import type { UserInfo } from '../../../src/apiserver/auth/types.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
@@ -382,4 +383,17 @@ t.test('an index is made in slices, of so many bytes as may count', async t => {
   await remove(store, 's1', big[3]!)
   t.ok((await may(user('ann'), 'list', 'pods')).allowed, 'and counts again once there is room')
   t.equal((await may(user('ann'), 'delete', 'pods')).reason, '')
+})
+
+t.test('URLs of a rule: stars at the end stand for anything, those before it for themselves', async t => {
+  const get = (path: string) => ({ user: user('u'), space: 's1', verb: 'get', path })
+  const rule = (url: string) => ({ verbs: ['get'], nonResourceURLs: [url] })
+  t.ok(ruleAllows(rule('/a/*'), get('/a/b')))
+  t.ok(ruleAllows(rule('/a/***'), get('/a/b')))
+  t.ok(ruleAllows(rule('**'), get('/a')))
+  t.notOk(ruleAllows(rule('/*/b*'), get('/a/b')))
+  // who looked at all stars again from each of them would take hours
+  const stars = `/a${'*'.repeat(2_000_000)}x*`
+  t.notOk(ruleAllows(rule(stars), get('/a/b')))
+  t.notOk(ruleCovers(rule(stars), rule('/a/b')))
 })

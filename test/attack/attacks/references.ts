@@ -2,7 +2,7 @@
 import { type Attack, attack } from '../attack.ts'
 import { crowd } from '../ground.ts'
 
-const RBAC = 'rbac.authorization.k8s.io/v1'
+const RBAC = 'rbac.authorization.k8s.io'
 
 export const references: readonly Attack[] = [
   attack('absent-owners', {
@@ -24,13 +24,13 @@ export const references: readonly Attack[] = [
   attack('subjects', {
     does: '40 RoleBindings of 1,200 subjects each, changed again and again',
     run: async ({ alice, space, size }) => {
-      const path = `${space.prefix}/apis/${RBAC}/namespaces/default/rolebindings`
+      const path = `${space.prefix}/apis/${RBAC}/v1/namespaces/default/rolebindings`
       const tag = Math.random().toString(36).slice(2)
-      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' }
+      const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: 'view' }
       const count = size(40, 2)
       await crowd(count, 4, i => {
         const subjects = Array.from({ length: 1200 }, (_, k) => ({
-          apiGroup: 'rbac.authorization.k8s.io',
+          apiGroup: RBAC,
           kind: 'User',
           name: `${tag}-${i}-${k}`,
         }))
@@ -46,5 +46,25 @@ export const references: readonly Attack[] = [
       )
     },
     keepsMb: 60,
+  }),
+  attack('stars', {
+    does: 'a role for a URL of a million stars with something behind them, and reviews that ask about it',
+    run: async ({ alice, space }) => {
+      const path = `${space.prefix}/apis/${RBAC}/v1`
+      const name = Math.random().toString(36).slice(2)
+      const rules = [{ nonResourceURLs: [`/a${'*'.repeat(1_000_000)}x*`], verbs: ['get'] }]
+      await alice.must({ path: `${path}/clusterroles`, body: { metadata: { name }, rules } })
+      const subjects = [{ apiGroup: RBAC, kind: 'User', name: 'zoe' }]
+      for (const role of [name, 'system:kcp:workspace:access']) {
+        const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: role }
+        const body = { metadata: { generateName: 'stars-' }, roleRef, subjects }
+        await alice.must({ path: `${path}/clusterrolebindings`, body })
+      }
+      const spec = { user: 'zoe', nonResourceAttributes: { path: '/a/b', verb: 'get' } }
+      const reviews = `${space.prefix}/apis/authorization.k8s.io/v1/subjectaccessreviews`
+      await crowd(20, 4, () => alice.must({ path: reviews, body: { spec } }))
+      await alice.must({ method: 'DELETE', path: `${path}/clusterroles/${name}` })
+    },
+    keepsMb: 20,
   }),
 ]
