@@ -306,6 +306,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
       ['src/apiserver/tables/table.ts', 'MAX_ROW', count],
     ],
   'filters of a JSONPath within one another': [['src/apimachinery/jsonPath.ts', 'MAX_FILTERS', count]],
+  'certificates in the `caBundle` of a webhook; its characters': [
+    ['src/apiserver/admission/webhookTrust.ts', 'MAX_BUNDLE_CERTIFICATES', count],
+    ['src/apiserver/admission/webhookTrust.ts', 'MAX_BUNDLE_CHARS', binary],
+  ],
   'answer of an admission webhook': [['src/apiserver/admission/webhookClient.ts', 'MAX_RESPONSE_BYTES', bytes]],
   'answer of a conversion webhook': [
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_BYTES', bytes],

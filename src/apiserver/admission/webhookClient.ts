@@ -13,7 +13,7 @@ import { Abandoned, type Work, type WorkTurns } from '../../program/workTurns.ts
 import { LoopGate } from '../flowcontrol/loopGate.ts'
 import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
 import { NoRoute, type Route, type ServiceReference, type ServiceRoutes } from './serviceRoutes.ts'
-import { TLS_REFUSALS, WebhookTrust } from './webhookTrust.ts'
+import { BundleTooLarge, TLS_REFUSALS, WebhookTrust } from './webhookTrust.ts'
 
 export type WebhookAddress = { url: string } | { service: ServiceReference }
 
@@ -116,6 +116,8 @@ export class WebhookClient {
     const { signal, work } = sending
     if (work.due) await work.rest()
     await new Promise<void>(begin => this.#gate.enter([target.space], begin))
+    // a bundle that nobody asked with yet is read at once, however long it is: one in a slice
+    if (!this.#trust.knows(ca)) await work.rest()
     return this.#trust.through({ ca, peer, signal }, agent =>
       this.#send({ ...call, route }, { ...sending, agent, limitBytes }),
     )
@@ -226,7 +228,7 @@ interface Wording {
 function wording(error: unknown, { host, port }: Route, serverName = host): Wording {
   const { code = '', message = String(error) } = error as { code?: string; message?: string }
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  if (error instanceof NoRoute) return { why: message }
+  if (error instanceof NoRoute || error instanceof BundleTooLarge) return { why: message }
   if (error instanceof HostRefused) {
     return { why: `dial tcp ${address}: ${message}`, openly: `dial tcp ${address}: ${error.openly}` }
   }

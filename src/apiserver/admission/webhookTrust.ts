@@ -42,6 +42,31 @@ export const TLS_REFUSALS: Readonly<Record<string, string>> = {
 const LOOKS_SELF_SIGNED = 'DEPTH_ZERO_SELF_SIGNED_CERT'
 const OTHER_CERTIFICATE = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
 const MAX_AGENTS = 256
+/** As PEM; what OpenSSL makes of all that is kept is some ten times that. */
+const MAX_KEPT_CHARS = 4 * 1024 * 1024
+const MAX_BUNDLE_CHARS = 512 * 1024
+/** Twice what systems bring along: 20 ms of the loop, which nothing cuts short. */
+const MAX_BUNDLE_CERTIFICATES = 300
+/**
+ * What Go's clients agree to. Above all no Diffie-Hellman over numbers that the server chooses: 8,192 bits take over a third of a
+ * second of the loop.
+ */
+const EXCHANGES = {
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    'ECDHE+AESGCM',
+    'ECDHE+CHACHA20',
+    'ECDHE+AES',
+  ].join(':'),
+  ecdhCurve: 'X25519:P-256:P-384:P-521',
+}
+
+const CERTIFICATE_BEGINS = '-----BEGIN '
+
+/** There is more in a `caBundle` than is read for a call. The message is for users. */
+export class BundleTooLarge extends Error {}
 
 /** A certificate without names that was vouched for. */
 interface Pinned {
@@ -54,7 +79,10 @@ export class WebhookTrust {
   readonly #lookup: () => LookupFunction
   readonly #now: () => Date
   /** By certificate authority: connections are kept between calls. */
-  readonly #agents = new BoundedCache<string, Agent>(MAX_AGENTS)
+  readonly #agents = new BoundedCache<string, Agent>({
+    entries: MAX_AGENTS,
+    weight: { limit: MAX_KEPT_CHARS, of: (_, ca) => ca.length },
+  })
   /** By certificate authority and peer. */
   readonly #pinned = new BoundedCache<string, Pinned>(MAX_AGENTS)
 
@@ -64,15 +92,21 @@ export class WebhookTrust {
     this.#now = now
   }
 
+  /** Whether connections that `ca` vouches for cost no more than what is sent: else it is read first, at some length. */
+  knows(ca: string): boolean {
+    return this.#agents.has(ca)
+  }
+
   /**
    * What `send` resolves to, sent over connections to `peer` that `ca` (PEM; empty: the system's roots) vouches for. `send` is
    * called again only when a certificate was refused, which is before anything is sent.
-   * @throws what `send` throws, Error of the connection
+   * @throws what `send` throws, Error of the connection, BundleTooLarge
    */
   async through<T>(
     { ca, peer, signal }: { ca: string; peer: WebhookPeer; signal: AbortSignal },
     send: (agent: Agent) => Promise<T>,
   ): Promise<T> {
+    if (ca.length > MAX_BUNDLE_CHARS) throw new BundleTooLarge(`caBundle has more than ${MAX_BUNDLE_CHARS} characters`)
     const key = JSON.stringify([ca, peer.host, peer.port, peer.serverName])
     const pinned = this.#pinned.get(key)
     if (pinned !== undefined && this.#now() <= pinned.until) {
@@ -97,6 +131,9 @@ export class WebhookTrust {
   #agent(ca: string): Agent {
     let agent = this.#agents.get(ca)
     if (agent === undefined) {
+      if (ca.split(CERTIFICATE_BEGINS, MAX_BUNDLE_CERTIFICATES + 2).length > MAX_BUNDLE_CERTIFICATES + 1) {
+        throw new BundleTooLarge(`caBundle has more than ${MAX_BUNDLE_CERTIFICATES} certificates`)
+      }
       agent = this.#newAgent(ca === '' ? {} : { ca, allowPartialTrustChain: true })
       this.#agents.set(ca, agent)
     }
@@ -105,7 +142,7 @@ export class WebhookTrust {
 
   /** Its connections share what is trusted: to read that for each, when many are made at once, holds everybody up. */
   #newAgent(trust: SecureContextOptions, checks: Pick<AgentOptions, 'checkServerIdentity'> = {}): Agent {
-    const secureContext = createSecureContext(trust)
+    const secureContext = createSecureContext({ ...EXCHANGES, ...trust })
     return new Agent({ keepAlive: true, timeout: 90_000, lookup: this.#lookup(), secureContext, ...checks })
   }
 
@@ -128,7 +165,8 @@ export class WebhookTrust {
     return new Promise((resolve, reject) => {
       const named = isIP(serverName) === 0 && { servername: serverName }
       // Closed without a word as soon as the certificate is known.
-      const socket = connect({ host, port, lookup: this.#lookup(), rejectUnauthorized: false, ...named }, () => {
+      const asked = { ...EXCHANGES, host, port, lookup: this.#lookup(), rejectUnauthorized: false, ...named }
+      const socket = connect(asked, () => {
         const shown = socket.getPeerX509Certificate()
         socket.destroy()
         if (shown) resolve(shown)

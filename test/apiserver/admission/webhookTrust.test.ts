@@ -2,6 +2,7 @@
 import 'reflect-metadata'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsage,
@@ -23,6 +24,8 @@ interface Credential {
   key: string
 }
 
+type Exchange = Pick<SecureContextOptions, 'ciphers' | 'dhparam' | 'maxVersion'>
+
 interface Webhook {
   url: string
   /** Connections that were begun, whatever became of them. */
@@ -35,7 +38,7 @@ interface Webhook {
   hangUp(): void
 }
 
-async function startWebhook(t: Test, credential: Credential): Promise<Webhook> {
+async function startWebhook(t: Test, credential: Credential & Exchange): Promise<Webhook> {
   const server = createServer(credential, (request, response) => {
     webhook.requests++
     request.resume().on('end', () => response.end('{"ok":true}'))
@@ -114,7 +117,27 @@ t.test('of a bundle full of nameless authorities, only the first few are asked',
   const other = (await namelessAuthority()).pem
   const after = (count: number): string => [...Array.from({ length: count }, () => other), authority.pem].join('\n')
   t.same(await ask(webhook, after(10)), OK)
-  t.equal(await ask(webhook, after(4000)), UNKNOWN)
+  t.equal(await ask(webhook, after(200)), UNKNOWN)
+})
+
+t.test('a bundle of more than is read for a call', async t => {
+  const authority = await namelessAuthority()
+  const webhook = await startWebhook(t, await authority.issue())
+  t.equal(await ask(webhook, authority.pem.repeat(301)), 'caBundle has more than 300 certificates')
+  const long = `${authority.pem}${'# comment\n'.repeat(60_000)}`
+  t.equal(await ask(webhook, long), 'caBundle has more than 524288 characters')
+  t.same([webhook.connections, webhook.requests], [0, 0])
+})
+
+t.test('a server that wants Diffie-Hellman over numbers of its own finds nothing in common', async t => {
+  const authority = await namelessAuthority({ subject: 'CN=a', issuer: 'CN=a' }, RSA)
+  const credential = await authority.issue({ subject: 'CN=b', issuer: 'CN=a' })
+  const dear: Exchange = { ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto', maxVersion: 'TLSv1.2' }
+  const webhook = await startWebhook(t, { ...credential, ...dear })
+  t.match(await ask(webhook, authority.pem), /handshake failure/)
+  t.equal(webhook.requests, 0)
+  const usual = await startWebhook(t, { ...credential, ...dear, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' })
+  t.same(await ask(usual, authority.pem), OK)
 })
 
 t.test('a webhook with a name, whose authority has none', async t => {

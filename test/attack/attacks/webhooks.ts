@@ -98,4 +98,28 @@ export const webhooks: readonly Attack[] = [
   hanging('webhook-hangs-account', 'the same, as a ServiceAccount', () => {}, true),
   hanging('webhook-drips', '400 POSTs at a time wait for a webhook that answers a byte at a time', drip),
   hanging('webhook-floods', '400 POSTs at a time ask a webhook whose answer does not end', flood),
+  attack('webhook-bundles', {
+    does: '12 webhooks, each with thousands of authorities, or as many as count',
+    run: async ({ alice, space, size }) => {
+      const { certPem } = await issueCa({ commonName: 'webhook-ca', nowMs: Date.now(), days: 1 })
+      const tag = Math.random().toString(36).slice(2)
+      const bundle = (i: number): string => `# ${tag} ${i}\n${certPem.repeat(i % 4 === 0 ? 2500 : 300)}`
+      const path = `${space.prefix}/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations`
+      const names = Array.from({ length: size(12, 4) }, (_, i) => `${tag}-${i}`)
+      for (const [i, name] of names.entries()) {
+        const webhook = {
+          name: 'bundle.example.com',
+          clientConfig: { url: 'https://localhost:9/', caBundle: btoa(bundle(i)) },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Ignore',
+        }
+        await alice.must({ path, body: { metadata: { name }, webhooks: [webhook] } })
+      }
+      await crowd(size(8, 2), 4, () => alice.must({ path: space.maps, body: MAP }))
+      for (const name of names) await alice.must({ method: 'DELETE', path: `${path}/${name}` })
+    },
+    keepsMb: 100,
+  }),
 ]
