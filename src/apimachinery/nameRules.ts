@@ -22,7 +22,7 @@ export type NameRule = (value: string) => string[]
 /** At most 63 characters: namespaces and such. */
 export function dns1123Label(value: string): string[] {
   const errors: string[] = []
-  if (byteLength(value) > 63) errors.push(maxLength(63))
+  if (isLonger(value, 63)) errors.push(maxLength(63))
   if (!DNS1123_LABEL_SHAPE.test(value)) {
     if (isSubdomain(value)) errors.push('must not contain dots')
     else
@@ -40,7 +40,7 @@ export function dns1123Label(value: string): string[] {
 /** At most 253 characters: the rule of most object names. */
 export function dns1123Subdomain(value: string): string[] {
   const errors: string[] = []
-  if (byteLength(value) > 253) errors.push(maxLength(253))
+  if (isLonger(value, 253)) errors.push(maxLength(253))
   if (!isSubdomain(value)) {
     errors.push(
       shape(
@@ -56,7 +56,7 @@ export function dns1123Subdomain(value: string): string[] {
 /** At most 63 characters, starting with a letter: services. */
 export function dns1035Label(value: string): string[] {
   const errors: string[] = []
-  if (byteLength(value) > 63) errors.push(maxLength(63))
+  if (isLonger(value, 63)) errors.push(maxLength(63))
   if (!DNS1035_LABEL_SHAPE.test(value)) {
     errors.push(
       shape(
@@ -92,7 +92,7 @@ export function qualifiedName(value: string): string[] {
     else errors.push(...dns1123Subdomain(prefix).map(message => `prefix part ${message}`))
   }
   if (name === '') errors.push('name part must be non-empty')
-  else if (byteLength(name) > 63) errors.push(`name part ${maxLength(63)}`)
+  else if (isLonger(name, 63)) errors.push(`name part ${maxLength(63)}`)
   if (!QUALIFIED_NAME_SHAPE.test(name)) {
     errors.push(`name part ${shape(QUALIFIED_NAME_MESSAGE, QUALIFIED_NAME, ['MyName', 'my.name', '123-abc'])}`)
   }
@@ -101,7 +101,7 @@ export function qualifiedName(value: string): string[] {
 
 export function labelValue(value: string): string[] {
   const errors: string[] = []
-  if (byteLength(value) > 63) errors.push(maxLength(63))
+  if (isLonger(value, 63)) errors.push(maxLength(63))
   if (value !== '' && !QUALIFIED_NAME_SHAPE.test(value)) {
     errors.push(
       shape(
@@ -140,8 +140,9 @@ function isSubdomain(value: string): boolean {
   return DNS1123_SUBDOMAIN_CHARACTERS.test(value) && value.split('.').every(label => DNS1123_LABEL_SHAPE.test(label))
 }
 
-function byteLength(value: string): number {
-  return Buffer.byteLength(value)
+/** In bytes; most are too short for that, whatever their characters are. */
+function isLonger(value: string, limit: number): boolean {
+  return value.length * 3 > limit && Buffer.byteLength(value) > limit
 }
 
 function maxLength(limit: number): string {

@@ -96,16 +96,17 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   }
   const ignored = ignoredSet(o.ignored)
   const gained = recursiveDifference(union(comparison.modified, comparison.added), ignored)
-  const lost = recursiveDifference(union(gained, comparison.removed), ignored)
   const own = ownId(o, 'Update')
+  const before = yield* base.managers()
+  yield
+  if (before.length === 0) return encodeManagers(isEmptySet(gained) ? [] : [{ ...own, time: o.now, set: gained }])
+  const lost = recursiveDifference(union(gained, comparison.removed), ignored)
   const managers: Manager[] = []
   const lostIn = perVersion(o, lost, form => {
     const there = compare(o.before ? form.object(o.before) : {}, form.object(o.after), form.schema)
     return recursiveDifference(union(union(there.modified, there.added), there.removed), ignored)
   })
   let mine = EMPTY_SET
-  const before = yield* base.managers()
-  yield
   for (const manager of before) {
     const taken = lostIn(manager)
     if (taken === undefined) continue
