@@ -31,6 +31,8 @@ const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resou
 const GRACE_MS = 500
 /** Requests that the cluster has of us at a time. */
 const IN_FLIGHT = 16
+/** Of its answers, so that one that has no end fits beside all else into the little memory there is. A list comes in pages. */
+const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
 /** After so long without a word of the syncer that serves the cluster another one takes over. */
 const LEASE_MS = 15_000
 const AGAIN = Symbol('again')
@@ -67,7 +69,13 @@ async function run(settings: Record<string, unknown>): Promise<number> {
     userAgent: USER_AGENT,
   })
   const to = await followedCluster(settings, log)
-  const cluster = httpSpaceClient({ ...to.options, userAgent: USER_AGENT, inFlight: IN_FLIGHT, http2: true })
+  const cluster = httpSpaceClient({
+    ...to.options,
+    userAgent: USER_AGENT,
+    inFlight: IN_FLIGHT,
+    http2: true,
+    answerLimitBytes: ANSWER_LIMIT_BYTES,
+  })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   if (stateDir !== undefined && !isDryRun) privateFolder({ path: stateDir, entries: /^mailbox/, log })
   const options = {

@@ -94,7 +94,8 @@ export async function* listWatch(
 }
 
 /**
- * A whole list, page by page, as of one version. A list whose continue token expired on the way is read again in one piece.
+ * A whole list, page by page, as of one version. A list whose continue token expired on the way is read again in one piece; pages
+ * that are too long for the client get half as many items.
  * @throws StatusError when any page fails; there are no partial lists
  */
 export async function listAll(
@@ -116,12 +117,21 @@ export async function listAll(
   keep: (object: KubeObject) => unknown = object => object,
 ): Promise<{ items: unknown[]; resourceVersion: string }> {
   const items: unknown[] = []
-  let page: ObjectList
   let token: string | undefined
-  do {
+  let { limit } = options
+  for (;;) {
+    let page: ObjectList
     try {
-      page = await client.list(resource, { ...options, ...(token !== undefined && { continue: token }) })
+      page = await client.list(resource, {
+        ...options,
+        ...(limit !== undefined && { limit }),
+        ...(token !== undefined && { continue: token }),
+      })
     } catch (error) {
+      if (limit !== undefined && limit > 1 && isStatusError(error, 'RequestEntityTooLarge')) {
+        limit = Math.floor(limit / 2)
+        continue
+      }
       if (token === undefined || !isStatusError(error, 'Expired', 'Gone')) throw error
       const { limit: _, ...whole } = options
       const all = await client.list(resource, whole)
@@ -130,9 +140,9 @@ export async function listAll(
     for (const item of page.items) items.push(keep(item))
     token = page.continue || undefined
     // a server in the same process answers within the turn
-    if (token !== undefined) await setImmediate()
-  } while (token !== undefined)
-  return { items, resourceVersion: page.resourceVersion }
+    if (token === undefined) return { items, resourceVersion: page.resourceVersion }
+    await setImmediate()
+  }
 }
 
 /** Whether the server will never continue from our version: too old, from its future (a restored backup), or malformed. */

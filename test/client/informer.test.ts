@@ -209,6 +209,26 @@ t.test('failed lists, whatever the error, delete nothing', async t => {
   }
 })
 
+t.test('pages that are too long get half as many items', async t => {
+  const server = new FakeServer()
+  const client = server.in('s')
+  for (let i = 0; i < 9; i++) await client.create(KINDS.configmaps, configMap(`c${i}`))
+  const asked: (number | undefined)[] = []
+  const tooLong = (most: number): SpaceClient => ({
+    ...client,
+    list: async (resource, options) => {
+      asked.push(options?.limit)
+      const page = await client.list(resource, options)
+      if (page.items.length > most) throw new StatusError('RequestEntityTooLarge', 'too long')
+      return page
+    },
+  })
+  const { items } = await listAll(tooLong(2), KINDS.configmaps, { limit: 8 })
+  t.equal(items.length, 9)
+  t.same(asked, [8, 4, 2, 2, 2, 2, 2])
+  await t.rejects(listAll(tooLong(0), KINDS.configmaps, { limit: 2 }), 'one object may be too long')
+})
+
 t.test('connections may break at any point: the cache ends up as the server is', async t => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('put' as const), name: fc.constantFrom('a', 'b', 'c', 'd') }),

@@ -195,6 +195,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [BUDGET, 'DEFAULT_SPACE_OBJECTS', count],
     [BUDGET, 'DEFAULT_SPACE_BYTES', gibibytes],
   ],
+  'an answer of a cluster to its syncer, watches aside': [['src/cli/syncer.ts', 'ANSWER_LIMIT_BYTES', bytes]],
   'objects; bytes that a syncer carries up to a mailbox': [
     [BUDGET, 'DEFAULT_UPSYNCED_OBJECTS', count],
     [BUDGET, 'DEFAULT_UPSYNCED_BYTES', bytes],

@@ -35,6 +35,8 @@ export interface HttpClientOptions {
   timeoutMs?: number
   /** Longest silence of a watch or stream before it counts as dead. Default 150 s: bookmarks come each minute. */
   watchIdleMs?: number
+  /** Of an answer that is no watch; one that is longer is none. Default 256 MiB. */
+  answerLimitBytes?: number
   /** Requests under way at a time, beside watches; fewer while the server is busy. Default: as many as there are connections, 64. */
   inFlight?: number
   /** Whether requests and watches share connections of HTTP/2 where the server offers it. Default: each has one of HTTP/1.1. */

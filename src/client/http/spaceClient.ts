@@ -38,9 +38,7 @@ export class HttpSpaceClient implements SpaceClient {
   }
 
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
-    const object = asObject(await this.#transport.json({ method: 'GET', path: this.#path(resource, ref) }))
-    requireAsked(object, ref)
-    return object
+    return asObject(await this.#transport.json({ method: 'GET', path: this.#path(resource, ref) }), ref)
   }
 
   async list(resource: GroupVersionResource, options: ListOptions = {}): Promise<ObjectList> {
@@ -52,7 +50,9 @@ export class HttpSpaceClient implements SpaceClient {
       throw new StatusError('InternalError', `GET ${path}: the answer is not a list`)
     }
     const { resourceVersion = '', continue: token } = body.metadata as { resourceVersion?: string; continue?: string }
-    const items = (body.items ?? []) as KubeObject[]
+    const given = (body.items ?? []) as unknown[]
+    if (!given.every(isNamed)) throw new StatusError('InternalError', `GET ${path}: the answer lists what is no object`)
+    const items = given as KubeObject[]
     completeKinds(items, body)
     return { items, resourceVersion, ...(token && { continue: token }) }
   }
@@ -87,13 +87,15 @@ export class HttpSpaceClient implements SpaceClient {
     const { subresource } = options
     const at = { ...(namespace && { namespace }), ...(subresource && { name: name ?? '', subresource }) }
     const path = this.#path(resource, at) + writeQuery(options)
-    return asObject(await this.#transport.json({ method: 'POST', path, body: object }))
+    const asked = subresource ? {} : { name, namespace }
+    return asObject(await this.#transport.json({ method: 'POST', path, body: object }), asked)
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace, name = '' } = object.metadata
     const path = this.#path(resource, { ...(namespace && { namespace }), name, ...subresourceOf(options) })
-    return asObject(await this.#transport.json({ method: 'PUT', path: path + writeQuery(options), body: object }))
+    const body = await this.#transport.json({ method: 'PUT', path: path + writeQuery(options), body: object })
+    return asObject(body, options.subresource ? {} : { name, namespace })
   }
 
   async patch(
@@ -104,7 +106,8 @@ export class HttpSpaceClient implements SpaceClient {
     options: WriteOptions = {},
   ): Promise<KubeObject> {
     const path = this.#path(resource, { ...ref, ...subresourceOf(options) }) + writeQuery(options)
-    return asObject(await this.#transport.json({ method: 'PATCH', path, body, contentType: PATCH_TYPES[type] }))
+    const answer = await this.#transport.json({ method: 'PATCH', path, body, contentType: PATCH_TYPES[type] })
+    return asObject(answer, options.subresource ? {} : ref)
   }
 
   async delete(resource: GroupVersionResource, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
@@ -143,27 +146,36 @@ function completeKinds(items: KubeObject[], list: Record<string, unknown>): void
   }
 }
 
-function asObject(body: unknown): KubeObject {
-  if (isRecord(body) && typeof body.kind === 'string' && isRecord(body.metadata)) return body as unknown as KubeObject
-  throw new StatusError('InternalError', 'the answer is not an object')
+/** Whether it is an object of which can be told which one it is. */
+function isNamed(value: unknown): boolean {
+  return isRecord(value) && isRecord(value.metadata) && typeof value.metadata.name === 'string'
 }
 
-/** A cache or proxy on the way may mix up answers. @throws StatusError when it is about another object */
-function requireAsked({ metadata }: KubeObject, { namespace, name }: ObjectRef): void {
-  const isOther = (asked: string | undefined, answered: string | undefined): boolean =>
-    asked !== undefined && answered !== undefined && answered !== asked
-  if (isOther(name, metadata.name) || isOther(namespace, metadata.namespace))
+interface Asked {
+  name?: string | undefined
+  namespace?: string | undefined
+}
+
+/** A cache or proxy on the way may mix up answers, or answer itself. @throws StatusError when it is no object, or another one */
+function asObject(body: unknown, { name, namespace }: Asked): KubeObject {
+  if (!isRecord(body) || typeof body.kind !== 'string' || !isRecord(body.metadata))
+    throw new StatusError('InternalError', 'the answer is not an object')
+  const { metadata } = body as unknown as KubeObject
+  // a name may be the server's to choose, and reviews have none
+  const isOther = Boolean(name) && (metadata.name !== name || (Boolean(namespace) && metadata.namespace !== namespace))
+  if (isOther)
     throw new StatusError('InternalError', `the answer about ${name} is about another object, ${metadata.name}`)
+  return body as unknown as KubeObject
 }
 
 /** The event of one line of a watch; the error that an `ERROR` event carries. */
 function watchEvent(line: string): WatchEvent | StatusError {
   const event: unknown = parseLine(line)
   if (isRecord(event) && isRecord(event.object)) {
-    if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED') {
+    if ((event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED') && isNamed(event.object)) {
       return { type: event.type, object: event.object as KubeObject }
     }
-    if (event.type === 'BOOKMARK') {
+    if (event.type === 'BOOKMARK' && isRecord(event.object.metadata)) {
       const { resourceVersion = '' } = (event.object as KubeObject).metadata
       return { type: 'BOOKMARK', resourceVersion }
     }

@@ -5,7 +5,6 @@
 import type http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { type Status, StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
@@ -34,6 +33,9 @@ const plain = process.getBuiltinModule('node:http')
 const ATTEMPTS = 5
 /** The server may ask for more, but a caller with a backoff of its own should hear of it. */
 const RETRY_WAIT_LIMIT_MS = 10_000
+const ANSWER_LIMIT_BYTES = 256 * 1024 * 1024
+/** What is behind it tells nobody more. */
+const REFUSAL_LIMIT_BYTES = 1024 * 1024
 const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
 const RETRY = Symbol('retry')
 /** Connections that are kept when nothing is asked. */
@@ -127,7 +129,11 @@ export class HttpTransport {
 
   async #ask(request: Request): Promise<unknown> {
     const answer = await this.#send(request, false)
-    return parseJson(await readText(answer), request)
+    const { answerLimitBytes = ANSWER_LIMIT_BYTES } = this.#options
+    const { whole, read } = await readText(answer, answerLimitBytes)
+    if (whole) return parseJson(read, request)
+    const message = `${request.method} ${request.path}: the answer has more than ${answerLimitBytes} bytes`
+    throw new StatusError('RequestEntityTooLarge', message)
   }
 
   /**
@@ -301,12 +307,20 @@ function countIn(sockets: http.Agent['sockets']): number {
   return Object.values(sockets).reduce((sum, some) => sum + (some?.length ?? 0), 0)
 }
 
-async function readText({ body, failure }: Answer): Promise<string> {
+/** No more than `limitBytes` of it, for an answer may have no end; then the rest is not waited for. */
+async function readText({ body, failure }: Answer, limitBytes: number): Promise<{ read: string; whole: boolean }> {
+  const parts: Buffer[] = []
+  let bytes = 0
   try {
-    const read = await text(body)
-    const broken = failure?.()
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part)
+      bytes += part.length
+      if (bytes > limitBytes) break
+    }
+    const whole = bytes <= limitBytes
+    const broken = whole ? failure?.() : undefined
     if (broken) throw broken
-    return read
+    return { read: new TextDecoder().decode(parts.length === 1 ? parts[0] : Buffer.concat(parts)), whole }
   } catch (error) {
     throw asStatusError(failure?.(error) ?? error, 'the server')
   }
@@ -326,14 +340,20 @@ type Retriable = StatusError & { [RETRY]?: { waitMs: number; anyMethod: boolean 
 
 /** The error that an answer other than 2xx stands for. Plain text bodies become the message. */
 async function errorOf(response: Answer, code: number): Promise<StatusError> {
-  const body = await readText(response)
-  const error: Retriable = StatusError.fromStatus(statusOf(body, code), code)
-  const header = response.headers['retry-after']
-  if ((code === 429 || code === 503) && typeof header === 'string' && /^\d+$/.test(header)) {
-    // a 429 was not worked on; a 503 may have been
-    error[RETRY] = { waitMs: Number(header) * 1000, anyMethod: code === 429 }
-  }
+  const { read } = await readText(response, REFUSAL_LIMIT_BYTES)
+  const error: Retriable = StatusError.fromStatus(statusOf(read, code), code)
+  const waitMs = code === 429 || code === 503 ? retryAfterMs(response.headers['retry-after']) : undefined
+  // a 429 was not worked on; a 503 may have been
+  if (waitMs !== undefined) error[RETRY] = { waitMs, anyMethod: code === 429 }
   return error
+}
+
+/** Seconds, or a date. @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after */
+function retryAfterMs(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string') return undefined
+  if (/^\d+$/.test(header)) return Number(header) * 1000
+  const atMs = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now())
 }
 
 function statusOf(body: string, code: number): Partial<Status> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
@@ -61,6 +62,36 @@ t.test('an answer about another object is none', async t => {
   await t.rejects(space.get(CONFIG_MAPS, { namespace: 'n', name: 'b' }), mixedUp)
   await t.rejects(space.get(CONFIG_MAPS, { namespace: 'm', name: 'a' }), mixedUp)
   t.match(await space.get(CONFIG_MAPS, { namespace: 'n', name: 'a' }), object)
+  const b = { ...object, metadata: { ...object.metadata, name: 'b' } }
+  await t.rejects(space.create(CONFIG_MAPS, b), mixedUp, 'nor is it the one that was made')
+  await t.rejects(space.update(CONFIG_MAPS, b), mixedUp)
+  await t.rejects(space.patch(CONFIG_MAPS, { namespace: 'n', name: 'b' }, 'merge', {}), mixedUp)
+  const { name: _, ...unnamed } = object.metadata
+  t.match(await space.create(CONFIG_MAPS, { ...object, metadata: unnamed }), object, 'the server may choose a name')
+})
+
+t.test('an answer without end is left, and what a refusal says is read as far as anybody wants to know', async t => {
+  let code = 200
+  const left: Promise<unknown>[] = []
+  const { client } = await scripted(t, (_, response) => {
+    const part = 'x'.repeat(65_536)
+    const more = (): void => {
+      while (!response.destroyed && response.write(part));
+    }
+    left.push(once(response, 'close'))
+    response.on('drain', more)
+    response.writeHead(code)
+    more()
+  })
+  const space = client({ answerLimitBytes: 1_000_000 }).in('s')
+  const tooLong = {
+    reason: 'RequestEntityTooLarge',
+    message: 'GET /clusters/s/api/v1/configmaps?limit=1: the answer has more than 1000000 bytes',
+  }
+  await t.rejects(space.list(CONFIG_MAPS, { limit: 1 }), tooLong)
+  code = 500
+  await t.rejects(space.list(CONFIG_MAPS, { limit: 1 }), { code: 500, message: 'x'.repeat(1000) })
+  await Promise.all(left)
 })
 
 t.test('requests are those of the Kubernetes API below the space', async t => {
@@ -229,6 +260,23 @@ t.test('a watch gives events and bookmarks, and ends with the error that the ser
     seen[0]!.line,
     'GET /clusters/s/api/v1/namespaces/n/configmaps?watch=1&allowWatchBookmarks=true&resourceVersion=6',
   )
+})
+
+t.test('what is no object is in no list and no watch', async t => {
+  let answer = ''
+  const { client } = await scripted(t, (_, response) => response.writeHead(200).end(answer))
+  const space = client().in('s')
+  const { signal } = new AbortController()
+  const nothings = [null, 7, {}, { metadata: null }, { metadata: {} }, { metadata: { name: 7 } }]
+  for (const nothing of nothings) {
+    answer = JSON.stringify({ kind: 'ConfigMapList', metadata: {}, items: [object, nothing] })
+    await t.rejects(space.list(CONFIG_MAPS), { name: 'StatusError', reason: 'InternalError' }, answer)
+    answer = `${JSON.stringify({ type: 'MODIFIED', object: nothing })}\n`
+    const read = async () => {
+      for await (const batch of space.watch(CONFIG_MAPS, { resourceVersion: '6', signal })) t.same(batch, [])
+    }
+    await t.rejects(read(), { name: 'StatusError', reason: 'InternalError' }, answer)
+  }
 })
 
 t.test('a watch ends quietly with its signal or with the server, loudly when it breaks or falls silent', async t => {

@@ -44,6 +44,10 @@ export class Program {
     return program
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   /** Everything that was printed so far. */
   get lines(): readonly string[] {
     return this.#lines
