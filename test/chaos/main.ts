@@ -38,6 +38,7 @@ try {
   const wrong = [...chaos.faults, ...verdict.wrong]
   const seconds = (performance.now() - beganMs) / 1000
   console.log(`${verdict.copies} copies, settled in ${seconds.toFixed(1)} s`)
+  if (wrong.length === 0) for (const late of verdict.last) console.log(`last to be right: ${late}`)
   for (const fault of wrong) console.log(`WRONG: ${fault}`)
   console.log(wrong.length === 0 ? 'chaos: OK' : `chaos: FAILED, ${wrong.length} faults; data: ${dir}`)
   code = wrong.length === 0 ? 0 : 1

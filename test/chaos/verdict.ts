@@ -8,8 +8,8 @@ import { unlessGone } from '../../src/client/unlessGone.ts'
 import { DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
 import { type Cluster, type Fleet, HOME, SETS } from './fleet.ts'
 
-/** Of the fleet, once nothing befalls it any more. */
-const SETTLE_MS = 240_000
+/** Of the fleet, once nothing befalls it any more. What was changed in its cluster time and again is repaired after up to five minutes. */
+const SETTLE_MS = 400_000
 const LOCAL = 'local'
 /** In the first cluster before anybody places one of that name. */
 const CONTESTED = 'contested'
@@ -56,15 +56,18 @@ export interface Verdict {
   /** So many were to be in clusters. */
   copies: number
   wrong: string[]
+  /** What was wrong when it was looked at the time before. */
+  last: readonly string[]
 }
 
 /** Nothing wrong once all is as it should be; else what is, when that took too long. */
 export async function judge(fleet: Fleet, foreign: Foreign): Promise<Verdict> {
   const endMs = performance.now() + SETTLE_MS
-  for (;;) {
+  for (let last: readonly string[] = []; ; ) {
     await confirmHeld(fleet.wds)
     const verdict = await look(fleet, foreign).catch((error: unknown) => ({ copies: 0, wrong: [String(error)] }))
-    if (verdict.wrong.length === 0 || performance.now() > endMs) return verdict
+    if (verdict.wrong.length === 0 || performance.now() > endMs) return { ...verdict, last }
+    last = verdict.wrong
     await pause(500)
   }
 }
@@ -85,7 +88,7 @@ function conditionOf({ status }: KubeObject, type: string): Record<string, unkno
   return record(found)
 }
 
-async function look(fleet: Fleet, foreign: Foreign): Promise<Verdict> {
+async function look(fleet: Fleet, foreign: Foreign): Promise<Omit<Verdict, 'last'>> {
   const { wds, inventory, clusters } = fleet
   const wrong: string[] = []
   const sources = await Promise.all(KINDS.map(async kind => (await wds.list(kind, { namespace: HOME })).items))
