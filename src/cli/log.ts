@@ -6,6 +6,8 @@ import { createLightLog } from './lightLog.ts'
 import { type LogChoice, logLevel } from './logLevel.ts'
 import { withObjectName } from './objectName.ts'
 
+const BACKLOG_BYTES = 1024 * 1024
+
 /**
  * `about` stands in every line. Without a `choice`: JSON, and what ORRERY_LOG_LEVEL says.
  * @throws Error when that is no level
@@ -13,6 +15,9 @@ import { withObjectName } from './objectName.ts'
 export function createLog(component: string, about: LogFields = {}, choice?: LogChoice): Logger {
   const { level, format } = choice ?? { level: logLevel(), format: 'json' }
   if (format === 'text') return createLightLog({ component, about, level, format })
+  // What a full disk does not take is kept up to here, and written when there is room; the process goes on.
+  const stderr = pino.destination({ fd: 2, sync: true, maxLength: BACKLOG_BYTES })
+  stderr.on('error', () => {})
   return pino(
     {
       name: component,
@@ -20,6 +25,6 @@ export function createLog(component: string, about: LogFields = {}, choice?: Log
       redact: ['token', 'authorization', 'headers.authorization'],
       formatters: { log: fields => withObjectName(fields) as Record<string, unknown> },
     },
-    pino.destination({ fd: 2, sync: true }),
+    stderr,
   ).child(about)
 }

@@ -8,7 +8,8 @@ import { COMPLETE, SHELLS, type Shell } from './completion/shells.ts'
 import { OUTPUT } from './printFound.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, type Setting, settingsOf } from './settings.ts'
-import { endWithReader, processTerminal, type Terminal } from './ws/terminal.ts'
+import { isLasting } from './tunedProcess.ts'
+import { endWithReader, outliveReaders, processTerminal, type Terminal } from './ws/terminal.ts'
 
 interface SubCommand {
   name: string
@@ -394,13 +395,14 @@ async function asPlugin(
   run: (args: readonly string[], terminal: Terminal) => Promise<number>,
   args: readonly string[],
 ): Promise<number> {
-  endWithReader()
   return await run(args, processTerminal)
 }
 
 /** Runs one command line; resolves to the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
+  if (isLasting(first)) outliveReaders()
+  else endWithReader()
   const plugin = PLUGINS.find(({ name }) => name === first)
   if (plugin !== undefined) return await plugin.run(rest)
   if (first === COMPLETE) {

@@ -18,6 +18,12 @@ export const FRUGAL_FLAGS: readonly string[] = [
   '--no-maglev',
 ]
 const LASTING = new Set(['start', 'syncer', 'simulate-wec'])
+
+/** Whether a command's process runs until it is ended. */
+export function isLasting(command: string | undefined): boolean {
+  return command !== undefined && LASTING.has(command)
+}
+
 /** Says, by its id, which process is the second one already: it keeps the id. */
 const DONE = 'ORRERY_TUNED'
 
@@ -27,7 +33,7 @@ export function becomeTuned(args: readonly string[]): void {
   // Names that begin so are settings.
   delete process.env[DONE]
   const [command = ''] = args
-  if (isDone || !LASTING.has(command)) return
+  if (isDone || !isLasting(command)) return
   if (process.platform === 'win32' || process.execve === undefined) {
     // This much is still to be had: libuv has not looked yet.
     process.env.UV_THREADPOOL_SIZE ??= ENVIRONMENT.UV_THREADPOOL_SIZE

@@ -1,7 +1,9 @@
 /** `orrery start` as administrators run it: it ends well, starts again where it was, and guards its data dir. */
-
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import t from 'tap'
 import { buildInfo } from '../../src/cli/buildInfo.ts'
 import { Api } from '../support/api.ts'
@@ -108,6 +110,33 @@ t.test('the command line tells its version, and which file it cannot read', asyn
   const unread = await run(program, ['start', '--config', '/nowhere/orrery.yaml'])
   t.equal(unread.code, 1)
   t.match(unread.err, /--config \/nowhere\/orrery\.yaml cannot be read: /)
+})
+
+t.test('where nothing can be written to its output or its log, a server goes on, and a command says so', async t => {
+  const full = openSync('/dev/full', 'w')
+  t.teardown(() => closeSync(full))
+  const program = join(import.meta.dirname, '../../bin/orrery')
+  for (const said of ['stdout', 'stderr'] as const) {
+    const dataDir = temporaryDir(t)
+    const args = ['start', '--data-dir', dataDir, '--secure-port', '0', '--log-level', 'trace', '--log-format', 'json']
+    const stdio = said === 'stdout' ? (['ignore', 'pipe', full] as const) : (['ignore', full, 'pipe'] as const)
+    const child = spawn(program, args, { stdio: [...stdio] })
+    t.teardown(() => child.kill('SIGKILL'))
+    const exited = once(child, 'exit')
+    const lines = createInterface({ input: child[said]! })
+    const word = /^orrery(: standard output cannot be written: ENOSPC| ready: )/
+    for await (const line of lines) if (word.test(line)) break
+    child[said]!.resume()
+    const api = new Api(accessOf(join(dataDir, 'admin.kubeconfig')))
+    await api.ok(api.post(CONFIGMAPS, configMap('served')))
+    api.close()
+    child.kill('SIGTERM')
+    t.strictSame(await exited, [0, null], said)
+  }
+  const version = spawn(program, ['version'], { stdio: ['ignore', full, 'pipe'] })
+  const [text, [code]] = await Promise.all([version.stderr!.setEncoding('utf8').toArray(), once(version, 'exit')])
+  t.equal(code, 1)
+  t.equal(text.join(''), 'Error: standard output cannot be written: ENOSPC: no space left on device, write\n')
 })
 
 t.test('spaces that are deleted leave nothing behind, with all controllers at work', async t => {

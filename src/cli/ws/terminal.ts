@@ -11,12 +11,28 @@ export interface Terminal {
   ask?(question: string): Promise<string>
 }
 
-/** A reader that has seen enough (`… | head`) ends the program, without a word. */
+/** A reader that has seen enough (`… | head`) ends the program, without a word; a full disk does so with one. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    if (error.code === 'EPIPE') process.exit(0)
+    process.stderr.write(`Error: standard output cannot be written: ${error.message}\n`)
+    process.exit(1)
   })
+  leaveStderr()
+}
+
+/** For what lasts: it goes on where nobody can read what it says, because a pipe's reader is gone or a log's disk is full. */
+export function outliveReaders(): void {
+  process.stdout.once('error', ({ message }) => {
+    process.stderr.write(`orrery: standard output cannot be written: ${message}\n`)
+    process.stdout.on('error', () => {})
+  })
+  leaveStderr()
+}
+
+/** There is nowhere left to tell it; the exit code says what became of the command. */
+function leaveStderr(): void {
+  process.stderr.on('error', () => {})
 }
 
 export const processTerminal: Terminal = {
