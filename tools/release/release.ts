@@ -35,8 +35,8 @@ const GZIP_LEVEL = 9
 const { values } = parseArgs({ options: { only: { type: 'string' }, url: { type: 'string' } } })
 const only = new Set(values.only?.split(',') ?? PARTS.filter(part => part !== 'krew' || values.url !== undefined))
 const unknown = [...only].filter(part => !PARTS.includes(part))
-if (unknown.length > 0) throw new Error(`--only: there is no ${unknown.join(', ')}; there is: ${PARTS.join(', ')}`)
-if (only.has('krew') && values.url === undefined) throw new Error('krew needs --url: where the files will be found')
+if (unknown.length > 0) refuse(`--only: there is no ${unknown.join(', ')}; there is: ${PARTS.join(', ')}`)
+if (only.has('krew') && values.url === undefined) refuse('krew needs --url: where the files will be found')
 
 const out = join(PROGRAM_ROOT, 'release')
 rmSync(out, { recursive: true, force: true })
@@ -69,6 +69,11 @@ const sums = names.map(name => `${hashOf(join(out, name))}  ${name}\n`)
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
 for (const name of names)
   console.log(`${(statSync(join(out, name)).size / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${name}`)
+
+function refuse(why: string): never {
+  console.error(`release: ${why}`)
+  process.exit(1)
+}
 
 /** As a layout, and the same as one archive. */
 function images(terms: string): void {
