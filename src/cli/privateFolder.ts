@@ -17,6 +17,8 @@ const SERVER_ENTRIES = /^(store(\..*)?|pki|admin\.kubeconfig|classic-level-.*|un
 
 export interface PrivateFolderOptions {
   path: string
+  /** By which somebody named it. */
+  flag: string
   /** Names of what in it belongs to the program; folders with all their content. Other things are left as they are. */
   entries: RegExp
   log: { warn(fields: LogFields, text: string): void }
@@ -24,14 +26,21 @@ export interface PrivateFolderOptions {
 
 /**
  * Makes the folder, or closes one that is there, to everybody but its owner. Where that is not allowed it warns: what the
- * program makes in there is private all the same. @throws Error when there is no such folder and none can be made
+ * program makes in there is private all the same. @throws Error naming the flag when it can neither be made nor looked into
  */
-export function privateFolder({ path, entries, log }: PrivateFolderOptions): void {
+export function privateFolder(options: PrivateFolderOptions): void {
+  const { path, flag } = options
+  let done = 'made'
   try {
     makeFolder(path)
+    done = 'read'
+    closeFolder(options)
   } catch (error) {
-    throw new Error(`the folder ${path} cannot be made: ${(error as Error).message}`, { cause: error })
+    throw new Error(`${flag}: the folder ${path} cannot be ${done}: ${(error as Error).message}`, { cause: error })
   }
+}
+
+function closeFolder({ path, entries, log }: PrivateFolderOptions): void {
   const close = (at: string, stats: Stats): void => {
     if ((stats.mode & OTHERS) === 0) return
     const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0')
@@ -80,6 +89,6 @@ export function makeFolder(path: string): void {
 
 /** An API server's data dir, made or mended. Returns its path. */
 export function dataFolder(path: string, log: PrivateFolderOptions['log']): string {
-  privateFolder({ path, entries: SERVER_ENTRIES, log })
+  privateFolder({ path, flag: '--data-dir', entries: SERVER_ENTRIES, log })
   return path
 }

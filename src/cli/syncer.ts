@@ -77,7 +77,8 @@ async function run(settings: Record<string, unknown>): Promise<number> {
     answerLimitBytes: ANSWER_LIMIT_BYTES,
   })
   const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
-  if (stateDir !== undefined && !isDryRun) privateFolder({ path: stateDir, entries: /^mailbox/, log })
+  if (stateDir !== undefined && !isDryRun)
+    privateFolder({ path: stateDir, flag: '--state-dir', entries: /^mailbox/, log })
   const options = {
     center,
     space: from.first.space ?? '',

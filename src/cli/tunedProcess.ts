@@ -49,5 +49,10 @@ export function becomeTuned(args: readonly string[]): void {
   const options = [given, ...flags].filter(Boolean).join(' ')
   const forOneFile = [process.argv0, ...(options === '' ? [] : [`--node-options=${options}`]), ...args]
   const forNode = [process.argv0, ...process.execArgv, ...flags, process.argv[1]!, ...args]
-  process.execve(process.execPath, isSea() ? forOneFile : forNode, env)
+  try {
+    process.execve(process.execPath, isSea() ? forOneFile : forNode, env)
+  } catch (error) {
+    // Without /proc a program does not know where it is.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
 }

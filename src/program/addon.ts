@@ -42,7 +42,7 @@ export function loadAddonFrom({ bytes, besideProgram, folder, load }: AddonOptio
   const isGiven = existsSync(given)
   const path = isGiven ? given : join(folder, name)
   if (!isGiven && !existsSync(path)) write(path, bytes)
-  const found = hashOf(readFileSync(path))
+  const found = hashOf(bytesOf(path))
   if (found !== hashOf(bytes)) {
     const remedy = isGiven ? 'put the one of this release there' : 'delete it, and it is written anew'
     throw new Error(
@@ -59,7 +59,7 @@ export function loadAddonFrom({ bytes, besideProgram, folder, load }: AddonOptio
     if (!NOT_EXECUTABLE.test(why)) throw new Error(`the database engine ${path} cannot be loaded: ${why}`, { cause })
     throw new Error(
       `the database engine ${path} cannot be loaded: its file system is mounted noexec (${why}). ` +
-        `Copy that file beside the program (cp ${path} ${besideProgram}/), or mount the folder without noexec`,
+        `Copy that file beside the program (cp ${inShell(path)} ${inShell(`${besideProgram}/`)}), or mount the folder without noexec`,
       { cause },
     )
   }
@@ -77,6 +77,20 @@ export function loadAddon(): unknown {
       return module.exports
     },
   })
+}
+
+function bytesOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    const why = (cause as Error).message
+    throw new Error(`the database engine ${path} cannot be read: ${why}. Delete it, and it is written anew`, { cause })
+  }
+}
+
+/** As a word of a command that somebody copies. */
+function inShell(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 /** Under a name of its own first: another process may start at the same time. */

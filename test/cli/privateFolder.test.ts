@@ -111,12 +111,12 @@ t.test('what cannot be closed is told, with a remedy', async t => {
   const shared = join(temporaryDir(t), 'tmp')
   mkdirSync(shared)
   chmodSync(shared, 0o1777)
-  privateFolder({ path: shared, entries: /^$/, log })
+  privateFolder({ path: shared, flag: '--data-dir', entries: /^$/, log })
   t.match(warnings, [{ path: shared, mode: '1777', text: /left so: .* Give the program a folder of its own/ }])
   t.equal(statSync(shared).mode & 0o7777, 0o1777)
   // Nobody, root included, changes a mode in there.
   const foreign = '/proc/self'
-  if (existsSync(foreign)) privateFolder({ path: foreign, entries: /^$/, log })
+  if (existsSync(foreign)) privateFolder({ path: foreign, flag: '--data-dir', entries: /^$/, log })
   t.match(warnings[1], {
     path: foreign,
     mode: '0555',
@@ -125,8 +125,8 @@ t.test('what cannot be closed is told, with a remedy', async t => {
   const file = join(shared, 'file')
   writeFileSync(file, '')
   t.throws(
-    () => privateFolder({ path: join(file, 'data'), entries: /^$/, log }),
-    /the folder .*data cannot be made: ENOTDIR/,
+    () => privateFolder({ path: join(file, 'data'), flag: '--state-dir', entries: /^$/, log }),
+    /^--state-dir: the folder .*data cannot be made: ENOTDIR/,
   )
 })
 
@@ -159,6 +159,6 @@ t.test(
       ),
     )
     t.equal(code, 1)
-    t.match(stderr, /^orrery start: the folder \/proc\/orrery\/data cannot be made: ENOENT/)
+    t.match(stderr, /^orrery start: --data-dir: the folder \/proc\/orrery\/data cannot be made: ENOENT/)
   },
 )

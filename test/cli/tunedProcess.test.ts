@@ -16,6 +16,16 @@ t.test('it is what bin/ says', async t => {
   for (const [name, value] of Object.entries(ENVIRONMENT)) t.ok(orrery.includes(`\${${name}:-${value}}`), name)
 })
 
+t.test('one that does not know where its program is, as in a root without /proc, runs as it is', async t => {
+  const script = `
+    import { becomeTuned } from ${JSON.stringify(TUNED)}
+    process.execPath = 'orrery'
+    becomeTuned(['start'])
+    console.log('runs')`
+  const file = join(t.testdir({ 'x.js': script, 'package.json': '{"type":"module"}' }), 'x.js')
+  t.equal(execFileSync(process.execPath, [file], { encoding: 'utf8' }), 'runs\n')
+})
+
 t.test('a process becomes one that was told, once, and keeps what was said otherwise', async t => {
   const script = `
     import { becomeTuned } from ${JSON.stringify(TUNED)}

@@ -38,11 +38,19 @@ t.test('one whose hash differs is refused, wherever it is', async t => {
   t.throws(() => loadAddonFrom(given), /program\/classic-level-\w+\.node is not .* put the one of this release there/)
 })
 
+t.test('a folder in its place is named', async t => {
+  const given = options(t)
+  mkdirSync(join(given.folder, NAME), { recursive: true })
+  t.throws(() => loadAddonFrom(given), /data\/classic-level-\w+\.node cannot be read: EISDIR.* Delete it/)
+})
+
 t.test('a file system that runs nothing, or takes nothing, is named with the way out', async t => {
   const noexec = options(t, () => {
     throw new Error('x.node: failed to map segment from shared object: Operation not permitted')
   })
   t.throws(() => loadAddonFrom(noexec), /mounted noexec .*\(cp \S+\/data\/classic-level-\w+\.node \S+\/program\//)
+  const quoted = { ...noexec, folder: join(noexec.folder, "it's here") }
+  t.throws(() => loadAddonFrom(quoted), /\(cp '\S+\/data\/it'\\''s here\/classic-level-\w+\.node' \S+\/program\/\)/)
   const other = options(t, () => {
     throw new Error('undefined symbol: napi_new')
   })
