@@ -2,5 +2,5 @@
 export function typedIn(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1]!)
   // a here document is one command, and so is what a backslash continues
-  return blocks.flatMap(block => block.match(/^(?:.*<<END\n(?:.*\n)*?END|(?:.*\\\n)*.+)$/gm) ?? [])
+  return blocks.flatMap(block => block.match(/^(?:.*<<'?END'?\n(?:.*\n)*?END|(?:.*\\\n)*.+)$/gm) ?? [])
 }

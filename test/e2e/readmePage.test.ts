@@ -1,0 +1,110 @@
+/** README.md: its two commands do what it says, and the tour, typed as it stands there, prints what stands there. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+import { run } from '../support/orrery.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
+import { temporaryDir } from '../support/server.ts'
+import { freePort } from '../syncer/support/processes.ts'
+import { noKubectl } from './support/example1.ts'
+import { typedIn } from './support/typedIn.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const END = '@@ that was it'
+
+/** What a person waits for, looks at and types again until it is there. */
+const PATIENT: Readonly<Record<string, string>> = {
+  'kubectl get configmaps': 'kubectl get configmap kube-root-ca.crt',
+  'kubectl get singleplacementslices edge-placement-c':
+    'kubectl get singleplacementslice edge-placement-c -o yaml | grep locationName',
+}
+
+t.setTimeout(FILE_LIMIT_MS)
+
+t.test('its first command ends well', { timeout: FILE_LIMIT_MS }, async t => {
+  t.match(PAGE, '```sh\nnpm ci && npm run demo\n```')
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  t.equal(scripts.demo, 'node demo/demo.ts')
+  const { code, out } = await run(process.execPath, [join(ROOT, 'demo/demo.ts')])
+  t.match({ code, out }, { code: 0, out: /^demo: OK$/m })
+})
+
+t.test('the tour prints what it says', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t => {
+  const [, tour = ''] = /^## Five minutes with Orrery\n(.*?)^## /ms.exec(PAGE) ?? []
+  const dir = join(temporaryDir(t), 'tour')
+  const [serverPort, clusterPort] = await Promise.all([freePort(), freePort()])
+  const here = (text: string): string =>
+    text
+      .replaceAll('/tmp/orrery-tour', dir)
+      .replaceAll(':6443', `:${serverPort}`)
+      .replaceAll(/([: ])6444\b/g, `$1${clusterPort}`)
+  const shell = new Shell(t, { ORRERY_SECURE_PORT: String(serverPort), HOME: temporaryDir(t) })
+  for (const [, sh = '', told] of here(tour).matchAll(/^```sh\n(.*?)^```\n(?:```\n(.*?)^```$)?/gms)) {
+    const lines: string[] = []
+    for (const command of typedIn(`\`\`\`sh\n${sh}\`\`\`\n`)) {
+      const before = Object.entries(PATIENT).find(([begin]) => command.startsWith(begin))
+      if (before) await shell.type(`until ${before[1]} >/dev/null 2>&1; do :; done`)
+      const printed = await shell.type(command)
+      // it may be gone before one can wait for it
+      if (!command.includes('wait --for=delete')) lines.push(...printed)
+      if (command.endsWith('&') && told !== undefined) lines.push(await shell.line())
+    }
+    const wanted = (told ?? '').split('\n')
+    t.strictSame(lines.map(settled).filter(Boolean), wanted.map(settled).filter(Boolean), sh)
+  }
+})
+
+/** Without what differs from time to time. */
+function settled(line: string): string {
+  return line
+    .replaceAll(/\b\d+s\b/g, 'AGE')
+    .replaceAll(/\b[0-9a-z]{16}\b/g, 'ID')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** One shell, in which somebody types. */
+class Shell {
+  readonly #stdin: NodeJS.WritableStream
+  readonly #lines: AsyncIterator<string>
+
+  constructor(t: Test, env: Record<string, string>) {
+    const options = { cwd: ROOT, env: { ...process.env, ...env }, detached: true }
+    const child = spawn('bash', ['-c', 'exec bash 2>&1'], options)
+    const ended = once(child, 'exit')
+    t.teardown(async () => {
+      // with what it has in the background
+      if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
+      await ended
+    })
+    this.#stdin = child.stdin
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  }
+
+  /** @returns what it prints */
+  async type(command: string): Promise<string[]> {
+    this.#stdin.write(`${command}\necho "${END}"\n`)
+    const printed: string[] = []
+    for (;;) {
+      const line = await this.line()
+      if (line.endsWith(END)) {
+        const rest = line.slice(0, -END.length)
+        return rest === '' ? printed : [...printed, rest]
+      }
+      printed.push(line)
+    }
+  }
+
+  /** The next line that anybody prints. */
+  async line(): Promise<string> {
+    const { value, done } = await this.#lines.next()
+    if (done) throw new Error('the shell has ended')
+    return value
+  }
+}
