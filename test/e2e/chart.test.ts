@@ -18,11 +18,13 @@ import { clientOf, there } from '../syncer/support/installation.ts'
 import { NAMESPACES } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 import { noKubectl, playExample1 } from './support/example1.ts'
+import { typedIn } from './support/typedIn.ts'
 
 const HAPROXY = '/usr/sbin/haproxy'
 const skip = noHelm || noKubectl() || lacking({ [HAPROXY]: 'haproxy' })
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const BIN = join(import.meta.dirname, '../../bin')
+const PAGE = join(import.meta.dirname, '../../docs/kubernetes.md')
 
 /** Arguments of a Pod with the paths and addresses of this machine instead. */
 function here(args: readonly string[], changes: Readonly<Record<string, string>>): string[] {
@@ -83,7 +85,12 @@ backend center
   const { data } = filled as unknown as { data: Record<string, string> }
   const text = (key: string): string => Buffer.from(data[key]!, 'base64').toString()
   t.equal(filled?.metadata.labels?.['app.kubernetes.io/managed-by'], 'Helm', 'it is still of the release')
-  const outside = write(join(dir, 'external.kubeconfig'), text('external.kubeconfig'))
+  // as the page says to fetch it
+  const [fetched = ''] = typedIn(readFileSync(PAGE, 'utf8')).filter(command => command.includes('get secret'))
+  const asHere = fetched.replace('-n orrery get secret orrery ', '-n ns get secret rel-orrery ')
+  await promisify(execFile)('bash', ['-ec', asHere], { cwd: dir, env: { ...process.env, KUBECONFIG: hostConfig } })
+  const outside = join(dir, 'orrery.kubeconfig')
+  t.equal(readFileSync(outside, 'utf8'), text('external.kubeconfig'))
   const insideConfig = parse(text('cluster.kubeconfig')) as { clusters: { cluster: Record<string, string> }[] }
   for (const { cluster } of insideConfig.clusters) {
     t.match(cluster.server, /^https:\/\/rel-orrery\.ns\.svc:443/)

@@ -15,15 +15,13 @@ import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
 import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
 import { Program, until } from '../syncer/support/processes.ts'
-import { typedIn } from './support/typedIn.ts'
+import { sectionOf, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
 
-/** The commands of a section, without those of the sections below it. */
 function commandsIn(heading: string): string[] {
-  const [section = ''] = (PAGE.split(`\n${heading}\n`)[1] ?? '').split(/\n##+ /)
-  const commands = typedIn(section)
+  const commands = typedIn(sectionOf(PAGE, heading))
   t.ok(commands.length > 0, heading)
   return commands
 }
