@@ -94,7 +94,7 @@ async function serve(): Promise<void> {
   await app.ready()
 
   const server = app.server as unknown as TlsServer
-  const reads = new OwnReads(assembly.catalog.types)
+  const reads = new OwnReads(assembly.catalog.types, assembly.services.types)
   const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll })
   showKeys(server, data.keys)

@@ -180,8 +180,7 @@ const START: readonly Setting[] = [
   },
   {
     flags: '--api-threads <n>',
-    description:
-      'threads that answer GETs, lists and watches of built-in kinds beside the main one; each holds all objects',
+    description: 'threads that answer GETs, lists and watches beside the main one; each holds all objects',
     default: 0,
     number: true,
     minimum: 0,

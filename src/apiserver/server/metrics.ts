@@ -201,7 +201,8 @@ export class Metrics {
   }
 }
 
-function labelsOf(type: Observation['type']): { group: string; resource: string } {
+/** What it is counted as. */
+export function labelsOf(type: Observation['type']): { group: string; resource: string } {
   if (type === undefined) return { group: '', resource: '' }
   return type.form === 'custom' ? { group: '', resource: 'custom' } : { group: type.group, resource: type.resource }
 }

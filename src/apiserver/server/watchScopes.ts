@@ -22,8 +22,10 @@ export class WatchScopes {
   endResource(space: string, group: string, resource: string): void {
     const scopes = this.#bySpace.get(space)
     const key = `${group}/${resource}`
-    scopes?.get(key)?.abort()
+    const scope = scopes?.get(key)
     scopes?.delete(key)
+    // a replica may learn in one go that the last objects are gone and their definition, too: watches hear of both
+    if (scope !== undefined) queueMicrotask(() => scope.abort())
   }
 
   endSpace(space: string): void {

@@ -1,6 +1,10 @@
-/** Which requests an API thread answers: GETs, lists and watches of what is stored, of kinds that only the store has a say about. */
+/**
+ * Which requests an API thread answers: GETs, lists and watches of what is stored, of kinds that only the store has a say about. Custom
+ * resources are among them, and what nobody serves, unless a webhook converts them somewhere: it is asked from one thread.
+ */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { parseRequest } from '../request/requestInfo.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
 
 /** What the main thread alone knows: where it is reached. */
 const OF_MAIN = new Set(['services', 'endpoints', 'discovery.k8s.io/endpointslices'])
@@ -8,13 +12,19 @@ const OF_MAIN = new Set(['services', 'endpoints', 'discovery.k8s.io/endpointslic
 const VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 export class OwnReads {
-  readonly #kinds = new Set<string>()
+  /** Built-in kinds, and whether they are read here. */
+  readonly #builtin = new Map<string, boolean>()
+  readonly #types: Pick<TypeRegistry, 'areConverted'>
 
-  /** @param types built-in kinds */
-  constructor(types: readonly Pick<ResourceType, 'group' | 'resource' | 'form' | 'answered' | 'verbs'>[]) {
-    for (const { group, resource, form, answered, verbs } of types) {
+  /** `builtin`: also those that this server leaves out. `types`: what spaces define. */
+  constructor(
+    builtin: readonly Pick<ResourceType, 'group' | 'resource' | 'form' | 'answered' | 'verbs'>[],
+    types: Pick<TypeRegistry, 'areConverted'>,
+  ) {
+    this.#types = types
+    for (const { group, resource, form, answered, verbs } of builtin) {
       const id = idOf(group, resource)
-      if (form !== 'own' && !answered && verbs.includes('list') && !OF_MAIN.has(id)) this.#kinds.add(id)
+      this.#builtin.set(id, form !== 'own' && !answered && verbs.includes('list') && !OF_MAIN.has(id))
     }
   }
 
@@ -23,7 +33,10 @@ export class OwnReads {
     try {
       const { verb, resource } = parseRequest(method, url)
       if (resource === undefined || resource.subresource !== '' || !VERBS.has(verb)) return false
-      return this.#kinds.has(idOf(resource.group, resource.resource))
+      return (
+        this.#builtin.get(idOf(resource.group, resource.resource)) ??
+        !this.#types.areConverted(resource.group, resource.resource)
+      )
     } catch {
       // the main thread says what is wrong with it
       return false

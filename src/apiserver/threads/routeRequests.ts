@@ -21,12 +21,12 @@ export function routeRequests(server: EventEmitter, { store, reads, forwarder, f
   server.removeAllListeners('request')
   server.removeAllListeners('upgrade')
   server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
+    // Asked for what it brings along: what is remembered of access, types and settings is in step before anybody looks at it.
+    void store.revision
     if (forwardsAll || !reads.has(message.method, message.url)) {
       forwarder.forward(message, answer)
       return
     }
-    // Asked for what it brings along: what is remembered of access, types and settings is in step before anybody looks at it.
-    void store.revision
     for (const handle of own) handle.call(server, message, answer)
   })
   server.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) =>

@@ -28,6 +28,8 @@ export class TypeRegistry {
   readonly #typeOf: (space: string) => SpaceType
   readonly #overlays = new Map<string, Overlay>()
   readonly #listeners = new Set<TypeListener>()
+  /** Resources that a webhook converts, by the spaces where it does. No empty sets. */
+  readonly #converted = new Map<string, Set<string>>()
 
   constructor(builtin: readonly ResourceType[], typeOf: (space: string) => SpaceType = () => UNIVERSAL) {
     this.#all = setOf(builtin)
@@ -51,12 +53,19 @@ export class TypeRegistry {
     return this.#all.versions(group, resource).length > 0
   }
 
+  /** Whether a webhook converts such objects in some space. */
+  areConverted(group: string, resource: string): boolean {
+    return this.#converted.size > 0 && this.#converted.has(groupResourceName({ group, resource }))
+  }
+
   /** Replaces what the CRD `<resource>.<group>` contributes to a space; an empty list removes it. */
   define(space: string, definition: string, types: readonly ResourceType[]): void {
     const overlay: Overlay = this.#overlays.get(space) ?? { index: new Index(), base: undefined, set: undefined }
     const old = overlay.index.versionsOf(definition)
     const free = types.filter(type => this.#all.find(type.group, type.version, type.resource) === undefined)
     overlay.index.put(definition, free)
+    const converts = free.some(({ custom }) => custom?.convert !== undefined)
+    this.#noteConverted(space, definition, converts)
     overlay.set = undefined
     if (overlay.index.isEmpty) this.#overlays.delete(space)
     else this.#overlays.set(space, overlay)
@@ -77,6 +86,13 @@ export class TypeRegistry {
 
   forgetSpace(space: string): void {
     this.#overlays.delete(space)
+    for (const definition of [...this.#converted.keys()]) this.#noteConverted(space, definition, false)
+  }
+
+  #noteConverted(space: string, definition: string, converts: boolean): void {
+    const spaces = this.#converted.get(definition)
+    if (converts) this.#converted.set(definition, (spaces ?? new Set()).add(space))
+    else if (spaces?.delete(space) && spaces.size === 0) this.#converted.delete(definition)
   }
 
   /** Calls back after each change of a resource's definition. Returns the way to stop. */

@@ -5,14 +5,17 @@ import { RbacAuthorizer } from '../../../src/apiserver/auth/rbac.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { OwnReads } from '../../../src/apiserver/threads/ownReads.ts'
 import { routeRequests } from '../../../src/apiserver/threads/routeRequests.ts'
+import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
 import { SharedLog } from '../../../src/storage/replica/sharedLog.ts'
 import type { Key } from '../../../src/storage/store.ts'
 
-const reads = new OwnReads(loadCatalog().types)
+const catalog = loadCatalog()
+const types = new TypeRegistry(catalog.types)
+const reads = new OwnReads(catalog.types, types)
 
-t.test('GETs, lists and watches of built-in kinds are answered; everything else crosses', async t => {
+t.test('GETs, lists and watches of built-in and custom kinds are answered; everything else crosses', async t => {
   const space = '/clusters/root:wmw1'
   for (const url of [
     '/api/v1/namespaces/default/configmaps/a',
@@ -21,6 +24,8 @@ t.test('GETs, lists and watches of built-in kinds are answered; everything else 
     '/api/v1/namespaces',
     '/apis/rbac.authorization.k8s.io/v1/clusterroles/admin',
     '/api/v1/configmaps?watch=1',
+    '/apis/example.com/v1/widgets?watch=1',
+    `${space}/apis/edge.kubestellar.io/v1/widgets`,
     `${space}/api/v1/watch/namespaces/default/configmaps`,
   ])
     t.ok(reads.has('GET', url), url)
@@ -28,19 +33,38 @@ t.test('GETs, lists and watches of built-in kinds are answered; everything else 
     ['POST', '/api/v1/namespaces/default/configmaps'],
     ['HEAD', '/api/v1/namespaces/default/configmaps/a'],
     ['GET', '/api/v1/services?watch=1'],
-    ['GET', '/apis/example.com/v1/widgets?watch=1'],
     ['GET', '/api/v1/namespaces/default/pods/p/log'],
     ['GET', '/api/v1/namespaces/default/services/kubernetes'],
     ['GET', '/apis/discovery.k8s.io/v1/endpointslices'],
     ['GET', `${space}/apis/edge.kubestellar.io/v2alpha1/edgeplacements`],
     ['GET', `${space}/apis/tenancy.kcp.io/v1alpha1/workspaces/a`],
-    ['GET', '/apis/example.com/v1/widgets'],
+    ['GET', '/apis/example.com/v1/namespaces/default/widgets/w/status'],
+    ['POST', '/apis/example.com/v1/widgets'],
+    ['GET', '/apis/example.com/v1'],
     ['GET', '/services/stream/clusters/root'],
     ['GET', '/healthz'],
     ['GET', '/apis'],
     ['GET', '/%'],
   ] as const)
     t.notOk(reads.has(method, url), `${method} ${url}`)
+})
+
+t.test('what a webhook converts in some space crosses, as long as it does', async t => {
+  const url = '/clusters/root:a/apis/example.com/v1/widgets'
+  const widgets = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', verbs: ['list'] }
+  const define = (space: string, custom: object): void =>
+    types.define(space, 'widgets.example.com', [{ ...widgets, form: 'custom', custom } as never])
+  const convert = (): unknown => t.fail('nobody asked')
+  define('a', {})
+  t.ok(reads.has('GET', url))
+  define('a', { convert })
+  define('b', { convert })
+  t.notOk(reads.has('GET', url))
+  t.ok(reads.has('GET', '/apis/example.com/v1/gadgets'))
+  define('a', {})
+  t.notOk(reads.has('GET', url))
+  types.forgetSpace('b')
+  t.ok(reads.has('GET', url))
 })
 
 t.test('a request is judged by what was written before it, though the thread had no turn to hear of that', async t => {
