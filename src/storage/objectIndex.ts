@@ -7,14 +7,16 @@ import { compareKeys } from './keys.ts'
 import { ObjectSlots, type ObjectSlotsOptions, type Placed } from './objectSlots.ts'
 import type { SharedStored } from './sharedStored.ts'
 import { ABSENT, type RunVisit, SortedList } from './sortedList.ts'
+import { SpaceList, type SpaceMember } from './spaceList.ts'
 import type { Key, Range, Stored } from './store.ts'
 
 /** Objects of one (space, group, resource); never empty while it is in the index. */
-interface Bucket {
-  readonly space: string
+interface Bucket extends SpaceMember<Bucket> {
   readonly group: string
   readonly resource: string
   readonly items: SortedList
+  /** Those of all spaces, itself among them. */
+  readonly siblings: SpaceList<Bucket>
 }
 
 /** The bucket before that of (space, group, resource). */
@@ -29,8 +31,7 @@ interface Beside {
 /** Of names; longer ones are rare. */
 const SCRATCH_BYTES = 256
 
-interface SpaceEntry {
-  readonly space: string
+interface SpaceEntry extends SpaceMember<SpaceEntry> {
   /** By `resource\0group`. */
   readonly byResource: Map<string, Bucket>
   /** By group, then resource. */
@@ -39,10 +40,9 @@ interface SpaceEntry {
 
 export class ObjectIndex {
   readonly #spaces = new Map<string, SpaceEntry>()
-  /** By space. */
-  readonly #spaceOrder: SpaceEntry[] = []
-  /** By `resource\0group`: the buckets of all spaces, by space. */
-  readonly #resources = new Map<string, Bucket[]>()
+  readonly #spaceOrder = new SpaceList<SpaceEntry>(() => 0)
+  /** By `resource\0group`: the buckets of all spaces. */
+  readonly #resources = new Map<string, SpaceList<Bucket>>()
   readonly #slots: ObjectSlots
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
   #size = 0
@@ -102,6 +102,7 @@ export class ObjectIndex {
     if (bucket === undefined || slot === ABSENT) return
     this.#slots.remove(slot)
     this.#size--
+    bucket.siblings.counted(bucket, -1)
     if (bucket.items.size === 0) this.#dropBucket(bucket)
   }
 
@@ -118,14 +119,14 @@ export class ObjectIndex {
       return { space, group, resource, namespace, name }
     }
     const entry = this.#spaces.get(key.space)
-    const siblings = this.#resources.get(resourceId(key))
+    const sibling = this.#resources.get(resourceId(key))?.first
     const items = entry?.byResource.get(resourceId(key))?.items
     const first = items?.first(key.namespace, '') ?? ABSENT
     const namespace = first === ABSENT ? undefined : this.#slots.namespace(first)
     const owned: Key = {
       space: entry?.space ?? this.#detached(key.space),
-      group: siblings?.[0]?.group ?? this.#detached(key.group),
-      resource: siblings?.[0]?.resource ?? this.#detached(key.resource),
+      group: sibling?.group ?? this.#detached(key.group),
+      resource: sibling?.resource ?? this.#detached(key.resource),
       namespace: namespace === key.namespace ? namespace : this.#detached(key.namespace),
       name,
     }
@@ -141,9 +142,7 @@ export class ObjectIndex {
     const { space, group, resource, namespace, name } = other.key
     let beside = this.#beside
     if (beside?.space !== space || beside.resource !== resource || beside.group !== group) {
-      const siblings = this.#resources.get(resourceId(other.key))
-      const place = siblings && placeOf(siblings, before => before.space < space)
-      const bucket = place ? siblings[place - 1] : undefined
+      const bucket = this.#resources.get(resourceId(other.key))?.before(space)
       beside = { space, group, resource, bucket, walk: bucket?.items.walk() }
       this.#beside = beside
     }
@@ -151,8 +150,13 @@ export class ObjectIndex {
     return slot === ABSENT ? undefined : this.#slots.alike(slot, beside.bucket!, other)
   }
 
-  /** Objects of `range` behind `after`, counted by chunk, not one by one. */
+  /** Objects of `range` behind `after`, counted by chunk, not one by one; of a resource in all spaces, by some hundred spaces. */
   count(range: Range, after?: Key): number {
+    if (range.space === undefined && range.resource !== undefined && range.namespace === undefined) {
+      const siblings = this.#resources.get(resourceId(range as Key))
+      if (siblings === undefined || after === undefined) return siblings?.objects ?? 0
+      return this.count({ ...range, space: after.space }, after) + siblings.objectsBehind(after.space)
+    }
     let count = 0
     for (const bucket of this.#bucketsOf(range, after)) {
       const [from, to] = ranksIn(bucket, range, after)
@@ -187,6 +191,7 @@ export class ObjectIndex {
   #add(bucket: Bucket, slot: number): void {
     bucket.items.add(slot)
     this.#size++
+    bucket.siblings.counted(bucket, 1)
   }
 
   #bucket(key: Key): Bucket | undefined {
@@ -195,16 +200,17 @@ export class ObjectIndex {
 
   #addBucket(key: Key): Bucket {
     const { space, group, resource } = key
-    const bucket: Bucket = { space, group, resource, items: new SortedList(this.#slots) }
+    let siblings = this.#resources.get(resourceId(key))
+    if (siblings === undefined) {
+      siblings = new SpaceList<Bucket>(sibling => sibling.items.size)
+      this.#resources.set(resourceId(key), siblings)
+    }
+    const bucket: Bucket = { space, group, resource, items: new SortedList(this.#slots), siblings, part: undefined }
     let entry = this.#spaces.get(space)
     if (entry === undefined) {
-      entry = { space, byResource: new Map(), buckets: [] }
+      entry = { space, byResource: new Map(), buckets: [], part: undefined }
       this.#spaces.set(space, entry)
-      this.#spaceOrder.splice(
-        placeOf(this.#spaceOrder, other => other.space < space),
-        0,
-        entry,
-      )
+      this.#spaceOrder.add(entry)
     }
     entry.byResource.set(resourceId(key), bucket)
     entry.buckets.splice(
@@ -212,16 +218,7 @@ export class ObjectIndex {
       0,
       bucket,
     )
-    let siblings = this.#resources.get(resourceId(key))
-    if (siblings === undefined) {
-      siblings = []
-      this.#resources.set(resourceId(key), siblings)
-    }
-    siblings.splice(
-      placeOf(siblings, other => other.space < space),
-      0,
-      bucket,
-    )
+    siblings.add(bucket)
     return bucket
   }
 
@@ -236,17 +233,11 @@ export class ObjectIndex {
     )
     if (entry.buckets.length === 0) {
       this.#spaces.delete(space)
-      this.#spaceOrder.splice(
-        placeOf(this.#spaceOrder, other => other.space < space),
-        1,
-      )
+      this.#spaceOrder.delete(entry)
     }
-    const siblings = this.#resources.get(id)!
-    siblings.splice(
-      placeOf(siblings, other => other.space < space),
-      1,
-    )
-    if (siblings.length === 0) this.#resources.delete(id)
+    const { siblings } = bucket
+    siblings.delete(bucket)
+    if (siblings.isEmpty) this.#resources.delete(id)
   }
 
   /** Buckets that may hold objects of the range behind `after`, in key order. */
@@ -260,12 +251,9 @@ export class ObjectIndex {
         if (bucket !== undefined) yield bucket
       }
     } else if (range.resource !== undefined) {
-      const siblings = this.#resources.get(resourceId(range as Key)) ?? []
-      const first = after === undefined ? 0 : placeOf(siblings, other => other.space < after.space)
-      for (let i = first; i < siblings.length; i++) yield siblings[i]!
+      yield* this.#resources.get(resourceId(range as Key))?.from(after?.space) ?? []
     } else {
-      const first = after === undefined ? 0 : placeOf(this.#spaceOrder, other => other.space < after.space)
-      for (let i = first; i < this.#spaceOrder.length; i++) yield* this.#spaceOrder[i]!.buckets
+      for (const { buckets } of this.#spaceOrder.from(after?.space)) yield* buckets
     }
   }
 }
