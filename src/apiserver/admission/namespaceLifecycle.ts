@@ -4,6 +4,7 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { mentions } from '../../storage/sharedStored.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
@@ -30,6 +31,7 @@ export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }):
       const name = object.metadata.namespace ?? ''
       const stored = await deps.store.get(keyOf(context.space, NAMESPACES, '', name))
       if (stored === undefined) throw statusError.notFound(NAMESPACES, name)
+      if (!mentions(stored, '"deletionTimestamp"')) return
       if (deps.parsed.get(stored).metadata.deletionTimestamp === undefined) return
       const why = `unable to create new content in namespace ${name} because it is being terminated`
       const refused = statusError.forbidden(type, object.metadata.name ?? '', why)

@@ -1,4 +1,5 @@
 /** What every space holds from its birth, and how nothing is left of it. Both are safe to repeat. */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isNatured, NATURED_LABEL } from '../../apimachinery/nature.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
@@ -27,6 +28,8 @@ export const COMPONENT = 'spaces'
 /** The ClusterRoleBinding of a space's owner. */
 export const OWNER_BINDING = 'workspace-admin'
 const PURGE_BATCH = 500
+/** Users whose bindings are kept. */
+const OWNERS = 100
 const BINDINGS = ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings'] as const
 /** The very same in every space. */
 const INITIAL_NAMESPACES: readonly KubeObject[] = ['default', 'kube-system', 'kube-public'].map(name => {
@@ -37,6 +40,8 @@ type KindName = readonly [group: string, version: string, resource: string]
 
 export class SpaceContent {
   readonly #deps: SpaceContentDeps
+  /** What makes users administrators, by the user: who makes many spaces gets the same in each. Nobody changes it. */
+  readonly #bindings = new BoundedCache<string, KubeObject>({ entries: OWNERS })
   #store: string | undefined
 
   constructor(deps: SpaceContentDeps) {
@@ -45,7 +50,7 @@ export class SpaceContent {
 
   /** `owner` is the user who becomes its administrator. */
   async fill(space: string, owner: string | undefined): Promise<void> {
-    await this.#ensureNamespaces(space)
+    await this.#ensureShared(space, this.#sharedContent(owner))
     if (!this.#deps.spaces) return
     const path = this.#deps.tree.pathOf(space) ?? space
     const store = space === ROOT ? undefined : await this.#storeId()
@@ -58,15 +63,23 @@ export class SpaceContent {
       spec: {},
       status: { phase: 'Ready', URL: `${this.#deps.externalUrl()}/clusters/${space}` },
     })
+  }
+
+  /** What does not say which space it is in. */
+  #sharedContent(owner: string | undefined): readonly KubeObject[] {
     // The server needs no role, and nobody else shall have one by its name.
-    if (owner === undefined || owner.startsWith(systemUser(''))) return
-    await this.#ensure(space, BINDINGS, {
+    if (!this.#deps.spaces || owner === undefined || owner.startsWith(systemUser(''))) return INITIAL_NAMESPACES
+    const known = this.#bindings.get(owner)
+    if (known) return [...INITIAL_NAMESPACES, known]
+    const binding = {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRoleBinding',
       metadata: { name: OWNER_BINDING, labels: { [NATURED_LABEL]: 'true' } },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: owner }],
-    })
+    }
+    this.#bindings.set(owner, binding)
+    return [...INITIAL_NAMESPACES, binding]
   }
 
   /**
@@ -111,16 +124,16 @@ export class SpaceContent {
   }
 
   /** One wait for the disk, once the first space has shown what becomes of them. */
-  async #ensureNamespaces(space: string): Promise<void> {
+  async #ensureShared(space: string, objects: readonly KubeObject[]): Promise<void> {
     const { registry } = this.#deps
-    const type = this.#kind(space, ['', 'v1', 'namespaces'])
     const context = systemContext(space, COMPONENT)
-    const made = await registry.createManyShared(
-      INITIAL_NAMESPACES.map(sent => ({ context, type, namespace: '', sent })),
-    )
-    const lacking = INITIAL_NAMESPACES.filter((_, i) => !made[i])
-    const alone = lacking.map(sent => unlessThere(registry.createShared(context, type, '', sent)))
-    await Promise.all(alone)
+    const wanted = objects.map(sent => {
+      const type = this.#kind(space, sent.kind === 'Namespace' ? ['', 'v1', 'namespaces'] : BINDINGS)
+      return { context, type, namespace: '', sent }
+    })
+    const made = await registry.createManyShared(wanted)
+    const lacking = wanted.filter((_, i) => !made[i])
+    await Promise.all(lacking.map(({ type, sent }) => unlessThere(registry.createShared(context, type, '', sent))))
   }
 
   async #ensure(space: string, kind: KindName, object: KubeObject): Promise<void> {

@@ -184,8 +184,9 @@ function asksForWork({ type, stored, previous }: StoreEvent): boolean {
   if (type === 'delete') return false
   const view = viewOf(stored)
   const work = workFor(view)
+  if (work === undefined) return false
   const before = previous && viewOf(previous)
-  return work !== undefined && (before?.id !== view.id || workFor(before) !== work)
+  return before?.id !== view.id || workFor(before) !== work
 }
 
 function idOf({ space, name }: Key): string {

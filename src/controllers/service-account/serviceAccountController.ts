@@ -57,12 +57,15 @@ interface Known {
 /** What each namespace lacks, from the stream: three booleans per namespace instead of three requests. */
 export class NamespaceIndex implements StreamHandler {
   #caPem: string
+  /** As it stands in the text of the ConfigMap, and nowhere else in that of any. */
+  #caText: string
   readonly #missing: (key: NamespaceKey) => void
   readonly #known = new Map<string, Known>()
   #synced = false
 
   constructor(caPem: string, missing: (key: NamespaceKey) => void) {
     this.#caPem = caPem
+    this.#caText = textOf(caPem)
     this.#missing = missing
   }
 
@@ -70,8 +73,15 @@ export class NamespaceIndex implements StreamHandler {
   useAuthority(caPem: string): void {
     if (caPem === this.#caPem) return
     this.#caPem = caPem
+    this.#caText = textOf(caPem)
     for (const known of this.#known.values()) known.ca = false
     if (this.#synced) this.#tellMissing()
+  }
+
+  /** Whether a namespace still lacks something: what came meanwhile, or went with its space, is no work. */
+  lacks({ space, namespace }: NamespaceKey): boolean {
+    const known = this.#known.get(`${space}/${namespace}`)
+    return known !== undefined && lacks(known)
   }
 
   /** Namespaces that are known. */
@@ -96,7 +106,8 @@ export class NamespaceIndex implements StreamHandler {
     } else if (resource.resource === ACCOUNTS.resource && name === ACCOUNT) {
       this.#note({ space, namespace: event.namespace }, known => (known.account = !gone))
     } else if (resource.resource === CONFIG_MAPS.resource && name === CA_CONFIG_MAP) {
-      const good = !gone && caOf(event.object) === this.#caPem
+      // those that it made itself need not be parsed, one for each namespace
+      const good = !gone && (event.mentions(this.#caText) || caOf(event.object) === this.#caPem)
       this.#note({ space, namespace: event.namespace }, known => (known.ca = good))
     }
   }
@@ -189,7 +200,9 @@ export function serviceAccountController(options: ServiceAccountControllerOption
     sources: [
       new StreamSource({ client, space: '*', resources, handler, guard: options.guard, turns: options.turns, logger }),
     ],
-    reconcile: key => unlessSpaceGone(key.space, reconciler.reconcile(key)),
+    reconcile: async key => {
+      if (handler.lacks(key)) await unlessSpaceGone(key.space, reconciler.reconcile(key))
+    },
     logger,
     id: key => `${key.space}/${key.namespace}`,
   })
@@ -231,6 +244,11 @@ function lacks(known: Known): boolean {
 
 function isActive(namespace: KubeObject): boolean {
   return namespace.metadata.deletionTimestamp === undefined
+}
+
+/** Quotes are escaped within texts, so this is data and nothing that somebody says of data. */
+function textOf(caPem: string): string {
+  return `"data":${JSON.stringify({ 'ca.crt': caPem })}`
 }
 
 function caOf(configMap: KubeObject): unknown {

@@ -18,7 +18,7 @@ import { OWNER_ANNOTATION } from '../../../src/apiserver/spaces/workspace.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { strategyFor } from '../../../src/kinds/strategyFor.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
-import { type Key, StorageError, type Store } from '../../../src/storage/store.ts'
+import { type Key, StorageError, type Store, type Stored } from '../../../src/storage/store.ts'
 import { FakeClock, settle, until } from '../../client/support/fakeClock.ts'
 
 const CATALOG = loadCatalog().types
@@ -312,6 +312,33 @@ t.test('a Workspace whose parent is gone is told once, and stays as it is', asyn
   t.equal(w.errors().length, 1)
   await w.make('fine')
   await w.eventually('Ready', async () => (await w.phaseOf('fine')) === 'Ready')
+})
+
+t.test('what makes a user administrator is made with the Namespaces, and once for all spaces of theirs', async t => {
+  const w = await world(t)
+  const alone: string[] = []
+  w.faults.create = kind => void alone.push(kind)
+  const bindingOf = async (name: string): Promise<Stored> => {
+    await w.make(name)
+    await w.eventually('Ready', async () => (await w.phaseOf(name)) === 'Ready')
+    const space = ((await w.get(name))!.spec as { cluster: string }).cluster
+    const { items } = await w.store.list({
+      space,
+      group: 'rbac.authorization.k8s.io',
+      resource: 'clusterrolebindings',
+    })
+    t.equal(items.length, 1)
+    return items[0]!
+  }
+  const first = await bindingOf('one')
+  t.strictSame(alone, ['ClusterRoleBinding', 'LogicalCluster'], 'the first one is the template')
+  alone.length = 0
+  const second = await bindingOf('two')
+  t.strictSame(alone, ['LogicalCluster'])
+  const [one, two] = [decodeObject(first), decodeObject(second)]
+  t.strictSame({ ...two, metadata: {} }, { ...one, metadata: {} })
+  t.not(two.metadata.uid, one.metadata.uid)
+  t.equal(two.metadata.annotations?.['kcp.io/cluster'], second.key.space)
 })
 
 t.test('the Namespaces that every space begins with are made together, and as any other is', async t => {

@@ -1,7 +1,12 @@
 import type { Test } from 'tap'
 import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
-import { serviceAccountController } from '../../../src/controllers/service-account/serviceAccountController.ts'
+import {
+  caConfigMap,
+  NamespaceIndex,
+  serviceAccountController,
+} from '../../../src/controllers/service-account/serviceAccountController.ts'
 import { settle, until } from '../../client/support/fakeClock.ts'
 import { FakeServer, KINDS } from '../../client/support/fakeServer.ts'
 
@@ -80,4 +85,58 @@ t.test('a complete namespace costs no request, one on its way out gets nothing',
   await start(t, server)
   await settle()
   t.strictSame(server.requests, ['stream *  '])
+})
+
+t.test('what was told missing and came meanwhile is no work', async t => {
+  const server = new FakeServer()
+  const { queue } = await start(t, server)
+  await addNamespace(server, 'x')
+  await until(complete(server, 'x'), 'both are there')
+  await settle()
+  await queue.idle()
+  const requests = server.requests.filter(line => !line.startsWith('stream '))
+  t.strictSame(
+    requests.map(line => line.split(' ').slice(0, 3).join(' ')),
+    ['create x namespaces', 'get x namespaces', 'create x serviceaccounts', 'create x configmaps'],
+  )
+})
+
+t.test('authorities that are as wanted are not parsed, whatever else is', t => {
+  let looks = 0
+  const missing: string[] = []
+  const index = new NamespaceIndex('CA "quoted"\n', ({ namespace }) => void missing.push(namespace))
+  const tell = (namespace: string, object: KubeObject): void => {
+    const event = {
+      type: 'ADDED',
+      space: 'x',
+      namespace,
+      name: object.metadata.name!,
+      revision: 1,
+      resource: object.kind === 'Namespace' ? namespaces : configmaps,
+      get object() {
+        looks++
+        return object
+      },
+      metadata: object.metadata,
+      mentions: (text: string) => JSON.stringify(object).includes(text),
+      likeness: () => undefined,
+    } as const
+    index.change(event)
+  }
+  index.begin()
+  const made = caConfigMap('good', 'CA "quoted"\n')
+  tell('good', made)
+  t.equal(looks, 0)
+  const forged = caConfigMap('forged', 'another')
+  forged.metadata.annotations = { said: JSON.stringify({ data: made.data }) }
+  tell('forged', forged)
+  tell('more', { ...made, data: { also: 'this', 'ca.crt': 'CA "quoted"\n' } })
+  t.equal(looks, 2)
+  for (const name of ['good', 'forged', 'more']) tell('', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  index.synced()
+  // their accounts
+  t.strictSame(missing.sort(), ['forged', 'good', 'more'])
+  index.useAuthority('another')
+  t.ok(index.lacks({ space: 'x', namespace: 'good' }))
+  t.end()
 })
