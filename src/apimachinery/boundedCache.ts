@@ -15,6 +15,13 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
   #weight = 0
   /** As far as it is known: most askers ask for what was asked for last. */
   #youngest: K | undefined
+  /**
+   * Where the next one to go is looked for: behind all that went before. A search from the beginning would pass the places of those
+   * that the map's table still has, a thousand and more each time.
+   */
+  #oldest: MapIterator<K> | undefined
+  /** Entries that left their places since that was asked last: it holds the tables that the map has had meanwhile. */
+  #left = 0
 
   /** A number counts entries. */
   constructor(bounds: number | CacheBounds<V, K>) {
@@ -31,6 +38,7 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
     if (value === undefined || key === this.#youngest) return value
     // each deletion from a map that is small and old makes its table anew, for a full collection to take
     this.#entries.delete(key)
+    this.#noteLeft()
     this.#entries.set(key, value)
     this.#youngest = key
     return value
@@ -54,7 +62,9 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
     if (weight !== undefined) this.#weigh(key, weight.of(value, key))
     const limit = weight?.limit ?? Infinity
     while (this.#entries.size > 1 && (this.#entries.size > entries || this.#weight > limit)) {
-      this.delete(this.#entries.keys().next().value!)
+      this.#oldest ??= this.#entries.keys()
+      this.delete(this.#oldest.next().value!)
+      this.#left = 0
     }
   }
 
@@ -68,10 +78,12 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
   }
 
   delete(key: K): boolean {
+    if (!this.#entries.delete(key)) return false
+    this.#noteLeft()
     this.#weight -= this.#weights.get(key) ?? 0
     this.#weights.delete(key)
     if (key === this.#youngest) this.#youngest = undefined
-    return this.#entries.delete(key)
+    return true
   }
 
   clear(): void {
@@ -79,11 +91,16 @@ export class BoundedCache<K, V extends NonNullable<unknown>> {
     this.#weights.clear()
     this.#weight = 0
     this.#youngest = undefined
+    this.#oldest = undefined
   }
 
   /** Oldest first. Entries may be deleted on the way. */
   [Symbol.iterator](): MapIterator<[K, V]> {
     return this.#entries[Symbol.iterator]()
+  }
+
+  #noteLeft(): void {
+    if (++this.#left > this.#entries.size) this.#oldest = undefined
   }
 
   #weigh(key: K, weight: number): void {

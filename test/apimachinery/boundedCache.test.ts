@@ -50,7 +50,12 @@ const step = fc.oneof(
   fc.record({ call: fc.constant('clear' as const) }),
 )
 
-function run(on: Model | BoundedCache<string, number>, each: typeof step extends fc.Arbitrary<infer S> ? S : never) {
+type Call =
+  | { call: 'get' | 'peek' | 'delete'; key: string }
+  | { call: 'set'; key: string; value: number }
+  | { call: 'clear' }
+
+function run(on: Model | BoundedCache<string, number>, each: Call) {
   if (each.call === 'clear') return on.clear()
   return each.call === 'set' ? on.set(each.key, each.value) : on[each.call](each.key)
 }
@@ -119,4 +124,16 @@ t.test('who asks again for what was asked for last moves nothing', async t => {
   t.same(entries.next().value, ['a', 1])
   t.equal(cache.get('a'), 1)
   t.equal(entries.next().done, true, 'an entry that moves comes again')
+})
+
+t.test('many come and go, some asked for between: it stays what a list would be', async t => {
+  const [model, cache] = [new Model(50, Infinity), new BoundedCache<string, number>(50)]
+  for (let i = 0; i < 2000; i++) {
+    const name = `${i % 7 === 0 ? i - 40 : i}`
+    const call = i % 7 === 0 ? 'get' : i % 11 === 0 ? 'delete' : 'set'
+    const each: Call = call === 'set' ? { call, key: name, value: i } : { call, key: name }
+    t.equal(run(cache, each), run(model, each))
+    if (i % 100 === 0) t.strictSame([...cache], model.list)
+    if (i % 500 === 499) for (const on of [cache, model]) run(on, { call: 'clear' })
+  }
 })
