@@ -289,6 +289,7 @@ async function measure(count: number): Promise<Figures> {
     const idle = [day(relays.center.bytes - toCenter), day(relays.cluster.bytes - toCluster)]
     const resident = await statusOf(pid, 'VmRSS')
     const peak = await statusOf(pid, 'VmHWM')
+    const own = await statusOf(pid, 'RssAnon')
     const connections = `${relays.center.open} + ${relays.cluster.open}`
 
     const [written, editFrom] = [await writtenBy(pid), relays.center.bytes + relays.cluster.bytes]
@@ -303,7 +304,7 @@ async function measure(count: number): Promise<Figures> {
       fill: `${((count / (lastMs - firstMs)) * 1000).toFixed(0)}/s`,
       firstSeconds: `${((lastMs - begunMs) / 1000).toFixed(1)} s, ${fillCpu.toFixed(1)} s of processor`,
       cpuEach,
-      resident: `${mib(resident)} (at most ${mib(peak)})`,
+      resident: `${mib(resident)} (at most ${mib(peak)}), ${mib(own)} beside the program's files`,
       idleShare: `${(share * 100).toFixed(2)} %`,
       connections,
       idleTraffic: idle.map(mib).join(' + '),
