@@ -70,6 +70,11 @@ export class RemovalOrder {
     else this.#wake(space)
   }
 
+  /** What is on its way out: others wait for each of these. */
+  *leaving(): Iterable<SyncKey> {
+    for (const { key } of this.#leaving.values()) yield key
+  }
+
   /** How long it is to wait at most; `undefined`: it may go now. It is looked at again when its turn has come. */
   waitMs(key: SyncKey): number | undefined {
     const text = keyText(key)

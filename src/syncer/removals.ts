@@ -96,9 +96,13 @@ export class Removals {
     return this.#left.get(keyText(key))?.isPreserved === true
   }
 
-  /** What is to be looked at again whenever the mirror becomes complete: no watch may tell of it. */
-  leftovers(): Iterable<SyncKey> {
-    return this.#leftovers.values()
+  /**
+   * What is to be looked at again whenever the mirror becomes complete, or the cluster comes back: no watch may tell of it, and
+   * what is gone meanwhile would keep waiting all that leaves after it.
+   */
+  *leftovers(): Iterable<SyncKey> {
+    yield* this.#leftovers.values()
+    yield* this.#order.leaving()
   }
 
   /** The refusal says why it stays although nobody wants it any more. */

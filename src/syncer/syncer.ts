@@ -190,7 +190,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     onComplete: () => {
       downsync.sourcesWhole()
       side.mailboxComplete()
-      for (const key of downsync.leftovers()) queues.down.add(key)
+      for (const key of [...downsync.leftovers()]) queues.down.add(key)
       outcomes.whole(carriedKeys(mirror))
       synced.resolve()
       complete.resolve()
@@ -240,7 +240,10 @@ export function startSyncer(options: SyncerOptions): Syncer {
       sightIsBack: () => outcomes.sightIsBack(feed.complete ? carriedKeys(mirror) : undefined),
     },
     listAnew: () => side.listAnew(),
-    compareAll: () => side.lookAtAll(),
+    compareAll: () => {
+      side.lookAtAll()
+      for (const key of [...downsync.leftovers()]) queues.down.add(key)
+    },
     // until the mirror is complete the first search is still to come
     findLeftovers: async () => (feed.complete ? await findLeftovers() : undefined),
     logger,

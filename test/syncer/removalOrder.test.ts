@@ -127,3 +127,17 @@ t.test('who waits is woken, and waits neither for ever nor for another space', a
   order.over(settings)
   t.equal(order.waitMs(settings), undefined, 'nothing is known of it any more')
 })
+
+t.test('what is on its way out is told, so that what is gone meanwhile is looked at and nothing waits for it', t => {
+  const again: string[] = []
+  const order = new RemovalOrder({ clock: new FakeClock(), again: ({ name }) => again.push(name) })
+  const web = { group: 'apps', resource: 'deployments', namespace: 'app', name: 'web' }
+  const a = { group: '', resource: 'configmaps', namespace: 'app', name: 'a' }
+  order.left(web, deployment)
+  order.left(a, map('a'))
+  t.ok(order.waitMs(a)! > 1000, 'it waits for the Deployment')
+  t.same([...order.leaving()], [web, a])
+  order.over(web)
+  t.same([again, [...order.leaving()]], [['a'], [a]])
+  t.end()
+})
