@@ -43,6 +43,8 @@ export async function withSession<R>(options: SessionOptions, use: (session: Ses
   const session = await openSession(options)
   try {
     return await use(session)
+  } catch (error) {
+    throw (await import('./kubeconfigFault.ts')).kubeconfigFault(error, session, new Date())
   } finally {
     session.client.close()
   }

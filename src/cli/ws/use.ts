@@ -7,7 +7,7 @@ import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
 import { type DocumentOptions, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type Session, type SessionOptions, withSession } from './session.ts'
-import { parseTarget, resolveDots, type Target } from './spacePath.ts'
+import { parseTarget, ROOT_SPACE, resolveDots, type Target } from './spacePath.ts'
 import { enterable, serverOf } from './spaces.ts'
 import { ANSWERS_VERSION } from './version.ts'
 
@@ -33,7 +33,8 @@ export async function useSpace(argument: string | undefined, options: UseOptions
     return await printCurrent(server, shown, terminal)
   }
   await withSession(options, async session => {
-    if (argument === undefined) {
+    // An empty one is what a variable that was not set leaves.
+    if ((argument === undefined || argument === '') && session.space !== ROOT_SPACE) {
       const from = session.space === undefined ? `the URL "${session.server}"` : `'${session.space}'`
       terminal.err(
         `Note: 'kubectl ws' without a path goes home, away from ${from}. ` +

@@ -135,6 +135,45 @@ t.test('without a path it says from where it goes home', async t => {
   t.match(out, ["Current workspace is 'root' (type root)."])
 })
 
+t.test('home it does not say that it leaves home, and an empty path is none', async t => {
+  await run('ws root')
+  t.strictSame((await run('ws')).err, ['Note: there are no home workspaces; ~ is root.'])
+  await run('ws root:imw1')
+  const unset = await run('ws ')
+  t.match(unset, { code: 0, out: ["Current workspace is 'root' (type root)."] })
+  t.match(unset.err[0], /^Note: 'kubectl ws' without a path goes home, away from 'root:imw1'/)
+})
+
+t.test('a kubeconfig that is old, or of another server, is named as the reason', async t => {
+  const text = readFileSync(server.kubeconfigPath, 'utf8')
+  const { issueCa, issueClient } = await import('../../../src/apiserver/pki/issue.ts')
+  const other = await issueCa({ commonName: 'another', nowMs: Date.now(), days: 1 })
+  const person = { commonName: 'somebody', organizations: ['system:masters'], days: 1 }
+  const foreign = await issueClient({ ca: other, ...person, nowMs: Date.now() })
+  const ended = await issueClient({ ca: other, ...person, nowMs: Date.UTC(2020, 0, 1) })
+  const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
+  const given = (field: string, pem: string) => (from: string) =>
+    from.replace(new RegExp(`${field}-data: *\\S+`), `${field}-data: ${base64(pem)}`)
+  const credential = ({ certPem, keyPem }: { certPem: string; keyPem: string }): string =>
+    given('client-key', keyPem)(given('client-certificate', certPem)(text))
+  const failing = async (kubeconfig: string): Promise<string> => {
+    const path = join(t.testdir({ kubeconfig }), 'kubeconfig')
+    const err: string[] = []
+    const code = await kubectlWs(['tree', '--kubeconfig', path], { out: t.fail, err: line => void err.push(line) })
+    t.equal(code, 1)
+    return err.join()
+  }
+  t.equal(
+    await failing(credential(foreign)),
+    `Error: ${base}: Unauthorized: the credential of context "root" does not count there (any more); get its kubeconfig anew`,
+  )
+  t.match(await failing(credential(ended)), /Unauthorized: the client certificate of context "root" ended at 2020-01-0/)
+  t.match(
+    await failing(given('certificate-authority', other.certPem)(text)),
+    /certificate.*: what answers there is not certified by the authority of context "root"; get its kubeconfig anew/,
+  )
+})
+
 t.test('what is printed for people is there for programs', async t => {
   t.match(await document('ws list'), { kind: 'List', items: [{ kind: 'Workspace' }] })
   t.match(await document('ws tree'), {
