@@ -1,10 +1,12 @@
 /** The OCI layout: whole, and the same each time. What is in the images runs in test/e2e/oneFile.test.ts. */
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { buildImages } from '../../../tools/release/images.ts'
+import { lacking } from '../../support/aptPrograms.ts'
 
 interface Descriptor {
   digest: string
@@ -68,4 +70,29 @@ t.test('made again, it is the same bytes', async t => {
   t.strictSame(readdirSync(join(first, 'blobs/sha256')), readdirSync(join(again, 'blobs/sha256')))
   writeFileSync(join(t.testdirName, 'engine'), 'another')
   t.notSame(readFileSync(join(built(t, 'c'), 'index.json')), readFileSync(join(first, 'index.json')))
+})
+
+const [SKOPEO, UMOCI] = ['/usr/bin/skopeo', '/usr/bin/umoci']
+t.test('the tools that everybody has read it', { skip: lacking({ [SKOPEO]: 'skopeo', [UMOCI]: 'umoci' }) }, async t => {
+  t.testdir({ engine: 'an engine' })
+  const folder = built(t, 'a')
+  for (const name of ['orrery', 'orrery-syncer']) {
+    const image = `oci:${folder}:${name}:1.2.3`
+    const { Os, Labels, Layers } = JSON.parse(execFileSync(SKOPEO, ['inspect', image], { encoding: 'utf8' })) as {
+      Os: string
+      Labels: Record<string, string>
+      Layers: string[]
+    }
+    t.match({ Os, Labels }, { Os: 'linux', Labels: { 'org.opencontainers.image.revision': 'c'.repeat(40) } })
+    t.equal(Layers.length, 2)
+    // as docs/install.md has it, with a folder in place of the registry: it looks at each digest
+    const copied = join(t.testdirName, `${name}-copy`)
+    execFileSync(SKOPEO, ['--insecure-policy', 'copy', '--quiet', image, `dir:${copied}`])
+    t.equal(readdirSync(copied).length, 5, 'manifest, version, config and layers')
+    const bundle = join(t.testdirName, `${name}-bundle`)
+    execFileSync(UMOCI, ['unpack', '--rootless', '--image', `${folder}:${name}:1.2.3`, bundle], { stdio: 'pipe' })
+    const spec = JSON.parse(readFileSync(join(bundle, 'config.json'), 'utf8')) as { process: { args: string[] } }
+    t.match(spec.process.args, ['/usr/local/bin/orrery', name === 'orrery' ? 'start' : 'syncer'])
+    t.ok(readFileSync(join(bundle, 'rootfs/usr/local/bin/orrery')).equals(readFileSync('/bin/sh')))
+  }
 })
