@@ -4,7 +4,7 @@
  * @see https://docs.kubestellar.io/release-0.14/Coding%20Milestones/PoC2023q1/example1/
  */
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
@@ -15,6 +15,7 @@ import { clientOf, gone } from '../../syncer/support/installation.ts'
 import { CONFIGS, CRDS, DEPLOYMENTS, MAPS, NAMESPACES } from '../../syncer/support/kinds.ts'
 import { Program, until } from '../../syncer/support/processes.ts'
 import { COMMON, CRD, PLACE_COMMON, PLACE_SPECIAL, SPECIAL } from './example1Objects.ts'
+import { typedIn } from './typedIn.ts'
 
 const REPLICA_SETS = { group: 'apps', version: 'v1', resource: 'replicasets' }
 const SLICES = { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'singleplacementslices' }
@@ -107,6 +108,11 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
   const both = (slice: KubeObject | undefined): boolean => `${locations(slice)}` === 'florin,guilder'
   await until(common, SLICES, { name: 'edge-placement-c' }, both)
   await until(special, SLICES, { name: 'edge-placement-s' }, slice => `${locations(slice)}` === 'guilder')
+  // as docs/api.md says to find them
+  const [find = ''] = typedIn(readFileSync(join(import.meta.dirname, '../../../docs/api.md'), 'utf8'))
+  const env = { ...process.env, KUBECONFIG: ground.special }
+  const found = execFileSync('bash', ['-ec', find.replace('NAME', 'edge-placement-s')], { env, encoding: 'utf8' })
+  t.match(found, /^edge-placement-s\b/m)
 
   // stage 4: what the clusters hold
   for (const [name, cluster] of clusters) {
