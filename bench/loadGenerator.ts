@@ -124,9 +124,10 @@ async function closedLoop(job: Job & Run, expected: number, make: (i: number) =>
 /** Events are counted by their line ends: no other newline is in a frame, and only chunk ends look alike (`\r\n`). */
 async function fanOut(job: Extract<Job, { kind: 'watch' }>): Promise<Result> {
   const { endpoint, namespace } = job
-  const writers = await Promise.all(Array.from({ length: job.writers }, () => HttpConnection.open(tlsOf(endpoint))))
+  const maker = await HttpConnection.open(tlsOf(endpoint))
   const made = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
-  await writers[0]!.send(request(endpoint, 'POST', '/api/v1/namespaces', JSON.stringify(made)))
+  await maker.send(request(endpoint, 'POST', '/api/v1/namespaces', JSON.stringify(made)))
+  maker.close()
   let events = 0
   const open = async () => {
     const socket = connect(tlsOf(endpoint))
@@ -145,6 +146,8 @@ async function fanOut(job: Extract<Job, { kind: 'watch' }>): Promise<Result> {
   // A few at a time: handshakes are not what is measured.
   for (let i = 0; i < job.watchers; i += 25)
     sockets.push(...(await Promise.all(Array.from({ length: Math.min(25, job.watchers - i) }, open))))
+  // not before: who connects and says nothing for long is sent away
+  const writers = await Promise.all(Array.from({ length: job.writers }, () => HttpConnection.open(tlsOf(endpoint))))
   try {
     for (const [w, writer] of writers.entries())
       await writer.send(request(endpoint, 'POST', collection(namespace), configMap(namespace, `watched-${w}`)))
