@@ -4,6 +4,7 @@
  */
 import type { Server as TlsServer } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
+import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import type { LogFields } from '../apimachinery/logFields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { systemClock } from '../client/clock.ts'
@@ -53,6 +54,7 @@ const log: Logger = { info: logTo('info'), warn: logTo('warn'), error: logTo('er
 /** A script of the one file has no `await` of its own. */
 async function serve(): Promise<void> {
   keepPoolsSmall()
+  parseJsonSafely()
   const store = await openReplica(data.link, {
     logger: log,
     onLost(why) {

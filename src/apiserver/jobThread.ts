@@ -1,6 +1,8 @@
 /** What runs in the threads of the server's pool: the jobs by name. Whoever asks for one has its `JobKind`. */
+import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import { serveJobs } from '../program/serveJobs.ts'
 
+parseJsonSafely()
 serveJobs({
   check: async () => (await import('./registry/checkJob.ts')).checkJob,
   kind: async () => (await import('./registry/kindJob.ts')).kindJob,

@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
+import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
@@ -29,6 +30,7 @@ import { systemdNotify } from './systemdNotify.ts'
 
 export async function start(settings: Record<string, unknown>): Promise<number> {
   keepPoolsSmall()
+  parseJsonSafely()
   const log = createLog('orrery', {}, logChoice(settings))
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isStatusError } from '../apimachinery/errors.ts'
+import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
 import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
 import { isRenewalCredential } from '../apimachinery/syncerCredential.ts'
@@ -40,6 +41,7 @@ const AGAIN = Symbol('again')
 /** @throws Error in words for whoever started it, when it was given what does not belong together */
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
   keepPoolsSmall()
+  parseJsonSafely()
   if (settings.dryRun !== true) return await run(settings)
   try {
     return await run(settings)

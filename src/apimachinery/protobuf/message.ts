@@ -2,6 +2,8 @@
  * A protobuf message as a JSON object, with upstream's rules for what is written and what is left out: pointers when they
  * are set, everything else always on the wire; in JSON no zero values, except in fields that are always there.
  */
+import { isMistakable } from '../jsonParse.ts'
+import { mistakableKeyWords } from '../mistakableKeys.ts'
 import {
   BYTES,
   checkWire,
@@ -11,6 +13,7 @@ import {
   newReader,
   type Reader,
   STRING,
+  WireError,
   type WireType,
   type Writer,
 } from './wire.ts'
@@ -119,6 +122,7 @@ function readEntry(map: JsonObject, type: WireType, reader: Reader, depth: numbe
     else value = type.read(reader, depth + 1)
     return true
   })
+  if (isMistakable(key)) throw new WireError(mistakableKeyWords(key))
   value ??= type.zero === undefined ? emptyValue(type) : type.zero
   // An assignment to `__proto__` would not make a member.
   Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })

@@ -4,6 +4,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'
 import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import { hasMoreValues, tooManyValues, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
@@ -82,6 +83,7 @@ export function unsupportedMediaType(accepted: readonly string[] = BODY_TYPES): 
 }
 
 function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
+  refuseMistakableKeys(text)
   let value: unknown
   try {
     value = parsedValue(text, remarks)

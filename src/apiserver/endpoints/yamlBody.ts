@@ -5,6 +5,8 @@
  * @see https://yaml.org/spec/1.1/
  */
 import type { CST, Document, DocumentOptions, LineCounter, Node, ParseOptions, SchemaOptions } from 'yaml'
+import { isMistakable } from '../../apimachinery/jsonParse.ts'
+import { mistakableKeyWords } from '../../apimachinery/mistakableKeys.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { yaml } from '../../apimachinery/yaml.ts'
 import { YamlValues } from './yamlValues.ts'
@@ -112,7 +114,9 @@ class Check {
 
   #sizeOfKey(key: unknown): number {
     if (!this.#yaml.isScalar(key)) throw new Error('only scalars can be keys of a map')
-    const size = String(key.value ?? '').length
+    const text = String(key.value ?? '')
+    if (isMistakable(text)) throw new Error(mistakableKeyWords(text))
+    const size = text.length
     if (key.anchor !== undefined) this.#anchors.set(key.anchor, 1 + size)
     return size
   }

@@ -1,4 +1,5 @@
 /** What the preparation of new objects and that of updates have in common. */
+import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { checkObjectSize } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -126,13 +127,15 @@ export class Preparation {
   }
 }
 
-/** @throws StatusError RequestEntityTooLarge */
+/** @throws StatusError RequestEntityTooLarge, BadRequest */
 export function* encodeWithin(
   object: KubeObject,
   { old, isLarge }: { old?: KubeObject; isLarge: boolean },
 ): Steps<Encoded> {
   const text = isLarge ? yield* encodeInSteps(object) : encodeObject(object)
   yield
+  // a patch, a webhook or a default may have put one in; it begins with the quote that ends the revision
+  refuseMistakableKeys(text.tail, 1)
   yield* checkObjectSize(object, text.head.length + text.tail.length, old)
   return text
 }

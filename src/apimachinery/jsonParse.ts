@@ -1,0 +1,122 @@
+/**
+ * A `JSON.parse` that says what the text says. V8's takes one key for another: where an object that was read before had a key with
+ * a backslash in it, and the text of a later key with an escape begins with the very same characters, the later one is read as the
+ * earlier. One text, whoever sent it, changes how the claims of managers in everybody's `managedFields` are read from then on.
+ * @see https://github.com/nodejs/node/issues/63785
+ *
+ * A key can only be mistaken for one that the text of a string could begin with: with a backslash, and no quote or control
+ * character before it. No object is made here that the engine remembers such a key of.
+ */
+import { randomBytes } from 'node:crypto'
+
+const native = JSON.parse
+
+/** Whether others' keys can be mistaken for this one. */
+export function isMistakable(key: string): boolean {
+  const at = key.indexOf('\\')
+  return at >= 0 && !BEFORE.test(key.slice(0, at))
+}
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const BEFORE = /["\u0000-\u001f]/
+
+/** In this thread, for everything that parses JSON in it, libraries included. */
+export function parseJsonSafely(): void {
+  JSON.parse = parse
+}
+
+/** As `JSON.parse`. */
+export function parse(text: string, reviver?: Parameters<typeof native>[1]): unknown {
+  const source = String(text)
+  const keys = maySayBackslash(source) ? mistakableKeys(source) : []
+  if (keys.length === 0 || reviver !== undefined) return native(source, reviver)
+  const token = randomBytes(16).toString('hex')
+  return renamed(native(withTokens(source, keys, token)), keys, token)
+}
+
+/** The first such key of a JSON text; what is before `from` is passed over. */
+export function mistakableKeyIn(text: string, from = 0): string | undefined {
+  return maySayBackslash(text) ? mistakableKeys(text, from)[0]?.key : undefined
+}
+
+function maySayBackslash(text: string): boolean {
+  return text.includes('\\\\') || text.includes('\\u005c') || text.includes('\\u005C')
+}
+
+interface Place {
+  /** Of its quotes. */
+  readonly start: number
+  readonly end: number
+  readonly key: string
+}
+
+const [QUOTE, BACKSLASH, COLON, SMALL_U] = [34, 92, 58, 117]
+
+/** Those of well-formed text; of other text it does not matter. */
+function mistakableKeys(text: string, from = 0): Place[] {
+  const found: Place[] = []
+  for (let start = text.indexOf('"', from); start >= 0; ) {
+    let escaped = -1
+    let end = start + 1
+    for (let code = text.charCodeAt(end); code !== QUOTE; code = text.charCodeAt(++end)) {
+      if (Number.isNaN(code)) return found
+      if (code !== BACKSLASH) continue
+      if (escaped < 0) escaped = end
+      end++
+    }
+    if (escaped >= 0 && isBackslash(text, escaped) && isKey(text, end))
+      found.push({ start, end, key: native(text.slice(start, end + 1)) as string })
+    start = text.indexOf('"', end + 1)
+  }
+  return found
+}
+
+/** Whether the first escape of a string stands for a backslash. */
+function isBackslash(text: string, at: number): boolean {
+  const next = text.charCodeAt(at + 1)
+  return next === BACKSLASH || (next === SMALL_U && text.slice(at + 2, at + 6).toLowerCase() === '005c')
+}
+
+function isKey(text: string, end: number): boolean {
+  let at = end + 1
+  while (isSpace(text.charCodeAt(at))) at++
+  return text.charCodeAt(at) === COLON
+}
+
+const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
+
+function withTokens(text: string, keys: readonly Place[], token: string): string {
+  const pieces: string[] = []
+  let told = 0
+  for (const [i, { start, end }] of keys.entries()) {
+    pieces.push(text.slice(told, start + 1), token, String(i))
+    told = end
+  }
+  pieces.push(text.slice(told))
+  return pieces.join('')
+}
+
+function renamed(value: unknown, keys: readonly Place[], token: string): unknown {
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) value[i] = renamed(item, keys, token)
+    return value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value)
+  const object = members.some(([key]) => key.startsWith(token)) ? dictionary() : (value as Record<string, unknown>)
+  for (const [key, member] of members) {
+    const name = key.startsWith(token) ? keys[Number(key.slice(token.length))]!.key : key
+    const now = renamed(member, keys, token)
+    // an assignment to `__proto__` would not make a member
+    if (object !== value || now !== member)
+      Object.defineProperty(object, name, { value: now, enumerable: true, configurable: true, writable: true })
+  }
+  return object
+}
+
+/** An object whose keys are its own affair: the engine keeps no record of the order in which such ones get theirs. */
+function dictionary(): Record<string, unknown> {
+  const object: Record<string, unknown> = { first: 0, second: 0 }
+  delete object.first
+  delete object.second
+  return object
+}
