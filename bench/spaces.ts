@@ -2,7 +2,7 @@
  * What spaces cost the server: `node bench/spaces.ts [--spaces 2000] [--cycles 3] [--rest SECONDS] [--start] [--profile FILE]`.
  *
  * Spaces are made under `root` through the API, each complete (Ready, with its first content), and deleted again whole, `--cycles`
- * times over. Printed are spaces a second, the server's processor time for each, its memory after a collection for each that
+ * times over. Printed are spaces a second, the server's processor time for each, that of the longest turn of its loop, its memory after a collection for each that
  * is there, and what is left of memory, open files and series of metrics when all are gone, and after `--rest`, in which the server
  * lets go of their history (ORRERY_HISTORY_MINUTES says how long it keeps that). With `--start` the last ones stay, and a
  * second start is measured. `--profile` writes the processor profile of the first cycle's making.
@@ -71,11 +71,20 @@ async function until(seen: Informer, wanted: () => boolean): Promise<void> {
   })
 }
 
-/** Wall and processor time of `work`, in seconds. */
-async function timed(server: RunningServer, work: () => Promise<void>): Promise<{ wall: number; cpu: number }> {
+interface Timed {
+  /** Wall and processor time, in seconds. */
+  wall: number
+  cpu: number
+  /** Processor time of the longest turn of the loop, in milliseconds. */
+  longest: number
+}
+
+async function timed({ server, inspector }: Bench, work: () => Promise<void>): Promise<Timed> {
+  await inspector.startTurns()
   const [begun, cpu] = [performance.now(), (await server.cpuSeconds()) ?? 0]
   await work()
-  return { wall: (performance.now() - begun) / 1000, cpu: ((await server.cpuSeconds()) ?? 0) - cpu }
+  const used = { wall: (performance.now() - begun) / 1000, cpu: ((await server.cpuSeconds()) ?? 0) - cpu }
+  return { ...used, longest: (await inspector.stopTurns()).longest }
 }
 
 /** How many series of metrics the server tells. */
@@ -101,25 +110,30 @@ const workspace = (i: number): KubeObject => ({
   spec: {},
 })
 
-async function make({ server, client, seen, inspector }: Bench, profile: string | undefined): Promise<void> {
+async function make(bench: Bench, profile: string | undefined): Promise<void> {
+  const { client, seen, inspector } = bench
   const root = client.in('root')
   if (profile !== undefined) await inspector.startProfile()
-  const { wall, cpu } = await timed(server, async () => {
+  const { wall, cpu, longest } = await timed(bench, async () => {
     await crowd(SPACES, i => root.create(WORKSPACES, workspace(i)))
     await until(seen, () => benched(seen).filter(isReady).length === SPACES)
   })
   if (profile !== undefined) await writeFile(profile, JSON.stringify(await inspector.stopProfile()))
-  console.log(`  made: ${(SPACES / wall).toFixed(0)}/s, ${((cpu / SPACES) * 1e6).toFixed(0)} µs of the processor each`)
+  console.log(`  made: ${(SPACES / wall).toFixed(0)}/s, ${costs(cpu, longest)}`)
 }
 
-async function unmake({ server, client, seen }: Bench): Promise<void> {
+async function unmake(bench: Bench): Promise<void> {
+  const { client, seen } = bench
   const root = client.in('root')
-  const { wall, cpu } = await timed(server, async () => {
+  const { wall, cpu, longest } = await timed(bench, async () => {
     await crowd(SPACES, i => root.delete(WORKSPACES, { name: `bench-${i}` }))
     await until(seen, () => benched(seen).length === 0)
   })
-  console.log(`  deleted: all in ${wall.toFixed(1)} s, ${((cpu / SPACES) * 1e6).toFixed(0)} µs of the processor each`)
+  console.log(`  deleted: all in ${wall.toFixed(1)} s, ${costs(cpu, longest)}`)
 }
+
+const costs = (cpu: number, longest: number): string =>
+  `${((cpu / SPACES) * 1e6).toFixed(0)} µs of the processor each, longest turn ${longest.toFixed(0)} ms`
 
 const benched = (seen: Informer): KubeObject[] =>
   [...seen.list()].filter(({ metadata }) => metadata.name?.startsWith('bench-'))
