@@ -1,5 +1,8 @@
 /** Every admission step of a server in its order, and the settings behind them. */
+
 import type { Nature } from '../../apimachinery/nature.ts'
+import { type Clock, systemClock } from '../../client/clock.ts'
+import { CrowdLog } from '../../client/crowdLog.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import type { Job } from '../../program/threadPool.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -47,6 +50,15 @@ import type { WebhookClient } from './webhookClient.ts'
 import { ADMISSION_GROUP, WebhookConfigurations } from './webhookConfigurations.ts'
 import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts'
 import { workspaceAdmission } from './workspaces.ts'
+
+/** What is not said yet when the server ends does not keep it. */
+const IDLE_CLOCK: Clock = {
+  ...systemClock,
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs).unref()
+    return () => clearTimeout(timer)
+  },
+}
 
 export interface AdmissionChainDeps {
   store: Store
@@ -122,13 +134,14 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const expressions = new ExpressionRunner({ authorizer: deps.authorizer, run: deps.runExpressions, share: deps.share })
   const policyStatus = new PolicyStatus({ settings: configurations, types, log })
   const namespaces = new NamespaceReader({ store, parsed })
+  const passedOver = new CrowdLog(log, IDLE_CLOCK)
   const webhooks = (resource: string) => ({
     configurations: new WebhookConfigurations(configurations, cel, resource),
     client: deps.webhooks,
     types,
     namespaces,
     expressions,
-    log,
+    log: passedOver,
   })
   const params = new PolicyParams({ store, parsed, types })
   const policies = (kind: 'mutating' | 'validating') => ({

@@ -9,11 +9,11 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
+import type { CrowdLog } from '../../client/crowdLog.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { waitApart } from '../flowcontrol/waitingApart.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
-import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionFacts, requestFacts } from './admissionFacts.ts'
 import { admissionReview, denial, InvalidReview, type ReviewAnswer, readReview } from './admissionReview.ts'
@@ -30,7 +30,8 @@ export interface WebhookDeps {
   types: TypeRegistry
   namespaces: NamespaceReader
   expressions: ExpressionRunner
-  log: Logger
+  /** One write may have thousands of webhooks that fail and are passed over. */
+  log: CrowdLog
 }
 
 /** A webhook and the version in which it is told of the request. */
@@ -151,7 +152,11 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   if (outcome.matches) return { webhook, type }
   if (outcome.error === undefined) return undefined
   if (webhook.failsOpen) {
-    deps.log.warn({ webhook: webhook.name, why: outcome.error }, 'match conditions failed, webhook left out')
+    deps.log.tell(
+      'warn',
+      { space: context.space, webhook: webhook.name, why: outcome.error },
+      'match conditions failed, webhook left out',
+    )
     return undefined
   }
   throw statusError.forbidden(requestType, nameOf(request), outcome.error)
@@ -224,7 +229,11 @@ async function ask(
     const why = hearsAnswers(context.user) ? error.message : error.openly
     const failed = `failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`
     if (!webhook.failsOpen) throw statusError.internal(new Error(failed, { cause: error }))
-    deps.log.warn({ webhook: webhook.name, why: error.message }, 'webhook failed, request goes on without it')
+    deps.log.tell(
+      'warn',
+      { space: context.space, webhook: webhook.name, why: error.message },
+      'webhook failed, request goes on without it',
+    )
     passed()
     return undefined
   }

@@ -63,6 +63,16 @@ export class CenterProcess {
     return this.#admin!.base
   }
 
+  /** What it printed so far. */
+  get lines(): readonly string[] {
+    return this.#program!.lines
+  }
+
+  /** The first line that has `text`, printed already or later. */
+  said(text: string): Promise<string> {
+    return this.#program!.said(text)
+  }
+
   async kill(): Promise<void> {
     await this.#program?.end('SIGKILL')
   }

@@ -1,8 +1,8 @@
 /** Lines about many at once. */
 import t from 'tap'
+import { CrowdLog } from '../../src/client/crowdLog.ts'
 import { silentLogger } from '../../src/client/logger.ts'
-import { CrowdLog } from '../../src/controllers/crowdLog.ts'
-import { FakeClock } from '../client/support/fakeClock.ts'
+import { FakeClock } from './support/fakeClock.ts'
 
 t.test('some have a line each, the others one together', async t => {
   const lines: string[] = []

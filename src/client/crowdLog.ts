@@ -3,8 +3,8 @@
  * them in a while, and the others are counted in one line at the end of it. What befalls all is one matter for who reads.
  */
 import type { LogFields } from '../apimachinery/logFields.ts'
-import { type Clock, steadyMs } from '../client/clock.ts'
-import type { Logger } from '../client/logger.ts'
+import { type Clock, steadyMs } from './clock.ts'
+import type { Logger } from './logger.ts'
 
 const LINES = 20
 const WHILE_MS = 10_000
@@ -12,7 +12,7 @@ const WHILE_MS = 10_000
 type Level = 'info' | 'warn'
 
 export class CrowdLog {
-  readonly #logger: Logger
+  readonly #logger: Pick<Logger, Level>
   readonly #clock: Clock
   #sinceMs = Number.NEGATIVE_INFINITY
   #lines = 0
@@ -20,7 +20,7 @@ export class CrowdLog {
   readonly #held = new Map<string, { level: Level; count: number }>()
   #cancel: (() => void) | undefined
 
-  constructor(logger: Logger, clock: Clock) {
+  constructor(logger: Pick<Logger, Level>, clock: Clock) {
     this.#logger = logger
     this.#clock = clock
   }
