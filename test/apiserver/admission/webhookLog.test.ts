@@ -27,7 +27,9 @@ t.test('some have a line each, with their space, and the others are counted', as
       sideEffects: 'None',
       failurePolicy: 'Ignore',
       clientConfig: { url: 'https://127.0.0.1:1/' },
-      rules: [{ apiGroups: ['coordination.k8s.io'], apiVersions: ['v1'], resources: ['leases'], operations: ['CREATE'] }],
+      rules: [
+        { apiGroups: ['coordination.k8s.io'], apiVersions: ['v1'], resources: ['leases'], operations: ['CREATE'] },
+      ],
     })),
   })
   await root.create(LEASES, {
