@@ -12,10 +12,13 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   steadyMs: () => performance.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, delayMs)
+    const timer = setTimeout(run, Math.min(delayMs, LONGEST_MS))
     return () => clearTimeout(timer)
   },
 }
+
+/** Of a timer of Node, 24 days: of a longer one it would make one millisecond. */
+const LONGEST_MS = 2 ** 31 - 1
 
 /** By which to tell how long something takes or has to wait: a clock that is set must not make hours of seconds. */
 export function steadyMs(clock: Clock): number {
