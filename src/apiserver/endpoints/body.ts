@@ -3,6 +3,7 @@ import { bodySummary } from '../../apimachinery/bodySummary.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'
 import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
+import { parseHarmless } from '../../apimachinery/jsonParse.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
@@ -98,7 +99,7 @@ function parseJson(text: string, kind: string, remarks: BodyRemarks): unknown {
 
 function parsedValue(text: string, remarks: BodyRemarks): unknown {
   const { parsed } = remarks
-  if (parsed === undefined) return JSON.parse(text)
+  if (parsed === undefined) return parseHarmless(text)
   remarks.parsed = undefined
   remarks.repeatsKeys = parsed.repeatsKeys
   return parsed.value
