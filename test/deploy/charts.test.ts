@@ -155,6 +155,11 @@ const REFUSED: readonly (readonly [ChartName, string[], RegExp])[] = [
     ['mailbox.existingSecret=s', 'replicaCount=2', 'persistence.enabled=true'],
     /one claim for one Pod/,
   ],
+  ['orrery', ['extraArgs={--secure-port=1}'], /extraArgs has --secure-port, .* by the value securePort/],
+  ['orrery', ['extraArgs={--log-format,text}'], /extraArgs has --log-format, which the chart gives itself/],
+  ['orrery', ['extraArgs[0]='], /extraArgs\.0: String length must be greater/],
+  ['orrery-syncer', ['mailbox.existingSecret=s', 'extraArgs={--impersonate}'], /by the value impersonate/],
+  ['orrery-syncer', ['mailbox.existingSecret=s', 'extraArgs={--health-address=:1}'], /extraArgs has --health-address/],
   ['orrery-syncer', ['mailbox.existingSecret=s', 'allow.kinds=pods'], /allow\.kinds: Invalid type\. Expected: /],
 ]
 

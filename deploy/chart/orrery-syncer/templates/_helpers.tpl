@@ -76,4 +76,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) -}}
 {{- fail "persistence.existingClaim is given and persistence.enabled is false: shall the syncer keep what it knows, or not?" -}}
 {{- end -}}
+{{- $values := dict "from-kubeconfig" "mailbox" "sync-target-name" "syncTarget.name" "sync-target-uid" "syncTarget.uid" "qps" "qps" "burst" "burst" "state-dir" "persistence" "allow-namespaces" "allow.namespaces" "allow-kinds" "allow.kinds" "allow-cluster-scoped" "allow.clusterScoped" "impersonate" "impersonate" "adopt-existing" "adoptExisting" "log-level" "logLevel" -}}
+{{- range $arg := .Values.extraArgs -}}
+{{- $flag := regexReplaceAll "^--?([^=]*).*$" $arg "${1}" -}}
+{{- if hasKey $values $flag -}}
+{{- fail (printf "extraArgs has --%s, which the chart gives itself: say it by the value %s" $flag (get $values $flag)) -}}
+{{- end -}}
+{{- if has $flag (list "log-format" "health-address") -}}
+{{- fail (printf "extraArgs has --%s, which the chart gives itself: what it makes relies on that" $flag) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

@@ -123,4 +123,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) -}}
 {{- fail "persistence.existingClaim is given and persistence.enabled is false: shall the server keep its data, or not?" -}}
 {{- end -}}
+{{- $values := dict "data-dir" "persistence" "bind-address" "bindAddress" "secure-port" "securePort" "external-hostname" "externalHostname and extraHostnames" "external-port" "externalPort" "internal-address" "service.port" "kubeconfig-secret" "kubeconfigSecret" "ensure-imw" "spaces.inventory" "ensure-wmw" "spaces.workload" "tls-sni-cert-key" "tls" "external-ca-file" "tls" "token-auth-file" "tokenAuth" "log-level" "logLevel" -}}
+{{- range $arg := .Values.extraArgs -}}
+{{- $flag := regexReplaceAll "^--?([^=]*).*$" $arg "${1}" -}}
+{{- if hasKey $values $flag -}}
+{{- fail (printf "extraArgs has --%s, which the chart gives itself: say it by the value %s" $flag (get $values $flag)) -}}
+{{- end -}}
+{{- if has $flag (list "log-format") -}}
+{{- fail (printf "extraArgs has --%s, which the chart gives itself: what it makes relies on that" $flag) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
