@@ -4,6 +4,7 @@
  * @see https://json-schema.org/draft/2020-12
  */
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { didYouMean } from './nearest.ts'
 import { isRecord } from './object.ts'
 
 /** Narrows a parsed document. Fields that are null count as absent. @throws Error naming the field that is wrong */
@@ -50,7 +51,7 @@ function faultOf({ keyword, params, data, message, instancePath, parentSchema }:
     case 'enum':
       return `${place}: ${shown} is not one of ${params.allowedValues.join(', ')}`
     case 'additionalProperties':
-      return `${place}: unknown field ${JSON.stringify(params.additionalProperty)}; known are ${fieldsOf(parentSchema)}`
+      return `${place}: unknown field ${JSON.stringify(params.additionalProperty)}${meant(String(params.additionalProperty), parentSchema)}`
     case 'required':
       return `${place} has no ${params.missingProperty}`
     case 'minItems':
@@ -62,8 +63,10 @@ function faultOf({ keyword, params, data, message, instancePath, parentSchema }:
   }
 }
 
-function fieldsOf(schema: ErrorObject['parentSchema']): string {
-  return Object.keys((schema as { properties?: object }).properties ?? {}).join(', ')
+/** What it may be instead: what is spelt alike, or else all there is. */
+function meant(field: string, schema: ErrorObject['parentSchema']): string {
+  const known = Object.keys((schema as { properties?: object }).properties ?? {})
+  return didYouMean(field, known) || `; known are ${known.join(', ')}`
 }
 
 /** `/rules/0/level` as `rules[0].level`. */

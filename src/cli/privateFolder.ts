@@ -2,7 +2,18 @@
  * A folder with Secrets in it, which nobody but its owner may enter. New files in it get their modes by the umask, whoever
  * makes them (LevelDB asks for 0644); this mends what was there before.
  */
-import { chmodSync, type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  type Dirent,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { LogFields } from '../apimachinery/logFields.ts'
 
@@ -87,8 +98,13 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** An API server's data dir, made or mended. Returns its path. */
+/** An API server's data dir, made or mended. Returns its path. @throws Error naming the flag also when nothing can be written there */
 export function dataFolder(path: string, log: PrivateFolderOptions['log']): string {
   privateFolder({ path, flag: '--data-dir', entries: SERVER_ENTRIES, log })
+  try {
+    accessSync(path, constants.W_OK)
+  } catch (error) {
+    throw new Error(`--data-dir: the folder ${path} cannot be written: ${(error as Error).message}`, { cause: error })
+  }
   return path
 }

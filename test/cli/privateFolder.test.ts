@@ -1,5 +1,5 @@
 /** What holds Secrets can be read by nobody but its owner: whoever makes the files, and also what an earlier release left. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,6 +24,11 @@ function modesIn(path: string): [path: string, mode: string][] {
 function isPrivate(t: Test, path: string): void {
   const open = modesIn(path).filter(([at, mode]) => mode !== (statSync(at).isDirectory() ? '700' : '600'))
   t.strictSame(open, [])
+}
+
+/** Whether a file system can be mounted. */
+function canMount(): boolean {
+  return process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0
 }
 
 interface Running {
@@ -129,6 +134,18 @@ t.test('what cannot be closed is told, with a remedy', async t => {
     /^--state-dir: the folder .*data cannot be made: ENOTDIR/,
   )
 })
+
+t.test(
+  'a folder that takes nothing is told by its flag',
+  { skip: canMount() ? false : 'only root can mount' },
+  async t => {
+    const path = temporaryDir(t)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro,mode=700', 'tmpfs', path])
+    t.teardown(() => execFileSync('umount', [path]))
+    const log = { warn: (_: object, text: string) => t.fail(text) }
+    t.throws(() => dataFolder(path, log), /^--data-dir: the folder .* cannot be written: EROFS/)
+  },
+)
 
 t.test('a folder is made with all that are missing above it, private each, unless one cannot be', async t => {
   const parent = temporaryDir(t)

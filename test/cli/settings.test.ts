@@ -41,7 +41,8 @@ t.test('a list in the config file is a YAML list or a text with commas', async t
 
 t.test('what is wrong in the config file is said with the names of file and setting', async t => {
   const faults: [text: string, message: RegExp][] = [
-    ['storge: level', /config\.yaml: the config file: unknown field "storge"; known are config, secure-port/],
+    ['storge: level', /config\.yaml: the config file: unknown field "storge"; did you mean "storage"\?$/],
+    ['paint: blue', /config\.yaml: the config file: unknown field "paint"; known are config, secure-port/],
     ['storage: paper', /config\.yaml: storage: "paper" is not one of level, etcd/],
     ['secure-port: many', /config\.yaml: secure-port: "many" is not a whole number/],
     ['name: [a, b]', /config\.yaml: name must be a text or a number/],

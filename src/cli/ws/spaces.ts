@@ -1,10 +1,10 @@
 /** Spaces as the server knows them: whether one may be entered, making one, waiting for one. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { didYouMean } from '../../apimachinery/nearest.ts'
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { CommandError } from './commandError.ts'
-import { didYouMean } from './nearest.ts'
 import { ROOT_SPACE, splitPath } from './spacePath.ts'
 import type { Terminal } from './terminal.ts'
 import { waitFor } from './waitFor.ts'

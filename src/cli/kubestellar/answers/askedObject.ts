@@ -1,8 +1,9 @@
 /** The object that a command is about, as people name it to kubectl. Pure. */
+
+import { didYouMean } from '../../../apimachinery/nearest.ts'
 import { type GroupResource, groupResourceName } from '../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { CommandError } from '../../ws/commandError.ts'
-import { didYouMean } from '../../ws/nearest.ts'
 
 export interface AskedObject {
   /** As it was written: plural, singular, short name or kind, with a group or without. */

@@ -1,5 +1,6 @@
 /** What `why` and `diff` ask a workload space about one of its objects. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
+import { didYouMean } from '../../../apimachinery/nearest.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import {
   CLUSTER_WORK_STATUSES,
@@ -14,7 +15,6 @@ import type { DiscoveredResource, SpaceClient } from '../../../client/client.ts'
 import { definedBy } from '../../../controllers/placement-translator/eligibility.ts'
 import type { Matchable } from '../../../controllers/placement-translator/placementSpec.ts'
 import { CommandError } from '../../ws/commandError.ts'
-import { didYouMean } from '../../ws/nearest.ts'
 import type { Asked } from './answerSession.ts'
 import { nameOfObject, parseAsked, resolveKind } from './askedObject.ts'
 import { isPlace } from './destinations.ts'

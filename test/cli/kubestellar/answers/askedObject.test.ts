@@ -1,6 +1,6 @@
 import t from 'tap'
+import { nearest } from '../../../../src/apimachinery/nearest.ts'
 import { parseAsked, resolveKind } from '../../../../src/cli/kubestellar/answers/askedObject.ts'
-import { nearest } from '../../../../src/cli/ws/nearest.ts'
 import type { DiscoveredResource } from '../../../../src/client/client.ts'
 
 const one = (group: string, resource: string, kind: string, shortNames: string[] = []): DiscoveredResource => ({
