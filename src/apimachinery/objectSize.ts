@@ -14,6 +14,11 @@ import type { Steps } from './steps.ts'
  * names and texts in them these are more bytes than etcd takes from a kube-apiserver (1.5 MiB).
  */
 export const VALUES_LIMIT = 100_000
+/**
+ * Members of one map. What a map of very many costs is in its members' order, which is found out anew each time that somebody
+ * goes over them, and cannot be done in steps. A ConfigMap with more of them would have less than 26 bytes for each.
+ */
+export const MEMBERS_LIMIT = 40_000
 /** Fields that all managers of an object claim together; each manager's claim on a field counts. */
 export const CLAIMS_LIMIT = 150_000
 /** Fields that one server-side apply may claim. */
@@ -40,6 +45,10 @@ export function* checkObjectSize(
   if (yield* grows([withoutClaims(object)], old && [withoutClaims(old)], VALUES_LIMIT))
     throw tooLarge(`the object would have more than ${VALUES_LIMIT} fields and elements: split it`)
   yield
+  const wide = widestMap(withoutClaims(object))
+  if (wide > MEMBERS_LIMIT && (old === undefined || wide > widestMap(withoutClaims(old))))
+    throw tooLarge(`the object would have more than ${MEMBERS_LIMIT} fields in one map: split it`)
+  yield
   if (yield* grows(claimsOf(object), old && claimsOf(old), CLAIMS_LIMIT))
     throw tooLarge(
       `the managers of the object would claim more than ${CLAIMS_LIMIT} fields together (metadata.managedFields): split it, or use fewer field managers`,
@@ -49,6 +58,11 @@ export function* checkObjectSize(
 /** Of a body, in whatever form it came. */
 export function tooManyValues(): StatusError {
   return tooLarge(`the request body has more than ${VALUES_LIMIT} fields and elements; send less at a time`)
+}
+
+/** The same. */
+export function tooManyMembers(): StatusError {
+  return tooLarge(`one map of the request body has more than ${MEMBERS_LIMIT} fields; send less at a time`)
 }
 
 export function tooLarge(message: string): StatusError {
@@ -80,6 +94,19 @@ function withoutClaims({ metadata, ...rest }: Readonly<KubeObject>): unknown {
 
 function claimsOf({ metadata }: Readonly<KubeObject>): readonly unknown[] {
   return metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1) ?? []
+}
+
+/** Members of the map that has most of them. */
+export function widestMap(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let widest = 0
+  let members = 0
+  for (const key in value) {
+    members++
+    const within = widestMap((value as Record<string, unknown>)[key])
+    if (within > widest) widest = within
+  }
+  return Array.isArray(value) || members < widest ? widest : members
 }
 
 function countUpTo(value: unknown, limit: number): number {

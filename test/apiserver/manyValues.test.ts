@@ -1,6 +1,6 @@
 /** What holds very many small things is refused in every form in which it can be sent, and what people send is taken. */
 import t from 'tap'
-import { VALUES_LIMIT } from '../../src/apimachinery/objectSize.ts'
+import { MEMBERS_LIMIT, VALUES_LIMIT } from '../../src/apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE, protobufCodec } from '../../src/apimachinery/protobuf/protobufCodec.ts'
 import { readProtobufFields } from '../../src/program/dataFiles.ts'
 import { CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
@@ -12,6 +12,10 @@ const REFUSED = {
     reason: 'RequestEntityTooLarge',
     message: /^the request body has more than 100000 fields and elements; send/,
   },
+}
+const TOO_WIDE = {
+  code: 413,
+  body: { reason: 'RequestEntityTooLarge', message: /^one map of the request body has more than 40000 fields; send/ },
 }
 const object = (name: string, spec: string): string =>
   `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"x":[${spec}]}`
@@ -50,13 +54,29 @@ t.test('YAML that comes to as many', async t => {
 })
 
 t.test('Protobuf', async t => {
-  const post = (count: number) =>
-    api.send('POST', `${CONFIGMAPS}?dryRun=All`, {
+  const post = (count: number, managedFields: readonly object[] = []) => {
+    const metadata = { name: 'p', managedFields }
+    return api.send('POST', `${CONFIGMAPS}?dryRun=All`, {
       type: PROTOBUF_MEDIA_TYPE,
-      body: codec.encode({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p' }, data: keys(count) }),
+      body: codec.encode({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: keys(count) }),
     })
+  }
   t.match(await post(VALUES_LIMIT + 1), REFUSED)
+  const claims = { fieldsV1: { 'f:data': keys(MEMBERS_LIMIT + 1) } }
+  t.match(await post(1, [claims]), TOO_WIDE)
   t.equal((await post(5000)).code, 201)
+})
+
+t.test('one map of very many fields, sent at once or grown by patches', async t => {
+  t.match(await api.post(CONFIGMAPS, configMap('too-wide', keys(MEMBERS_LIMIT + 1))), TOO_WIDE)
+  await api.ok(api.post(CONFIGMAPS, configMap('widest', keys(MEMBERS_LIMIT))))
+  const more = { data: { more: 'v' } }
+  t.match(await api.send('PATCH', `${CONFIGMAPS}/widest`, { type: types.merge, body: more }), {
+    code: 413,
+    body: { message: 'the object would have more than 40000 fields in one map: split it' },
+  })
+  const other = { data: { k1: 'w' }, metadata: { labels: { a: 'b' } } }
+  await api.ok(api.send('PATCH', `${CONFIGMAPS}/widest`, { type: types.merge, body: other }))
 })
 
 t.test('what people send is taken', async t => {

@@ -47,10 +47,14 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/authority/reportLimit.ts', 'REPORT_LIMIT_BYTES', bytes],
     ['src/apimachinery/statusLimit.ts', 'STATUS_LIMIT_BYTES', bytes],
   ],
-  'fields and elements of a body, in whatever form it comes': [[SIZE, 'VALUES_LIMIT', count]],
-  'an object, as it is stored; its fields and elements': [
+  'fields and elements of a body, in whatever form it comes; fields of one map in it': [
+    [SIZE, 'VALUES_LIMIT', count],
+    [SIZE, 'MEMBERS_LIMIT', count],
+  ],
+  'an object, as it is stored; its fields and elements; fields of one map in it': [
     [SIZE, 'OBJECT_LIMIT', binary],
     [SIZE, 'VALUES_LIMIT', count],
+    [SIZE, 'MEMBERS_LIMIT', count],
   ],
   'fields that one server-side apply claims; that all managers of an object claim together': [
     [SIZE, 'APPLIED_FIELDS_LIMIT', count],

@@ -7,7 +7,14 @@ import { parseHarmless } from '../../apimachinery/jsonParse.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
-import { hasMoreValues, tooManyValues, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
+import {
+  hasMoreValues,
+  MEMBERS_LIMIT,
+  tooManyMembers,
+  tooManyValues,
+  VALUES_LIMIT,
+  widestMap,
+} from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
@@ -38,6 +45,7 @@ export function readBody(
   // Messages are not deep, but JSON inside of them can be, and long.
   checkNesting(value)
   if (hasMoreValues(value, VALUES_LIMIT)) throw tooManyValues()
+  if (hasMoreValues(value, MEMBERS_LIMIT) && widestMap(value) > MEMBERS_LIMIT) throw tooManyMembers()
   return value
 }
 

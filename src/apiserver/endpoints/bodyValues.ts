@@ -2,7 +2,7 @@
  * How many fields and elements a body has, before it is read: what it costs to parse, copy, prune and check follows from them
  * rather than from its bytes. `[{},{},…]` has a million of them in 3 MiB.
  */
-import { tooManyValues, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
+import { MEMBERS_LIMIT, tooManyMembers, tooManyValues, VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { LARGE_BYTES, LARGE_VALUES } from '../registry/largeWrites.ts'
 
@@ -40,6 +40,23 @@ export function countValues(json: Buffer, most: number): number {
   return values
 }
 
+/** Members of the map of JSON text that has most of them, without reading it; of other text any number. */
+export function widestIn(json: Buffer): number {
+  /** Of each bracket that is open. */
+  const commas: number[] = []
+  let widest = 0
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]!
+    if (byte === QUOTE) {
+      for (at++; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++
+    } else if (byte === COMMA) commas[commas.length - 1]!++
+    else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) commas.push(0)
+    else if (byte === CLOSING_BRACE) widest = Math.max(widest, (commas.pop() ?? 0) + 1)
+    else if (byte === CLOSING_BRACKET) commas.pop()
+  }
+  return widest
+}
+
 /** Whether JSON has more at all; most texts are too short, and are not looked at. Of other text any answer. */
 export function hasMoreIn(json: Buffer, limit: number): boolean {
   return json.length > 2 * limit && countValues(json, limit) > limit
@@ -59,5 +76,6 @@ export function isLargeJson(json: Buffer): boolean {
   if (json.length <= SHORT_BYTES) return false
   const values = countValues(json, VALUES_LIMIT)
   if (values > VALUES_LIMIT) throw tooManyValues()
+  if (values > MEMBERS_LIMIT && widestIn(json) > MEMBERS_LIMIT) throw tooManyMembers()
   return json.length > LARGE_BYTES || values > LARGE_VALUES
 }

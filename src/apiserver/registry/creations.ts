@@ -6,7 +6,6 @@ import { generateName } from '../../apimachinery/names.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { cloneJson } from '../../apimachinery/values.ts'
 import type { Encoded, Key, Stored } from '../../storage/store.ts'
 import { refusal } from './accepted.ts'
 import type { Outcome } from './admission.ts'
@@ -40,21 +39,27 @@ export class Creations {
     this.#creates = new CreatePreparation(preparation)
   }
 
-  /** `input` is in the version of `type`; it is taken over and changed. */
-  async create(context: WriteContext, type: ResourceType, namespace: string, input: KubeObject): Promise<Written> {
-    const base = input.metadata.generateName
-    const generated = !input.metadata.name && typeof base === 'string' && base !== ''
-    refuseVersion(input)
-    const working = withWork(context, workOf(this.#deps.turns, context, hasMoreValues(input, LARGE_VALUES)))
+  /** `object` is in the version of `type`; it is taken over and changed. */
+  async create(context: WriteContext, type: ResourceType, namespace: string, object: KubeObject): Promise<Written> {
+    refuseVersion(object)
+    const { name, generateName: base } = object.metadata
+    if (!name && typeof base === 'string' && base !== '')
+      object.metadata.name = await this.#freeName(context.space, type, namespace, base)
+    const working = withWork(context, workOf(this.#deps.turns, context, hasMoreValues(object, LARGE_VALUES)))
+    if (working.work?.due) await working.work.rest()
+    const { text, outcome } = await this.#creates.prepare(working, type, namespace, object)
+    const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+    const made = await this.put({ context, type, key, text, object, outcome })
+    if ('created' in made) return made
+    throw this.taken(type, object, made.taken)
+  }
+
+  /** Looked for before the object is prepared: whoever takes it in between is as unlikely as a name that is taken eight times. */
+  async #freeName(space: string, type: ResourceType, namespace: string, base: string): Promise<string> {
     for (let attempt = 1; ; attempt++) {
-      const object = generated ? cloneJson(input) : input
-      if (generated) object.metadata.name = generateName(base, this.#deps.random)
-      if (working.work?.due) await working.work.rest()
-      const { text, outcome } = await this.#creates.prepare(working, type, namespace, object)
-      const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
-      const made = await this.put({ context, type, key, text, object, outcome })
-      if ('created' in made) return made
-      if (!generated || attempt === GENERATE_NAME_TRIES) throw this.taken(type, object, made.taken)
+      const name = generateName(base, this.#deps.random)
+      const found = await this.#deps.store.get(keyOf(space, type, namespace, name))
+      if (found === undefined || attempt === GENERATE_NAME_TRIES) return name
     }
   }
 

@@ -1,8 +1,8 @@
 /** The fields and elements of a body are counted in its text, as they would be in what it says. */
 import fc from 'fast-check'
 import t from 'tap'
-import { VALUES_LIMIT } from '../../../src/apimachinery/objectSize.ts'
-import { countValues, isLargeBody } from '../../../src/apiserver/endpoints/bodyValues.ts'
+import { MEMBERS_LIMIT, VALUES_LIMIT, widestMap } from '../../../src/apimachinery/objectSize.ts'
+import { countValues, isLargeBody, widestIn } from '../../../src/apiserver/endpoints/bodyValues.ts'
 import { LARGE_BYTES, LARGE_VALUES } from '../../../src/apiserver/registry/largeWrites.ts'
 
 const ALL = Number.POSITIVE_INFINITY
@@ -33,6 +33,26 @@ t.test('as many as the value has', async () => {
       return countValues(Buffer.from(JSON.stringify(value, undefined, indent)), ALL) === count(value)
     }),
   )
+})
+
+t.test('the widest map of a text is that of what it says', async () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(undefined, 2), (text, indent) => {
+      const value: unknown = JSON.parse(text)
+      const most = widestMap(value)
+      // `{}` counts as one
+      const found = widestIn(Buffer.from(JSON.stringify(value, undefined, indent)))
+      return found === most || (most === 0 && found <= 1)
+    }),
+  )
+})
+
+t.test('a map with more fields than the limit is refused', async t => {
+  const maps = (fields: number): Buffer =>
+    Buffer.from(`{"data":{${Array.from({ length: fields }, (_, i) => `"k${i}":"{,"`).join(',')}},"x":[{},{}]}`)
+  t.equal(isLargeBody('application/json', maps(MEMBERS_LIMIT)), true)
+  const message = `one map of the request body has more than ${MEMBERS_LIMIT} fields; send less at a time`
+  t.throws(() => isLargeBody('application/json', maps(MEMBERS_LIMIT + 1)), { reason: 'RequestEntityTooLarge', message })
 })
 
 t.test('no further than anybody wants to know', async t => {

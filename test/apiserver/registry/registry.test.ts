@@ -114,10 +114,10 @@ t.test('a name is made of its base, and made anew where it is taken', async t =>
   t.not(second.metadata.name, first.metadata.name)
   t.strictSame(
     seen.map(({ metadata, data }) => [metadata.name, data]),
-    [first, first, second].map(({ metadata }) => [metadata.name, { a: '1' }]),
-    'each attempt begins with what was asked for',
+    [first, second].map(({ metadata }) => [metadata.name, { a: '1' }]),
+    'a name that is taken is found out before anybody is asked about the object',
   )
-  t.strictSame(second.data, { a: '1', mutated: '3' })
+  t.strictSame(second.data, { a: '1', mutated: '2' })
 })
 
 t.test('who has bad luck with names is told to come again', async t => {
@@ -131,7 +131,7 @@ t.test('who has bad luck with names is told to come again', async t => {
     message: /"gen-\w{5}" already exists, the server was not able to generate a unique name for the object$/,
     details: { retryAfterSeconds: 1 },
   })
-  t.equal(taker.settled.length, 9)
+  t.equal(taker.settled.length, 2)
   t.equal(here.store.revision, 1)
 })
 

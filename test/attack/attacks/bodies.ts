@@ -13,6 +13,8 @@ const map = (name: string, data: Record<string, string>): object => ({
 })
 /** As many as a body may have. */
 const MOST = 99_000
+/** Fields of one map. */
+const WIDEST = 39_000
 const APPLY = 'application/apply-patch+yaml'
 const MERGE = 'application/merge-patch+json'
 
@@ -53,7 +55,7 @@ export const bodies: readonly Attack[] = [
       const env = numbered(most / 5, 'E').map(name => ({ name, value: 'v' }))
       const rules = numbered(most / 8, 'r').map(each => ({ apiGroups: ['x'], resources: [each], verbs: ['get'] }))
       const asked: readonly [path: string, body: object | string][] = [
-        [space.maps, map('wide', record(most / 2, 'v'))],
+        [space.maps, map('wide', record(Math.min(most / 2, WIDEST), 'v'))],
         [space.maps, json('wide', `${'{},'.repeat(most - 100)}{}`)],
         [
           `${space.prefix}/api/v1/namespaces/default/pods`,
@@ -77,11 +79,11 @@ export const bodies: readonly Attack[] = [
     keepsMb: 40,
   }),
   attack('many-digits', {
-    does: 'bodies of runs of 308 digits, and of 99,000 fields with a number with an exponent behind them',
+    does: 'bodies of runs of 308 digits, and of 40,000 fields with a number with an exponent behind them',
     run: async ({ alice, space, size }) => {
       const head = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'd-' } }
       const digits = { ...head, data: { a: `${'1'.repeat(308)} `.repeat(size(9000, 300)) } }
-      const names = Array.from({ length: size(99_000, 3000) }, (_, i) => [`field${i}`, 1])
+      const names = Array.from({ length: size(WIDEST, 3000) }, (_, i) => [`field${i}`, 1])
       const numbers = JSON.stringify({ ...head, x: Object.fromEntries(names) }).replace(/}}$/, ',"y":1e200}}')
       await crowd(size(24, 2), 6, i =>
         alice.send({ path: `${space.maps}?dryRun=All`, body: i % 2 === 0 ? digits : numbers }),
@@ -92,11 +94,11 @@ export const bodies: readonly Attack[] = [
   attack('many-claims', {
     does: 'small patches of an object whose 39,000 fields are claimed, and applies of all of them',
     prepare: async ({ alice, space, size }) => {
-      await alice.must({ path: space.maps, body: map('claimed', record(size(39_000, 5000), 'v')) })
+      await alice.must({ path: space.maps, body: map('claimed', record(size(WIDEST, 5000), 'v')) })
     },
     run: async ({ alice, space, size }) => {
       const path = `${space.maps}/claimed?fieldManager=me&force=true`
-      const whole = map('claimed', record(size(39_000, 5000), 'v'))
+      const whole = map('claimed', record(size(WIDEST, 5000), 'v'))
       await crowd(size(24, 4), 6, i =>
         i % 3 === 0
           ? alice.send({ method: 'PATCH', path, type: APPLY, body: whole })
