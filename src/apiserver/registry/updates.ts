@@ -177,7 +177,7 @@ export class Updates {
 
   /** Compare and write, one writer of the object after the other. Admission that waits for others has no place in a line. */
   async #updateInLine(updating: Updating, work: Work | undefined): Promise<Written | 'again' | 'concerned'> {
-    return await this.#lines.run(updating.key, async () => {
+    return await this.#lines.run(updating.key, updating.context.request, async () => {
       const current = await this.#deps.store.get(updating.key)
       return current === undefined ? 'again' : await this.#attempt(updating, current, { work, inLine: true })
     })

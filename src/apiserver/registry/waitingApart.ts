@@ -3,7 +3,7 @@
  * those who use it, and nobody else. (The request is handed on by its context: to find it by the asynchronous context of the code
  * would cost every write a quarter of its time.)
  */
-import type { Pausable } from '../registry/context.ts'
+import type { Pausable } from './context.ts'
 
 /**
  * Absent: it is the server's own work.
