@@ -11,7 +11,7 @@ export interface Quantity {
   readonly format: QuantityFormat
 }
 
-const SHAPE = /^([+-]?)(\d+\.?\d*|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/
+const SHAPE = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/
 const NANO = 1_000_000_000n
 /** Exponents of ten for decimal suffixes, by multiples of three. */
 const DECIMAL: readonly (readonly [string, number])[] = [
@@ -26,6 +26,8 @@ const DECIMAL: readonly (readonly [string, number])[] = [
   ['u', -6],
   ['n', -9],
 ]
+/** With what each stands for, in units of 10^-9. */
+const DECIMAL_UNITS = DECIMAL.map(([suffix, power]) => [suffix, power, 10n ** BigInt(power + 9)] as const)
 /** Exponents of two. */
 const BINARY: readonly (readonly [string, number])[] = [
   ['Ei', 60],
@@ -93,8 +95,8 @@ export function formatQuantity(quantity: Quantity): string {
     const [suffix, bits] = BINARY.find(([, power]) => units % (1n << BigInt(power)) === 0n) ?? ['', 0]
     return `${sign}${units >> BigInt(bits)}${suffix}`
   }
-  const [suffix, power] = DECIMAL.find(([, exponent]) => magnitude % 10n ** BigInt(exponent + 9) === 0n)!
-  const digits = magnitude / 10n ** BigInt(power + 9)
+  const [suffix, power, unit] = DECIMAL_UNITS.find(([, , nanos]) => magnitude % nanos === 0n)!
+  const digits = magnitude / unit
   if (quantity.format !== 'DecimalExponent') return `${sign}${digits}${suffix}`
   return power === 0 ? `${sign}${digits}` : `${sign}${digits}e${power}`
 }

@@ -111,6 +111,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'work to cut the upsync sets of an EdgePlacement to what is granted': [
     [`${TRANSLATOR}/upsyncGrants.ts`, 'MAX_STEPS', count],
   ],
+  'spaces below one another, `root` aside': [['src/apiserver/admission/workspaces.ts', 'MOST_LEVELS', count]],
   'URL and headers together': [[`${SERVER}/httpServer.ts`, 'HEADERS_LIMIT_BYTES', bytes]],
   'YAML that is read by a thread of its own': [[`${ENDPOINTS}/bigYaml.ts`, 'BIG_BYTES', bytes]],
   'YAML of one space in line for a thread': [['src/program/threadPool.ts', 'LINE', count]],
@@ -315,10 +316,21 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/admission/webhookTrust.ts', 'MAX_BUNDLE_CERTIFICATES', count],
     ['src/apiserver/admission/webhookTrust.ts', 'MAX_BUNDLE_CHARS', binary],
   ],
-  'answer of an admission webhook': [['src/apiserver/admission/webhookClient.ts', 'MAX_RESPONSE_BYTES', bytes]],
-  'answer of a conversion webhook': [
+  'answer of an admission webhook; fields and elements of it': [
+    ['src/apiserver/admission/webhookClient.ts', 'MAX_RESPONSE_BYTES', bytes],
+    [SIZE, 'VALUES_LIMIT', count],
+  ],
+  'validating webhooks that are asked about one object at the same time': [
+    ['src/apiserver/admission/webhooks.ts', 'AT_ONCE', count],
+  ],
+  'objects that a conversion webhook is asked about at once; their bytes': [
+    ['src/apiserver/registry/views.ts', 'CONVERTED_TOGETHER', count],
+    ['src/apiserver/registry/views.ts', 'CONVERTED_BYTES', bytes],
+  ],
+  'its answer; fields and elements of that': [
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_BYTES', bytes],
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_TIMEOUT_SECONDS', seconds],
+    ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_VALUES', count],
   ],
 
   'customized object; parameter of a Location': [

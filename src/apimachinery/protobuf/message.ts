@@ -4,8 +4,10 @@
  */
 import { isMistakable } from '../jsonParse.ts'
 import { mistakableKeyWords } from '../mistakableKeys.ts'
+import { setMember } from '../values.ts'
 import {
   BYTES,
+  checkDepth,
   checkWire,
   countField,
   eachField,
@@ -34,13 +36,18 @@ export interface Field {
 
 type JsonObject = Record<string, unknown>
 
-interface InlineType extends WireType {
+interface InlineType extends MessageType {
   /** Reads the message into an object that may have other fields already. */
-  readInto(object: JsonObject, reader: Reader, depth: number): void
+  readInto(object: JsonObject, reader: Reader, depth: number, end?: number): void
+}
+
+/** A message, which may also be all that there is to read, without a length before it. */
+export interface MessageType extends WireType {
+  readAll(reader: Reader, depth: number): JsonObject
 }
 
 /** `fields` is asked once, when the first value is read or written. */
-export function messageType(fields: () => Field[]): WireType {
+export function messageType(fields: () => Field[]): MessageType {
   let ordered: Field[] | undefined
   let byNumber: Map<number, Field> | undefined
   const fieldList = (): Field[] => {
@@ -55,10 +62,16 @@ export function messageType(fields: () => Field[]): WireType {
       type.readInto(object, reader, depth)
       return object
     },
-    readInto: (object, reader, depth) => {
+    readAll: (reader, depth) => {
+      const object: JsonObject = {}
+      checkDepth(depth)
+      type.readInto(object, reader, depth, reader.len)
+      return object
+    },
+    readInto: (object, reader, depth, end = enter(reader, depth)) => {
       byNumber ??= new Map(fieldList().map(field => [field.number, field]))
       const known = byNumber
-      eachField(reader, enter(reader, depth), (number, wire) => {
+      eachField(reader, end, (number, wire) => {
         const field = known.get(number)
         if (field === undefined) return false
         readField(object, field, reader, wire, depth)
@@ -124,8 +137,7 @@ function readEntry(map: JsonObject, type: WireType, reader: Reader, depth: numbe
   })
   if (isMistakable(key)) throw new WireError(mistakableKeyWords(key))
   value ??= type.zero === undefined ? emptyValue(type) : type.zero
-  // An assignment to `__proto__` would not make a member.
-  Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
+  setMember(map, key, value)
 }
 
 /** What a type without an empty form says when its bytes are missing: `{}` for messages, `"0"` for quantities. */

@@ -6,7 +6,7 @@ import {
   type TableField,
   tableFields,
 } from '../../../openapi/protobufTable.ts'
-import { type Field, messageType } from './message.ts'
+import { type Field, type MessageType, messageType } from './message.ts'
 import { type Surroundings, wellKnownTypes } from './wellKnown.ts'
 import { BOOL, BYTES, DOUBLE, INT32, INT64, STRING, type WireType } from './wire.ts'
 
@@ -14,7 +14,7 @@ export interface MessageTypes {
   /** Whether there is such a message; builds nothing. */
   has(apiVersion: string, message: string): boolean
   /** @throws ReferenceError when there is no such message */
-  get(apiVersion: string, message: string): WireType
+  get(apiVersion: string, message: string): MessageType
 }
 
 const SCALARS: Readonly<Record<string, WireType>> = {
@@ -30,7 +30,7 @@ export function messageTypes(
   decodeEnvelope: Surroundings['decodeEnvelope'],
 ): MessageTypes {
   let table: ProtobufTable | undefined
-  const built = new Map<string, WireType>()
+  const built = new Map<string, MessageType>()
   const wellKnown = wellKnownTypes({
     decodeEnvelope,
     schemaProps: () => get('apiextensions.k8s.io/v1', 'JSONSchemaProps'),
@@ -39,7 +39,7 @@ export function messageTypes(
   // Asked for each object that is written.
   return { has: (apiVersion, message) => hasMessage(loaded(), apiVersion, message), get }
 
-  function get(apiVersion: string, message: string): WireType {
+  function get(apiVersion: string, message: string): MessageType {
     const name = `${apiVersion}.${message}`
     const known = built.get(name)
     if (known !== undefined) return known

@@ -13,6 +13,7 @@ import { envelopeOf, PART_TAG, watchFrameOf } from './envelope.ts'
 import { type MessageTypes, messageTypes } from './messageTypes.ts'
 import { MAGIC } from './wellKnown.ts'
 import {
+  type Allowance,
   checkWire,
   eachField,
   enter,
@@ -99,7 +100,9 @@ interface Envelope extends Kind {
 export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
   /** Kept, with the memory that it has grown to: what grows anew for each large object is most of their cost. */
   let idle: Writer | undefined
-  const types: MessageTypes = messageTypes(loadTable, (bytes, depth) => decodeObject(readEnvelope(bytes), depth))
+  const types: MessageTypes = messageTypes(loadTable, (bytes, depth, allowance) =>
+    decodeObject(readEnvelope(bytes, allowance), depth, allowance),
+  )
   return {
     supports: (apiVersion, kind) => versionOf(apiVersion, kind) !== undefined,
     decode,
@@ -119,14 +122,15 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
 
   function decode(body: Buffer, expected?: Kind, most?: number): WireObject {
     const wanted = expected?.kind ?? 'Object'
+    const allowance = most === undefined ? undefined : { left: most }
     const envelope = asBadRequest(
-      () => readEnvelope(body),
+      () => readEnvelope(body, allowance),
       why => `the object provided is unrecognized (must be of type ${wanted}): ${why} (${bodySummary(body)})`,
     )
     const apiVersion = envelope.apiVersion || (expected?.apiVersion ?? '')
     const kind = envelope.kind || (expected?.kind ?? '')
     return asBadRequest(
-      () => decodeObject({ ...envelope, apiVersion, kind }, 0, most),
+      () => decodeObject({ ...envelope, apiVersion, kind }, 0, allowance),
       why => {
         const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
         return `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected?.kind ?? kind}: ${why}`
@@ -134,12 +138,12 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
     )
   }
 
-  function decodeObject({ apiVersion, kind, raw }: Envelope, depth: number, most?: number): WireObject {
+  function decodeObject({ apiVersion, kind, raw }: Envelope, depth: number, allowance?: Allowance): WireObject {
     const version = versionOf(apiVersion, kind)
     if (version === undefined) {
       throw new WireError(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`)
     }
-    return { apiVersion, kind, ...(types.get(version, kind).read(newReader(delimited(raw), most), depth) as object) }
+    return { apiVersion, kind, ...types.get(version, kind).readAll(newReader(raw, allowance), depth) }
   }
 
   function encode(object: WireObject): Buffer {
@@ -172,21 +176,21 @@ export function protobufCodec(loadTable: () => ProtobufTable): ProtobufCodec {
   function decodeWatchFrame(frame: Buffer): { type: string; object: WireObject } {
     const read = (): unknown => {
       if (frame.length < 4 || frame.readUInt32BE(0) !== frame.length - 4) throw new WireError('unexpected EOF')
-      return types.get(META, 'WatchEvent').read(newReader(delimited(frame.subarray(4))), 0)
+      return types.get(META, 'WatchEvent').readAll(newReader(frame.subarray(4)), 0)
     }
     const event = asBadRequest(read, why => `unable to decode watch event: ${why}`)
     return event as { type: string; object: WireObject }
   }
 }
 
-function readEnvelope(bytes: Uint8Array): Envelope {
+function readEnvelope(bytes: Uint8Array, allowance?: Allowance): Envelope {
   if (bytes.length === 0) throw new WireError('empty data')
   if (!MAGIC.equals(bytes.subarray(0, 4))) {
     throw new WireError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]')
   }
   if (bytes.length === 4) throw new WireError('empty body')
   const envelope: Envelope = { apiVersion: '', kind: '', raw: new Uint8Array() }
-  const reader = newReader(bytes.subarray(4))
+  const reader = newReader(bytes.subarray(4), allowance)
   eachField(reader, reader.len, (number, wire) => {
     if (number > 2) return false
     checkWire(number === 1 ? 'TypeMeta' : 'Raw', wire, 2)
@@ -204,11 +208,6 @@ function readTypeMeta(envelope: Envelope, reader: Reader): void {
     envelope[number === 1 ? 'apiVersion' : 'kind'] = reader.string()
     return true
   })
-}
-
-/** The bytes of a message with their length before them, as a message inside another has it. */
-function delimited(bytes: Uint8Array): Buffer {
-  return finish(newWriter().bytes(bytes))
 }
 
 function asBadRequest<T>(decode: () => T, message: (why: string) => string): T {

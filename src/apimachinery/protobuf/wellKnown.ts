@@ -3,14 +3,25 @@
  * @see https://pkg.go.dev/k8s.io/apimachinery/pkg/runtime#RawExtension
  */
 import { escapedAsGo } from '../go/goJson.ts'
+import { countValues } from '../jsonCount.ts'
 import { messageOf } from '../messageOf.ts'
 import { MICRO_TIME, TIME } from './timestamps.ts'
-import { checkWire, eachField, enter, type Reader, readInt64, WireError, type WireType } from './wire.ts'
+import {
+  type Allowance,
+  checkWire,
+  countField,
+  eachField,
+  enter,
+  type Reader,
+  readInt64,
+  WireError,
+  type WireType,
+} from './wire.ts'
 
 /** What the well-known types need to know of others. */
 export interface Surroundings {
   /** The JSON form of a complete object in its `k8s\0` envelope. */
-  decodeEnvelope(bytes: Uint8Array, depth: number): unknown
+  decodeEnvelope(bytes: Uint8Array, depth: number, allowance: Allowance | undefined): unknown
   /** `JSONSchemaProps` of apiextensions.k8s.io/v1. */
   schemaProps(): WireType
 }
@@ -121,8 +132,10 @@ function embedded(name: string, empty: unknown, surroundings?: Surroundings): Wi
       })
       if (bytes.length === 0) return empty
       if (surroundings !== undefined && MAGIC.equals(bytes.subarray(0, 4))) {
-        return surroundings.decodeEnvelope(bytes, depth + 1)
+        return surroundings.decodeEnvelope(bytes, depth + 1, reader.allowance)
       }
+      const { allowance } = reader
+      if (allowance) countField(reader, countValues(bytes, allowance.left))
       return parseJson(bytes)
     },
     write: (writer, value) => {

@@ -5,9 +5,14 @@
 import protobuf from 'protobufjs/minimal.js'
 import { holdsReference } from '../parameterReference.ts'
 
+/** How many more fields and elements may be read of one body, whatever they are within. */
+export interface Allowance {
+  left: number
+}
+
 export interface Reader extends protobuf.Reader {
-  /** How many more fields and elements it may read; absent: any number. */
-  left?: number
+  /** Absent: any number. */
+  allowance?: Allowance | undefined
 }
 export type Writer = protobuf.Writer
 
@@ -39,16 +44,17 @@ export interface WireType {
   write(writer: Writer, value: unknown): void
 }
 
-/** `most`: fields and elements that it reads before it throws TooManyFields. */
-export function newReader(bytes: Uint8Array, most?: number): Reader {
+export function newReader(bytes: Uint8Array, allowance?: Allowance): Reader {
   const reader: Reader = protobuf.Reader.create(bytes)
-  if (most !== undefined) reader.left = most
+  reader.allowance = allowance
   return reader
 }
 
 /** Before each field and each element. @throws TooManyFields */
-export function countField(reader: Reader): void {
-  if (reader.left !== undefined && --reader.left < 0) throw new TooManyFields()
+export function countField({ allowance }: Reader, fields = 1): void {
+  if (allowance === undefined) return
+  allowance.left -= fields
+  if (allowance.left < 0) throw new TooManyFields()
 }
 
 export function newWriter(): Writer {
@@ -129,10 +135,15 @@ function mismatch(value: unknown, type: string): never {
  * @throws WireError when it lies beyond the input or the value is nested too deeply
  */
 export function enter(reader: Reader, depth: number): number {
-  if (depth > NESTING_LIMIT) throw new WireError(`messages are nested more than ${NESTING_LIMIT} levels deep`)
+  checkDepth(depth)
   const end = reader.uint32() + reader.pos
   if (end > reader.len) throw new WireError('unexpected EOF')
   return end
+}
+
+/** @throws WireError when a value lies too deep */
+export function checkDepth(depth: number): void {
+  if (depth > NESTING_LIMIT) throw new WireError(`messages are nested more than ${NESTING_LIMIT} levels deep`)
 }
 
 /** Calls `field` for every field up to `end`; it answers whether it has read the value, otherwise the value is skipped. */

@@ -141,6 +141,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     types,
     namespaces,
     expressions,
+    turns: deps.turns,
     log: passedOver,
   })
   const params = new PolicyParams({ store, parsed, types })
@@ -150,6 +151,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     types,
     namespaces,
     expressions,
+    turns: deps.turns,
   })
   const pods = { store, parsed, settings: configurations, nature, random: deps.random }
   const [limitDefaults, limitBounds] = limitRanger(configurations)

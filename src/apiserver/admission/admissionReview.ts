@@ -123,13 +123,18 @@ export class AdmissionDenied extends StatusError {
 export function denial(webhook: string, status: Record<string, unknown> = {}): AdmissionDenied {
   const deniedBy = `admission webhook ${JSON.stringify(webhook)} denied the request`
   const [message, reason] = [str(status, 'message'), str(status, 'reason')]
-  const code = typeof status.code === 'number' && status.code >= 400 ? status.code : 400
+  const code = isErrorCode(status.code) ? status.code : 400
   const text = message || reason ? `${deniedBy}: ${message || reason}` : `${deniedBy} without explanation`
   return new AdmissionDenied(text, {
     code,
     reason,
     ...(isRecord(status.details) && { details: status.details as StatusDetails }),
   })
+}
+
+/** A webhook may say any number, and HTTP cannot. */
+function isErrorCode(code: unknown): code is number {
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600
 }
 
 function knownReason({ code, reason }: { code: number; reason: string }): StatusReason {

@@ -7,6 +7,7 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
+import { Abandoned, type Work } from '../../program/workTurns.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { mergeApplied } from './applyConfiguration.ts'
 import { isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
@@ -18,6 +19,7 @@ import {
   policiesMayHandle,
   policiesReach,
   policyFacts,
+  policyWork,
 } from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 
@@ -36,12 +38,14 @@ export function mutatingPolicies(deps: PolicyDeps): Admission {
       const again = (rounds?.memory.get(self) as Set<string> | undefined) ?? new Set<string>()
       rounds?.memory.set(self, again)
       const asked = new Set<string>()
+      const work = policyWork(deps, request)
       for (const policy of deps.configurations.in(request.context.space)) {
+        if (work.due) await work.rest()
         if (rounds?.round === 2 && !again.has(policy.name)) continue
-        const matched = await matchPolicy(deps, policy, request)
+        const matched = await matchPolicy(deps, policy, request, work)
         if (matched === undefined) continue
         const before = cloneJson(request.object)
-        for (const binding of matched.bindings) await mutate(deps, matched, binding, request)
+        for (const binding of matched.bindings) await mutate(deps, matched, binding, { request, work })
         if (!equalJson(before, request.object)) {
           for (const name of asked) again.add(name)
           rounds?.runAgain()
@@ -56,13 +60,22 @@ export function mutatingPolicies(deps: PolicyDeps): Admission {
 }
 
 /** @throws StatusError Forbidden when it fails and the failure policy says so */
-async function mutate(deps: PolicyDeps, matched: Matched, binding: Binding, request: AdmissionRequest): Promise<void> {
+async function mutate(
+  deps: PolicyDeps,
+  matched: Matched,
+  binding: Binding,
+  { request, work }: { request: AdmissionRequest; work: Work },
+): Promise<void> {
   const { policy } = matched
   try {
     const namespace = isNamespace(request.requestType) ? nameOf(request) : namespaceOf(request)
-    const all = await deps.params.of(request.context.space, policy, binding, namespace)
-    for (const params of all) await mutateWith(deps, matched, params, request)
+    const all = await deps.params.of(request.context.space, { policy, binding, namespace, work })
+    for (const params of all) {
+      if (work.due) await work.rest()
+      await mutateWith(deps, matched, params, request)
+    }
   } catch (error) {
+    if (error instanceof Abandoned) throw error
     if (error instanceof StatusError && !(error.cause instanceof Error)) throw error
     if (policy.failsOpen) return
     const cause = error instanceof StatusError ? error.cause : error

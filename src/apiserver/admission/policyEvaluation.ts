@@ -1,6 +1,7 @@
 /** What validating and mutating policies share: which of them concern a request, and the variables of their expressions. */
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionFacts, requestFacts } from './admissionFacts.ts'
@@ -17,6 +18,7 @@ export interface PolicyDeps {
   types: TypeRegistry
   namespaces: NamespaceReader
   expressions: ExpressionRunner
+  turns: Pick<WorkTurns, 'begin'>
 }
 
 /** A policy that concerns the request, the version in which it sees it, and its bindings that do. */
@@ -52,11 +54,17 @@ export function policiesReach(
   return policies.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
 }
 
+/** A space may have thousands of policies, bindings and parameters: what is done for each takes turns with all other long work. */
+export function policyWork({ turns }: PolicyDeps, { context }: AdmissionRequest): Work {
+  return turns.begin({ owner: context.space, ...(context.isAbandoned && { isAbandoned: context.isAbandoned }) })
+}
+
 /** @throws StatusError NotFound when the request's namespace does not exist */
 export async function matchPolicy(
   deps: PolicyDeps,
   policy: Policy,
   request: AdmissionRequest,
+  work: Work,
 ): Promise<Matched | undefined> {
   const { requestType, subresource, operation, context } = request
   const versions = deps.types.in(context.space).versions(requestType.group, requestType.resource)
@@ -67,6 +75,7 @@ export async function matchPolicy(
   if (type === undefined || !(await policy.match.labels(request, labels))) return undefined
   const bindings: Binding[] = []
   for (const binding of policy.bindings) {
+    if (work.due) await work.rest()
     if (binding.match.rules(subject, versions, name) && (await binding.match.labels(request, labels))) {
       bindings.push(binding)
     }

@@ -3,10 +3,12 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { Store } from '../../storage/store.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { storageGroup } from '../registry/convert.ts'
 import { keyOf } from '../registry/keys.ts'
+import { scanLabels } from '../registry/labelScanner.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { Binding, ParamRef, Policy } from './policyConfigurations.ts'
 
@@ -18,6 +20,14 @@ export class PolicyConfigurationError extends Error {
     this.name = 'PolicyConfigurationError'
     this.of = of
   }
+}
+
+/** Whose parameters are asked for. `namespace`: of the request, `''` for cluster-scoped ones. */
+export interface Wanted {
+  policy: Policy
+  binding: Binding
+  namespace: string
+  work: Work
 }
 
 export class PolicyParams {
@@ -33,14 +43,12 @@ export class PolicyParams {
 
   /**
    * One evaluation for each: `[null]` for a policy or a binding without parameters, `[]` when none was found and that is
-   * fine. Read-only objects. `namespace`: of the request, `''` for cluster-scoped ones.
-   * @throws PolicyConfigurationError
+   * fine. Read-only objects.
+   * @throws PolicyConfigurationError, Abandoned
    */
   async of(
     space: string,
-    policy: Policy,
-    { paramRef }: Binding,
-    namespace: string,
+    { policy, binding: { paramRef }, namespace, work }: Wanted,
   ): Promise<readonly (Readonly<KubeObject> | null)[]> {
     const { paramKind } = policy
     if (paramKind === undefined) return [null]
@@ -63,18 +71,18 @@ export class PolicyParams {
       throw bad('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
     }
     if (paramRef.name === '' && paramRef.selector === undefined) throw bad(`no name or selector for ${text}`)
-    const found = await this.#find(space, type, place, paramRef)
+    const found = await this.#find({ space, type, namespace: place }, paramRef, work)
     if (found.length === 0 && paramRef.deniesMissing) {
       throw bad('no params found for policy binding with `Deny` parameterNotFoundAction')
     }
     return found
   }
 
+  /** A selector looks at all objects of the kind in the namespace, however many there are. */
   async #find(
-    space: string,
-    type: { group: string; resource: string },
-    namespace: string,
+    { space, type, namespace }: { space: string; type: { group: string; resource: string }; namespace: string },
     { name, selector }: ParamRef,
+    work: Work,
   ): Promise<Readonly<KubeObject>[]> {
     if (name !== '') {
       const stored = await this.#store.get(keyOf(space, type, namespace, name))
@@ -82,6 +90,13 @@ export class PolicyParams {
     }
     const range = { space, group: storageGroup(type), resource: type.resource, namespace }
     const { items } = await this.#store.list(range)
-    return items.map(item => this.#parsed.get(item)).filter(object => selector?.matches(object.metadata.labels))
+    const found: Readonly<KubeObject>[] = []
+    for (const item of items) {
+      if (work.due) await work.rest()
+      const labels = scanLabels(item.bytes)
+      const isWanted = selector?.matches(labels === 'unread' ? this.#parsed.get(item).metadata.labels : labels)
+      if (isWanted) found.push(this.#parsed.get(item))
+    }
+    return found
   }
 }

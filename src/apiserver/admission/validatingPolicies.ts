@@ -4,13 +4,21 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { AdmissionFacts } from './admissionFacts.ts'
 import { AdmissionDenied } from './admissionReview.ts'
 import { isNamespace, nameOf, namespaceOf } from './attributes.ts'
 import { annotate, json } from './auditAnnotations.ts'
 import type { Binding, Policy } from './policyConfigurations.ts'
-import { matchPolicy, type PolicyDeps, policiesMayHandle, policiesReach, policyFacts } from './policyEvaluation.ts'
+import {
+  matchPolicy,
+  type PolicyDeps,
+  policiesMayHandle,
+  policiesReach,
+  policyFacts,
+  policyWork,
+} from './policyEvaluation.ts'
 import { PolicyConfigurationError } from './policyParams.ts'
 import type { Validating, Verdict } from './policyVerdict.ts'
 
@@ -24,8 +32,10 @@ export function validatingPolicies(deps: PolicyDeps): Admission {
     reaches: (target, type, operation) => policiesReach(deps, type, operation, target),
     async admit(request) {
       let refusal: AdmissionDenied | undefined
+      const work = policyWork(deps, request)
       for (const policy of deps.configurations.in(request.context.space)) {
-        refusal = (await judge(deps, policy, request)) ?? refusal
+        if (work.due) await work.rest()
+        refusal = (await judge(deps, policy, { request, work })) ?? refusal
         if (refusal) break
       }
       if (refusal) throw refusal
@@ -33,13 +43,15 @@ export function validatingPolicies(deps: PolicyDeps): Admission {
   }
 }
 
+interface Judged {
+  request: AdmissionRequest
+  work: Work
+}
+
 /** Warns and annotates, and returns the first reason to refuse. */
-async function judge(
-  deps: PolicyDeps,
-  policy: Policy,
-  request: AdmissionRequest,
-): Promise<AdmissionDenied | undefined> {
-  const matched = await matchPolicy(deps, policy, request)
+async function judge(deps: PolicyDeps, policy: Policy, judged: Judged): Promise<AdmissionDenied | undefined> {
+  const { request, work } = judged
+  const matched = await matchPolicy(deps, policy, request, work)
   if (matched === undefined) return undefined
   const facts = await policyFacts(deps, request, matched.type)
   const { context } = request
@@ -48,7 +60,8 @@ async function judge(
   for (const binding of matched.bindings) {
     const { actions, name } = binding
     const who = `ValidatingAdmissionPolicy '${policy.name}' with binding '${name}'`
-    const verdict = await verdictOf(deps, policy, binding, request, facts)
+    if (work.due) await work.rest()
+    const verdict = await verdictOf(deps, policy, binding, { ...judged, facts })
     for (const { message, reason, index, actsAlways } of verdict.failures) {
       if (actsAlways || actions.includes('Deny')) {
         refusal ??= refused(request, `${who} denied request: ${message}`, reason)
@@ -77,13 +90,12 @@ async function verdictOf(
   deps: PolicyDeps,
   policy: Policy,
   binding: Binding,
-  request: AdmissionRequest,
-  facts: AdmissionFacts,
+  { request, work, facts }: Judged & { facts: AdmissionFacts },
 ): Promise<Verdict> {
   let all: readonly (Readonly<KubeObject> | null)[]
   try {
     const namespace = isNamespace(request.requestType) ? nameOf(request) : namespaceOf(request)
-    all = await deps.params.of(request.context.space, policy, binding, namespace)
+    all = await deps.params.of(request.context.space, { policy, binding, namespace, work })
   } catch (error) {
     if (!(error instanceof PolicyConfigurationError)) throw error
     if (policy.failsOpen) return { failures: [], annotations: [] }
@@ -92,6 +104,7 @@ async function verdictOf(
   }
   const verdict: Verdict = { failures: [], annotations: [] }
   for (const params of all) {
+    if (work.due) await work.rest()
     const found = await deps.expressions.evaluate('validations', validating(policy), { request, facts, params })
     verdict.failures.push(...found.failures)
     verdict.annotations.push(...found.annotations)

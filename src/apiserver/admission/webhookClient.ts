@@ -8,7 +8,12 @@
  */
 
 import { type Agent, request } from 'node:https'
+import { countValues } from '../../apimachinery/jsonCount.ts'
+import { jsonInSteps } from '../../apimachinery/jsonInSteps.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import { VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
+import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
 import { Abandoned, type Work, type WorkTurns } from '../../program/workTurns.ts'
 import { LoopGate } from '../flowcontrol/loopGate.ts'
 import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
@@ -24,8 +29,13 @@ export interface WebhookTarget {
   /** PEM; the system's roots when absent. */
   caPem?: string
   timeoutSeconds: number
-  /** Of the answer. Default: 3 MiB. */
-  limitBytes?: number
+  /** Of the answer, and of fields and elements in it. Default: 3 MiB, as many as a body may have. */
+  limits?: AnswerLimits
+}
+
+export interface AnswerLimits {
+  bytes: number
+  values: number
 }
 
 /**
@@ -45,8 +55,11 @@ export class WebhookCallError extends Error {
 }
 
 const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
+const USUAL: AnswerLimits = { bytes: MAX_RESPONSE_BYTES, values: VALUES_LIMIT }
 /** Calls begun in a turn of the loop: most need a connection, whose handshake takes it some half of a millisecond. */
 const CALLS_PER_TURN = 4
+/** The same of what is written as JSON for them. */
+const CALLS_MS = 4
 /** Of an answer, before others get their turn: most are shorter. */
 const READ_AT_ONCE_BYTES = 64 * 1024
 
@@ -62,7 +75,7 @@ export class WebhookClient {
   readonly #hosts: AllowedHosts
   readonly #trust: WebhookTrust
   readonly #turns: Pick<WorkTurns, 'begin'>
-  readonly #gate = new LoopGate({ most: CALLS_PER_TURN })
+  readonly #gate = new LoopGate({ most: CALLS_PER_TURN, limitMs: CALLS_MS })
 
   constructor(deps: WebhookClientDeps) {
     this.#routes = deps.routes
@@ -75,12 +88,16 @@ export class WebhookClient {
   async post(target: WebhookTarget, body: unknown): Promise<unknown> {
     const signal = AbortSignal.timeout(target.timeoutSeconds * 1000)
     const work = this.#turns.begin({ owner: target.space, isAbandoned: () => signal.aborted })
-    const text = Buffer.from(JSON.stringify(body))
+    const { limits = USUAL } = target
     const asked = callOf(target)
     let route: Route | undefined
-    const { code, answer } = await this.#ask(asked, target, { text, signal, work }, found => {
-      route = found
-    }).catch(error => {
+    try {
+      const { code, answer } = await this.#ask(asked, target, { body, signal, work }, found => {
+        route = found
+      })
+      if (code < 200 || code > 299) throw unexpected(code, answer)
+      return await read(answer, limits.values, work)
+    } catch (error) {
       if (error instanceof WebhookCallError) throw error
       const late = 'context deadline exceeded'
       const { why, openly = why } =
@@ -89,14 +106,6 @@ export class WebhookClient {
           : wording(error, route ?? asked.route, asked.serverName)
       const posting = `Post ${JSON.stringify(asked.shown)}: `
       throw new WebhookCallError(posting + why, { cause: error, openly: posting + openly })
-    })
-    if (code < 200 || code > 299) throw unexpected(code, answer)
-    try {
-      return JSON.parse(answer.toString())
-    } catch (cause) {
-      // The parser's words quote the text.
-      const openly = "couldn't get version/kind; json parse error"
-      throw new WebhookCallError(`${openly}: ${messageOf(cause)}`, { cause, openly })
     }
   }
 
@@ -104,22 +113,25 @@ export class WebhookClient {
   async #ask(
     call: Call,
     target: WebhookTarget,
-    sending: Pick<Sending, 'text' | 'signal' | 'work'>,
+    sending: { body: unknown } & Pick<Sending, 'signal' | 'work'>,
     told: (route: Route) => void,
   ): Promise<Answer> {
     const { client } = target
+    // Before anything is refused, too: who has thousands of webhooks that may not be called does not call them all in one turn.
+    if (sending.work.due) await sending.work.rest()
     const route = 'service' in client ? await this.#routes.to(target.space, client.service) : call.route
     told(route)
     this.#hosts.check(route.host)
-    const { caPem: ca = '', limitBytes = MAX_RESPONSE_BYTES } = target
+    const { caPem: ca = '', limits = USUAL } = target
     const peer = { ...route, serverName: call.serverName ?? route.host }
-    const { signal, work } = sending
-    if (work.due) await work.rest()
+    const { body, signal, work } = sending
     await new Promise<void>(begin => this.#gate.enter([target.space], begin))
     // a bundle that nobody asked with yet is read at once, however long it is: one in a slice
     if (!this.#trust.knows(ca)) await work.rest()
+    // Only now: thousands of webhooks may wait to be told of one large object.
+    const text = Buffer.from(JSON.stringify(body))
     return this.#trust.through({ ca, peer, signal }, agent =>
-      this.#send({ ...call, route }, { ...sending, agent, limitBytes }),
+      this.#send({ ...call, route }, { text, signal, work, agent, limitBytes: limits.bytes }),
     )
   }
 
@@ -169,6 +181,26 @@ export class WebhookClient {
       sent.end(text)
     })
   }
+}
+
+/** Long answers a piece after the other. @throws WebhookCallError, Abandoned */
+async function read(answer: Buffer, mostValues: number, work: Work): Promise<unknown> {
+  if (answer.length > READ_AT_ONCE_BYTES && countValues(answer, mostValues) > mostValues)
+    throw new WebhookCallError(`the webhook answered with more than ${mostValues} fields and elements`)
+  const text = answer.toString()
+  let value: unknown
+  try {
+    const inSteps = text.length > READ_AT_ONCE_BYTES ? await inSlices(jsonInSteps(text), work) : undefined
+    value = inSteps ? inSteps.value : JSON.parse(text)
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    // The parser's words quote the text.
+    const openly = "couldn't get version/kind; json parse error"
+    throw new WebhookCallError(`${openly}: ${messageOf(cause)}`, { cause, openly })
+  }
+  if (isTooDeep(value))
+    throw new WebhookCallError(`the webhook's answer is nested more than ${NESTING_LIMIT} levels deep`)
+  return value
 }
 
 interface Sending {

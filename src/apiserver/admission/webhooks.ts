@@ -9,7 +9,9 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
+import { atMost } from '../../client/atMost.ts'
 import type { CrowdLog } from '../../client/crowdLog.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
@@ -30,9 +32,13 @@ export interface WebhookDeps {
   types: TypeRegistry
   namespaces: NamespaceReader
   expressions: ExpressionRunner
+  turns: Pick<WorkTurns, 'begin'>
   /** One write may have thousands of webhooks that fail and are passed over. */
   log: CrowdLog
 }
+
+/** Validating webhooks that are asked about one request at the same time: each is told of the whole object. */
+const AT_ONCE = 16
 
 /** A webhook and the version in which it is told of the request. */
 interface Call {
@@ -48,7 +54,9 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
     async admit(request) {
       const rounds = request.rounds
       const memory = memoryOf(request, self)
+      const work = workFor(deps, request)
       for (const [index, webhook] of deps.configurations.in(request.context.space).entries()) {
+        if (work.due) await work.rest()
         if (rounds?.round === 2 && !memory.again.has(webhook.id)) continue
         const call = await callFor(deps, webhook, request)
         if (call === undefined) continue
@@ -81,24 +89,41 @@ export function validatingWebhooks(deps: WebhookDeps): Admission {
     reaches: (target, type, operation) => reaches(deps, type, operation, target),
     async admit(request) {
       const calls: Call[] = []
+      const work = workFor(deps, request)
       for (const webhook of deps.configurations.in(request.context.space)) {
+        if (work.due) await work.rest()
         const call = await callFor(deps, webhook, request)
         if (call) calls.push(call)
       }
-      const outcomes = await Promise.allSettled(
-        calls.map(async (call, index) => {
-          const shown = shownAs(request, call.type)
-          const place = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`
-          const answer = await ask(deps, call, request, shown, () =>
-            annotate(request.context, place, call.webhook.name),
-          )
-          for (const warning of answer?.warnings ?? []) request.context.warn(warning)
-          if (answer && !answer.allowed) throw denial(call.webhook.name, answer.status)
-        }),
-      )
-      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+      const refusals: { why: unknown }[] = Array(calls.length)
+      await atMost(AT_ONCE, calls.entries(), async ([index, call]) => {
+        if (work.due) await work.rest()
+        try {
+          await validate(deps, call, request, index)
+        } catch (why) {
+          refusals[index] = { why }
+        }
+      })
+      const first = refusals.find(refusal => refusal !== undefined)
+      if (first) throw first.why
     },
   }
+}
+
+/** @throws StatusError when it refuses, or could not be asked */
+async function validate(deps: WebhookDeps, call: Call, request: AdmissionRequest, index: number): Promise<void> {
+  const { webhook, type } = call
+  const place = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${index}`
+  const answer = await ask(deps, call, request, shownAs(request, type), () =>
+    annotate(request.context, place, webhook.name),
+  )
+  for (const warning of answer?.warnings ?? []) request.context.warn(warning)
+  if (answer && !answer.allowed) throw denial(webhook.name, answer.status)
+}
+
+/** A space may have thousands of webhooks: what is done for each takes turns with all other long work. */
+function workFor({ turns }: WebhookDeps, { context }: AdmissionRequest): Work {
+  return turns.begin({ owner: context.space, ...(context.isAbandoned && { isAbandoned: context.isAbandoned }) })
 }
 
 /** `undefined` when nobody audits. */

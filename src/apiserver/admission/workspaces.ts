@@ -1,9 +1,9 @@
 /** What the server says about a Workspace: its id, URL and owner at creation, and that they stay; as its finalizer does. */
 import { createHash } from 'node:crypto'
-import { statusError } from '../../apimachinery/errors.ts'
+import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { SPACE_TYPES, type SpaceType, TYPES_PATH } from '../../apimachinery/spaceTypes.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -16,6 +16,8 @@ import type { SpaceTree } from '../spaces/tree.ts'
 import { OWNER_ANNOTATION, WORKSPACE_FINALIZER } from '../spaces/workspace.ts'
 
 const ID_LENGTH = 16
+/** Spaces that one may stand below, `root` among them: each write counts for all of them, and each path names them all. */
+const MOST_LEVELS = 100
 const FIXED = ['cluster', 'URL', 'type'] as const
 
 export interface WorkspaceAdmissionDeps {
@@ -33,6 +35,7 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
       if (operation === 'CREATE') {
         const problems = dns1123Label(name).map(detail => fieldError.invalid('metadata.name', name, detail))
         if (problems.length > 0) throw statusError.invalid(type, name, problems)
+        if (deps.tree.lineageOf(context.space).length > MOST_LEVELS) throw tooDeep(type, name)
         const spec = isRecord(object.spec) ? object.spec : {}
         const path = deps.tree.get(context.space)?.path ?? context.space
         object.spec = {
@@ -52,6 +55,11 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
       if (trustedName(context.user) !== systemUser(COMPONENT)) keepFinalizer(object, old)
     },
   }
+}
+
+function tooDeep(type: GroupResource, name: string): StatusError {
+  const why = `spaces stand at most ${MOST_LEVELS} levels deep: make it in a space further up`
+  return statusError.forbidden(type, name, why)
 }
 
 /**

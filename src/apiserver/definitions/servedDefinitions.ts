@@ -17,8 +17,9 @@ import { type DefinitionRecord, judge, type Verdict, workFor } from './definitio
 const RANGE = { group: CRDS.group, resource: CRDS.resource }
 /** For one conversion, however many objects. */
 const CONVERSION_TIMEOUT_SECONDS = 30
-/** A list of large objects comes back in one answer. */
-const CONVERSION_LIMIT_BYTES = 256 * 1024 * 1024
+/** For what `views.ts` has converted in one request. */
+const CONVERSION_LIMIT_BYTES = 16 * 1024 * 1024
+const CONVERSION_LIMIT_VALUES = 1_000_000
 
 /** Definitions that are kept as they were decoded, whoever needs the memory: some megabytes each, where they are large. */
 const LATEST = 4
@@ -214,8 +215,9 @@ export class ServedDefinitions {
     const conversion = conversionOf(definition)
     if (conversion.strategy === 'None' || !this.#deps.callsConversions(space)) return types
     const { client, caPem, reviewVersions } = conversion
-    const limits = { timeoutSeconds: CONVERSION_TIMEOUT_SECONDS, limitBytes: CONVERSION_LIMIT_BYTES }
-    const target = { client, space, ...limits, ...(caPem !== undefined && { caPem }) }
+    const limits = { bytes: CONVERSION_LIMIT_BYTES, values: CONVERSION_LIMIT_VALUES }
+    const timeoutSeconds = CONVERSION_TIMEOUT_SECONDS
+    const target = { client, space, timeoutSeconds, limits, ...(caPem !== undefined && { caPem }) }
     return types.map(type => {
       const webhook = { target, reviewVersions, kind: { group: type.group, kind: type.kind } }
       const convert = (objects: readonly KubeObject[], apiVersion: string): Promise<KubeObject[]> =>

@@ -18,7 +18,7 @@ import { keyOf } from '../registry/keys.ts'
 import { readBody } from './body.ts'
 import { checkTypes } from './checkTypes.ts'
 import { deleteOptionsOf } from './delete.ts'
-import { type Exchange, isDryRun, type Services, writeContext } from './exchange.ts'
+import { type Exchange, isDryRun, type Services, workOf, writeContext } from './exchange.ts'
 import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
 
@@ -156,7 +156,13 @@ async function askBudget(services: Services, exchange: Exchange, pod: KubeObject
   const type = services.types.in(exchange.space).find('policy', 'v1', 'poddisruptionbudgets')!
   const { namespace } = exchange.resource
   const { items } = await services.reader.list(type, { space: exchange.space, namespace })
-  const budgets = items.map(stored => decodeObject(stored)).filter(budget => covers(budget, pod))
+  const work = workOf(services, exchange)
+  const budgets: KubeObject[] = []
+  for (const stored of items) {
+    if (work.due) await work.rest()
+    const budget = decodeObject(stored)
+    if (covers(budget, pod)) budgets.push(budget)
+  }
   if (budgets.length === 0) return
   if (budgets.length > 1) {
     throw new StatusError(

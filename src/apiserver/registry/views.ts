@@ -13,6 +13,7 @@ import type { Steps } from '../../apimachinery/steps.ts'
 import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
+import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
@@ -33,9 +34,13 @@ export function workingApiVersion(type: ResourceType): string {
   return type.custom ? apiVersionOf(type) : storageApiVersion(type)
 }
 
+/** Objects that are converted in one request, and their bytes: what is made of them takes some ten milliseconds of the loop. */
+const CONVERTED_TOGETHER = 200
+const CONVERTED_BYTES = 512 * 1024
+
 /**
- * Makes views of objects ready that a webhook has to convert, all in one request; `undefined` when there is nothing to wait
- * for. Rejects with the StatusError of the conversion.
+ * Makes views of objects ready that a webhook has to convert, as many in one request as the loop can spare the time for;
+ * `undefined` when there is nothing to wait for. Rejects with the StatusError of the conversion.
  */
 export function prepareViews(items: readonly Stored[], type: ResourceType): Promise<void> | undefined {
   const { custom } = type
@@ -52,12 +57,29 @@ async function convertMissing(
   custom: CustomVersions,
   converted: WeakMap<Stored, Buffer>,
 ): Promise<void> {
-  const objects = missing.map(stored => asStored(decodeObject(stored), custom, stored.note === BARE))
-  const results = await custom.convert!(objects, apiVersionOf(type))
-  for (const [i, object] of results.entries()) {
-    pruneUnknown(object, type.schema)
-    converted.set(missing[i]!, Buffer.from(JSON.stringify(object)))
+  for (const some of requestsFor(missing)) {
+    const objects = some.map(stored => asStored(decodeObject(stored), custom, stored.note === BARE))
+    const results = await custom.convert!(objects, apiVersionOf(type))
+    for (const [i, object] of results.entries()) {
+      pruneUnknown(object, type.schema)
+      converted.set(some[i]!, Buffer.from(JSON.stringify(object)))
+    }
   }
+}
+
+function* requestsFor(missing: readonly Stored[]): Generator<readonly Stored[]> {
+  let from = 0
+  let bytes = 0
+  for (const [i, stored] of missing.entries()) {
+    const size = sizeOf(stored)
+    if (i > from && (i - from === CONVERTED_TOGETHER || bytes + size > CONVERTED_BYTES)) {
+      yield missing.slice(from, i)
+      from = i
+      bytes = 0
+    }
+    bytes += size
+  }
+  yield missing.slice(from)
 }
 
 /**

@@ -4,7 +4,7 @@
  * it.
  */
 
-import { num, record, records, strings } from '../../apimachinery/fields.ts'
+import { type Fields, num, record, records, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Store } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
@@ -55,11 +55,18 @@ export function ownerOf({ namespace, name }: { namespace: string; name: string }
   return `${namespace}/${name}`
 }
 
+/** One of each family. What says more is refused by the rules of its kind, and nothing is looked up for it. */
+const MOST_ADDRESSES = 2
+
+export function clusterIpsOf(spec: Fields): string[] {
+  return strings(spec, 'clusterIPs').slice(0, MOST_ADDRESSES)
+}
+
 /** Addresses and ports that a Service occupies, each once. One that is but a name occupies none, whatever it says. */
 export function itemsOf(service: Readonly<KubeObject>): Item[] {
   const spec = record(service, 'spec')
   if (spec.type === 'ExternalName') return []
   const ports = [...records(spec, 'ports').map(port => num(port, 'nodePort')), num(spec, 'healthCheckNodePort')]
-  const addresses = strings(spec, 'clusterIPs').filter(ip => ip !== 'None' && ip !== '')
+  const addresses = clusterIpsOf(spec).filter(ip => ip !== 'None' && ip !== '')
   return [...new Set<Item>([...addresses.map(canonicalIp), ...ports.filter(port => port !== 0)])]
 }

@@ -26,7 +26,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import { needsHealthCheck } from '../../kinds/network/serviceValidation.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
-import { type AllocationLog, itemsOf, ownerOf, SERVICES } from './allocationLog.ts'
+import { type AllocationLog, clusterIpsOf, itemsOf, ownerOf, SERVICES } from './allocationLog.ts'
 import { canonicalIp } from './canonicalIp.ts'
 import type { ServiceNetwork, ServiceRange } from './serviceRanges.ts'
 import type { Item, SpaceAllocations } from './spaceAllocations.ts'
@@ -105,7 +105,7 @@ class Allocation {
   #address(): void {
     const spec = this.#spec
     const { addresses } = this.#deps.network
-    const said = strings(spec, 'clusterIPs')
+    const said = clusterIpsOf(spec)
     for (const ip of said) {
       if (!isIPv4(ip) && !isIPv6(ip)) continue
       const wrong = this.#take(canonicalIp(ip), isIPv4(ip) ? addresses : undefined, ADDRESS)

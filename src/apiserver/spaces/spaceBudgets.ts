@@ -71,11 +71,7 @@ export class SpaceBudgets implements Budget {
       this.#use.place(id, tree.get(id)?.parent)
       this.#countCarried(id, store)
     }
-    const learnAll = (id: string): void => {
-      learn(id)
-      for (const child of tree.children(id)) learnAll(child.id)
-    }
-    learnAll(ROOT)
+    for (const { id } of tree.below(ROOT)) learn(id)
     tree.onKnown(learn)
     tree.onTyped(id => this.#countCarried(id, store))
     tree.onGone(id => this.#use.displace(id))

@@ -124,9 +124,8 @@ export class SpaceManager {
 
   /** Removes all content of a space and of the spaces below it, then lets its Workspace go. */
   async #empty(view: WorkspaceView): Promise<void> {
-    const { tree } = this.#deps
-    const below = (id: string): string[] => [...tree.children(id).flatMap(child => below(child.id)), id]
-    for (const id of below(view.id)) await this.#content.purge(id, this.#stopping.signal)
+    const below = this.#deps.tree.below(view.id).reverse()
+    for (const { id } of below) await this.#content.purge(id, this.#stopping.signal)
     await this.#updateWorkspace(view, '', current => {
       const finalizers = (current.metadata.finalizers ?? []).filter(f => f !== WORKSPACE_FINALIZER)
       if (finalizers.length > 0) current.metadata.finalizers = finalizers

@@ -111,6 +111,15 @@ export class SpaceTree {
     return [...(this.#children.get(id)?.values() ?? [])]
   }
 
+  /** The space itself and all below it, each behind the one that it is in; none when there is no such space. */
+  below(id: string): Space[] {
+    const first = this.#byId.get(id)
+    const found: Space[] = first === undefined ? [] : [first]
+    for (const { id: parent } of found)
+      for (const child of this.#children.get(parent)?.values() ?? []) found.push(child)
+    return found
+  }
+
   /** `path` is an id, a path from the root, or a path that starts with an id. */
   resolve(path: string): Resolution {
     const [first = '', ...names] = path.split(':')
@@ -165,30 +174,34 @@ export class SpaceTree {
   }
 
   /** Gives their places to those who waited for this parent, and to those who waited for them. */
-  #takeIn(parent: string, each: Listener = () => {}): void {
-    const { path } = this.#byId.get(parent)!
-    const waiting = this.#outside.get(parent)
-    this.#outside.delete(parent)
-    for (const { id, name, type, budget, deleting } of waiting?.values() ?? []) {
-      // nobody takes the place of another space
-      if (this.#byId.has(id)) continue
-      const entry: Child = { id, name, parent, path: `${path}:${name}`, type, budget, deleting }
-      this.#byId.set(id, entry)
-      into(this.#children, parent, entry)
-      each(id)
-      this.#takeIn(id, each)
+  #takeIn(first: string, each: Listener = () => {}): void {
+    // Not by recursion, here and below: earlier releases let spaces stand as deep as anybody liked.
+    const parents = [first]
+    for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+      const { path } = this.#byId.get(parent)!
+      const waiting = this.#outside.get(parent)
+      this.#outside.delete(parent)
+      for (const { id, name, type, budget, deleting } of waiting?.values() ?? []) {
+        // nobody takes the place of another space
+        if (this.#byId.has(id)) continue
+        const entry: Child = { id, name, parent, path: `${path}:${name}`, type, budget, deleting }
+        this.#byId.set(id, entry)
+        into(this.#children, parent, entry)
+        each(id)
+        parents.push(id)
+      }
     }
   }
 
   /** With all that is below it, which has no place then. */
-  #remove({ id, name, parent }: Child): void {
-    for (const child of [...(this.#children.get(id)?.values() ?? [])]) {
-      this.#remove(child)
-      into(this.#outside, id, child)
+  #remove(first: Child): void {
+    for (const { id, name, parent } of this.below(first.id).reverse()) {
+      const child = this.#child(parent!, name)!
+      this.#byId.delete(id)
+      outOf(this.#children, parent!, name)
+      if (child !== first) into(this.#outside, parent!, child)
+      this.#tell(this.#onGone, id)
     }
-    this.#byId.delete(id)
-    outOf(this.#children, parent, name)
-    this.#tell(this.#onGone, id)
   }
 
   #tell(listeners: ReadonlySet<Listener>, id: string): void {

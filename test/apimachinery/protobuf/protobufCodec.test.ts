@@ -223,6 +223,44 @@ t.test('messages nested without end are refused', async t => {
   t.throws(() => codec.decode(codec.encode(crd)), { reason: 'BadRequest', message: /nested more than 100 levels/ })
 })
 
+t.test('all fields and elements of a body count, wherever they are', async t => {
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)])
+  const field = (number: number, content: string | Buffer): Buffer =>
+    Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(content.length)]), Buffer.from(content)])
+  const unknown = Buffer.alloc(2000, Buffer.from([0x78, 0]))
+  const whole = (apiVersion: string, kind: string, raw: Buffer): Buffer => {
+    const typeMeta = field(1, Buffer.concat([field(1, apiVersion), field(2, kind)]))
+    return Buffer.concat([Buffer.from('k8s\0'), typeMeta, field(2, raw)])
+  }
+  const metadata = (more: Buffer): Buffer => field(1, Buffer.concat([field(1, 'a'), more]))
+  const claims = (json: string): Buffer => field(17, field(7, field(1, json)))
+  const revision = (data: Buffer | string): Buffer =>
+    whole('apps/v1', 'ControllerRevision', Buffer.concat([field(1, field(1, 'a')), field(2, field(1, data))]))
+  const map = whole('v1', 'ConfigMap', metadata(Buffer.alloc(0)))
+  const bodies: Readonly<Record<string, Buffer>> = {
+    'in the message': whole('v1', 'ConfigMap', Buffer.concat([metadata(Buffer.alloc(0)), unknown])),
+    'beside it': Buffer.concat([map, unknown]),
+    'names of kinds': Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(6000, field(1, field(1, 'v1')))]),
+    'JSON within': whole('v1', 'ConfigMap', metadata(claims(`{"f:a":[${'{},'.repeat(1000)}{}]}`))),
+    'some JSON in each of many': whole(
+      'v1',
+      'ConfigMap',
+      metadata(Buffer.concat(Array.from({ length: 20 }, () => claims('[1,2,3,4,5,6,7,8,9,10]')))),
+    ),
+    'an object within': revision(Buffer.concat([map, unknown])),
+    'JSON of an object within': revision(`[${'1,'.repeat(1000)}1]`),
+  }
+  t.equal(codec.decode(map, undefined, 100).kind, 'ConfigMap')
+  for (const [name, body] of Object.entries(bodies)) {
+    t.throws(
+      () => codec.decode(body, undefined, 100),
+      { name: 'StatusError', message: /more than 100000 fields/ },
+      name,
+    )
+    t.doesNotThrow(() => codec.decode(body, { apiVersion: 'v1', kind: 'ConfigMap' }), name)
+  }
+})
+
 function envelope(apiVersion: string, kind: string): string {
   const text = (number: number, value: string): Buffer =>
     Buffer.from([(number << 3) | 2, value.length, ...Buffer.from(value)])

@@ -54,8 +54,8 @@ async function world(t: Test, answer: string) {
   })
   const client = new WebhookClient({ routes: { to }, hosts, turns: { begin } })
   const url = `https://localhost:${(server.address() as AddressInfo).port}/`
-  const post = (timeoutSeconds = 20) =>
-    client.post({ client: { url }, space: 'one', caPem: ca.certPem, timeoutSeconds }, {})
+  const post = (timeoutSeconds = 20, at = { url }, body: object = {}) =>
+    client.post({ client: at, space: 'one', caPem: ca.certPem, timeoutSeconds }, body)
   return { post, owners, seen, rests: () => rests, connections: () => connections }
 }
 
@@ -94,4 +94,21 @@ t.test('whoever gets no turn within the time of the call is told so', async t =>
 t.test('an answer that does not end is broken off', async t => {
   const { post } = await world(t, ' '.repeat(4 * 1024 * 1024))
   await t.rejects(post(), { message: /more than 3145728 bytes$/ })
+})
+
+t.test('an answer of more fields and levels than a body may have is none', async t => {
+  const wide = await world(t, `[${'{},'.repeat(200_000)}{}]`)
+  await t.rejects(wide.post(), { message: 'the webhook answered with more than 100000 fields and elements' })
+  const deep = await world(t, `${'['.repeat(50_000)}${']'.repeat(50_000)}`)
+  await t.rejects(deep.post(), { message: "the webhook's answer is nested more than 500 levels deep" })
+})
+
+t.test('nothing is written for a webhook that may not be called', async t => {
+  const { post } = await world(t, '{}')
+  const unwritten = {
+    toJSON(): never {
+      throw new Error('it was written')
+    },
+  }
+  await t.rejects(post(20, { url: 'https://169.254.169.254/' }, unwritten), { message: /is not allowed/ })
 })

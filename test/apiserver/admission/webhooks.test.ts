@@ -46,6 +46,10 @@ t.test('a refusal says who refused and why, with the code and the warnings of th
   await withWebhooks('Validating', [webhook('deny.example.com', hooks.at('/deny'))], async () => {
     const answer = await api.post(CONFIGMAPS, configMap('denied'))
     t.equal(message(answer), 'admission webhook "deny.example.com" denied the request without explanation')
+    for (const code of [399, 600, 1000, 422.5, 1e300, -1]) {
+      hooks.on('/deny', () => ({ allowed: false, status: { code, message: 'no such code' } }))
+      t.match(await api.post(CONFIGMAPS, configMap('denied')), { code: 400, body: { code: 400 } }, `${code}`)
+    }
   })
   t.equal((await api.get(`${CONFIGMAPS}/denied`)).code, 404)
 })

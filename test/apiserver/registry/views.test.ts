@@ -119,7 +119,7 @@ t.test('with a webhook', async t => {
   }
   const schema = { ...SIZE, by: { type: 'string' } }
 
-  await t.test('all that need it are converted in one request, once', async t => {
+  await t.test('those that need it are converted in one request, once', async t => {
     const [v1, v2] = await types(t, { v1: schema, v2: schema }, convert)
     const [a, b] = ['a', 'b'].map(name => stored(widget('v1', name, { size: 2 })))
     const c = stored(widget('v2', 'c'))
@@ -131,6 +131,23 @@ t.test('with a webhook', async t => {
     t.match(shown(b!, v2), { apiVersion: 'example.com/v2', by: 'webhook', size: 2, unknown: undefined })
     t.equal(viewBytes(c, v2), c.bytes)
     t.match(objectFor(a!, v2), { by: 'webhook' })
+  })
+
+  await t.test('of many, and of large ones, some are converted at a time', async t => {
+    const [, v2] = await types(t, { v1: schema, v2: schema }, convert)
+    const many = Array.from({ length: 450 }, (_, i) => stored(widget('v1', `w${i}`)))
+    await prepareViews(many, v2)
+    t.strictSame(
+      asked.splice(0).map(words => words.split(',').length),
+      [200, 200, 50],
+    )
+    const large = ['a', 'b', 'c'].map(name => stored(widget('v1', name, { by: 'x'.repeat(300 * 1024) })))
+    await prepareViews(large, v2)
+    t.strictSame(
+      asked.splice(0),
+      ['a', 'b', 'c'].map(name => `${name} to example.com/v2`),
+    )
+    for (const each of [...many, ...large]) t.match(shown(each, v2), { by: 'webhook' })
   })
 
   await t.test('it gets what the schema of the stored version says today', async t => {

@@ -104,3 +104,12 @@ t.test('the type of a space never changes', async t => {
     body: { message: /spec\.type: .*field is immutable/ },
   })
 })
+
+t.test('spaces stand a hundred levels deep, and no deeper', async t => {
+  let space = 'root'
+  for (let level = 0; level < 100; level++) space = await createSpace(api.in(space), 'n')
+  t.match(await api.in(space).post(WORKSPACES, workspace('n')), {
+    code: 403,
+    body: { message: /spaces stand at most 100 levels deep: make it in a space further up$/ },
+  })
+})

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
+import { SpaceBudgets } from '../../../src/apiserver/spaces/spaceBudgets.ts'
 import { SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
@@ -90,6 +91,30 @@ t.test('a Workspace that cannot be read keeps its space where it is', async t =>
   t.equal(tree.pathOf('B'), 'root:a:b')
   await put('root', 'a', true)
   t.ok(tree.isDeleting('B'))
+  await store.close()
+})
+
+t.test('spaces that stand within one another as deep as earlier releases let them are taken in, and go', async t => {
+  const store = await openMemoryStore()
+  const { put, remove } = writer(store)
+  const DEEP = 12_000
+  const writes: Promise<unknown>[] = []
+  for (let level = 0; level < DEEP; level++) writes.push(put(level === 0 ? 'root' : `S${level - 1}`, `s${level}`))
+  await Promise.all(writes)
+  const tree = new SpaceTree(store)
+  t.equal(tree.below('root').length, DEEP + 1)
+  t.equal(tree.below('root').at(-1)?.id, `S${DEEP - 1}`)
+  const gone: string[] = []
+  tree.onGone(id => gone.push(id))
+  await remove('root', 's0')
+  t.equal(gone.length, DEEP)
+  t.equal(gone[0], `S${DEEP - 1}`, 'what is below goes first')
+  t.equal(tree.size, 1)
+  await put('root', 's0')
+  t.equal(tree.size, DEEP + 1, 'and all of it comes back')
+  const budgets = new SpaceBudgets()
+  budgets.follow(tree, store)
+  t.ok(budgets.useOf('S0'))
   await store.close()
 })
 
