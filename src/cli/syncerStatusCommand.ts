@@ -32,6 +32,7 @@ export function statusLines(status: unknown): string[] {
     ['Waiting', `${down} to the cluster, ${statuses} statuses, ${up} from the cluster`],
     ['Not as it should be', exceptions.length === 0 ? 'nothing' : exceptions.join(', ')],
     ['Refused', String(num(status, 'refused'))],
+    ['State dir', stateDirOf(at(status, 'kept'))],
   ]
   return rows.map(([what, value]) => `${`${what}:`.padEnd(22)}${value}`)
 }
@@ -48,6 +49,11 @@ function mailboxOf(status: unknown, heard: number): string {
   const objects = `${num(status, 'objects')} objects`
   if (at(status, 'complete') !== true) return `${objects}, as of an earlier run`
   return heard === 0 ? objects : `${objects}, heard up to revision ${heard}`
+}
+
+function stateDirOf(kept: unknown): string {
+  if (kept === undefined) return 'none'
+  return kept === true ? 'holds what it knows' : 'takes nothing; see its log'
 }
 
 async function asked(host: string, port: number): Promise<unknown> {

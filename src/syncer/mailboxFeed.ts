@@ -48,10 +48,15 @@ export interface MailboxFeedOptions {
   onQuestion?(question: unknown): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
+  /** Whether the state is kept: told whenever it was written, or was not. */
+  onKept?(isKept: boolean): void
 }
 
 /** What comes in swarms is written together. */
 const SAVE_DELAY_MS = 1000
+/** Before what the disk did not take is written again; it may have room by then. */
+const SAVE_AGAIN_MS = 30_000
+const NOT_SAVED = 'the state cannot be saved; it is tried again, and a restart until then will read the whole mailbox'
 const EARLIER_CENTER =
   'the center is of an earlier release: it is served as far as that goes, and does not show what became of what it placed'
 /** Only the cursor moves with what is ours. */
@@ -81,10 +86,13 @@ export class MailboxFeed {
   #reset = new AbortController()
   #pendingSave: { atMs: number; cancel: () => void } | undefined
   #saving: Promise<void> = Promise.resolve()
+  #isKept: boolean
+  #hasEnded = false
 
   constructor(options: MailboxFeedOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
+    this.#isKept = options.state.isKept
     options.state.echoes.onChange(() => this.#scheduleSave(SAVE_DELAY_MS))
   }
 
@@ -107,6 +115,11 @@ export class MailboxFeed {
     return this.#protocol
   }
 
+  /** Whether what is known is written down: `false` also when that failed the last time. */
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
   /** Brings back what an earlier run knew of this mailbox. True when there was something. */
   async restore(mailbox: string): Promise<boolean> {
     const { state, logger } = this.#options
@@ -118,6 +131,7 @@ export class MailboxFeed {
       return saved !== undefined
     } catch (error) {
       logger.warn({ err: error }, 'the saved state cannot be used, reading the whole mailbox instead')
+      this.#keeps(false)
       return false
     }
   }
@@ -136,6 +150,7 @@ export class MailboxFeed {
 
   /** To be called at the very end: what is written into the cluster until then is remembered. */
   async close(): Promise<void> {
+    this.#hasEnded = true
     if (this.#pendingSave) this.#save()
     await this.#saving
     await this.#options.state.close()
@@ -305,10 +320,22 @@ export class MailboxFeed {
         const { cursor, epoch } = this.#source ?? {}
         // In the middle of a snapshot the mirror fits no cursor.
         if (space === undefined || cursor === undefined || this.#seen !== undefined) return
-        if (!this.#reset.signal.aborted && !this.#ending)
-          await state.save({ mailbox: this.#mailbox, space, cursor, epoch })
+        if (this.#reset.signal.aborted || this.#ending) return
+        await state.save({ mailbox: this.#mailbox, space, cursor, epoch })
+        this.#keeps(true)
       })
-      .catch(error => logger.error({ err: error }, 'the state cannot be saved; a restart will read the whole mailbox'))
+      .catch(error => {
+        // what is wrong now may have other words each time
+        logger[this.#isKept ? 'error' : 'debug']({ err: error }, NOT_SAVED)
+        this.#keeps(false)
+        if (!this.#hasEnded) this.#scheduleSave(SAVE_AGAIN_MS)
+      })
+  }
+
+  #keeps(isKept: boolean): void {
+    if (isKept && !this.#isKept) this.#options.logger.info({}, 'the state is saved again')
+    this.#isKept = isKept
+    this.#options.onKept?.(isKept)
   }
 }
 

@@ -42,7 +42,8 @@ export interface OrdersDeps {
   onNews(): void
 }
 
-const CONFIG = { ...SYNCER_CONFIGS, namespace: '', name: SYNCER_CONFIG_NAME }
+/** The config that a center writes for its syncer. */
+export const OWN_CONFIG = { ...SYNCER_CONFIGS, namespace: '', name: SYNCER_CONFIG_NAME }
 
 export class Orders {
   readonly #deps: OrdersDeps
@@ -67,7 +68,7 @@ export class Orders {
   /** To be called when the mirror has another `the-one`, before anything is done about the change. */
   look(): void {
     const { logger, hold, resume, leave } = this.#deps
-    const config = this.#deps.mirror.get(CONFIG)?.object
+    const config = this.#deps.mirror.get(OWN_CONFIG)?.object
     // Without it nothing is known, and what was said last holds.
     if (config === undefined) return
     const annotations = config.metadata.annotations ?? {}

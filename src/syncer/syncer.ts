@@ -40,7 +40,7 @@ import { Link } from './link.ts'
 import { LiveAnswers } from './liveAnswers.ts'
 import { MailboxFeed } from './mailboxFeed.ts'
 import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
-import { carriesOrders, Orders } from './orders.ts'
+import { carriesOrders, Orders, OWN_CONFIG } from './orders.ts'
 import { OutcomeReporter } from './outcomeReporter.ts'
 import { Outcomes } from './outcomes.ts'
 import { quietLogger } from './quietLogger.ts'
@@ -54,6 +54,7 @@ import { SyncerState } from './syncerState.ts'
 import type { SyncerStatus } from './syncerStatus.ts'
 import { isSyncConfig } from './syncPlan.ts'
 import { Upsync } from './upsync.ts'
+import { STATE_NOT_KEPT } from './verdicts.ts'
 
 export interface SyncerOptions {
   /** The server that holds the mailbox. */
@@ -194,6 +195,11 @@ export function startSyncer(options: SyncerOptions): Syncer {
       outcomes.whole(carriedKeys(mirror))
       synced.resolve()
       complete.resolve()
+    },
+    onKept: isKept => {
+      const seq = Number(mirror.get(OWN_CONFIG)?.object.metadata.resourceVersion ?? 0)
+      if (isKept) outcomes.settle(OWN_CONFIG)
+      else outcomes.except(OWN_CONFIG, seq, STATE_NOT_KEPT)
     },
   })
   const { mirror } = feed
@@ -473,6 +479,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
       waiting: { down: queues.down.size, status: queues.status.size, up: queues.up.size },
       exceptions,
       refused: refusals.count,
+      kept: state.isKept ? feed.isKept : undefined,
     }
   }
   const running = run()

@@ -5,7 +5,7 @@
  *
  * Only what changed is written. Nothing is flushed: what a power cut takes is the newest part, and an older state is a state, too.
  */
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Level } from 'level'
@@ -23,12 +23,17 @@ const ECHO_ROWS = 'echo|'
 const END = '\uffff'
 /** In the state dir. */
 const DATABASE = 'mailbox'
+/** Where a damaged one is put aside, for people; the newest alone. */
+const DAMAGED = `${DATABASE}.damaged`
 /** Of release 0.1.0, all in one. */
 const FORMER_FILE = 'mailbox.json'
 /** Rows that are written at once; more are written in parts, between which the database holds no state. */
 const BATCH_ROWS = 500
 /** Little is enough: everything is read once, at the start. */
 const MEMORY_BYTES = 256 * 1024
+
+/** Code of the engine. */
+const DAMAGE = 'LEVEL_CORRUPTION'
 
 type Database = Level<string, string>
 type Row = { type: 'put'; key: string; value: string } | { type: 'del'; key: string }
@@ -84,6 +89,20 @@ export class SyncerState {
   async save(state: MirrorState): Promise<void> {
     if (this.#dir === undefined) return
     const database = await this.#open(this.#dir)
+    try {
+      await this.#write(database, state)
+    } catch (error) {
+      // The engine writes on behind what it could not write whole, and at the next start finds nothing that stands there.
+      await this.close()
+      if (causeOf(error).code === DAMAGE) await this.#putAside(this.#dir, error)
+      throw error
+    }
+    if (!this.#hasFormer) return
+    await rm(join(this.#dir, FORMER_FILE), { force: true })
+    this.#hasFormer = false
+  }
+
+  async #write(database: Database, state: MirrorState): Promise<void> {
     const current = this.#isCurrent
     this.#isCurrent = false
     const rows = current ? this.#changedRows() : await this.#allRows(database)
@@ -94,9 +113,6 @@ export class SyncerState {
     }
     await database.batch([...rows, last])
     this.#isCurrent = true
-    if (!this.#hasFormer) return
-    await rm(join(this.#dir, FORMER_FILE), { force: true })
-    this.#hasFormer = false
   }
 
   async close(): Promise<void> {
@@ -130,26 +146,45 @@ export class SyncerState {
       : this.mirror.at(row.slice(OBJECT_ROWS.length)) !== undefined
   }
 
-  /** @throws Error when another process has it */
+  /** @throws Error when it cannot be opened now: another process has it, or the disk is full, read-only, failing */
   async #open(dir: string): Promise<Database> {
     if (this.#database) return this.#database
     const path = join(dir, DATABASE)
     await mkdir(path, { recursive: true, mode: 0o700 })
+    try {
+      return await this.#opened(path)
+    } catch (error) {
+      if (causeOf(error).code !== DAMAGE) throw error
+      await this.#putAside(dir, error)
+      return await this.#opened(path)
+    }
+  }
+
+  async #opened(path: string): Promise<Database> {
     // An engine that cannot be loaded says nothing of the state.
     const database = databaseIn(path)
     try {
       await database.open()
-      this.#database = database
     } catch (error) {
       const { code, message } = causeOf(error)
-      if (code === 'LEVEL_LOCKED') throw new Error('another process has it: give each syncer a state dir of its own')
-      // All of it can be read again.
-      this.#logger.warn({ stateDir: dir }, `the saved state is damaged and begun anew: ${message}`)
-      await rm(path, { recursive: true, force: true })
-      this.#database = databaseIn(path)
-      await this.#database.open()
+      if (code === DAMAGE) throw error
+      if (code === 'LEVEL_LOCKED')
+        throw new Error('another process has it: give each syncer a state dir of its own', { cause: error })
+      throw new Error(`it cannot be opened, and is left as it is: ${message}`, { cause: error })
     }
-    return this.#database
+    this.#database = database
+    return database
+  }
+
+  /** What is damaged stays damaged, and all of it can be read again. */
+  async #putAside(dir: string, error: unknown): Promise<void> {
+    const aside = join(dir, DAMAGED)
+    this.#logger.warn(
+      { stateDir: dir },
+      `the saved state is damaged and begun anew; it is in ${aside} now: ${causeOf(error).message}`,
+    )
+    await rm(aside, { recursive: true, force: true })
+    await rename(join(dir, DATABASE), aside)
   }
 
   async #loadFormer(dir: string, mailbox: string): Promise<MirrorState | undefined> {

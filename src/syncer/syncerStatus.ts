@@ -23,6 +23,8 @@ export interface SyncerStatus {
   /** What of the mailbox is not in the cluster as it should be. */
   readonly exceptions: Readonly<Partial<Record<OutcomeState, number>>>
   readonly refused: number
+  /** Whether what it knows is in its state dir, for the next start; `undefined` without one. */
+  readonly kept: boolean | undefined
 }
 
 /** What keeps it from being ready; none when it is. Standing by is what it is there for. */
@@ -63,6 +65,8 @@ export function metricsOf(status: SyncerStatus, { residentBytes, cpuSeconds }: P
   const states = OUTCOME_STATES.map(state => [`state="${state}"`, exceptions[state] ?? 0] as const)
   tell('orrery_syncer_exceptions', 'Objects that are not in the cluster as they should be.', Object.fromEntries(states))
   tell('orrery_syncer_refused', 'Objects that the syncer or the cluster refuses.', status.refused)
+  if (status.kept !== undefined)
+    tell('orrery_syncer_state_kept', 'Whether the state dir takes what the syncer knows.', flag(status.kept))
   tell('process_resident_memory_bytes', 'Resident memory.', residentBytes)
   tell('process_cpu_seconds_total', 'Processor time.', cpuSeconds, 'counter')
   return `${lines.join('\n')}\n`

@@ -54,6 +54,13 @@ export const FOUGHT: Trouble = {
   message: 'somebody in the cluster keeps changing fields of it; they are put back ever more slowly',
 }
 
+/** Of the syncer itself: of its own config it is told. */
+export const STATE_NOT_KEPT: Trouble = {
+  state: 'retrying',
+  reason: 'StateNotKept',
+  message: 'what the syncer knows is not in its state dir, which takes nothing now; its log says why',
+}
+
 /** It waits for another object of its space, of an earlier wave. */
 export function earlierWave({ wave, blocked, key, why }: EarlierWave): Trouble {
   const { group, resource, namespace, name } = key

@@ -18,6 +18,7 @@ const SERVING: SyncerStatus = {
   waiting: { down: 3, status: 0, up: 1 },
   exceptions: { refused: 2 },
   refused: 2,
+  kept: true,
 }
 
 async function listening(t: Test, status: () => SyncerStatus | undefined): Promise<string> {
@@ -51,6 +52,7 @@ t.test('alive from the start, ready once it serves or stands by, with numbers of
     'orrery_syncer_heard_revision 99',
     'orrery_syncer_waiting{queue="down"} 3',
     'orrery_syncer_exceptions{state="refused"} 2',
+    'orrery_syncer_state_kept 1',
     '# TYPE process_cpu_seconds_total counter',
   ])
     t.ok(text.includes(`${line}\n`), line)
@@ -86,7 +88,12 @@ t.test('each fact is a line', async t => {
     'Waiting:              3 to the cluster, 0 statuses, 1 from the cluster',
     'Not as it should be:  2 refused',
     'Refused:              2',
+    'State dir:            holds what it knows',
   ])
+  t.same(
+    [false, undefined].map(kept => statusLines({ ...SERVING, kept }).at(-1)),
+    ['State dir:            takes nothing; see its log', 'State dir:            none'],
+  )
   t.match(statusLines({ ready: false }).slice(0, 5), [
     /starting, not ready/,
     /not asked yet/,

@@ -89,6 +89,7 @@ t.test('every metric that is named is told', async t => {
       waiting: { down: 0, status: 0, up: 0 },
       exceptions: {},
       refused: 0,
+      kept: true,
     },
     { residentBytes: 1, cpuSeconds: 1 },
   )
