@@ -24,6 +24,8 @@ export interface ObjectList {
   items: KubeObject[]
   resourceVersion: string
   continue?: string
+  /** How long the answer was, where there was one. */
+  bytes?: number
 }
 
 export interface WatchOptions {

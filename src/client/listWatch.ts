@@ -6,8 +6,8 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 import { setImmediate } from 'node:timers/promises'
-import { isStatusError } from '../apimachinery/errors.ts'
-import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
+import { isStatusError, StatusError } from '../apimachinery/errors.ts'
+import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { ListOptions, ObjectList, SpaceClient } from './client.ts'
 import { type Clock, pause, steadyMs, systemClock } from './clock.ts'
@@ -32,12 +32,19 @@ export interface ListWatchOptions {
   fieldSelector?: string
   /** Items per page of a list. Default 500. */
   pageSize?: number
+  /** As in {@link ListAllOptions}. */
+  mostBytes?: number
   logger?: Logger
   clock?: Clock
   random?: Random
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 30_000 }
+/** No list has more, or its reader would not hold it; a server that keeps saying that there is more says so without end. */
+const LIST_LIMIT_OBJECTS = 1_000_000
+const LIST_LIMIT_BYTES = 1024 * 1024 * 1024
+/** Pages without an object, one after the other: a selector may leave few of many. */
+const BARREN_LIMIT_PAGES = 100
 /** A watch that lived this long was healthy, although nothing happened. */
 const HEALTHY_MS = 10_000
 
@@ -59,7 +66,8 @@ export async function* listWatch(
     let progressed = false
     try {
       if (version === undefined) {
-        const list = await listAll(client, resource, { ...selection, limit: options.pageSize ?? 500 })
+        const { pageSize: limit = 500, mostBytes } = options
+        const list = await listAll(client, resource, { ...selection, limit, ...(mostBytes && { mostBytes }) })
         if (signal.aborted) return
         version = list.resourceVersion
         const items = list.items.map(object => ({ type: 'initApply', object }) as const)
@@ -93,30 +101,36 @@ export async function* listWatch(
   }
 }
 
+export interface ListAllOptions extends ListOptions {
+  /** What all pages together may have, where they come over a wire. */
+  mostBytes?: number
+}
+
 /**
  * A whole list, page by page, as of one version. A list whose continue token expired on the way is read again in one piece; pages
  * that are too long for the client get half as many items.
- * @throws StatusError when any page fails; there are no partial lists
+ * @throws StatusError when any page fails, or more come than a list can have; there are no partial lists
  */
 export async function listAll(
   client: SpaceClient,
   resource: GroupVersionResource,
-  options?: ListOptions,
+  options?: ListAllOptions,
 ): Promise<{ items: KubeObject[]; resourceVersion: string }>
 /** `keep`: what is held of each object. */
 export async function listAll<T>(
   client: SpaceClient,
   resource: GroupVersionResource,
-  options: ListOptions,
+  options: ListAllOptions,
   keep: (object: KubeObject) => T,
 ): Promise<{ items: T[]; resourceVersion: string }>
 export async function listAll(
   client: SpaceClient,
   resource: GroupVersionResource,
-  options: ListOptions = {},
+  { mostBytes = LIST_LIMIT_BYTES, ...options }: ListAllOptions = {},
   keep: (object: KubeObject) => unknown = object => object,
 ): Promise<{ items: unknown[]; resourceVersion: string }> {
   const items: unknown[] = []
+  const read = { pages: 0, bytes: 0, barren: 0 }
   let token: string | undefined
   let { limit } = options
   for (;;) {
@@ -138,9 +152,19 @@ export async function listAll(
       return { ...all, items: all.items.map(keep) }
     }
     for (const item of page.items) items.push(keep(item))
+    read.pages++
+    read.bytes += page.bytes ?? 0
+    read.barren = page.items.length > 0 ? 0 : read.barren + 1
+    const before = token
     token = page.continue || undefined
     // a server in the same process answers within the turn
     if (token === undefined) return { items, resourceVersion: page.resourceVersion }
+    const isTooLong = items.length >= LIST_LIMIT_OBJECTS || read.bytes >= mostBytes
+    if (isTooLong || read.barren >= BARREN_LIMIT_PAGES || token === before)
+      throw new StatusError(
+        'RequestEntityTooLarge',
+        `the list of ${groupResourceName(resource)} does not end: after ${read.pages} pages with ${items.length} objects there is more`,
+      )
     await setImmediate()
   }
 }

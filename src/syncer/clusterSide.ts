@@ -24,6 +24,7 @@ import type { Logger } from '../client/logger.ts'
 import type { WorkQueue } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import { ClusterWatches } from './clusterWatches.ts'
+import { CLUSTER_LIST } from './listLimit.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { isAdopted, isOurs, isUpsynced } from './ownership.ts'
 import { ProjectedObjects } from './projectedObjects.ts'
@@ -184,7 +185,7 @@ export class ClusterSide {
     const what = `looking for leftovers of an earlier run among ${groupResourceName(resource)}`
     const list = await retrying({ what, signal, logger, clock, random }, async () => {
       try {
-        return await listAll(cluster, resource, { labelSelector: PROJECTED, limit: 500 })
+        return await listAll(cluster, resource, { labelSelector: PROJECTED, ...CLUSTER_LIST })
       } catch (error) {
         if (!isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) throw error
         logger.warn({ err: error }, `${what} is not possible`)

@@ -11,6 +11,7 @@ import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause, systemClock } from '../client/clock.ts'
 import { type CacheChange, Informer } from '../client/informer.ts'
 import type { Logger } from '../client/logger.ts'
+import { CLUSTER_LIST } from './listLimit.ts'
 
 interface Watched {
   informer: Informer
@@ -116,6 +117,7 @@ export class ClusterWatches {
       client,
       resource,
       logger,
+      mostBytes: CLUSTER_LIST.mostBytes,
       ...(clock && { clock }),
       ...(labelSelector && { labelSelector }),
     })

@@ -17,6 +17,7 @@ import { type Clock, pause } from '../client/clock.ts'
 import { listAll } from '../client/listWatch.ts'
 import type { Logger } from '../client/logger.ts'
 import type { Allowance } from './allowance.ts'
+import { CLUSTER_LIST } from './listLimit.ts'
 import { fieldsOf, keyOf, refOf } from './mirror.ts'
 import type { LeaveReport } from './orders.ts'
 import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark, spaceUser } from './ownership.ts'
@@ -90,7 +91,7 @@ async function markedIn({ cluster, served, allowance, logger }: DepartureDeps): 
   const found = await Promise.all(
     listed.map(async resource => {
       try {
-        const { items } = await listAll(cluster, resource, { labelSelector: PROJECTED, limit: 500 })
+        const { items } = await listAll(cluster, resource, { labelSelector: PROJECTED, ...CLUSTER_LIST })
         return items
           .filter(object => isMarked(object) && !allowance.refusalOf(keyOf(resource, object)))
           .map(object => ({ resource, object }))

@@ -31,6 +31,7 @@ import { listAll } from '../client/listWatch.ts'
 import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import { TerminalError } from '../client/workqueue.ts'
+import { CLUSTER_LIST } from './listLimit.ts'
 import { FIELD_MANAGER, isOursToDelete, ownMark } from './ownership.ts'
 import { ServedResources } from './served.ts'
 
@@ -308,7 +309,7 @@ async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: S
         'ServiceUnavailable',
         `the mailbox does not say whether it serves ${groupResourceName(resource)}`,
       )
-    const there = same ? (await listAll(mailbox, same, { limit: 500 })).items : []
+    const there = same ? (await listAll(mailbox, same, CLUSTER_LIST)).items : []
     const known = new Set(there.map(object => ownMark(object)))
     const stranger = objects.map(object => ownMark(object)).find(mark => !known.has(mark))
     if (stranger === undefined) continue
@@ -323,7 +324,7 @@ async function placedIn(cluster: SpaceClient, resource: GroupVersionResource): P
   try {
     const { items } = await listAll(cluster, resource, {
       labelSelector: `${PROJECTED_LABEL}=${PROJECTED_VALUE}`,
-      limit: 500,
+      ...CLUSTER_LIST,
     })
     return items.filter(isOursToDelete)
   } catch (error) {

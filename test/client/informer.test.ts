@@ -229,6 +229,32 @@ t.test('pages that are too long get half as many items', async t => {
   await t.rejects(listAll(tooLong(0), KINDS.configmaps, { limit: 2 }), 'one object may be too long')
 })
 
+t.test('a list that does not end is given up', async t => {
+  const page = (items: KubeObject[], more: object = {}) => ({ items, resourceVersion: '1', ...more })
+  let pages = 0
+  const listing = (answer: () => object): SpaceClient =>
+    ({
+      ...new FakeServer().in('s'),
+      list: async () => {
+        if (++pages > 100_000) throw new Error('it was read without bound')
+        return answer()
+      },
+    }) as unknown as SpaceClient
+  const named = (count: number): KubeObject[] => Array.from({ length: count }, (_, i) => configMap(`${pages}-${i}`))
+  const chunk = named(2000)
+  for (const [what, answer, most] of [
+    ['the same token again', () => page(named(1), { continue: 'same' }), 2],
+    ['pages without anything', () => page([], { continue: `${pages}` }), 100],
+    ['ever more objects', () => page(chunk, { continue: `${pages}` }), 500],
+    ['ever more bytes', () => page(named(1), { continue: `${pages}`, bytes: 2 ** 28 }), 4],
+  ] as const) {
+    pages = 0
+    const list = listAll(listing(answer), KINDS.configmaps, { limit: 500 })
+    await t.rejects(list, /^the list of configmaps does not end: after \d+ pages with \d+ objects there is more$/, what)
+    t.equal(pages, most, what)
+  }
+})
+
 t.test('connections may break at any point: the cache ends up as the server is', async t => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('put' as const), name: fc.constantFrom('a', 'b', 'c', 'd') }),

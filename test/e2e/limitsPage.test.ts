@@ -201,6 +201,11 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [BUDGET, 'DEFAULT_SPACE_BYTES', gibibytes],
   ],
   'an answer of a cluster to its syncer, watches aside': [['src/cli/syncer.ts', 'ANSWER_LIMIT_BYTES', bytes]],
+  'objects; bytes of a list that a client reads page by page; bytes of one that a syncer reads': [
+    ['src/client/listWatch.ts', 'LIST_LIMIT_OBJECTS', count],
+    ['src/client/listWatch.ts', 'LIST_LIMIT_BYTES', gibibytes],
+    ['src/syncer/listLimit.ts', 'LIST_LIMIT_BYTES', bytes],
+  ],
   'objects; bytes that a syncer carries up to a mailbox': [
     [BUDGET, 'DEFAULT_UPSYNCED_OBJECTS', count],
     [BUDGET, 'DEFAULT_UPSYNCED_BYTES', bytes],

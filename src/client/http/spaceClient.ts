@@ -45,7 +45,11 @@ export class HttpSpaceClient implements SpaceClient {
     const { namespace, labelSelector, fieldSelector, limit } = options
     const query = queryOf({ labelSelector, fieldSelector, limit, continue: options.continue })
     const path = this.#path(resource, namespace ? { namespace } : {})
-    const body = await this.#transport.json({ method: 'GET', path: path + query })
+    let bytes = 0
+    const onAnswer = (length: number): void => {
+      bytes = length
+    }
+    const body = await this.#transport.json({ method: 'GET', path: path + query, onAnswer })
     if (!isRecord(body) || !Array.isArray(body.items ?? []) || !isRecord(body.metadata)) {
       throw new StatusError('InternalError', `GET ${path}: the answer is not a list`)
     }
@@ -54,7 +58,7 @@ export class HttpSpaceClient implements SpaceClient {
     if (!given.every(isNamed)) throw new StatusError('InternalError', `GET ${path}: the answer lists what is no object`)
     const items = given as KubeObject[]
     completeKinds(items, body)
-    return { items, resourceVersion, ...(token && { continue: token }) }
+    return { items, resourceVersion, ...(token && { continue: token }), bytes }
   }
 
   async *watch(

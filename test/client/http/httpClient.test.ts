@@ -157,6 +157,7 @@ t.test('a list tells its version, its continuation and the kind of its items', a
     items: [{ metadata: { name: 'a' }, kind: 'ConfigMap', apiVersion: 'v1' }],
     resourceVersion: '9',
     continue: 'more',
+    bytes: 131,
   })
   t.equal(seen[0]!.line, 'GET /clusters/*/api/v1/configmaps?labelSelector=a+in+%28b%29&limit=1&continue=c')
 })
