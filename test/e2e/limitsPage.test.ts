@@ -60,7 +60,9 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [SIZE, 'APPLIED_FIELDS_LIMIT', count],
     [SIZE, 'CLAIMS_LIMIT', count],
   ],
-  'roles and bindings of a space that count, as they are stored': [['src/apiserver/auth/rbac.ts', 'MOST_BYTES', bytes]],
+  'roles and bindings of a space that count, as they are stored': [
+    ['src/apiserver/auth/rbacReader.ts', 'MOST_BYTES', bytes],
+  ],
   'groups of an access review; keys and values of its `extra`; requirements and values of a selector in it': [
     ['src/apiserver/auth/reviewLimits.ts', 'REVIEW_ITEMS', count],
   ],

@@ -17,6 +17,7 @@ import { WorkTurns } from '../../program/workTurns.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
+import { MOST_BYTES, RbacReader, WEIGHT_OF_A_BYTE } from './rbacReader.ts'
 import { type PolicyRule, RBAC_GROUP, ruleAllows } from './rbacRules.ts'
 import type { Attributes, Authorizer, BuiltinRules, Decision, UserInfo } from './types.ts'
 import { effectiveUser, GROUPS, isServiceAccount } from './users.ts'
@@ -52,13 +53,6 @@ const ALLOWED: Decision = { allowed: true, reason: '' }
 const ENTRY = { verb: 'access', path: '/' }
 /** Of an entry that shares everything. */
 const LEAST_BYTES = 500
-/** A role or binding takes so many times its text, parsed and indexed. */
-const WEIGHT_OF_A_BYTE = 5
-/**
- * Of the roles and bindings of one space that count, as they are stored. Each change of one of them has all of them read again;
- * and an index that weighs more than all may together would be made for each request.
- */
-export const MOST_BYTES = 16 * 1024 * 1024
 /** More than the bytes allow for. */
 const MOST_SPACES = 1_000_000
 /** Behind so many grants each role is asked once, however many bindings name it: to remember fewer costs more than to ask them. */
@@ -72,6 +66,7 @@ export class RbacAuthorizer implements Authorizer {
   /** A failed or outdated build is not in here. */
   readonly #indexes: BoundedCache<string, Known>
   readonly #layers: { plain: Layer; root: Layer }
+  readonly #reader: RbacReader
   /** By space: what is being built. */
   readonly #running = new Map<string, Running>()
   /** Who may enter where an index counts, as each space sees them: each request asks twice. */
@@ -95,14 +90,18 @@ export class RbacAuthorizer implements Authorizer {
     }
     const weight = { limit: this.#options.maxIndexBytes, of: ({ bytes }: Known) => bytes }
     this.#indexes = new BoundedCache({ entries: MOST_SPACES, weight })
-    const { ownKinds } = this.#options
+    const { store, nature, maxIndexBytes, ownKinds } = this.#options
+    this.#reader = new RbacReader({ store, nature, maxBytes: maxIndexBytes / 2 })
     this.#layers = {
       plain: layerOf(bootstrapObjects({ ownKinds })),
       root: layerOf(bootstrapObjects({ ownKinds, root: true })),
     }
     // A change behind the reads of a build is heard of, too, and drops it.
     const forget = {
-      reset: () => this.#indexes.clear(),
+      reset: () => {
+        this.#indexes.clear()
+        this.#reader.reset()
+      },
       apply: ({ key }: StoreEvent) => this.#indexes.delete(key.space),
     }
     for (const resource of RESOURCES) options.store.project({ group: RBAC_GROUP, resource }, forget)
@@ -230,34 +229,9 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   async #read(space: string): Promise<{ index: RbacIndex; bytes: number; isWhole: boolean }> {
-    const { nature, turns } = this.#options
-    let bytes = 0
-    const work = turns.begin({ owner: space })
-    const read = async (resource: string): Promise<KubeObject[]> => {
-      const objects: KubeObject[] = []
-      for (const item of (await this.#options.store.list({ space, group: RBAC_GROUP, resource })).items) {
-        bytes += item.bytes.length
-        // what is behind this grants nothing
-        if (bytes > MOST_BYTES) break
-        const object = JSON.parse(item.bytes.toString()) as KubeObject
-        if (nature.acts(space, { group: RBAC_GROUP, resource }, object)) objects.push(object)
-        if (work.due) await work.rest()
-      }
-      return objects
-    }
-    // one after the other, so that it is always the same that is left out
-    const clusterRoleBindings = await read('clusterrolebindings')
-    const clusterRoles = await read('clusterroles')
-    const roleBindings = await read('rolebindings')
-    const roles = await read('roles')
-    const isWhole = bytes <= MOST_BYTES
+    const work = this.#options.turns.begin({ owner: space })
+    const { objects: own, bytes, isWhole } = await this.#reader.read(space, work)
     const layer = space === this.#options.rootSpace ? this.#layers.root : this.#layers.plain
-    const own: RbacObjects = {
-      clusterRoles,
-      clusterRoleBindings,
-      roles,
-      roleBindings,
-    }
     const { objects } = layer
     const changed = [
       own.clusterRoles.some(isIn(objects.clusterRoles)),

@@ -93,10 +93,21 @@ export class EmbeddedSpace implements SpaceClient {
       continue: options.continue,
     })
     return {
-      items: list.items.map(stored => objectAs(stored, type)),
+      items: await this.#objects(space, type, list.items),
       resourceVersion: String(list.revision),
       ...(list.continue && { continue: list.continue }),
     }
+  }
+
+  /** Hundreds of large ones are megabytes: others have their turns meanwhile. */
+  async #objects(space: string, type: ResourceType, found: readonly Stored[]): Promise<KubeObject[]> {
+    const work = this.#deps.services.deps.turns?.begin({ owner: space })
+    const objects: KubeObject[] = []
+    for (const stored of found) {
+      objects.push(objectAs(stored, type))
+      if (work?.due) await work.rest()
+    }
+    return objects
   }
 
   async *watch(

@@ -40,4 +40,11 @@ t.test('a large object is read in turns with all other long work of its space, a
   t.equal(Object.keys((await get('large')).data as object).length, 3000)
   t.strictSame(owners, [SPACE])
   t.ok(rests > 10)
+  rests = 0
+  const { items } = await space.list({ group: '', version: 'v1', resource: 'configmaps' })
+  t.strictSame(
+    items.map(({ metadata }) => metadata.name),
+    ['large', 'small'],
+  )
+  t.equal(rests, 2, 'between those of a list')
 })
