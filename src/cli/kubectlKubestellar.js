@@ -2,6 +2,8 @@
 import { keepCompiledCode } from './compileCache.js'
 
 keepCompiledCode()
+const { parseJsonSafely } = await import('../apimachinery/jsonParse.ts')
+parseJsonSafely()
 const { endWithReader, processTerminal } = await import('./ws/terminal.ts')
 const { kubectlKubestellar } = await import('./kubestellar/program.ts')
 endWithReader()

@@ -5,6 +5,8 @@
 import { keepCompiledCode } from './compileCache.js'
 
 keepCompiledCode()
+const { parseJsonSafely } = await import('../apimachinery/jsonParse.ts')
+parseJsonSafely()
 const { becomeTuned } = await import('./tunedProcess.ts')
 becomeTuned(process.argv.slice(2))
 const { main } = await import('./main.ts')

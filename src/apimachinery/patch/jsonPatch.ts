@@ -5,6 +5,8 @@
  */
 import { StatusError, statusError } from '../errors.ts'
 import { unmarshalError } from '../go/goJson.ts'
+import { isMistakable } from '../jsonParse.ts'
+import { mistakableKeyWords } from '../mistakableKeys.ts'
 import { isRecord } from '../object.ts'
 import { atOnce, type Steps } from '../steps.ts'
 import { cloneJson, equalJson, isTooDeep, memberOf, NESTING_LIMIT, setMember } from '../values.ts'
@@ -79,6 +81,8 @@ function checkTypes(operation: unknown): void {
 
 const NEEDS_VALUE = new Set(['add', 'replace'])
 const NEEDS_FROM = new Set(['move', 'copy'])
+/** Those that may make a member of a name that nothing had before. */
+const SETS = new Set(['add', 'replace', 'move', 'copy'])
 const KNOWN = new Set([...NEEDS_VALUE, ...NEEDS_FROM, 'remove', 'test'])
 
 function parseOperation(given: Record<string, unknown> | null): Operation {
@@ -92,6 +96,8 @@ function parseOperation(given: Record<string, unknown> | null): Operation {
   if (NEEDS_FROM.has(op) && typeof from !== 'string')
     throw invalid("failed to decode 'from': operation, missing from field: missing value")
   if (typeof path !== 'string') throw invalid("failed to decode 'path': operation missing path field: missing value")
+  const key = SETS.has(op) && path.includes('\\') ? parsePointer(path).find(isMistakable) : undefined
+  if (key !== undefined) throw statusError.badRequest(mistakableKeyWords(key))
   return { op, path, from: from ?? '', value: value ?? null }
 }
 

@@ -5,7 +5,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { WorkBudget } from '../workBudget.ts'
 import { chargeEntries, isMap } from './celEquality.ts'
-import { checkKey, FUNCTION_PRICES, OPERATOR_PRICES, type Price } from './celPrices.ts'
+import { checkNewKey, FUNCTION_PRICES, OPERATOR_PRICES, type Price } from './celPrices.ts'
 
 /** Where the running evaluation's budget is. */
 export interface Meter {
@@ -35,7 +35,7 @@ function countEvaluations(node: ASTNode, role: Role, meter: Meter): void {
     if (role === 'body') return attempt(() => inner().apply(node, args), meter)
     const value = inner().apply(node, args)
     if (role === 'range' && isMap(value)) chargeEntries(value, meter.budget)
-    else if (role === 'key') checkKey(value, meter.budget)
+    else if (role === 'key') checkNewKey(value, meter.budget)
     return value
   })
 }

@@ -6,6 +6,8 @@
  * prices no allocation (lists that are put together) or where it is dearer here (time zones, large regular expressions).
  * @see https://kubernetes.io/docs/reference/using-api/cel/#runtime-cost-budget
  */
+import { isMistakable } from '../jsonParse.ts'
+import { mistakableKeyWords } from '../mistakableKeys.ts'
 import { READ, type WorkBudget } from '../workBudget.ts'
 import { checkItems, checkText } from './celBounds.ts'
 import { celEqual, chargeEntries, isMap } from './celEquality.ts'
@@ -71,6 +73,15 @@ const access: Price = ([, key], budget) => checkKey(key, budget)
 export function checkKey(key: unknown, budget: WorkBudget): void {
   if (Array.isArray(key) || isMap(key)) throw new Error('unsupported key type: a list or a map is no key')
   budget.spend(textSize(key) * READ)
+}
+
+/**
+ * A key that a map is made with, which the engine may remember: see `jsonParse.ts`.
+ * @throws Error for what is no key, and for one that others' could be mistaken for
+ */
+export function checkNewKey(key: unknown, budget: WorkBudget): void {
+  checkKey(key, budget)
+  if (typeof key === 'string' && isMistakable(key)) throw new Error(mistakableKeyWords(key))
 }
 
 /** By operator as the syntax tree has it. */
@@ -263,7 +274,7 @@ const keysOf: Price = ([value], budget) => {
 const mapOf: Price = ([pairs], budget) => {
   if (!Array.isArray(pairs)) return
   budget.spend(pairs.length)
-  for (const pair of pairs) checkKey(Array.isArray(pair) ? pair[0] : undefined, budget)
+  for (const pair of pairs) checkNewKey(Array.isArray(pair) ? pair[0] : undefined, budget)
 }
 
 const check: Price = (_, budget) => budget.spend(AUTHORIZER_CHECK)

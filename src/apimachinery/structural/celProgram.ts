@@ -9,7 +9,9 @@ import {
   EvaluationError,
   ParseError,
 } from '@marcbachmann/cel-js'
+import { isMistakable } from '../jsonParse.ts'
 import { messageOf } from '../messageOf.ts'
+import { mistakableKeyWords } from '../mistakableKeys.ts'
 import type { Schema } from '../schema.ts'
 import type { TimeBound } from '../threadTime.ts'
 import { WorkBudget } from '../workBudget.ts'
@@ -177,6 +179,8 @@ function prepare(root: ASTNode, schema: Schema | undefined, meter: Meter): boole
       const replaced = REPLACED.get(node.args[0])
       if (replaced !== undefined) (node.args as unknown[])[0] = replaced
     }
+    if (at.role === 'key' && node.op === 'value' && typeof node.args === 'string' && isMistakable(node.args))
+      throw new CelCompileError(mistakableKeyWords(node.args))
     attachMeter(node, at.role, meter)
     let { shadowed } = at
     if (node.op === 'rcall') {

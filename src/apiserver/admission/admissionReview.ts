@@ -4,9 +4,13 @@
  */
 import { STATUS_REASONS, type StatusDetails, StatusError, type StatusReason } from '../../apimachinery/errors.ts'
 import { str, strings } from '../../apimachinery/fields.ts'
+import { countValues } from '../../apimachinery/jsonCount.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import { requestFields, type Shown } from './attributes.ts'
 
@@ -92,7 +96,14 @@ function textsOf(value: unknown): Record<string, string> {
 
 function decodePatch(patch: string): unknown {
   try {
-    return JSON.parse(Buffer.from(patch, 'base64').toString())
+    const json = Buffer.from(patch, 'base64')
+    if (countValues(json, VALUES_LIMIT) > VALUES_LIMIT)
+      throw new Error(`it has more than ${VALUES_LIMIT} fields and elements`)
+    const text = json.toString()
+    refuseMistakableKeys(text)
+    const value: unknown = JSON.parse(text)
+    if (isTooDeep(value)) throw new Error(`it is nested more than ${NESTING_LIMIT} levels deep`)
+    return value
   } catch (cause) {
     throw new InvalidReview('cannot decode response.patch', `: ${messageOf(cause)}`, { cause })
   }

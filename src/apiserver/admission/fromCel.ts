@@ -1,5 +1,7 @@
 /** What a CEL expression gave, as JSON: integers are numbers again, optional members that are absent go. */
 import { Optional } from '@marcbachmann/cel-js'
+import { isMistakable } from '../../apimachinery/jsonParse.ts'
+import { mistakableKeyWords } from '../../apimachinery/mistakableKeys.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { WorkBudget } from '../../apimachinery/workBudget.ts'
 
@@ -33,6 +35,7 @@ function converted(value: unknown, size: WorkBudget): unknown {
     entries
       .map(([key, member]) => {
         const name = String(key)
+        if (isMistakable(name)) throw new Error(mistakableKeyWords(name))
         size.spend(name.length + 3)
         return [name, converted(member, size)] as const
       })

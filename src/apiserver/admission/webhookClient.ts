@@ -10,7 +10,9 @@
 import { type Agent, request } from 'node:https'
 import { countValues } from '../../apimachinery/jsonCount.ts'
 import { jsonInSteps } from '../../apimachinery/jsonInSteps.ts'
+import { mistakableKeyIn } from '../../apimachinery/jsonParse.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import { mistakableKeyWords } from '../../apimachinery/mistakableKeys.ts'
 import { VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
@@ -188,6 +190,8 @@ async function read(answer: Buffer, mostValues: number, work: Work): Promise<unk
   if (answer.length > READ_AT_ONCE_BYTES && countValues(answer, mostValues) > mostValues)
     throw new WebhookCallError(`the webhook answered with more than ${mostValues} fields and elements`)
   const text = answer.toString()
+  const key = mistakableKeyIn(text)
+  if (key !== undefined) throw new WebhookCallError(`in the webhook's answer ${mistakableKeyWords(key)}`)
   let value: unknown
   try {
     const inSteps = text.length > READ_AT_ONCE_BYTES ? await inSlices(jsonInSteps(text), work) : undefined

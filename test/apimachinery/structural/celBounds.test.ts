@@ -196,6 +196,15 @@ t.test('what takes longer than its price ends when its time is over', async t =>
   t.equal(asked, 5)
 })
 
+t.test("no map is made with a key that others' could be mistaken for", async t => {
+  const told = /has a backslash; such keys are not accepted: use another character/
+  t.throws(() => compileCel(String.raw`{'k:{\\"a': 1} == self`, undefined), { message: told })
+  t.match(run('{self: 1}', 'k:{\\"a').error, told)
+  t.match(run("{'a': 1, 'b' + self: 1}", '\\').error, told)
+  t.equal(run(String.raw`'C:\\x' in self`, { a: 1 }).value, false, 'who only looks for one does not find it')
+  t.same(run(String.raw`{'{"a\\"': 1}.size()`).value, 1n, 'a quote before it tells it from what text can begin with')
+})
+
 t.test('macros inside one another are not written out without end', async t => {
   const lists = `[1]${'.transformList(i, v, v)'.repeat(40)}.size() > 0`
   const options = `optional.of(1)${'.optMap(v, v)'.repeat(40)}.hasValue()`

@@ -103,6 +103,11 @@ t.test('an answer of more fields and levels than a body may have is none', async
   await t.rejects(deep.post(), { message: "the webhook's answer is nested more than 500 levels deep" })
 })
 
+t.test("an answer with a key that others' could be mistaken for is none", async t => {
+  const { post } = await world(t, JSON.stringify({ 'k:{\\"a': 1 }))
+  await t.rejects(post(), { message: /^in the webhook's answer the key .* has a backslash/ })
+})
+
 t.test('nothing is written for a webhook that may not be called', async t => {
   const { post } = await world(t, '{}')
   const unwritten = {
