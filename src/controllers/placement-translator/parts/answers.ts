@@ -1,0 +1,92 @@
+/** Who asks the translator from outside what it knows: work statuses, previews, figures; and who tells it how clusters are. */
+import type { AnswerDesk } from '../../../apimachinery/answered.ts'
+import type { FigureDesk } from '../../../apimachinery/carryFigures.ts'
+import type { LiveAsker } from '../../../apimachinery/liveObjects.ts'
+import type { OutcomeSource } from '../../../apimachinery/outcome.ts'
+import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../apimachinery/placement.ts'
+import type { PreviewSource } from '../../../apimachinery/placementPreview.ts'
+import type { WhereDesk } from '../../whereDesk.ts'
+import { laggingClusters } from '../laggingClusters.ts'
+import { PlacementPreviews } from '../placementPreviews.ts'
+import { WorkStatuses } from '../workStatuses.ts'
+import type { Parts, Setup } from './parts.ts'
+
+export interface Askers {
+  /** Where syncers' reports come in. Absent: nobody reports. */
+  outcomes?: OutcomeSource | undefined
+  /** Where people ask what would change where. Absent: nobody asks. */
+  previews?: PreviewSource | undefined
+  /** Who asks clusters what they hold now. Absent: nobody. */
+  live?: LiveAsker | undefined
+  /** Who says where placements would lead. Absent: nobody knows. */
+  where?: Pick<WhereDesk, 'answerer'> | undefined
+  /** Where it makes itself known as who answers for work statuses. Absent: nobody asks. */
+  answers?: AnswerDesk | undefined
+  /** Where it shows how what is placed gets on. Absent: nobody looks. */
+  figures?: FigureDesk | undefined
+}
+
+/** From now on it answers, until what is returned is called. */
+export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => void {
+  const { outcomes, previews, answers, figures } = askers
+  const { queue, mailboxes, stages } = parts
+  outcomes?.deliverTo(parts.outcomes)
+  previews?.deliverTo(previewsOf(askers, setup, parts))
+  figures?.show({
+    stages,
+    queues: () => ({ 'placement-translator': queue.size }),
+    lagging: most => laggingClusters(mailboxes.all(), setup.clock.now(), most),
+  })
+  answers?.answerFor(WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: true }))
+  answers?.answerFor(CLUSTER_WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: false }))
+  return () => {
+    outcomes?.deliverTo(undefined)
+    previews?.deliverTo(undefined)
+    figures?.show(undefined)
+    answers?.answerFor(WORK_STATUSES, undefined)
+    answers?.answerFor(CLUSTER_WORK_STATUSES, undefined)
+  }
+}
+
+function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamespaced: boolean }): WorkStatuses {
+  const { join, cache, sources, kinds, clusters, mailboxes, locations, statuses, staying, knowledge, workloads } = parts
+  const deps = {
+    client,
+    join,
+    cache,
+    sources,
+    kinds,
+    clusters,
+    mailbox: (name: string) => mailboxes.get(name),
+    locations,
+    followers: statuses,
+    staying,
+    isKnown: (space: string) =>
+      knowledge.isTopologyWhole && (!join.isWorkloadSpace(space) || workloads.isSynced(space)),
+    pathOf: (space: string) => places.pathOf(space),
+  }
+  return new WorkStatuses(deps, about)
+}
+
+function previewsOf({ where, live }: Askers, { client, turns, clock }: Setup, parts: Parts): PlacementPreviews {
+  const { join, consents, rules, brake, pauses, leaving, closed, mailboxes, knowledge, intake } = parts
+  return new PlacementPreviews({
+    client,
+    join,
+    turns,
+    consents,
+    rules,
+    where: () => where?.answerer,
+    live,
+    now: () => clock.now(),
+    brake,
+    pauses,
+    isLeaving: mailbox => leaving.has(mailbox),
+    wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
+    mailbox: name => mailboxes.known(name),
+    knows: (space, key) => knowledge.knowsSource(space, key),
+    knowsMailbox: name => knowledge.knowsMailbox(name),
+    location: (cluster, name) => intake.location(cluster, name),
+    customizer: (space, reference) => intake.customizer(space, reference),
+  })
+}

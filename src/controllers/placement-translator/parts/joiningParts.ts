@@ -1,0 +1,93 @@
+/**
+ * What changes go through: the queue of tasks, the join that names what a change is about, and who is told what is named.
+ */
+import { MAILBOX_NAME } from '../../../apimachinery/placement.ts'
+import { WorkQueue } from '../../../client/workqueue.ts'
+import { Consents } from '../consents.ts'
+import { CopiesInHand } from '../copiesInHand.ts'
+import { Namings } from '../desiredContent.ts'
+import { LeavingMailboxes } from '../leavingMailboxes.ts'
+import { PlacementJoin } from '../placementJoin.ts'
+import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from '../task.ts'
+import { tellHeld } from '../tellHeld.ts'
+import { Wholeness } from '../wholeness.ts'
+import type { Parts, Setup } from './parts.ts'
+
+/** Copies that go to one mailbox in a row: their events reach those who follow it together. */
+const RUN = 16
+
+type Made =
+  | 'leaving'
+  | 'queue'
+  | 'inHand'
+  | 'wholeness'
+  | 'namings'
+  | 'consents'
+  | 'join'
+  | 'report'
+  | 'note'
+  | 'naming'
+
+/** The first: all others are made with these. */
+export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { places, guard, turns, logger, clock, random } = setup
+  const leaving = new LeavingMailboxes(places)
+  const queue = new WorkQueue<Task>({
+    id: taskId,
+    party: taskParty,
+    lane: taskLane,
+    run: RUN,
+    guard,
+    held: (task, hold) => tellHeld({ join, reports: parts.reports }, task, hold),
+    logger,
+    turns,
+    clock,
+    ...(random && { random }),
+  })
+  const inHand = new CopiesInHand({
+    join: { sourcesOf: (...what) => join.sourcesOf(...what) },
+    mailbox: name => parts.mailboxes.known(name),
+  })
+  const wholeness = new Wholeness({
+    isTopologyWhole: () => parts.knowledge.isTopologyWhole,
+    mailboxes: () => parts.mailboxes.all(),
+    // also where nobody has anything to be judged: what was there at the start is looked at now
+    becameWhole: () => queue.add({ type: 'judge', space: '' }),
+  })
+  const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
+  const note: Parts['note'] = (space, name) => queue.add({ type: 'note', space, name })
+  const namings = new Namings(owner => {
+    if (MAILBOX_NAME.test(owner)) {
+      parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
+      for (const { space, name } of join.placementsOf(owner)) report(space, name)
+    } else parts.statuses.named(owner)
+  })
+  const naming: Parts['naming'] = (owner, tasks) =>
+    namings.of(owner, tasks, task => {
+      if (task.type === 'copy') parts.mailboxes.known(task.mailbox)?.desired.name(task.key)
+    })
+  const consents: Consents = new Consents(places, (space, through) => join.touchConsent(space, through))
+  const join: PlacementJoin = new PlacementJoin(
+    {
+      copies: (mailboxes, keys, origin) => {
+        parts.statuses.changed(origin, mailboxes, keys)
+        // all of the others is looked at once more is known
+        const isLive = parts.knowledge.isTopologyWhole && parts.workloads.isSynced(origin)
+        const ready = mailboxes.filter(
+          mailbox => parts.mailboxes.get(mailbox) && (isLive || !parts.checks.isAwaited(mailbox)),
+        )
+        if (ready.length > 0) queue.addAll(naming(origin, copyTasks(ready, keys, origin)), origin)
+      },
+      configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), origin),
+      sources: (space, keys) => queue.addAll(sourceTasks(space, keys), space),
+      placement: report,
+      placements: (space, names) => queue.addAll(reportTasks(space, names), space),
+      lost: (space, name) => {
+        parts.brake.lost(space, name)
+        if (join.workload(space).hasPaused) note(space, name)
+      },
+    },
+    consents,
+  )
+  return { leaving, queue, inHand, wholeness, namings, consents, join, report, note, naming }
+}

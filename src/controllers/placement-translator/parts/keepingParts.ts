@@ -1,0 +1,67 @@
+/**
+ * What keeps copies that nothing places any more, and what keeps all as it is: the brake, pauses; and who is told of that.
+ */
+import { CrowdLog } from '../../../client/crowdLog.ts'
+import { Brake } from '../brake.ts'
+import { copiesAgain } from '../copiesInHand.ts'
+import { Evictions } from '../evictions.ts'
+import { Pauses } from '../pauses.ts'
+import { PlacementNotes } from '../placementNotes.ts'
+import { StayingCopies } from '../stayingCopies.ts'
+import type { Parts, Setup } from './parts.ts'
+
+type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'notes'
+
+/** After the join. */
+export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { client, places, clock, logger } = setup
+  const { join, queue, report, note } = parts
+  const evictions = new Evictions(clock)
+  const brake = new Brake({
+    join,
+    clock,
+    mailboxes: () => parts.mailboxes.all(),
+    mailbox: name => parts.mailboxes.known(name),
+    isWhole: () => parts.wholeness.isWhole,
+    isKnown: space => !join.isWorkloadSpace(space) || parts.workloads.isSynced(space),
+    isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
+    isEvicted: mailbox => evictions.has(mailbox),
+    isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.copies.isUnwanted(mailbox, key),
+    // behind all that the space's changes have named
+    ask: space => queue.addAll([{ type: 'judge', space }], space),
+    again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
+    heldOrFreed: (...what) => parts.statuses.staying(...what),
+    tell: (space, name) => {
+      note(space, name)
+      report(space, name)
+    },
+  })
+  const pauses = new Pauses({
+    join,
+    changed: mailbox => {
+      for (const { space, name } of join.placementsOf(mailbox)) note(space, name)
+      if (parts.mailboxes.get(mailbox)) parts.listener.synced(mailbox)
+    },
+  })
+  const staying = new StayingCopies({
+    join,
+    brake,
+    pauses,
+    mailbox: name => parts.mailboxes.get(name),
+    changed: (space, mailbox, key) => {
+      parts.statuses.staying(space, [{ mailbox, key }])
+      for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
+    },
+  })
+  const crowdLog = new CrowdLog(logger, clock)
+  const notes = new PlacementNotes({
+    client,
+    join,
+    pauses,
+    brake,
+    clusterOf: mailbox => parts.leaving.targetOf(mailbox),
+    clock,
+    log: crowdLog,
+  })
+  return { evictions, brake, pauses, staying, crowdLog, notes }
+}

@@ -1,0 +1,94 @@
+/**
+ * What people are told of what is placed: how each cluster keeps up, and what became of it, as conditions, counts and Events of
+ * EdgePlacements; and which work statuses are others now.
+ */
+import { ClusterOutcomes } from '../clusterOutcomes.ts'
+import { ClusterRefusals } from '../clusterRefusals.ts'
+import { ClusterReports } from '../clusterReports.ts'
+import { grantFindings } from '../grantFindings.ts'
+import type { PlacementOutcomeDeps } from '../placementOutcome.ts'
+import { PlacementReports } from '../placementReports.ts'
+import { SpaceLocations } from '../spaceLocations.ts'
+import { TroubleEvents } from '../troubleEvents.ts'
+import { WorkStatusFollowers } from '../workStatusFollowers.ts'
+import type { Parts, Setup } from './parts.ts'
+
+type Made = 'locations' | 'statuses' | 'refusals' | 'outcomes' | 'clusterReports' | 'clusters' | 'reports'
+
+/** After the join. */
+export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { client, places, clock, epoch } = setup
+  const { join, consents, queue, report } = parts
+  const locations = new SpaceLocations({
+    join: {
+      placementNames: id => join.placementNames(id),
+      waysOf: (...what) => join.waysOf(...what),
+      version: () => join.version,
+    },
+    targetOf: mailbox => parts.mailboxes.known(mailbox)?.targetName,
+    bindingTo: (...what) => consents.bindingTo(...what),
+    renamed: space => statuses.lost(space),
+  })
+  const statuses: WorkStatusFollowers = new WorkStatusFollowers({
+    join: { workload: space => join.workload(space) },
+    locations,
+    isNamed: space => !parts.namings.isOpen(space),
+  })
+  const refusals = new ClusterRefusals({
+    join,
+    mailbox: name => parts.mailboxes.get(name),
+    clock,
+    changed: report,
+  })
+  const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
+  const outcome: PlacementOutcomeDeps['outcome'] = space => outcomes.of(space)
+  const outcomes: ClusterOutcomes = new ClusterOutcomes({
+    clock,
+    epoch,
+    isAwaited: space => (parts.mailboxes.known(mailboxAt(space))?.desired.unprocessed ?? 1) > 0,
+    changed: (space, keys) => {
+      const mailbox = mailboxAt(space)
+      if (keys === 'all') statuses.clusterChanged(mailbox, () => join.claimsIn(mailbox).keys())
+      else for (const key of keys) statuses.touched(mailbox, key)
+      const { live, compared, processed } = outcome(space)
+      parts.mailboxes.get(mailbox)?.desired.processed(live && compared ? processed : 0)
+      queue.add({ type: 'cluster', mailbox })
+      for (const placement of join.placementsOf(mailbox)) report(placement.space, placement.name)
+    },
+  })
+  const clusterReports = new ClusterReports({ client, outcome, clock })
+  const clusters: PlacementOutcomeDeps = {
+    join,
+    mailbox: name => parts.mailboxes.get(name),
+    outcome,
+    isNamed: owner => !parts.namings.isOpen(owner) && !parts.checks.isOpen(owner),
+    ...grantFindings(join, consents),
+    found: (...what) => reports.found(...what),
+    foundIn: (...where) => reports.foundIn(...where),
+    pauses: { locationOf: name => parts.pauses.locationOf(name) },
+  }
+  const reports: PlacementReports = new PlacementReports({
+    client,
+    join,
+    allowances: consents,
+    refusals,
+    stayingCopies: (space, name) => {
+      const hold = parts.brake.holdOf(space, name)
+      return typeof hold === 'object' ? hold.copies : 0
+    },
+    behindPause: (...what) => parts.staying.behindPauseOf(...what),
+    outcomes: clusters,
+    clock,
+    events: new TroubleEvents({
+      client,
+      read: async (space, key) => {
+        const fact = join.fact(space, key)
+        return fact && (await parts.sources.read(space, fact))
+      },
+      clock,
+    }),
+    told: (key, mailbox) => statuses.touched(mailbox, key),
+    again: report,
+  })
+  return { locations, statuses, refusals, outcomes, clusterReports, clusters, reports }
+}

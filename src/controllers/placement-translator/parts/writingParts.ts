@@ -1,0 +1,127 @@
+/**
+ * What writes: copies into mailboxes, what comes back into workload spaces; and which of it works on a task.
+ */
+import { standsInMailbox } from '../../placedSource.ts'
+import { Conflicts, conflictReports } from '../conflicts.ts'
+import { Convergence } from '../convergence.ts'
+import { CopiesTogether } from '../copiesTogether.ts'
+import { CopyReconciler } from '../copyReconciler.ts'
+import { explainedClient } from '../explainedClient.ts'
+import { FeedbackReconciler } from '../feedbackReconciler.ts'
+import { HeldBack } from '../heldBack.ts'
+import { ownersIn } from '../mailbox.ts'
+import type { OwnershipRules } from '../ownership.ts'
+import { TaskRouter } from '../taskRouter.ts'
+import type { Parts, Setup } from './parts.ts'
+
+type Made = 'rules' | 'client' | 'copies' | 'feedback' | 'router' | 'together'
+
+/** After what is heard. */
+export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { places, turns, clock } = setup
+  const {
+    join,
+    queue,
+    inHand,
+    consents,
+    cache,
+    sources,
+    closed,
+    releases,
+    brake,
+    pauses,
+    staying,
+    mailboxes,
+    knowledge,
+  } = parts
+  const known = (name: string) => mailboxes.known(name)
+  /** Whether copies in a mailbox may be worked on. */
+  const isOpen = (name: string) =>
+    !parts.leaving.has(name) && pauses.locationOf(name) === undefined && knowledge.knowsMailbox(name)
+  const rules: OwnershipRules = {
+    isReleased: (mailbox, space) => releases.of(mailbox).some(reference => rules.isSpace(reference, space)),
+    isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
+  }
+  const client = explainedClient(setup.client, {
+    join,
+    places,
+    cameFrom: (mailbox, key) => ownersIn(mailboxes.get(mailbox)?.copies.get(key)?.owner ?? ''),
+  })
+  const copies = new CopyReconciler({
+    client,
+    join,
+    cache,
+    sources,
+    isGoneFrom: (space, key) =>
+      standsInMailbox(places, space) === true ||
+      (parts.workloads.isSynced(space) && join.fact(space, key) === undefined),
+    again: (mailbox, key) => queue.add(inHand.again(mailbox, key)),
+    rules,
+    keepsOut: (mailbox, key, claims) => closed.keepsOut(mailbox, key, claims),
+    brake,
+    pauses,
+    maySecure: source => {
+      const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
+      return clusterScoped || (isUncertain ? undefined : false)
+    },
+    withheld: (source, told) => parts.reports.reportCopy(source, told),
+    unserved: (source, told) => parts.reports.reportUnserved(source, told),
+    written: (mailbox, key) => mailboxes.written(mailbox, key),
+    told: (mailbox, key, object) => mailboxes.toldEarly(mailbox, key, object),
+    heldBack: new HeldBack({
+      reportCopy: (source, told) => parts.reports.reportCopy(source, told),
+      withdrawCopy: (source, reason) => parts.reports.withdrawCopy(source, reason),
+    }),
+    staying,
+    verdictChanged: (mailbox, key) => {
+      for (const { space } of join.sourcesOf(mailbox, key)) queue.add({ type: 'source', space, key })
+    },
+    meansOther: (space, key) => queue.add({ type: 'source', space, key }),
+    mailbox: name => {
+      const mayChange = knowledge.knowsMailbox(name) && pauses.locationOf(name) === undefined
+      return mayChange ? mailboxes.get(name) : undefined
+    },
+  })
+  const feedback = new FeedbackReconciler({
+    client,
+    join,
+    cache,
+    sources,
+    mailbox: known,
+    conflicts: new Conflicts(join, conflictReports(parts.reports)),
+    turns,
+    clock,
+  })
+  const convergence = new Convergence({
+    copies,
+    join,
+    statuses: parts.statuses,
+    add: task => queue.add(task),
+    addAll: (tasks, space) => queue.addAll(tasks, space),
+  })
+  const router = new TaskRouter({
+    client,
+    join,
+    mailboxes,
+    knowledge,
+    leaving: parts.leaving,
+    pauses,
+    staying,
+    copies,
+    convergence,
+    records: parts.records,
+    refusals: parts.refusals,
+    clusterReports: parts.clusterReports,
+    feedback,
+    reports: parts.reports,
+    notes: parts.notes,
+    brake,
+    closing: parts.closing,
+  })
+  const together = new CopiesTogether({
+    copies,
+    mailbox: name => (isOpen(name) ? mailboxes.get(name) : undefined),
+    converged: copies => convergence.converged(copies),
+  })
+  return { rules, client, copies, feedback, router, together }
+}
