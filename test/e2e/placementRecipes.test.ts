@@ -1,4 +1,4 @@
-/** The recipes of docs/placement.md, as they stand there, with a real server, cluster and syncer. */
+/** The recipes of docs/placement.md, as they stand there, with a real server, clusters and syncers. */
 import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { is } from '../syncer/support/installation.ts'
-import { MAPS } from '../syncer/support/kinds.ts'
-import { until } from '../syncer/support/processes.ts'
-import { Florin } from './support/florin.ts'
+import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { Program, until } from '../syncer/support/processes.ts'
+import { condition, Florin, has } from './support/florin.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const ROLLOUT = `
@@ -17,16 +17,21 @@ kubectl ws root:shop
 kubectl apply -f - <<END
 apiVersion: edge.kubestellar.io/v2alpha1
 kind: EdgePlacement
-metadata: { name: web }
+metadata: { name: alone }
 spec:
   locationSelectors: [{ matchLabels: { env: prod } }]
-  downsync: [{ apiGroup: apps, resources: [deployments], namespaces: [shop], objectNames: ["*"] }]
+  downsync: [{ apiGroup: apps, resources: [deployments], namespaces: [shop], objectNames: [alone] }]
   wantSingletonReportedState: true
 END
-kubectl create deployment web -n shop --image=web:1
-kubectl rollout status deployment/web -n shop --timeout=60s
-kubectl set image deployment/web -n shop web=web:2
-kubectl rollout status deployment/web -n shop --timeout=60s
+kubectl create deployment alone -n shop --image=web:1
+kubectl rollout status deployment/alone -n shop --timeout=60s
+kubectl set image deployment/alone -n shop web=web:2
+kubectl rollout status deployment/alone -n shop --timeout=60s
+`
+const SECOND_CLUSTER = `
+kubectl ws root
+kubectl kubestellar ensure location guilder --imw root:imw1 env=prod
+kubectl kubestellar prep-for-syncer guilder --imw root:imw1 --kubeconfig-output guilder-syncer.kubeconfig
 `
 const PRICES = { namespace: 'shop', name: 'prices' }
 
@@ -45,8 +50,8 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   const page = readFileSync(join(ROOT, 'docs/placement.md'), 'utf8')
   const recipes = page.slice(page.indexOf('## Recipes'))
   const blocks = [...recipes.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
-  const [both = '', forth = '', back = '', git = '', helm = ''] = blocks
-  t.equal(blocks.length, 5)
+  const [both = '', forth = '', back = '', rollout = '', git = '', helm = ''] = blocks
+  t.equal(blocks.length, 6)
   const price = (coffee: string): Promise<KubeObject | undefined> =>
     until(florin.cluster, MAPS, PRICES, is('data', { coffee }))
 
@@ -58,10 +63,35 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   t.match(await run(back), { code: 0 })
   t.equal((await price('2.40'))?.metadata.uid, first?.metadata.uid)
 
+  // what Argo CD, Flux and `helm --wait` go by: the status of what runs in one cluster comes back, of the newest spec
+  t.match(await run(ROLLOUT), { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })
+
+  t.match(await run(SECOND_CLUSTER), { code: 0 })
+  const guilder = ['--name', 'guilder', '--data-dir', join(dir, 'guilder'), '--secure-port', '0']
+  await Program.orrery(t, ['simulate-wec', ...guilder]).said('ready')
+  const ends = [join(dir, 'guilder-syncer.kubeconfig'), join(dir, 'guilder', 'admin.kubeconfig')] as const
+  Program.orrery(t, ['syncer', '--from-kubeconfig', ends[0], '--to-kubeconfig', ends[1], '--qps', '0'])
+  await until(florin.inventory, TARGETS, { name: 'guilder' }, has('Ready', 'True', 'SyncerAlive'))
+  const rolled = await run(rollout)
+  t.match(rolled, { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })
+  for (const name of ['florin', 'guilder'])
+    t.match(rolled.told, new RegExp(`^${name} +Deployment +web +Applied +Healthy`, 'm'), 'it waited for both')
+  const alone = await until(
+    florin.space('root:shop'),
+    PLACEMENTS,
+    { name: 'alone' },
+    has('StatusWithheld', 'True', 'InSeveralClusters'),
+  )
+  t.match(
+    condition(alone, 'StatusWithheld').message,
+    /deployments\.apps \(such as "shop\/alone", in 2\).*wantMultiWECReportedState/,
+  )
+  t.match(await run('kubectl kubestellar why deployment/alone -n shop'), {
+    code: 0,
+    told: /StatusWithheld: it is in 2 clusters/,
+  })
+
   t.match(await run(git), { code: 0, told: /^yes$/m })
   t.match(await run(helm), { code: 0, told: /web-config/ })
   await until(florin.cluster, MAPS, { namespace: 'shop', name: 'web-config' }, is('data', { greeting: 'hello' }))
-
-  // what Argo CD, Flux and `helm --wait` go by: the status of what runs in one cluster comes back, of the newest spec
-  t.match(await run(ROLLOUT), { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })
 })

@@ -5,8 +5,9 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, deployment, mailboxOf } from '../syncer/support/installation.ts'
-import { DEPLOYMENTS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { DEPLOYMENTS, JOBS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { condition } from './support/florin.ts'
 
 const NAMES = ['florin', 'guilder', 'kyat'] as const
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -108,4 +109,44 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
   const bare = (object: KubeObject | undefined) => statusOf(object).observedGeneration === undefined
   await until(wds, DEPLOYMENTS, WEB, bare)
   t.same(statusOf(await wds.get(DEPLOYMENTS, WEB)), {}, 'nobody asks: what was returned is taken back')
+
+  // of other kinds nothing can be said of several clusters, and the placement says so
+  const job: KubeObject = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'once', namespace: 'shop' },
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'nginx' }] } } },
+  }
+  const wish = (rest: object) =>
+    wds.patch(PLACEMENTS, { name: 'web' }, 'merge', {
+      spec: {
+        downsync: [{ resources: ['deployments', 'jobs'], namespaces: ['shop'], objectNames: ['*'] }],
+        wantMultiWECReportedState: true,
+        ...rest,
+      },
+    })
+  await wds.create(JOBS, job)
+  await wish({})
+  const withheld = (status: string) => (object: KubeObject | undefined) =>
+    condition(object, 'StatusWithheld')?.status === status
+  const told = await until(wds, PLACEMENTS, { name: 'web' }, withheld('True'))
+  const { message } = condition(told, 'StatusWithheld')
+  t.match(message, /jobs\.batch \(such as "shop\/once", in 2\)/)
+  t.notMatch(message, /deployments/, 'what comes back is not missed')
+  await center.kill()
+  await center.start()
+  await choose('florin')
+  const over = await until(wds, PLACEMENTS, { name: 'web' }, withheld('False'))
+  t.match(condition(over, 'StatusWithheld'), { reason: 'NothingWithheld', message: '' })
+  await choose('florin', 'guilder')
+  await until(wds, PLACEMENTS, { name: 'web' }, withheld('True'))
+  await center.kill()
+  await center.start()
+  await wds.patch(PLACEMENTS, { name: 'web' }, 'merge', { metadata: { labels: { seen: 'again' } } })
+  await until(wds, PLACEMENTS, { name: 'web' }, object => condition(object, 'Applied')?.status === 'True')
+  t.equal(
+    condition(await wds.get(PLACEMENTS, { name: 'web' }), 'StatusWithheld').status,
+    'True',
+    'also after a restart',
+  )
 })

@@ -24,6 +24,7 @@ import { type Projection, project, saySame } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 import { StatusReturn } from './statusReturn.ts'
 import type { Destination } from './ways.ts'
+import type { WithheldStatuses } from './withheldStatuses.ts'
 import type { ObjectFact, WantedState } from './workload.ts'
 
 export interface FeedbackReconcilerDeps {
@@ -34,6 +35,7 @@ export interface FeedbackReconcilerDeps {
   /** The mailbox, as far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
   conflicts: Conflicts
+  withheld: Pick<WithheldStatuses, 'set' | 'forgetObject' | 'forget'>
   turns: WorkTurns
   clock: Clock
 }
@@ -72,14 +74,16 @@ export class FeedbackReconciler {
 
   forget(space: string): void {
     this.#status.forget(space)
+    this.#deps.withheld.forget(space)
   }
 
   async reconcile(space: string, key: string): Promise<ReconcileResult> {
-    const { join, sources, conflicts, mailbox } = this.#deps
+    const { join, sources, conflicts, withheld, mailbox } = this.#deps
     const fact = join.fact(space, key)
     if (!fact) {
       conflicts.set(space, key, [])
       this.#status.forgetObject(space, key)
+      withheld.forgetObject(space, key)
       return {}
     }
     if (join.isUnsureOf(space, key)) return {} // told once it is known where it goes
@@ -90,6 +94,7 @@ export class FeedbackReconciler {
     const { own, others, certain } = standing
     const refusals = this.#refusalsOf(key, own)
     if (others.length === 0 && certain) conflicts.set(space, key, [])
+    if (!wantedState) withheld.set(space, fact, 0)
     if (!wantedState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0) return {}
     const object = await sources.read(space, fact)
     if (!object) return {}
@@ -107,6 +112,10 @@ export class FeedbackReconciler {
       [CUSTOMIZATION_ERROR_ANNOTATION]: faults,
       [CONFLICT_ANNOTATION]: conflict ?? null,
     })
+    if (wantedState && certain) {
+      const isWithheld = from.length === 0 && own.length > 1 && (await this.#status.has(space, fact.resource))
+      withheld.set(space, fact, isWithheld ? own.length : 0)
+    }
     if (from.length > 0 && certain) await this.#status.give(space, fact, from, object)
     return {}
   }

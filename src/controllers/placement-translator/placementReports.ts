@@ -6,7 +6,7 @@
  * A placement is told at most once a second, and nothing is written that it says already.
  */
 import { setImmediate } from 'node:timers/promises'
-import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -19,7 +19,8 @@ import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
 import { LookPace } from './lookPace.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
-import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
+import type { Stages } from './outcomeConditions.ts'
+import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './placementConditions.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import type { Source } from './placementProduct.ts'
@@ -45,6 +46,8 @@ export interface PlacementReportsDeps {
   stayingCopies: (space: string, placement: string) => number
   /** Of those that stay because something is paused. */
   behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
+  /** Of objects whose status the placement asks for, and which tell none. */
+  withheld: (space: string, placement: string) => Told | undefined
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Tells in Events what has to be acted on. */
@@ -70,10 +73,9 @@ interface Alike {
   readonly denied: Set<string>
 }
 
-const CONDITION = 'Placed'
-const MAX_MESSAGE = 2000
 /** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
 const TURN_WORK = 20_000
+
 export class PlacementReports implements CenterFindings {
   readonly #deps: PlacementReportsDeps
   /** By `space placement`, then by mailbox, then by key. */
@@ -157,11 +159,12 @@ export class PlacementReports implements CenterFindings {
     if (this.#deps.allowances.isUncertain(space)) return {} // called again once it is known
     const isFirst = !this.#pace.knows(id)
     this.#pace.looked(id, clock.now())
-    await this.#tell(space, name, { ...(await this.#verdict(space, name, ways)), isFirst })
+    const withheld = this.#deps.withheld(space, name)
+    await this.#tell(space, name, { ...(await this.#verdict(space, name, ways)), withheld, isFirst })
     return {}
   }
 
-  async #verdict(space: string, name: string, ways: Ways): Promise<Verdict> {
+  async #verdict(space: string, name: string, ways: Ways): Promise<Found> {
     if (ways.size === 0) {
       const nowhere = this.#deps.allowances.nowhere(space) ?? NO_LOCATION
       const stages = { nowhere, denied: undefined, unplaced: undefined, outcome: undefined }
@@ -312,52 +315,22 @@ export class PlacementReports implements CenterFindings {
     return isPartial
   }
 
-  async #tell(
-    space: string,
-    name: string,
-    { status, reason, message, isPartial, stages, isFirst }: Verdict & { readonly isFirst: boolean },
-  ): Promise<void> {
+  async #tell(space: string, name: string, verdict: Verdict): Promise<void> {
     const api = this.#deps.client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
     if (!placement || placement.metadata.deletionTimestamp !== undefined) return
     const { generation = 0, resourceVersion = '' } = placement.metadata
-    const conditions = conditionsOf(placement)
-    const old = conditions.find(({ type }) => type === CONDITION)
-    // what a cluster refused it may refuse still; told when it is heard
-    const isTheirs = status === 'True' || (reason === REFUSED_BY_CLUSTER && old?.reason === reason)
-    const isKept = isPartial && isTheirs && String(old?.message).includes(REFUSED_BY_CLUSTER)
-    const said = [...(isKept ? [] : [{ type: CONDITION, status, reason, message }]), ...stageConditions(stages)].filter(
-      // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
-      one =>
-        !isFirst ||
-        one.reason !== PROJECTING ||
-        !conditions.some(
-          ({ type, status: was, observedGeneration }) =>
-            type === one.type && was === 'True' && observedGeneration === generation,
-        ),
-    )
     const now = timestamp(new Date(this.#deps.clock.now()))
-    const told = said.map(one => {
-      const before = conditions.find(({ type }) => type === one.type)
-      const lastTransitionTime = before?.status === one.status ? (before.lastTransitionTime ?? now) : now
-      return {
-        ...one,
-        message: shortened(one.message, MAX_MESSAGE - 1),
-        observedGeneration: generation,
-        lastTransitionTime,
-      }
-    })
-    const kept = conditions.filter(({ type }) => !told.some(one => one.type === type))
-    const { counts = null, broken = [] } = stages.outcome ?? {}
+    const { conditions, isOld } = conditionsFor(placement, verdict, now)
+    const { counts = null, broken = [] } = verdict.stages.outcome ?? {}
     const news = {
-      conditions: [...told, ...kept],
+      conditions,
       observedGeneration: generation,
       counts,
       broken: broken.length > 0 ? broken : null,
     }
     const before = isRecord(placement.status) ? placement.status : {}
     const isSaid = (field: keyof typeof news) => equalJson(news[field] ?? undefined, before[field])
-    const isOld = told.every(one => conditions.some(known => equalJson(known, one)))
     const tellTroubles = () => this.#deps.events.tell(space, placement, broken)
     if (isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken')) return await tellTroubles()
     const body = { metadata: { resourceVersion }, status: news }
@@ -366,12 +339,7 @@ export class PlacementReports implements CenterFindings {
   }
 }
 
-interface Verdict extends Told {
-  readonly status: 'True' | 'False'
-  /** Whether more may be refused than is known. */
-  readonly isPartial?: boolean
-  readonly stages: Stages
-}
+type Found = Omit<Verdict, 'withheld' | 'isFirst'>
 
 type Counts = Pick<RefusalCount, 'add'>
 type FourCounts = [RefusalCount, RefusalCount, RefusalCount, RefusalCount]
@@ -388,7 +356,6 @@ function toldOf(count: RefusalCount): Told | undefined {
   return count.isEmpty ? undefined : { reason: count.reason, message: count.message() }
 }
 
-const REFUSED_BY_CLUSTER = 'RefusedByCluster'
 /** Of the clusters that refuse the same. */
 const MAX_NAMES = 5
 
@@ -417,8 +384,4 @@ function namesOf(locations: readonly string[]): string {
 function describe(object: GroupResource & { namespace: string; name: string }): string {
   const { namespace, name } = object
   return `${groupResourceName(object)} "${namespace ? `${namespace}/` : ''}${name}"`
-}
-
-function conditionsOf({ status }: KubeObject): Record<string, unknown>[] {
-  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
 }

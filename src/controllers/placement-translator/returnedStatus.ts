@@ -3,10 +3,17 @@
  * which not all objects have, and by the count: it says one before a status is returned, and goes on until that is taken back.
  * Both stay when the server ends. Pure.
  */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { EXECUTING_COUNT_ANNOTATION } from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import { FIELD_MANAGER } from './names.ts'
+import { FIELD_MANAGER, resourceKey } from './names.ts'
+
+/** Whether the status of a kind belongs to each server. */
+export function neverReturns(resource: GroupResource): boolean {
+  return OF_EACH_SERVER.has(resourceKey(resource))
+}
+const OF_EACH_SERVER: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), resourceKey(CRDS)])
 
 /** Whether the status is one that the translator returned, and has not taken back since. */
 export function hasReturnedStatus(object: Readonly<KubeObject>): boolean {

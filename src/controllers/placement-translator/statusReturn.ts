@@ -6,7 +6,6 @@
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { inOurGenerations, type Produced } from '../../apimachinery/observedGeneration.ts'
 import { isProjected } from '../../apimachinery/placement.ts'
-import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, ObjectRef } from '../../client/client.ts'
@@ -19,7 +18,7 @@ import type { CopyFact, Mailbox, Meaning } from './mailbox.ts'
 import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { hasReturnedStatus, withBornStatus } from './returnedStatus.ts'
+import { hasReturnedStatus, neverReturns, withBornStatus } from './returnedStatus.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -38,9 +37,6 @@ interface Known {
   readonly resourceVersion: string
   readonly figures: Figures | undefined
 }
-
-/** Their status belongs to each server. */
-const NO_STATUS: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), resourceKey(CRDS)])
 
 /** What the copy reports, with the object's own generations where it speaks of the copy's. */
 function inGenerationsOf(
@@ -92,7 +88,7 @@ export class StatusReturn {
     from: readonly Destination[],
     before: Readonly<KubeObject>,
   ): Promise<void> {
-    if (NO_STATUS.has(resourceKey(fact.resource))) return
+    if (neverReturns(fact.resource)) return
     if (from.length > 1) return await this.#giveCombined(space, fact, from)
     this.forgetObject(space, fact.key)
     await this.#giveOnly(space, fact, from[0]!, before)
@@ -172,7 +168,7 @@ export class StatusReturn {
   /** `indexed` is of the version that the fact tells of. */
   async takeBack(space: string, fact: ObjectFact, indexed: Readonly<KubeObject>): Promise<void> {
     this.forgetObject(space, fact.key)
-    if (NO_STATUS.has(resourceKey(fact.resource))) return
+    if (neverReturns(fact.resource)) return
     const object = fact.isOld ? await this.#get(space, fact) : indexed
     if (object && hasReturnedStatus(object) && (await this.#hasStatus(space, fact.resource)))
       await this.#write(space, fact, withBornStatus(object))
@@ -193,6 +189,11 @@ export class StatusReturn {
   #get(space: string, fact: ObjectFact): Promise<KubeObject | undefined> {
     const ref: ObjectRef = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
     return unlessGone(this.#deps.client.in(space).get(fact.resource, ref))
+  }
+
+  /** Whether objects of a kind have a status there that may come back. */
+  async has(space: string, gr: GroupResource): Promise<boolean> {
+    return !neverReturns(gr) && (await this.#hasStatus(space, gr))
   }
 
   async #hasStatus(space: string, gr: GroupResource): Promise<boolean> {

@@ -17,6 +17,7 @@ export const WORKSPACES: GroupVersionResource = { group: 'tenancy.kcp.io', versi
 export const MAPS = core('configmaps')
 export const NAMESPACES = core('namespaces')
 export const ACCOUNTS = core('serviceaccounts')
+export const JOBS: GroupVersionResource = { group: 'batch', version: 'v1', resource: 'jobs' }
 export const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
 export const AUTOSCALERS: GroupVersionResource = {
   group: 'autoscaling',

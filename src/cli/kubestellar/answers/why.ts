@@ -19,6 +19,7 @@ import { nameOfObject } from './askedObject.ts'
 import { explainDestinations, isPlace, type LocationMiss, type Place, Places } from './destinations.ts'
 import type { Known } from './known.ts'
 import { explainSelection, type Selection } from './selection.ts'
+import { withheldStatus } from './withheldStatus.ts'
 import { type ClusterState, rankOf, readWorkStatus } from './workStatus.ts'
 
 export interface WhyFacts {
@@ -118,9 +119,18 @@ export function why(facts: WhyFacts): WhyAnswer {
     ...(generation !== undefined && { generation }),
     ...(creationTimestamp !== undefined && { creationTimestamp }),
   }
+  const withheld =
+    cluster === undefined
+      ? withheldStatus(resource, facts.placements.items, { answers: placements, clusters })
+      : undefined
   const isWell = clusters.length > 0 && clusters.every(({ state }) => state === 'Applied')
   const answer = {
-    notes: [...(stays ? [stays] : []), ...(isNamespace(resource) ? [NAMESPACES_FOLLOW] : []), ...objectNotes(object)],
+    notes: [
+      ...(stays ? [stays] : []),
+      ...(isNamespace(resource) ? [NAMESPACES_FOLLOW] : []),
+      ...objectNotes(object),
+      ...(withheld ? [withheld] : []),
+    ],
     placements: isWell ? placements.map(withoutOthers) : placements,
     clusters,
     unknown: unknownOf(facts),

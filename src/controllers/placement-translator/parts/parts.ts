@@ -48,6 +48,7 @@ import type { TaskRouter } from '../taskRouter.ts'
 import type { TopologyIntake } from '../topologyIntake.ts'
 import type { UpsyncRecords } from '../upsyncRecords.ts'
 import type { Wholeness } from '../wholeness.ts'
+import type { WithheldStatuses } from '../withheldStatuses.ts'
 import type { Workloads } from '../workloads.ts'
 import type { WorkStatusFollowers } from '../workStatusFollowers.ts'
 
@@ -99,6 +100,7 @@ export interface Parts {
   readonly outcomes: ClusterOutcomes
   readonly clusterReports: ClusterReports
   readonly clusters: PlacementOutcomeDeps
+  readonly withheld: WithheldStatuses
   readonly reports: PlacementReports
 
   // keepingParts.ts

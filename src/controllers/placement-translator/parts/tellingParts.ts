@@ -10,10 +10,11 @@ import type { PlacementOutcomeDeps } from '../placementOutcome.ts'
 import { PlacementReports } from '../placementReports.ts'
 import { SpaceLocations } from '../spaceLocations.ts'
 import { TroubleEvents } from '../troubleEvents.ts'
+import { WithheldStatuses } from '../withheldStatuses.ts'
 import { WorkStatusFollowers } from '../workStatusFollowers.ts'
 import type { Parts, Setup } from './parts.ts'
 
-type Made = 'locations' | 'statuses' | 'refusals' | 'outcomes' | 'clusterReports' | 'clusters' | 'reports'
+type Made = 'locations' | 'statuses' | 'refusals' | 'outcomes' | 'clusterReports' | 'clusters' | 'withheld' | 'reports'
 
 /** After the join. */
 export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
@@ -67,6 +68,9 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     foundIn: (...where) => reports.foundIn(...where),
     pauses: { locationOf: name => parts.pauses.locationOf(name) },
   }
+  const withheld = new WithheldStatuses((space, key) => {
+    for (const name of join.workload(space).selectionOf(key).placements) report(space, name)
+  })
   const reports: PlacementReports = new PlacementReports({
     client,
     join,
@@ -77,6 +81,11 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       return typeof hold === 'object' ? hold.copies : 0
     },
     behindPause: (...what) => parts.staying.behindPauseOf(...what),
+    withheld: (space, name) => {
+      const { wantSingletonReportedState, wantMultiWECReportedState } = join.spec(space, name) ?? {}
+      if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined
+      return withheld.of(space, key => join.workload(space).names(name, key))
+    },
     outcomes: clusters,
     clock,
     events: new TroubleEvents({
@@ -90,5 +99,5 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     told: (key, mailbox) => statuses.touched(mailbox, key),
     again: report,
   })
-  return { locations, statuses, refusals, outcomes, clusterReports, clusters, reports }
+  return { locations, statuses, refusals, outcomes, clusterReports, clusters, withheld, reports }
 }

@@ -89,6 +89,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     sources,
     mailbox: known,
     conflicts: new Conflicts(join, conflictReports(parts.reports)),
+    withheld: parts.withheld,
     turns,
     clock,
   })

@@ -1,0 +1,96 @@
+/**
+ * Whose status a placement asks for and nobody tells: of a kind of which nothing can be said for several clusters, in several
+ * clusters. Kept while it is so, for the EdgePlacement to say why those objects have no status.
+ */
+import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
+import type { Told } from './allowance.ts'
+import { isCombined } from './combinedStatus.ts'
+import { parseObjectKey, resourceKey } from './names.ts'
+import type { ObjectFact } from './workload.ts'
+
+interface OfKind {
+  readonly resource: GroupResource
+  /** In how many clusters they are, by key. */
+  readonly clusters: Map<string, number>
+}
+
+/** Kinds that are named. */
+const MAX_KINDS = 5
+/** Objects of a kind that are looked at for one of the placement. */
+const MAX_LOOKS = 1000
+
+export class WithheldStatuses {
+  readonly #changed: (space: string, key: string) => void
+  /** By space, then by resource key. */
+  readonly #known = new Map<string, Map<string, OfKind>>()
+
+  /** `changed`: the placements of an object may have other things to say. */
+  constructor(changed: (space: string, key: string) => void) {
+    this.#changed = changed
+  }
+
+  /** `clusters`: in how many the object is while its status is withheld, else 0. */
+  set(space: string, { key, resource }: Pick<ObjectFact, 'key' | 'resource'>, clusters: number): void {
+    if (clusters === 0) {
+      this.forgetObject(space, key)
+      return
+    }
+    const kind = resourceKey(resource)
+    if (this.#known.get(space)?.get(kind)?.clusters.get(key) === clusters) return
+    const kinds = this.#known.get(space) ?? new Map<string, OfKind>()
+    const ofKind = kinds.get(kind) ?? { resource, clusters: new Map<string, number>() }
+    ofKind.clusters.set(key, clusters)
+    this.#known.set(space, kinds.set(kind, ofKind))
+    this.#changed(space, key)
+  }
+
+  forgetObject(space: string, key: string): void {
+    const kinds = this.#known.get(space)
+    const kind = resourceKey(parseObjectKey(key))
+    const ofKind = kinds?.get(kind)
+    if (!kinds || !ofKind?.clusters.delete(key)) return
+    if (ofKind.clusters.size === 0) kinds.delete(kind)
+    if (kinds.size === 0) this.#known.delete(space)
+    this.#changed(space, key)
+  }
+
+  forget(space: string): void {
+    this.#known.delete(space)
+  }
+
+  /** What is withheld of those objects of a space that `has` says yes to, in words; `undefined`: nothing. */
+  of(space: string, has: (key: string) => boolean): Told | undefined {
+    const kinds: string[] = []
+    const combined: string[] = []
+    for (const { resource, clusters } of this.#known.get(space)?.values() ?? []) {
+      const example = exampleOf(clusters, has)
+      if (example === undefined) continue
+      const { namespace, name } = parseObjectKey(example)
+      const kind = groupResourceName(resource)
+      const quoted = JSON.stringify(namespace ? `${namespace}/${name}` : name)
+      kinds.push(`${kind} (such as ${quoted}, in ${clusters.get(example)})`)
+      if (isCombined(resource)) combined.push(kind)
+    }
+    if (kinds.length === 0) return undefined
+    const named = kinds.slice(0, MAX_KINDS).join(', ')
+    const more = kinds.length > MAX_KINDS ? ` and ${kinds.length - MAX_KINDS} more kinds` : ''
+    const remedy =
+      combined.length === 0 ? '' : `; spec.wantMultiWECReportedState brings back what all say of ${combined.join(', ')}`
+    return {
+      reason: IN_SEVERAL_CLUSTERS,
+      message: `no status comes back of what is in several clusters: ${named}${more}; what each cluster reports of it its work status says${remedy}`,
+    }
+  }
+}
+
+export const STATUS_WITHHELD = 'StatusWithheld'
+const IN_SEVERAL_CLUSTERS = 'InSeveralClusters'
+
+function exampleOf(clusters: ReadonlyMap<string, number>, has: (key: string) => boolean): string | undefined {
+  let looks = 0
+  for (const key of clusters.keys()) {
+    if (has(key)) return key
+    if (++looks >= MAX_LOOKS) return undefined
+  }
+  return undefined
+}
