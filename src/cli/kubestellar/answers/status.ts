@@ -195,7 +195,8 @@ function placementStatus({ metadata, spec, status }: KubeObject): PlacementStatu
     const message = str(found, 'message')
     return { name, trouble: PASSING.has(state) ? 'warn' : 'bad', state, ...(message !== '' && { message }), counts }
   }
-  if (counts.objects === 0 && objects(spec, 'downsync').length > 0 && isTold(conditions, metadata, status)) {
+  if (!isOfThisSpec(metadata, status)) return { name, trouble: 'warn', state: 'Pending', message: SPEC_BEFORE, counts }
+  if (counts.objects === 0 && objects(spec, 'downsync').length > 0 && selectsNothing(conditions)) {
     return { name, trouble: 'warn', state: 'NothingSelected', message: NOTHING_SELECTED, counts }
   }
   const isHealthy = conditions.some(({ type }) => type === 'Healthy')
@@ -205,14 +206,15 @@ function placementStatus({ metadata, spec, status }: KubeObject): PlacementStatu
 const NOTHING_SELECTED =
   'no object of this space passes spec.downsync: kubectl kubestellar why KIND/NAME says what one of them lacks'
 
+const SPEC_BEFORE = 'what is told is still of its spec before'
+
 /** Whether what is told is about the placement as it is now. */
-function isTold(
-  conditions: readonly Readonly<Record<string, unknown>>[],
-  { generation }: KubeObject['metadata'],
-  status: unknown,
-): boolean {
+function isOfThisSpec({ generation }: KubeObject['metadata'], status: unknown): boolean {
   const observed = num(status, 'observedGeneration')
-  if (observed > 0 && generation !== undefined && observed !== generation) return false
+  return observed === 0 || generation === undefined || observed === generation
+}
+
+function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]): boolean {
   return conditions.some(({ type, reason }) => type === 'Applied' && reason === 'NothingSelected')
 }
 
@@ -256,7 +258,8 @@ function clusterStatus(row: KubeObject, { broken, inventories }: ClusterFacts): 
   if (ready === 0) return bad('Silent', 'no syncer there is heard of')
   if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
   const here = broken.get(str(row, 'location'))
-  const failures = told.failures ?? here?.count ?? 0
+  // syncers do not count what is another space's there
+  const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
   if (failures > 0) {
     const example = here ? `: ${here.first}` : ''
     return bad(

@@ -80,7 +80,7 @@ t.test('a placement that selects nothing is told so, once that is said of what i
   })
   t.same(
     placements.items.map(({ name, trouble, state }) => `${name} ${trouble} ${state}`),
-    ['typo warn NothingSelected', 'edited none Applied', 'upward none Applied'],
+    ['typo warn NothingSelected', 'edited warn Pending', 'upward none Applied'],
   )
   t.match(placements.items[0]?.message, /no object of this space passes spec\.downsync/)
 })
@@ -104,6 +104,30 @@ t.test('who may read the inventory sees lag and failures of all that is placed t
   const closed = { ...inventory, targets: { items: [], unknown: 'you may not' } }
   const without = fleetStatus({ placements: { items: [] }, granted, inventories: [closed] })
   t.match(without.clusters.items[0], { state: 'Ready', lag: undefined })
+})
+
+t.test('what was told of an earlier spec is not told of this one', async t => {
+  const well = [condition('Resolved', 'True'), condition('Applied', 'True'), condition('Healthy', 'True')]
+  const edited: KubeObject = {
+    ...placement('edited', well, { observedGeneration: 1 }),
+    metadata: { name: 'edited', generation: 2 },
+  }
+  const { placements } = fleetStatus({ placements: { items: [edited] }, granted: { items: [] }, inventories: [] })
+  t.match(placements.items[0], { trouble: 'warn', state: 'Pending', message: /of its spec before/ })
+})
+
+t.test('what placements say is broken is no less broken for who may read the inventory', async t => {
+  const broken = [{ location: 'florin', resource: 'configmaps', namespace: 'shop', name: 'x', message: 'taken' }]
+  const location = edge('florin', { spec: { instanceSelector: {} } })
+  const target = edge('florin', { status: { outcome: { lag: { objects: 0 }, failures: { count: 0 } } } })
+  const inventory = { path: 'root:imw1', locations: { items: [location] }, targets: { items: [target] } }
+  const placements = { items: [placement('p', [condition('Applied', 'False', 'Conflict')], { broken })] }
+  const { clusters } = fleetStatus({ placements, granted: { items: [row('florin', 1)] }, inventories: [inventory] })
+  t.match(clusters.items[0], {
+    trouble: 'bad',
+    state: 'Failing',
+    message: '1 object is not as it should be: configmaps "shop/x": taken',
+  })
 })
 
 t.test('tables are bounded, and what is left out is counted', async t => {
