@@ -20,6 +20,7 @@ import { ObjectWriter } from './objectWriter.ts'
 import { type Outcomes, type Trouble, troubleOf } from './outcomes.ts'
 import { isClusterRecord, isServersOwn, ownerOf } from './ownership.ts'
 import type { Refusals } from './refusals.ts'
+import type { RemovalBrake } from './removalBrake.ts'
 import { Removals } from './removals.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
@@ -45,6 +46,7 @@ export interface DownsyncDeps {
   outcomes: Pick<Outcomes, 'except' | 'settle'>
   allowance: Allowance
   emptied: Pick<EmptiedNamespaces, 'remove'>
+  brake: Pick<RemovalBrake, 'holdOf' | 'over'>
   /** Whether all that is in the cluster already may be adopted. */
   adoptExisting: boolean
   /** {@link Downsync.produced} may answer otherwise. */
@@ -104,9 +106,15 @@ export class Downsync {
     else this.#removals.isLeftover(key, object)
   }
 
+  /** What the cluster may have of an object although no watch told. */
+  mayBeThere(key: SyncKey): void {
+    this.#removals.mayBeThere(key)
+  }
+
   /** Tells of a change of the mailbox, which is going to be looked at; without `object` it holds that no more. */
   sourceChanged(key: SyncKey, object?: Readonly<KubeObject>, previous?: Readonly<KubeObject>): void {
     this.#order.changed(key, object, previous)
+    if (object !== undefined) this.#deps.brake.over(key)
     if (object === undefined) this.#removals.sourceLeft(key, previous)
   }
 
@@ -195,6 +203,13 @@ export class Downsync {
       else this.#deps.outcomes.settle(key)
       return {}
     }
+    const hold = mirrored ? undefined : this.#deps.brake.holdOf(key)
+    if (hold === 'to be judged') return {}
+    if (hold && (!this.#deps.watches.hasSynced(key) || this.#deps.watches.get(key, key))) {
+      this.#except(key, hold)
+      return {}
+    }
+    if (hold) this.#deps.brake.over(key)
     return await this.#tellingOf(key, async () => {
       const waitMs = await this.#deps.emptied.remove(key)
       if (waitMs !== undefined) return { requeueAfterMs: waitMs }

@@ -10,6 +10,7 @@ import { str } from '../apimachinery/fields.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import {
   CLUSTER_RECORD,
+  CONFIRM_DELETION_ANNOTATION,
   isInMailbox,
   MAILBOX_NAME,
   MAILBOX_PARENT,
@@ -33,6 +34,7 @@ import { unlessGone } from '../client/unlessGone.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { CLUSTER_LIST } from './listLimit.ts'
 import { FIELD_MANAGER, isOursToDelete, ownMark } from './ownership.ts'
+import { ADOPTED } from './removalBrake.ts'
 import { ServedResources } from './served.ts'
 
 /** What a cluster says about whom it is served by. A release that knew less of it wrote only the mailbox. */
@@ -45,6 +47,8 @@ export interface ClusterRecord {
   space?: string
   /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
   cluster?: string
+  /** What its owner confirmed: see RemovalBrake. */
+  confirmed?: string
 }
 
 /** A mailbox, as its center tells of it. */
@@ -159,7 +163,9 @@ async function uidOf(cluster: SpaceClient): Promise<string | undefined> {
 export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
   const [store, space, cluster] = ['store', 'space', 'cluster'].map(field => str(object, 'data', field))
   const mailbox = str(object, 'data', 'mailbox')
-  return { mailbox, ...(store && { store }), ...(space && { space }), ...(cluster && { cluster }) }
+  const confirmed = object.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
+  const known = { ...(store && { store }), ...(space && { space }), ...(cluster && { cluster }) }
+  return { mailbox, ...known, ...(confirmed && { confirmed }) }
 }
 
 /** The mailbox that a note speaks of. */
@@ -354,9 +360,16 @@ export async function watchRecord(
 export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<ClusterRecord | undefined> {
   const before = await noteIn(cluster)
   const wanted = await recordFor(cluster, given)
-  if (before === undefined) await cluster.create(CONFIG_MAPS, recordOn(wanted), { fieldManager: FIELD_MANAGER })
-  else if (!equalJson(before, wanted)) await write(cluster, wanted)
+  if (before === undefined)
+    await cluster.create(CONFIG_MAPS, recordOn(wanted, ADOPTED), { fieldManager: FIELD_MANAGER })
+  else if (!equalJson({ ...before, ...wanted }, before)) await write(cluster, wanted, ADOPTED)
   return before
+}
+
+/** What an adoption confirmed was looked for. */
+export async function forgetAdoption(cluster: SpaceClient): Promise<void> {
+  const metadata = { annotations: { [CONFIRM_DELETION_ANNOTATION]: null } }
+  await unlessGone(cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { metadata }, { fieldManager: FIELD_MANAGER }))
 }
 
 /** Takes the note out of a cluster that is not served any more: it may be served from any mailbox then. */
@@ -387,16 +400,24 @@ async function recordFor(cluster: SpaceClient, { name, store, space }: Mailbox):
   }
 }
 
-async function write(cluster: SpaceClient, record: ClusterRecord): Promise<void> {
+async function write(cluster: SpaceClient, record: ClusterRecord, confirmed?: string): Promise<void> {
   const data = { store: null, space: null, cluster: null, ...record }
-  await cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { data }, { fieldManager: FIELD_MANAGER })
+  const metadata = confirmed && { annotations: { [CONFIRM_DELETION_ANNOTATION]: confirmed } }
+  await cluster.patch(
+    CONFIG_MAPS,
+    CLUSTER_RECORD,
+    'merge',
+    { ...(metadata && { metadata }), data },
+    { fieldManager: FIELD_MANAGER },
+  )
 }
 
-function recordOn(record: ClusterRecord): KubeObject {
+function recordOn(record: ClusterRecord, confirmed?: string): KubeObject {
+  const more = confirmed && { [CONFIRM_DELETION_ANNOTATION]: confirmed }
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { ...CLUSTER_RECORD, annotations: { 'kubernetes.io/description': ABOUT } },
+    metadata: { ...CLUSTER_RECORD, annotations: { 'kubernetes.io/description': ABOUT, ...more } },
     data: { ...record },
   }
 }

@@ -4,7 +4,7 @@
  */
 import { HEARS_LIVE } from '../apimachinery/liveObjects.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import { SYNCER_CONFIGS } from '../apimachinery/placement.ts'
+import { isProjected, SYNCER_CONFIGS } from '../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS } from '../apimachinery/resources.ts'
 import { SPOKEN, UNSAID } from '../apimachinery/syncProtocol.ts'
 import { equalJson } from '../apimachinery/values.ts'
@@ -24,6 +24,8 @@ export interface MailboxChange {
   readonly previous: Readonly<KubeObject> | undefined
   /** Where it stands in the center's order; of what a snapshot does not bring any more, that of the snapshot. */
   readonly revision: number
+  /** It is not there any more, and the center does not know what was told before: nobody deleted it that we know of. */
+  readonly isInferred?: boolean
 }
 
 /** A revision, and the life of the center's store that told it; `''` where the center does not say. */
@@ -48,6 +50,8 @@ export interface MailboxFeedOptions {
   onQuestion?(question: unknown): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
+  /** What is kept in the cluster although the mailbox does not hold it, to be remembered. */
+  held?(): SyncKey[]
   /** Whether the state is kept: told whenever it was written, or was not. */
   onKept?(isKept: boolean): void
 }
@@ -72,6 +76,11 @@ export class MailboxFeed {
   #space: string | undefined
   /** What a running snapshot has told. */
   #seen: Set<string> | undefined
+  /** The center knows what it told before: what is not there any more was deleted. */
+  #isContinued = true
+  #isMadeAnew = false
+  /** What an earlier run held. */
+  #restoredHold: readonly SyncKey[] = []
   #complete = false
   #ending = false
   #cursor: number | undefined
@@ -128,12 +137,18 @@ export class MailboxFeed {
       this.#space = saved?.space
       this.#cursor = saved?.cursor
       this.#epoch = saved?.epoch
+      this.#restoredHold = saved?.held ?? []
       return saved !== undefined
     } catch (error) {
       logger.warn({ err: error }, 'the saved state cannot be used, reading the whole mailbox instead')
       this.#keeps(false)
       return false
     }
+  }
+
+  /** What an earlier run kept in the cluster although the mailbox did not hold it. */
+  get restoredHold(): readonly SyncKey[] {
+    return this.#restoredHold
   }
 
   /** Follows the mailbox until the signal aborts, then saves. */
@@ -186,6 +201,7 @@ export class MailboxFeed {
       handler: {
         begin: () => {
           this.#seen = new Set()
+          this.#isContinued = false
           this.#space = undefined
           this.#ending = false
         },
@@ -232,6 +248,7 @@ export class MailboxFeed {
     if (event.space !== this.#space) {
       // Another mailbox under the same name: what we know is about the old one.
       this.#options.logger.info({}, 'the mailbox was made anew, reading it from the start')
+      this.#isMadeAnew = true
       this.#cursor = undefined
       this.#goal = undefined
       this.#complete = false
@@ -244,6 +261,8 @@ export class MailboxFeed {
     const key = { group, resource, namespace: event.namespace, name: event.name }
     const previous = this.mirror.get(key)?.object
     if (event.isKnown) {
+      // said only by who has the history that this was told in
+      this.#isContinued = true
       if (this.mirror.stands(key, event)) this.#seen?.add(keyText(key))
       else this.#readAnew()
       return
@@ -278,12 +297,15 @@ export class MailboxFeed {
   #snapshotDone(revision: number): void {
     const seen = this.#seen ?? new Set()
     this.#seen = undefined
+    const isContinued = this.#isContinued || (!this.#isMadeAnew && this.#source?.epoch === this.#epoch)
+    this.#isMadeAnew = false
     this.#goal = undefined
     for (const { resource, object } of [...this.mirror.values()]) {
       const key = keyOf(resource, object)
       if (seen.has(keyText(key))) continue
       this.mirror.remove(key)
-      this.#options.onChange({ key, object: undefined, previous: object, revision })
+      const isInferred = !isContinued && isProjected(object)
+      this.#options.onChange({ key, object: undefined, previous: object, revision, isInferred })
     }
     this.#heard = revision
     this.#becomeComplete()
@@ -321,7 +343,8 @@ export class MailboxFeed {
         // In the middle of a snapshot the mirror fits no cursor.
         if (space === undefined || cursor === undefined || this.#seen !== undefined) return
         if (this.#reset.signal.aborted || this.#ending) return
-        await state.save({ mailbox: this.#mailbox, space, cursor, epoch })
+        const held = this.#options.held?.() ?? []
+        await state.save({ mailbox: this.#mailbox, space, cursor, epoch, ...(held.length > 0 && { held }) })
         this.#keeps(true)
       })
       .catch(error => {

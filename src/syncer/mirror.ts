@@ -27,6 +27,8 @@ export interface MirrorState {
   cursor: number
   /** The life of the center's store that the cursor belongs to; a center of an earlier release did not say. */
   epoch?: string | undefined
+  /** What stays in the cluster although the mailbox does not hold it. */
+  held?: readonly SyncKey[]
 }
 
 export function keyText(key: SyncKey): string {

@@ -4,8 +4,10 @@
  * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
  * lives on the objects. It opens all connections itself and lives through days without the center.
  */
+import { groupResourceName } from '../apimachinery/object.ts'
 import { isSameOffer, type Offer } from '../apimachinery/offer.ts'
 import type { ClusterVersions, OutcomeState } from '../apimachinery/outcome.ts'
+import { isProjected } from '../apimachinery/placement.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
@@ -24,6 +26,7 @@ import {
   checkSpace,
   checkSyncTarget,
   claim,
+  forgetAdoption,
   forgetMailbox,
   handedOver,
   isFrom,
@@ -46,6 +49,7 @@ import { Outcomes } from './outcomes.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { Refusals } from './refusals.ts'
+import { RemovalBrake } from './removalBrake.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
 import { StatusLimit } from './statusLimit.ts'
@@ -180,15 +184,18 @@ export function startSyncer(options: SyncerOptions): Syncer {
     space,
     ...tools,
     state,
-    onChange: ({ key, object, previous, revision }) => {
+    onChange: ({ key, object, previous, revision, isInferred }) => {
       if (!isSyncConfig(key)) outcomes.changed(key, revision)
-      if (!isSyncConfig(key)) downsync.sourceChanged(key, object, previous)
+      if (isInferred) brake.left(key, previous)
+      else if (!isSyncConfig(key)) downsync.sourceChanged(key, object, previous)
       if (carriesOrders(key, object, key.name)) orders.look()
       side.mailboxChanged(key, object, previous)
     },
     onHeard: () => reporter.news(),
     onQuestion: question => live.asked(question),
+    held: () => brake.keys(),
     onComplete: () => {
+      brake.judge()
       downsync.sourcesWhole()
       side.mailboxComplete()
       for (const key of [...downsync.leftovers()]) queues.down.add(key)
@@ -216,6 +223,21 @@ export function startSyncer(options: SyncerOptions): Syncer {
     logger,
     clock,
   })
+  const brake = new RemovalBrake({
+    remains: () => {
+      for (const { resource, object } of mirror.values())
+        if (isProjected(object) && groupResourceName(resource) !== 'namespaces') return true
+      return false
+    },
+    free: (key, object) => {
+      downsync.sourceChanged(key, undefined, object)
+      downsync.mayBeThere(key)
+      queues.down.add(key)
+    },
+    again: key => queues.down.add(key),
+    logger,
+    clock,
+  })
   const refusals = new Refusals(logger, () => heartbeat.soon())
   const heartbeat = new Heartbeat({
     mailbox,
@@ -239,7 +261,16 @@ export function startSyncer(options: SyncerOptions): Syncer {
     onConfig: () => heartbeat.hurry(),
   })
   const mirrorComplete = (): boolean => feed.complete
-  const findLeftovers = (): Promise<void> => side.findLeftovers((key, object) => downsync.foundLeftover(key, object))
+  const findLeftovers = async (): Promise<void> => {
+    await side.findLeftovers((key, object) => {
+      // what the mirror lacks was deleted by name, if it follows from what was known when that was made
+      if (brake.hasSearched || mirror.get(key)) downsync.foundLeftover(key, object)
+      else brake.left(key, object)
+    })
+    if (signal.aborted) return
+    brake.searched()
+    if (brake.isAdopted) await persist('noting that the cluster was searched', () => forgetAdoption(plainCluster))
+  }
   const sight: ClusterSight = new ClusterSight({
     outcomes: {
       lostSight: () => outcomes.lostSight(),
@@ -276,6 +307,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     refusals,
     outcomes,
     allowance,
+    brake,
     emptied: new EmptiedNamespaces({ cluster, as, served, mirror, mirrorComplete, allowance, logger }),
     adoptExisting: options.adoptExisting === true,
     onProduced: key => queues.status.add(key),
@@ -373,6 +405,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
       if (now === undefined)
         writing = persist('noting the mailbox in the cluster again', () => noteAgain(plainCluster, given)).catch(refuse)
       else if (!isFrom(now, given)) refuse(handedOver(now, given))
+      brake.confirmed(now?.confirmed)
     }
     await watchRecord({ client: plainCluster, ...tools }, signal, changed)
     await writing
@@ -423,6 +456,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     if (signal.aborted) return
     isServing = true
     if (isRestored) {
+      brake.restore(feed.restoredHold)
       orders.look()
       downsync.sourcesWhole()
       side.mailboxComplete()
@@ -434,6 +468,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const record = await orRefuse(async () => {
       const found = await persist('asking from which mailbox the cluster is served', () => recordOf(plainCluster))
       if (found !== undefined) checkSpace(found, space)
+      brake.confirmed(found?.confirmed)
       return found
     })
     // To a center that hears of a second syncer the first one is over. So where a cluster is served already, whoever stands by
@@ -450,6 +485,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     await sight.ended()
     await side.stop()
     await orders.ended()
+    brake.end()
     await feed.close()
     await lease?.release()
     if (refusal !== undefined) refused.resolve(refusal)

@@ -13,7 +13,7 @@ import { isRecord } from '../apimachinery/object.ts'
 import type { Logger } from '../client/logger.ts'
 import { keepAddonIn } from '../program/addon.ts'
 import { type Echo, Echoes } from './echoes.ts'
-import { isMirrored, keyOf, keyText, MailboxMirror, type Mirrored, type MirrorState } from './mirror.ts'
+import { isMirrored, keyOf, keyText, MailboxMirror, type Mirrored, type MirrorState, type SyncKey } from './mirror.ts'
 
 const FORMAT = 2
 const STATE_ROW = 'state'
@@ -239,6 +239,10 @@ function parsed(text: string): unknown {
   }
 }
 
+function isKey(key: unknown): key is SyncKey {
+  return isRecord(key) && ['group', 'resource', 'namespace', 'name'].every(part => typeof key[part] === 'string')
+}
+
 function stateIn(state: unknown, format: number): MirrorState {
   if (
     !isRecord(state) ||
@@ -249,6 +253,8 @@ function stateIn(state: unknown, format: number): MirrorState {
     !Number.isSafeInteger(state.cursor)
   )
     throw new Error('it is not a state of this release')
-  const { mailbox, space, epoch } = state
-  return { mailbox, space, cursor: state.cursor as number, epoch }
+  const { mailbox, space, epoch, held } = state
+  const isHeld = Array.isArray(held) && held.every(isKey)
+  if (held !== undefined && !isHeld) throw new Error('it is not a state of this release')
+  return { mailbox, space, cursor: state.cursor as number, epoch, ...(isHeld && { held }) }
 }

@@ -1,0 +1,237 @@
+/**
+ * A center that is not the one it was, or does not say what it held: restored, replaced by an empty one, out of order. What it has
+ * not deleted by name stays in the cluster, unless it is little, and the syncer says so.
+ */
+import t, { type Test } from 'tap'
+import { statusError } from '../../src/apimachinery/errors.ts'
+import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../src/client/client.ts'
+import { adopt } from '../../src/syncer/identity.ts'
+import type { Syncer } from '../../src/syncer/syncer.ts'
+import { startCenter } from '../support/center.ts'
+import { temporaryDir } from '../support/server.ts'
+import { CONFIGS, MAPS } from './support/kinds.ts'
+import { type Pair, pairIn, sent } from './support/pair.ts'
+import { recordingLogger } from './support/recordingLogger.ts'
+
+const center = await startCenter(t, { expectsTrouble: true })
+
+/** Streams what is true but for what the test has it say otherwise. */
+class Liar {
+  /** Of another life than the true center, of which it knows nothing. */
+  epoch: string | undefined
+  /** What its snapshots tell. */
+  tells: (event: StreamEvent) => boolean = () => true
+  /** What becomes of its batches otherwise. */
+  bends: (batch: StreamBatch) => StreamBatch = batch => batch
+
+  over(client: Client): Client {
+    return { ...client, in: space => client.in(space), stream: options => this.#stream(client, options) }
+  }
+
+  async *#stream(client: Client, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+    if (this.epoch !== undefined && options.after !== undefined && options.epoch !== this.epoch)
+      throw statusError.expired('the cursor is of another history')
+    const { known: _known, epoch: _epoch, ...plain } = options
+    for await (const batch of client.stream(this.epoch === undefined ? options : plain)) {
+      const events = batch.events.filter(event => this.tells(event))
+      yield this.bends({ ...batch, events, ...(this.epoch !== undefined && { epoch: this.epoch }) })
+    }
+  }
+}
+
+function bent(event: StreamEvent, fields: Partial<StreamEvent>): StreamEvent {
+  const { type, space, resource, namespace, name, revision, isKnown } = event
+  // it is read when it is asked for, and what is known comes without it
+  const { object } = isKnown ? ({} as Partial<StreamEvent>) : event
+  return { type, space, resource, namespace, name, revision, isKnown, object, ...fields } as StreamEvent
+}
+
+interface Scene {
+  p: Pair
+  liar: Liar
+  names: string[]
+  lines: ReturnType<typeof recordingLogger>['lines']
+  start(more?: object): Syncer
+  /** So many of them are in the cluster. */
+  there(): number
+  /** Resolves when the center was heard anew, and what came of it was done. */
+  heardAnew(): Promise<void>
+}
+
+async function scene(t: Test, count: number): Promise<Scene> {
+  const names = Array.from({ length: count }, (_, i) => `m${i}`)
+  const objectsByNamespace = [{ namespace: 'app', names: [...names, 'later'] }]
+  const p = await pairIn(center, t, {
+    namespacedObjects: [{ group: '', resource: 'configmaps', apiVersion: 'v1', objectsByNamespace }],
+  })
+  const liar = new Liar()
+  const { logger, lines } = recordingLogger()
+  for (const name of names) await p.mailbox.create(MAPS, sent(name))
+  const start = (more: object = {}): Syncer =>
+    p.start(logger, undefined, { center: p.toCenter.center(liar.over(center.client)), ...more })
+  let marks = 0
+  return {
+    p,
+    liar,
+    names,
+    lines,
+    start,
+    there: () => names.filter(name => center.world.get(p.clusterId, `configmaps app/${name}`) !== undefined).length,
+    async heardAnew() {
+      p.toCenter.cut()
+      const later = sent('later', { mark: `${++marks}` })
+      if (marks === 1) await p.mailbox.create(MAPS, later)
+      else await p.mailbox.patch(MAPS, { namespace: 'app', name: 'later' }, 'merge', { data: later.data })
+      await center.world.present(
+        p.clusterId,
+        'configmaps app/later',
+        ({ data }) => JSON.stringify(data) === JSON.stringify(later.data),
+      )
+      await p.settled()
+    },
+  }
+}
+
+async function allThere({ p, names }: Scene): Promise<void> {
+  for (const name of names) await center.world.present(p.clusterId, `configmaps app/${name}`)
+  await p.settled()
+}
+
+const isMap = ({ resource, name }: StreamEvent): boolean => resource.resource === 'configmaps' && /^m\d/.test(name)
+const DELETION_HELD = /objects stay in the cluster: the center does not hold them any more/
+const held = (s: Scene) => s.lines.filter(({ message }) => DELETION_HELD.test(message))
+const hashIn = (text: string): string => /confirm-deletion=(\w+)$/.exec(text)?.[1] ?? ''
+
+t.test(
+  'what a center of another life does not know stays, over restarts, until that is confirmed or it is back',
+  async t => {
+    const s = await scene(t, 60)
+    const { p, liar } = s
+    let syncer = s.start()
+    await allThere(s)
+    liar.epoch = 'restored'
+    liar.tells = event => !isMap(event)
+    await s.heardAnew()
+    t.equal(s.there(), 60)
+    t.equal(held(s).length, 1, 'told once')
+    t.equal(syncer.status().exceptions.held, 60)
+    await syncer.stop()
+    syncer = s.start()
+    await s.heardAnew()
+    t.equal(s.there(), 60, 'after a restart')
+    t.equal(syncer.status().exceptions.held, 60)
+    await syncer.stop()
+    const stateDir = temporaryDir(t)
+    syncer = s.start({ stateDir })
+    await s.heardAnew()
+    t.equal(s.there(), 60, 'after one that remembers nothing')
+    t.equal(new Set(held(s).map(({ message }) => hashIn(message))).size, 1, 'one and the same')
+    // five are placed again
+    liar.tells = event => !isMap(event) || /^m[0-4]$/.test(event.name)
+    liar.epoch = 'restored again'
+    await s.heardAnew()
+    t.equal(syncer.status().exceptions.held, 55)
+    const { message } = held(s).at(-1)!
+    t.match(message, /^55 objects stay/)
+    const confirm = (hash: string) =>
+      p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', {
+        metadata: { annotations: { [CONFIRM_DELETION_ANNOTATION]: hash } },
+      })
+    await confirm(hashIn(held(s)[0]!.message))
+    await s.heardAnew()
+    t.equal(s.there(), 60, 'that was another plan')
+    await confirm(hashIn(message))
+    await center.world.until('their end', () => (s.there() === 5 ? undefined : 'some are there'))
+    await p.settled()
+    t.equal(syncer.status().exceptions.held, undefined)
+  },
+)
+
+t.test('a cluster that is handed over may be emptied of what its new mailbox does not hold', async t => {
+  const s = await scene(t, 12)
+  const { p, liar } = s
+  const syncer = s.start()
+  await allThere(s)
+  await syncer.stop()
+  const next = { name: p.mailboxName, store: undefined, space: 'another' }
+  t.equal((await adopt(p.cluster, next))?.mailbox, p.mailboxName)
+  await adopt(p.cluster, { ...next, space: p.mailboxId })
+  liar.tells = event => !isMap(event)
+  s.start({ stateDir: temporaryDir(t) })
+  await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))
+  const note = `configmaps ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name}`
+  await center.world.present(
+    p.clusterId,
+    note,
+    ({ metadata }) => metadata.annotations?.[CONFIRM_DELETION_ANNOTATION] === undefined,
+  )
+  t.equal(held(s).length, 0)
+})
+
+t.test('all of more than ten is too much, a little is not', async t => {
+  for (const [count, left] of [
+    [11, 11],
+    [10, 0],
+  ] as const) {
+    const s = await scene(t, count)
+    const { p, liar } = s
+    s.start()
+    await allThere(s)
+    liar.epoch = 'another center'
+    liar.tells = ({ resource }) => resource.resource !== 'configmaps'
+    p.toCenter.cut()
+    if (left > 0) {
+      while (held(s).length === 0) await new Promise(resolve => setImmediate(resolve))
+      await p.settled()
+    } else await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))
+    t.equal(s.there(), left)
+  }
+})
+
+t.test('a mailbox that was made anew, and is empty as yet, empties no cluster', async t => {
+  const s = await scene(t, 12)
+  const { p, liar } = s
+  const syncer = s.start()
+  await allThere(s)
+  liar.bends = batch => ({ ...batch, events: batch.events.map(event => bent(event, { space: 'another' })) })
+  liar.tells = event => !isMap(event)
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { metadata: { annotations: { note: 'x' } } })
+  while (held(s).length === 0) await new Promise(resolve => setImmediate(resolve))
+  await p.settled()
+  t.equal(s.there(), 12)
+  // it is filled again
+  liar.tells = () => true
+  p.toCenter.expired = true
+  p.toCenter.cut()
+  while (syncer.status().exceptions.held !== undefined) await new Promise(resolve => setImmediate(resolve))
+  for (const name of s.names.slice(0, 11)) await p.mailbox.delete(MAPS, { namespace: 'app', name })
+  await center.world.until('their end', () => (s.there() === 1 ? undefined : 'some are there'))
+})
+
+t.test('what the same center deleted while nobody listened goes, however much it was', async t => {
+  const s = await scene(t, 60)
+  const { p } = s
+  const syncer = s.start()
+  await allThere(s)
+  await syncer.stop()
+  for (const name of s.names) await p.mailbox.delete(MAPS, { namespace: 'app', name })
+  p.toCenter.expired = true
+  s.start()
+  await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))
+  t.equal(held(s).length, 0)
+})
+
+t.test('a stream that begins again at lower revisions takes nothing away', async t => {
+  const s = await scene(t, 12)
+  const { p, liar } = s
+  s.start()
+  await allThere(s)
+  liar.bends = batch => ({ ...batch, revision: 1, events: batch.events.map(event => bent(event, { revision: 1 })) })
+  await s.heardAnew()
+  liar.tells = () => false
+  p.toCenter.cut()
+  liar.tells = () => true
+  await s.heardAnew()
+  t.equal(s.there(), 12)
+})
