@@ -133,6 +133,8 @@ export class Carrier {
     }
     if (implied) return { live } // there, which is all that is needed of it
     if (keepsClusters(object, live)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
+    // somebody else's is none that we could delete: it needs no mark that says so
+    if (!mayOverwrite(object) && isStrangers(live)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
     if (!mayOverwrite(object)) return { live, ...(await this.#handsOff(resource, key, object, live)) }
     // nobody's news of a stranger's object reach us
     if (isCreateOnly(object)) return { live, ...(!isOurs(live, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }

@@ -294,6 +294,22 @@ t.test('what somebody else makes in the same moment is theirs', async t => {
   t.same(center.world.get(p.clusterId, 'configmaps app/a')?.data, { own: 'x' })
 })
 
+t.test('downsync-overwrite false: what was in the cluster before bears no mark of ours, then or later', async t => {
+  const p = await pairIn(center, t)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  const before = await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
+  p.start()
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }, { annotations: { [OVERWRITE]: 'false' } }))
+  await p.mailbox.create(MAPS, sent('b', { x: '1' }))
+  await center.world.present(p.clusterId, 'configmaps app/b')
+  await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '2' } })
+  await p.settled()
+  await p.mailbox.delete(MAPS, AT_A)
+  await p.settled()
+  const now = await p.cluster.get(MAPS, AT_A)
+  t.equal(now.metadata.resourceVersion, before.metadata.resourceVersion)
+})
+
 t.test(
   'downsync-overwrite false: made when absent, then left alone; without the annotation it is followed again',
   async t => {

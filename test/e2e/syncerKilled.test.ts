@@ -1,0 +1,228 @@
+/**
+ * A syncer that is killed at any moment, again and again, while people change the space and the cluster: at the end a real
+ * kube-apiserver holds what the rules say, and what is not ours there was never touched. `KILLS=50` for a longer one, `SEED` for
+ * another one. Skipped where KUBEBUILDER_ASSETS is not set.
+ */
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { isStatusError } from '../../src/apimachinery/errors.ts'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { ADOPT, CLUSTER_RECORD, CREATE_ONLY, KEEP_ON_DELETE, OVERWRITE } from '../../src/apimachinery/placement.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { unlessGone } from '../../src/client/unlessGone.ts'
+import { Seeded } from '../support/seeded.ts'
+import { temporaryDir } from '../support/server.ts'
+import { at, CenterProcess, clientOf, gone, is, map, register, there } from '../syncer/support/installation.ts'
+import { LEASES, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
+import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
+
+const KILLS = Number(process.env.KILLS ?? 6)
+/** How long it may have worked at what came last. */
+const WORK_MS = 600
+/** Not every start is over by then. */
+const START_MS = 2500
+const noAssets = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'
+t.setTimeout(0)
+
+const noted = (name: string, data: Record<string, string>, annotation: string, value = 'true'): KubeObject => {
+  const object = map(name, data)
+  return { ...object, metadata: { ...object.metadata, annotations: { [annotation]: value } } }
+}
+const bare = (object: KubeObject | undefined): boolean =>
+  object !== undefined && !JSON.stringify([object.metadata.labels, object.metadata.annotations]).includes('kubestellar')
+
+/** What becomes of one set of objects: first in the space and the cluster, then at the end. */
+class Round {
+  readonly #id: number
+  readonly #wds: SpaceClient
+  readonly #cluster: SpaceClient
+  /** What somebody in the cluster made, and nobody may touch. */
+  readonly #foreign: KubeObject[] = []
+  #raced: KubeObject | undefined
+
+  constructor(id: number, wds: SpaceClient, cluster: SpaceClient) {
+    this.#id = id
+    this.#wds = wds
+    this.#cluster = cluster
+  }
+
+  #name = (what: string): string => `${what}-${this.#id}`
+
+  /** @param waitMs before somebody in the cluster makes what may have come meanwhile */
+  async begin(waitMs: number): Promise<void> {
+    const [wds, cluster] = [this.#wds, this.#cluster]
+    for (const what of ['refused', 'seeded'])
+      this.#foreign.push(await cluster.create(MAPS, map(this.#name(what), { own: 'x' })))
+    await cluster.create(MAPS, map(this.#name('adopted'), { own: 'x' }))
+    const x = { x: '1' }
+    await Promise.all([
+      wds.create(MAPS, map(this.#name('plain'), x)),
+      wds.create(MAPS, map(this.#name('short'), x)),
+      wds.create(MAPS, map(this.#name('refused'), x)),
+      wds.create(MAPS, noted(this.#name('adopted'), x, ADOPT)),
+      wds.create(MAPS, noted(this.#name('returned'), x, ADOPT)),
+      wds.create(MAPS, noted(this.#name('first'), x, CREATE_ONLY)),
+      wds.create(MAPS, noted(this.#name('kept'), x, KEEP_ON_DELETE)),
+      wds.create(MAPS, noted(this.#name('seed'), x, OVERWRITE, 'false')),
+      wds.create(MAPS, noted(this.#name('seeded'), x, OVERWRITE, 'false')),
+      wds.create(MAPS, map(this.#name('raced'), x)),
+      this.#race(waitMs),
+    ])
+  }
+
+  async #race(waitMs: number): Promise<void> {
+    await setTimeout(waitMs)
+    this.#raced = await unlessThere(this.#cluster.create(MAPS, map(this.#name('raced'), { own: 'x' })))
+  }
+
+  /** Something of it has come. */
+  async isUnderWay(): Promise<void> {
+    await until(this.#cluster, MAPS, at(this.#name('plain')), there)
+  }
+
+  /** The space says something else by now, whatever of it has come. */
+  async change(): Promise<void> {
+    for (const what of ['plain', 'adopted', 'first', 'seed', 'refused', 'seeded', 'raced'])
+      await this.#wds.patch(MAPS, at(this.#name(what)), 'merge', { data: { x: '2' } })
+    await this.#wds.delete(MAPS, at(this.#name('short')))
+  }
+
+  async take(): Promise<void> {
+    for (const what of ['kept', 'returned']) {
+      await until(this.#cluster, MAPS, at(this.#name(what)), there)
+      await this.#wds.delete(MAPS, at(this.#name(what)))
+    }
+  }
+
+  async holds(t: Test): Promise<void> {
+    const comes = (what: string, isSo: (object: KubeObject | undefined) => boolean) =>
+      until(this.#cluster, MAPS, at(this.#name(what)), isSo)
+    await comes('plain', is('data', { x: '2' }))
+    await comes('short', gone)
+    await comes('adopted', is('data', { own: 'x', x: '2' }))
+    await comes('kept', bare)
+    await comes('returned', gone)
+    for (const what of ['first', 'seed']) await comes(what, object => ['1', '2'].includes(String(dataOf(object).x)))
+    const raced = await this.#cluster.get(MAPS, at(this.#name('raced')))
+    if (this.#raced) this.#foreign.push(this.#raced)
+    else await comes('raced', is('data', { x: '2' }))
+    t.equal(dataOf(raced).own, this.#raced ? 'x' : undefined, `${this.#id}: it is whose it was made by`)
+  }
+
+  async isUntouched(t: Test): Promise<void> {
+    for (const before of this.#foreign) {
+      const now = await this.#cluster.get(MAPS, at(before.metadata.name ?? ''))
+      t.equal(now.metadata.resourceVersion, before.metadata.resourceVersion, `${before.metadata.name} is untouched`)
+    }
+  }
+
+  /** Everything leaves the space. */
+  async end(): Promise<void> {
+    for (const what of ['plain', 'refused', 'adopted', 'first', 'seed', 'seeded', 'raced'])
+      await this.#wds.delete(MAPS, at(this.#name(what)))
+  }
+
+  async isOver(): Promise<void> {
+    const comes = (what: string, isSo: (object: KubeObject | undefined) => boolean) =>
+      until(this.#cluster, MAPS, at(this.#name(what)), isSo)
+    for (const what of ['plain', 'first']) await comes(what, gone)
+    await comes('adopted', is('data', { own: 'x' }))
+    await comes('adopted', bare)
+    await comes('seed', there)
+    if (!this.#raced) await comes('raced', gone)
+  }
+}
+
+const dataOf = (object: KubeObject | undefined) => (object?.data ?? {}) as Record<string, unknown>
+
+async function unlessThere(making: Promise<KubeObject>): Promise<KubeObject | undefined> {
+  try {
+    return await making
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error
+    return undefined
+  }
+}
+
+t.test('killed at any moment', { skip: noAssets, timeout: 0 }, async t => {
+  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
+  t.comment(`SEED=${seed}`)
+  const random = new Seeded(seed)
+  const dir = temporaryDir(t)
+  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const [toCluster] = await Promise.all([startRealCluster(t, join(dir, 'real')), center.start()])
+  const cluster = await clientOf(t, toCluster)
+  const mailbox = await register(center)
+  const fromCenter = join(dir, 'syncer.kubeconfig')
+  await center.syncerKubeconfig(fromCenter, mailbox)
+  const wds = center.in('root:wmw1')
+  // marks that somebody copied with what they stand on, to another name or place, are nobody's
+  await cluster.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'theirs' } })
+  let states = 0
+  const syncer = (): Program => {
+    const flags = ['--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster, '--health-address', 'none']
+    return Program.orrery(t, ['syncer', ...flags, '--state-dir', join(dir, `state-${states}`)])
+  }
+  const rounds: Round[] = []
+  const copied: KubeObject[] = []
+  /** Its successor need not wait until it is taken for dead. */
+  const kill = async (): Promise<void> => {
+    await running.end('SIGKILL')
+    await unlessGone(cluster.delete(LEASES, CLUSTER_RECORD))
+  }
+  let running = syncer()
+  await cluster.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+  for (let id = 0; id < KILLS; id++) {
+    const round = new Round(id, wds, cluster)
+    const before = rounds.at(-1)
+    rounds.push(round)
+    const begun = round.begin(random.number(WORK_MS))
+    const met = random.chance(70) ? round.isUnderWay().then(() => random.number(WORK_MS)) : random.number(START_MS)
+    const killing = (async () => {
+      await setTimeout(await met)
+      await kill()
+    })()
+    await Promise.all([killing, begun, before?.change()])
+    // now and then it has lost what it remembers
+    if (random.chance(25)) states++
+    running = syncer()
+    const ours = await unlessGone(cluster.get(MAPS, at('plain-0')))
+    if (ours && copied.length === 0) copied.push(...(await copies(cluster, ours)))
+  }
+  await rounds.at(-1)?.change()
+  const each = async (what: (round: Round) => Promise<void>) => {
+    for (const round of rounds) await what(round)
+  }
+  await setTimeout(random.number(START_MS))
+  await kill()
+  running = syncer()
+  await each(round => round.take())
+  await each(round => round.holds(t))
+  await each(round => round.isUntouched(t))
+  const over = each(round => round.end())
+  await Promise.all([over, setTimeout(random.number(START_MS)).then(kill)])
+  running = syncer()
+  await each(round => round.isOver())
+  await each(round => round.isUntouched(t))
+  for (const before of copied) {
+    const { namespace = '', name = '', resourceVersion } = before.metadata
+    t.equal(
+      (await cluster.get(MAPS, { namespace, name })).metadata.resourceVersion,
+      resourceVersion,
+      `${namespace}/${name}`,
+    )
+  }
+  t.equal(copied.length, 2)
+  t.equal(await running.end('SIGTERM'), 0)
+})
+
+/** As `kubectl get -o yaml | sed | kubectl apply` makes them. */
+async function copies(cluster: SpaceClient, { data, metadata }: KubeObject): Promise<KubeObject[]> {
+  const { labels, annotations } = metadata
+  const marks = { ...(labels && { labels }), ...(annotations && { annotations }) }
+  const copy = (namespace: string, name: string): Promise<KubeObject> =>
+    cluster.create(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name, ...marks }, data })
+  return [await copy('shop', 'a-copy'), await copy('theirs', 'plain-0')]
+}
