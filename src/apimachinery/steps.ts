@@ -4,7 +4,7 @@
 export type Steps<T> = Generator<undefined, T>
 
 /** When others are to have their turn (`Work` of workTurns.ts). */
-interface Rests {
+export interface Rests {
   readonly due: boolean
   rest(): Promise<void>
 }

@@ -4,6 +4,7 @@
  */
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../object.ts'
 import { addQuantities, mustParseQuantity, type Quantity } from '../quantity.ts'
+import type { Rests } from '../steps.ts'
 import { podAmounts } from './podResources.ts'
 import { type Amounts, addAmounts, amountsOf, ZERO } from './resourceList.ts'
 
@@ -60,11 +61,12 @@ export interface Measured {
 
 /**
  * The use of each `hard` by all objects that count: every name of it, zero where nothing counts. Objects are listed once for
- * each kind, and counted once for each kind of scope, however many quotas there are.
+ * each kind, and counted once for each kind of scope, however many quotas there are. Others have their turn between.
  */
 export async function measureUsages(
   quotas: readonly Measured[],
   list: (resource: GroupResource) => Promise<readonly KubeObject[]>,
+  work?: Rests,
 ): Promise<Map<string, Quantity>[]> {
   const scopes = new Map<string, { quota: KubeObject; names: Set<string>; used: Map<string, Quantity> }>()
   const own = quotas.map(({ quota, hard }) => {
@@ -80,6 +82,7 @@ export async function measureUsages(
       const usage = [...usageOf(resource, object)]
       const inScope = scopeTest(resource, object)
       for (const { quota, names, used } of concerned) {
+        if (work?.due) await work.rest()
         if (!inScope(quota)) continue
         for (const [name, amount] of usage)
           if (names.has(name)) used.set(name, addQuantities(used.get(name) ?? ZERO, amount))

@@ -41,13 +41,28 @@ interface Rule {
   names: readonly string[]
 }
 
-/** `match` is a webhook, or the `matchConstraints` or `matchResources` of a policy. @throws StatusError for a bad selector */
+/** By what they are made of: a space may have thousands, and all are asked for again when one of them changes. */
+const compiled = new WeakMap<Record<string, unknown>, RequestMatcher>()
+
+/**
+ * `match` is a webhook, or the `matchConstraints` or `matchResources` of a policy. Of a bad selector is told where labels are
+ * asked for.
+ */
 export function compileMatch(match: Record<string, unknown>): RequestMatcher {
+  const known = compiled.get(match)
+  if (known !== undefined) return known
+  const matcher = matcherFor(match)
+  compiled.set(match, matcher)
+  return matcher
+}
+
+function matcherFor(match: Record<string, unknown>): RequestMatcher {
   const included = rulesOf(match, 'rules' in match ? 'rules' : 'resourceRules')
   const excluded = rulesOf(match, 'excludeResourceRules')
   const equivalent = match.matchPolicy !== 'Exact'
-  const namespaces = selectorOf(match.namespaceSelector)
-  const objects = selectorOf(match.objectSelector)
+  // Made when they are first asked for, as most rules match little.
+  let namespaces: LabelSelector | undefined
+  let objects: LabelSelector | undefined
   const versionFor = (
     rules: readonly Rule[],
     subject: RuleSubject,
@@ -65,7 +80,9 @@ export function compileMatch(match: Record<string, unknown>): RequestMatcher {
       return versionFor(excluded, subject, versions, name) === undefined ? found : undefined
     },
     async labels(request, namespaceLabels) {
-      if (!objects.isEverything && !labelled(request).some(labels => objects.matches(labels))) return false
+      const wanted = (objects ??= selectorOf(match.objectSelector))
+      if (!wanted.isEverything && !labelled(request).some(labels => wanted.matches(labels))) return false
+      namespaces ??= selectorOf(match.namespaceSelector)
       if (namespaces.isEverything) return true
       const { requestType, operation, subresource, object } = request
       if (namespaceOf(request) === '') return true

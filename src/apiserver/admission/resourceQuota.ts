@@ -4,7 +4,7 @@
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
 import { statusError } from '../../apimachinery/errors.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { compareQuantities } from '../../apimachinery/quantity.ts'
 import { containersOf } from '../../apimachinery/quota/podResources.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../apimachinery/quota/resourceList.ts'
 import { countsFor, measureUsages, scopeTest, usageOf } from '../../apimachinery/quota/usage.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Store } from '../../storage/store.ts'
 import { accepted } from '../registry/accepted.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
@@ -67,10 +67,12 @@ export function resourceQuota(deps: QuotaDeps): Admission {
       const work = deps.turns.begin({ owner: context.space })
       const charges: Charge[] = []
       const use = useOf(request)
-      const concerned = deps.settings
-        .list(context.space, QUOTAS, namespace)
-        .filter(quota => namesFor(quota, request.type).length > 0 && use.now(quota) !== undefined)
-      for (const quota of await ready(deps, context.space, namespace, concerned)) {
+      const concerned: KubeObject[] = []
+      for (const quota of deps.settings.list(context.space, QUOTAS, namespace)) {
+        if (namesFor(quota, request.type).length > 0 && use.now(quota) !== undefined) concerned.push(quota)
+        if (work.due) await work.rest()
+      }
+      for (const quota of await ready(deps, { space: context.space, namespace, work }, concerned)) {
         const delta = chargeFor(quota, request, use)
         if (!delta || delta.size === 0) continue
         checkFits(quota, delta, request)
@@ -210,25 +212,27 @@ function withUse(quota: KubeObject, delta: Amounts): KubeObject {
 /** Quotas with their use known: those that the controller has not measured yet are measured now, all at once. */
 async function ready(
   deps: QuotaDeps,
-  space: string,
-  namespace: string,
+  { space, namespace, work }: { space: string; namespace: string; work: Work },
   quotas: readonly KubeObject[],
 ): Promise<KubeObject[]> {
   const unknown = quotas.filter(quota => !isMeasured(quota)).map(quota => ({ quota, hard: hardOf(quota) }))
   if (unknown.length === 0) return [...quotas]
-  const used = await measureUsages(unknown, async resource => {
-    const { items } = await deps.store.list({
-      space,
-      group: storageGroup(resource),
-      resource: resource.resource,
-      namespace,
-    })
-    return items.map(item => deps.parsed.scan(item) as KubeObject)
-  })
-  const written = await Promise.all(
-    unknown.map(async ({ quota, hard }, i) => {
+  const list = async (resource: GroupResource): Promise<KubeObject[]> => {
+    const range = { space, group: storageGroup(resource), resource: resource.resource, namespace }
+    const objects: KubeObject[] = []
+    for (const item of (await deps.store.list(range)).items) {
+      if (work.due) await work.rest()
+      objects.push(deps.parsed.scan(item) as KubeObject)
+    }
+    return objects
+  }
+  const used = await measureUsages(unknown, list, work)
+  const written: (KubeObject | undefined)[] = []
+  for (let at = 0; at < unknown.length; at += TOGETHER) {
+    if (at > 0) await work.rest()
+    const some = unknown.slice(at, at + TOGETHER).map(async ({ quota, hard }, i) => {
       const key = keyOf(space, QUOTAS, namespace, quota.metadata.name ?? '')
-      const status = { hard: amountsToJson(hard), used: amountsToJson(used[i]!) }
+      const status = { hard: amountsToJson(hard), used: amountsToJson(used[at + i]!) }
       const outcome = await deps.store.update(key, now => {
         if (now === undefined) return undefined
         const current = decodeObject(now)
@@ -236,8 +240,9 @@ async function ready(
       })
       const stored = accepted(outcome)
       return stored && decodeObject(stored)
-    }),
-  )
+    })
+    written.push(...(await Promise.all(some)))
+  }
   const measured = new Map(unknown.map(({ quota }, i) => [quota, written[i]] as const))
   return quotas.flatMap(quota => (measured.has(quota) ? (measured.get(quota) ?? []) : quota))
 }

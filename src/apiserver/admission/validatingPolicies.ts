@@ -68,7 +68,9 @@ async function judge(deps: PolicyDeps, policy: Policy, judged: Judged): Promise<
       }
       if (actsAlways) continue
       if (actions.includes('Warn')) context.warn(`Validation failed for ${who}: ${message}`)
-      if (actions.includes('Audit'))
+      if (work.due) await work.rest()
+      // a message may hold all of its expression
+      if (actions.includes('Audit') && context.annotate !== undefined)
         annotate(context, VALIDATION_FAILURE, auditedFailure(policy, binding, message, index))
     }
     for (const { key, value } of verdict.annotations) {

@@ -6,7 +6,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import type { Nature } from '../../apimachinery/nature.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
-import { measureUsages } from '../../apimachinery/quota/usage.ts'
+import { type Measured, measureUsages } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -39,10 +39,12 @@ const TOGETHER = 16
 export class ResourceQuotaReconciler {
   readonly #client: Client
   readonly #nature: Pick<Nature, 'acts'>
+  readonly #turns: Pick<WorkTurns, 'begin'> | undefined
 
-  constructor(options: Pick<ResourceQuotaControllerOptions, 'client' | 'nature'>) {
+  constructor(options: Pick<ResourceQuotaControllerOptions, 'client' | 'nature' | 'turns'>) {
     this.#client = options.client
     this.#nature = options.nature
+    this.#turns = options.turns
   }
 
   /** All quotas of a namespace at once: their objects are read and counted once. */
@@ -50,15 +52,20 @@ export class ResourceQuotaReconciler {
     const client = this.#client.in(space)
     // before the objects: what is charged meanwhile is then a conflict
     const { items } = await client.list(QUOTAS, { namespace })
-    const quotas = items
-      .filter(quota => this.#nature.acts(space, QUOTAS, quota))
-      .map(quota => ({ quota, hard: hardOf(quota) }))
+    const work = this.#turns?.begin({ owner: space })
+    const quotas: Measured[] = []
+    for (const quota of items) {
+      if (work?.due) await work.rest()
+      if (this.#nature.acts(space, QUOTAS, quota)) quotas.push({ quota, hard: hardOf(quota) })
+    }
     if (quotas.length === 0) return {}
-    const used = await measureUsages(quotas, resource => listOf(client, resource, namespace))
-    const changes = quotas.flatMap(({ quota, hard }, i) => {
+    const used = await measureUsages(quotas, resource => listOf(client, resource, namespace), work)
+    const changes: KubeObject[] = []
+    for (const [i, { quota, hard }] of quotas.entries()) {
+      if (work?.due) await work.rest()
       const status = { hard: amountsToJson(hard), used: amountsToJson(used[i]!) }
-      return equalJson(quota.status, status) ? [] : [{ ...quota, status }]
-    })
+      if (!equalJson(quota.status, status)) changes.push({ ...quota, status })
+    }
     // a charge that came in between makes this a conflict, and the namespace is measured again
     const conflicts: unknown[] = []
     for (let at = 0; at < changes.length; at += TOGETHER) {

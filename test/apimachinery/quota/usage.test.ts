@@ -93,3 +93,17 @@ t.test('many quotas are measured with one list of each kind and one look at each
   t.equal(looks.lists, 2)
   t.ok(looks.containers < 20, `${looks.containers}`)
 })
+
+t.test('others have their turn between objects, and between the scopes of quotas', async t => {
+  const quotas = Array.from({ length: 10 }, (_, i) => {
+    const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'NotIn', values: [`class-${i}`] }]
+    const spec = { hard: { pods: '1' }, scopeSelector: { matchExpressions } }
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: `q${i}` }, spec }
+    return { quota, hard: amountsOf({ pods: '1' }) }
+  })
+  let rests = 0
+  const work = { due: true, rest: async () => void rests++ }
+  const used = await measureUsages(quotas, async () => Array.from({ length: 5 }, () => pod({})), work)
+  t.equal(amountsText(used[9]!), 'pods=5')
+  t.equal(rests, 50)
+})
