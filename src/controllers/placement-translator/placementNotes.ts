@@ -170,7 +170,7 @@ function heldCondition(hold: Hold | undefined, name: string, clusterOf: (mailbox
   })
   const more = hold.copies > examples.length ? ', …' : ''
   const message =
-    `${hold.copies} copies in ${hold.clusters} clusters are not placed there any more, and none of them was deleted by name; ` +
+    `${hold.copies} copies in ${hold.clusters} ${hold.clusters === 1 ? 'cluster' : 'clusters'} are not placed there any more, and none of them was deleted by name; ` +
     `they stay: ${examples.join(', ')}${more}. Undo what took them away, or confirm that they go: ` +
     `kubectl annotate --overwrite edgeplacement ${name} ${CONFIRM_DELETION_ANNOTATION}=${hold.hash}`
   return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, since: hold.since }

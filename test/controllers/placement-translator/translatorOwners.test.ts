@@ -4,6 +4,8 @@ import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   EDGE_PLACEMENTS,
+  LOCATIONS,
+  PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   PROJECTED_LABEL,
   SLICES,
@@ -297,6 +299,39 @@ t.test('the administrator of the inventory releases what a space owns in a clust
   await release('wds2')
   t.equal(owner(), 'wds1')
 })
+
+t.test(
+  'who claims what another space owns is told so also when both have left and come back behind a pause',
+  async t => {
+    const { server, wds, other, both, told, map, florin } = await rivals(t)
+    await both()
+    t.match(told('wds2'), /space wds1 owns it/)
+    const pause = async (value: string | null) => {
+      await server.in('inv1').patch(LOCATIONS, { name: 'florin' }, 'merge', {
+        metadata: { annotations: { [PAUSED_ANNOTATION]: value } },
+        spec: { instanceSelector: { matchLabels: { 'loc-name': 'florin' } } },
+      })
+      await server.quiet()
+    }
+    const lead = async (api: SpaceClient, space: string, ...at: 'florin'[]) => {
+      await api.update(SLICES, {
+        ...server.peek(space, SLICES, 'ep')!,
+        ...slice('ep', ...at),
+        metadata: server.peek(space, SLICES, 'ep')!.metadata,
+      })
+      await server.quiet()
+    }
+    await pause('true')
+    await lead(wds, 'wds1')
+    await lead(other, 'wds2')
+    t.notOk(told('wds2'))
+    await lead(other, 'wds2', 'florin')
+    await lead(wds, 'wds1', 'florin')
+    await pause(null)
+    t.match(map(florin), { data: { from: 'one' } })
+    t.match(told('wds2'), /space wds1 owns it/)
+  },
+)
 
 t.test('a workload space hands an object over, to a space that places it too', async t => {
   const { server, wds, other, florin, map, owner, told, both, annotate, writesTo } = await rivals(t)

@@ -26,7 +26,7 @@ import { Releases } from '../releases.ts'
 import { ServedKinds } from '../servedKinds.ts'
 import { SourceReader } from '../sourceReader.ts'
 import { SpaceClosing } from '../spaceClosing.ts'
-import { configTasks, copyTasks, taskId } from '../task.ts'
+import { configTasks, copyTasks, sourceTasks, taskId } from '../task.ts'
 import { TopologyIntake } from '../topologyIntake.ts'
 import { UpsyncRecords } from '../upsyncRecords.ts'
 import { Workloads } from '../workloads.ts'
@@ -156,6 +156,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       queue.addAll(copyTasks(among, keys, space), space)
       queue.addAll(inHand.ownedBy(space, among), space)
       queue.addAll(configTasks(among), space)
+      queue.addAll(sourceTasks(space, keys), space)
     },
     stays: mailbox => {
       if (mailboxes.get(mailbox)) listener.synced(mailbox)
