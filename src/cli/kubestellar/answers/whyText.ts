@@ -2,7 +2,7 @@
 
 import { ago, type Colour, type Paint, table } from '../../ws/output.ts'
 import type { LocationMiss } from './destinations.ts'
-import type { PlacementAnswer, WhyAnswer } from './why.ts'
+import type { Note, PlacementAnswer, WhyAnswer } from './why.ts'
 import { type ClusterState, rankOf } from './workStatus.ts'
 
 export interface TextOptions {
@@ -17,7 +17,7 @@ const FEW = 3
 export function whyText(answer: WhyAnswer, options: TextOptions): string[] {
   const { wide, paint } = options
   const lines = [paint(answer.message, colourOf(answer.clusters[0]) ?? (answer.clusters.length > 0 ? 'good' : 'bad'))]
-  for (const { reason, message } of answer.notes) lines.push(paint(`! ${reason}: ${message}`, 'warn'))
+  for (const note of answer.notes) lines.push(paint(noted(note), 'warn'))
   const shown = wide ? answer.placements : someOf(answer.placements)
   for (const placement of shown) lines.push('', ...placementText(placement, options))
   const left = answer.placements.length - shown.length
@@ -49,7 +49,7 @@ function placementText(placement: PlacementAnswer, { wide, paint }: TextOptions)
   if (heldBackBy !== undefined) {
     lines.push(`  ${heldBackBy} names it, too: where it may be carried up it is born in the clusters, and not placed`)
   }
-  for (const note of notes) lines.push(`  ${paint(`! ${note.reason}: ${note.message}`, 'warn')}`)
+  for (const note of notes) lines.push(`  ${paint(noted(note), 'warn')}`)
   lines.push(
     `  leads to ${leads} of ${granted} ${granted === 1 ? 'location' : 'locations'} that this space may place on`,
   )
@@ -101,4 +101,9 @@ export function colourOf(state: ClusterState | undefined): Colour | undefined {
 function healthColour(health: string | undefined): Colour | undefined {
   if (health === undefined) return undefined
   return health === 'Healthy' ? 'good' : health === 'Degraded' ? 'bad' : 'warn'
+}
+
+/** Some messages count by reason, and begin with one. */
+function noted({ reason, message }: Note): string {
+  return message.startsWith(`${reason}: `) ? `! ${message}` : `! ${reason}: ${message}`
 }

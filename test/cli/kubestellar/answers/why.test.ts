@@ -210,6 +210,40 @@ t.test('what a placement is told of its other objects is no word about one that 
   t.same(told('NotPlaced'), ['RefusedByCluster', 'Unschedulable'])
 })
 
+t.test('a reason with which a message begins is told once', async t => {
+  const message = 'ObjectConflict: 1 refused (1 copy): configmaps "shop/prices": space x owns it there'
+  const conditions = [{ type: 'Placed', status: 'False', reason: 'ObjectConflict', message }]
+  const told = text({
+    placements: { items: [placement('p', { resources: ['configmaps'] }, { status: { conditions } })] },
+  })
+  t.ok(told.includes(`  ! ${message}`), told.join('\n'))
+})
+
+t.test('a status that is asked for and does not come back is told of an object in several clusters', async t => {
+  const sets: DiscoveredResource = {
+    ...MAPS,
+    group: 'apps',
+    resource: 'deployments',
+    kind: 'Deployment',
+    subresources: ['status'],
+  }
+  const told = (wish: object, states: readonly string[], resource = sets, test: object = { objectNames: ['*'] }) => {
+    const [p] = [placement('p', test)]
+    const placements = { items: [{ ...p!, spec: { ...(p!.spec as object), ...wish } }] }
+    const workStatuses = { items: states.map((state, i) => workStatus(['florin', 'guilder', 'mark'][i]!, { state })) }
+    return why(facts({ resource, placements, workStatuses })).notes.map(({ message }) => message)
+  }
+  const one = { wantSingletonReportedState: true }
+  const all = { wantMultiWECReportedState: true }
+  t.match(told(one, ['Applied', 'Stale']), [/^it is in 2 clusters.*wantMultiWECReportedState/])
+  t.same(told(one, ['Applied', 'Conflict']), [], 'another space has the other')
+  t.same(told({}, ['Applied', 'Applied']), [], 'nobody asks')
+  t.same(told(one, ['Applied', 'Applied'], sets, { objectNames: ['other'] }), [], 'nobody asks for it')
+  t.same(told(all, ['Applied', 'Applied']), [])
+  t.match(told(all, ['Applied', 'Applied'], { ...sets, group: 'batch', resource: 'jobs' }), [/work status says$/])
+  t.same(told(one, ['Applied', 'Applied'], { ...sets, subresources: [] }), [], 'there is nothing to come back')
+})
+
 t.test('a server that tells nothing of single objects: what the placement names, and what is not known', async t => {
   const workStatuses = {
     items: [],
