@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { buildInfo } from '../../src/cli/buildInfo.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
-import { buildText } from '../../tools/release/buildFile.ts'
+import { buildText, releaseDate } from '../../tools/release/buildFile.ts'
 import { buildNpmPackage, pack } from '../../tools/release/npmPackage.ts'
 import { Api } from '../support/api.ts'
 import { run, startOrrery } from '../support/orrery.ts'
@@ -29,14 +29,14 @@ const AS_ON_WINDOWS = [
 const exec = promisify(execFile)
 const destination = temporaryDir(t)
 const built = join(destination, 'npm')
-await buildNpmPackage({ folder: built, build: await buildText() })
+await buildNpmPackage({ folder: built, build: await buildText(), date: releaseDate() })
 const tarball = pack(built, destination)
 
 t.test('it holds programs and data, no sources, no tests and no Node.js', async t => {
   const { stdout } = await exec('tar', ['-tzf', tarball])
   const files = stdout.trim().split('\n')
   const meant =
-    /^package\/(bin\/|dist\/|openapi\/(generated\/|protobufFields\.json)|build\.json|package\.json|README\.md|LICENSES?)/
+    /^package\/(bin\/|dist\/|man\/man1\/|openapi\/(generated\/|protobufFields\.json)|build\.json|package\.json|README\.md|LICENSES?)/
   t.strictSame(
     files.filter(file => !meant.test(file) || file.endsWith('.ts')),
     [],
@@ -88,6 +88,7 @@ t.test('npm installs it, also where it runs no scripts, as npm 12 by itself', as
   t.equal(code, 0, err)
   await assertRuns(t, prefix)
   await playedAsOnWindows(t, prefix)
+  t.match(readFileSync(join(prefix, 'share/man/man1/orrery-start.1'), 'utf8'), '.TH "ORRERY-START" "1"')
 })
 
 // `tools/node-releases DIR` fetches them.

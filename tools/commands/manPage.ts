@@ -3,8 +3,7 @@ import type { DescribedCommand } from './commandTree.ts'
 
 export interface ManFacts {
   version: string
-  /** `2026-11-22`. */
-  date: string
+  date: Date
 }
 
 /** By file name (`orrery-start.1`), the pages of a program: its own, and one of each command below it. */
@@ -23,7 +22,7 @@ function manPage(command: DescribedCommand, above: DescribedCommand | undefined,
   const name = nameOf(command)
   const seeAlso = [...(above ? [above] : []), ...commands].map(each => `.BR ${roff(nameOf(each))} (1)`)
   return [
-    `.TH "${name.toUpperCase()}" "1" "${date}" "Orrery ${version}" "Orrery"`,
+    `.TH "${name.toUpperCase()}" "1" "${date.toISOString().split('T')[0]}" "Orrery ${version}" "Orrery"`,
     '.SH NAME',
     `${roff(name)} \\- ${roff(description)}`,
     '.SH SYNOPSIS',

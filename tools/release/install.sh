@@ -41,5 +41,17 @@ case $code-$said in
 esac
 mv "$draft" "$to/orrery"
 for name in kubectl-ws kubectl-kubestellar kubectl_complete-ws kubectl_complete-kubestellar; do ln -sf orrery "$to/$name"; done
+# A folder of programs has its manual beside it: /usr/local/bin, and /usr/local/share/man.
+manual=
+case $to in
+  */bin)
+    for pages in "$here"/orrery-*-man.tar.gz; do
+      [ -f "$pages" ] || continue
+      manual=${to%/bin}/share/man
+      mkdir -p "$manual" && tar -xzf "$pages" -C "$manual" || fail "the manual pages cannot be written to $manual; the programs are installed"
+    done
+    ;;
+esac
 echo "$said"
 echo "installed in $to: orrery, kubectl-ws, kubectl-kubestellar, and what completes their command lines"
+[ -z "$manual" ] || echo "manual pages: $manual (man orrery-start)"

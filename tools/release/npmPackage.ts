@@ -7,7 +7,9 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import { BUILD_FILE } from '../../src/cli/buildInfo.ts'
 import { COMPLETE } from '../../src/cli/completion/shells.ts'
+import { programVersion } from '../../src/cli/programVersion.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
+import { writeManual } from '../commands/manual.ts'
 import { licensesOf } from '../licenses.ts'
 import { buildBundle, DIST } from './bundle.ts'
 import type { LINKS } from './links.ts'
@@ -44,9 +46,11 @@ export interface NpmPackageOptions {
   folder: string
   /** Text of build.json. */
   build: string
+  /** On its manual pages. */
+  date: Date
 }
 
-export async function buildNpmPackage({ folder, build }: NpmPackageOptions): Promise<void> {
+export async function buildNpmPackage({ folder, build, date }: NpmPackageOptions): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'bin'), { recursive: true })
   const inputs = await buildBundle(join(folder, DIST))
@@ -61,10 +65,11 @@ export async function buildNpmPackage({ folder, build }: NpmPackageOptions): Pro
     const text = `#!/usr/bin/env node\nrequire('./launcher.cjs')(${given})\n`
     writeFileSync(join(folder, `bin/${name}.cjs`), text, { mode: 0o755 })
   }
+  const pages = writeManual(join(folder, 'man'), { version: programVersion().version, date })
   writeFileSync(join(folder, BUILD_FILE), build)
   writeFileSync(join(folder, 'LICENSES.txt'), licensesOf(inputs))
   writeFileSync(join(folder, 'README.md'), README)
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), undefined, 2)}\n`)
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(pages), undefined, 2)}\n`)
 }
 
 /** Packs the folder; the path of the archive. */
@@ -75,12 +80,13 @@ export function pack(folder: string, destination: string): string {
   return join(destination, packed!.filename)
 }
 
-function manifest(): Record<string, unknown> {
+function manifest(pages: readonly string[]): Record<string, unknown> {
   const own = JSON.parse(readFileSync(join(PROGRAM_ROOT, 'package.json'), 'utf8')) as Record<string, unknown>
   const { name, version, description, license, type, dependencies } = own
   return {
     ...{ name, version, description, license, type },
     bin: Object.fromEntries(Object.keys(PROGRAMS).map(program => [program, `bin/${program}.cjs`])),
+    man: pages.map(path => `man/${path}`),
     engines: { node: ENGINES },
     dependencies: { [NATIVE]: (dependencies as Record<string, string>)[NATIVE] },
   }

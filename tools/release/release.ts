@@ -17,10 +17,11 @@ import {
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
-import { constants, createZstdCompress } from 'node:zlib'
+import { constants, createZstdCompress, gzipSync } from 'node:zlib'
 import { buildInfo } from '../../src/cli/buildInfo.ts'
 import { programVersion } from '../../src/cli/programVersion.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
+import { manual } from '../commands/manual.ts'
 import { buildText, releaseDate } from './buildFile.ts'
 import { buildImages } from './images.ts'
 import { buildKrew } from './krew.ts'
@@ -50,7 +51,7 @@ if (!build.includes('"gitTreeState":"clean"'))
   console.log('release: the tree differs from its commit, and the release says so')
 
 if (only.has('npm') || only.has('krew')) {
-  await buildNpmPackage({ folder: packageFolder, build })
+  await buildNpmPackage({ folder: packageFolder, build, date })
   pack(packageFolder, out)
 }
 if (['file', 'images', 'krew'].some(part => only.has(part))) {
@@ -59,6 +60,7 @@ if (['file', 'images', 'krew'].some(part => only.has(part))) {
   buildOneFile({ path: file, build, parts })
   writeFileSync(join(out, 'LICENSES.txt'), terms)
   copyFileSync(join(import.meta.dirname, 'install.sh'), join(out, 'install.sh'))
+  writeFileSync(join(out, `orrery-${version}-man.tar.gz`), manualArchive())
   if (only.has('file')) await compress(file)
   if (only.has('images')) images(terms)
   if (only.has('krew'))
@@ -73,6 +75,13 @@ for (const name of names)
 function refuse(why: string): never {
   console.error(`release: ${why}`)
   process.exit(1)
+}
+
+/** What install.sh unpacks where man(1) looks. */
+function manualArchive(): Buffer {
+  const pages = [...manual({ version, date })]
+  const entries = pages.map(([path, text]): TarEntry => ({ path, type: 'file', content: Buffer.from(text) }))
+  return gzipSync(tarFile(entries, date), { level: GZIP_LEVEL })
 }
 
 /** As a layout, and the same as one archive. */

@@ -17,7 +17,7 @@ t.test('docs/commands.md is of these commands; "npm run pages" writes it anew', 
 
 t.test('each command has a manual page that says all of its flags', async t => {
   for (const program of programs) {
-    const pages = manPages(program, { version: '1', date: '2026-11-22' })
+    const pages = manPages(program, { version: '1', date: new Date('2026-11-22') })
     for (const { path, options } of all(program)) {
       const page = pages.get(`${path.replaceAll(' ', '-')}.1`) ?? ''
       for (const { flags } of options) t.ok(page.includes(`.B ${flags.replaceAll('-', '\\-')}\n`), `${path} ${flags}`)
@@ -28,7 +28,7 @@ t.test('each command has a manual page that says all of its flags', async t => {
 const groff = '/usr/bin/groff'
 t.test('groff finds nothing wrong with them', { skip: !existsSync(groff) && 'there is no groff' }, async t => {
   const text = programs
-    .flatMap(program => [...manPages(program, { version: '1', date: '2026-11-22' }).values()])
+    .flatMap(program => [...manPages(program, { version: '1', date: new Date('2026-11-22') }).values()])
     .join('')
   const shown = execFileSync(groff, ['-man', '-Tutf8', '-ww', '-z'], { input: text, encoding: 'utf8', stdio: 'pipe' })
   t.equal(shown, '')

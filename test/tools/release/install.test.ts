@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { LINKS } from '../../../tools/release/links.ts'
+import { tarFile } from '../../../tools/release/tarFile.ts'
 import { run } from '../../support/orrery.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../../tools/release/install.sh')
@@ -28,6 +30,18 @@ t.test('it installs the file with the links that make it the plugins', async t =
   t.match(await install('to'), { code: 0, out: /^orrery 1\.2\.3\ninstalled in / })
   t.strictSame(readdirSync(join(folder, 'to')).sort(), LINKED)
   for (const name of LINKS) t.equal(readlinkSync(join(folder, 'to', name)), 'orrery')
+})
+
+t.test('it puts the manual pages where man looks for those of such a folder', async t => {
+  const { folder, install } = release(t, GOOD)
+  const date = new Date('2026-11-22')
+  const page = { path: 'man1/orrery-start.1', type: 'file', content: Buffer.from('a page') } as const
+  writeFileSync(join(folder, 'orrery-1.2.3-man.tar.gz'), gzipSync(tarFile([page], date)))
+  t.notMatch((await install('to')).out, /^manual pages/m, 'beside any other folder there is no place for them')
+  mkdirSync(join(folder, 'local/bin'), { recursive: true })
+  const { code, out } = await install('local/bin')
+  t.match({ code, out }, { code: 0, out: /^manual pages: .*\/local\/share\/man \(man orrery-start\)$/m })
+  t.equal(readFileSync(join(folder, 'local/share/man/man1/orrery-start.1'), 'utf8'), 'a page')
 })
 
 const says = (text: string, code: number): string => `#!/bin/sh\necho "${text}" >&2\nexit ${code}\n`
