@@ -10,6 +10,7 @@ import { parse } from 'yaml'
 import { Distribution } from '../../src/apimachinery/distribution.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { metricsOf } from '../../src/syncer/syncerStatus.ts'
+import { sectionOf, typedIn } from '../e2e/support/typedIn.ts'
 import { lacking } from '../support/aptPrograms.ts'
 import { startTestServer } from '../support/server.ts'
 
@@ -54,6 +55,13 @@ t.test('promtool has nothing against them, and the alerts come when they should'
   ]) {
     const { code, said } = promtool(...args)
     t.equal(code, 0, `${args.join(' ')}: ${said}`)
+  }
+  const page = readFileSync(join(PROGRAM_ROOT, 'docs/operations.md'), 'utf8')
+  const typed = typedIn(sectionOf(page, '## Watching it'))
+  t.ok(typed.length > 1)
+  for (const command of typed) {
+    const { status, stderr } = spawnSync('bash', ['-ec', command], { cwd: PROGRAM_ROOT, encoding: 'utf8' })
+    t.equal(status, 0, `${command}: ${stderr}`)
   }
   // what Grafana asks, as rules: its own words stand for numbers and names
   const asked = shown.map((expr, i) => ({

@@ -13,7 +13,7 @@ import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 import { noKubectl } from './support/example1.ts'
-import { sectionOf, typedIn } from './support/typedIn.ts'
+import { sectionOf, shellBlocks, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
@@ -88,8 +88,16 @@ t.test(
     t.match(await budgets('root:espw', mailbox), { 'tenancy.kcp.io/budget-upsynced-objects': '50k' })
     const [columns = ''] = commandsIn('### Center and syncers of different releases')
     t.match(await type(columns), /SYNCER +.*SUPPORTED.*\nflorin /)
+    await type('kubectl ws root:wmw1 && kubectl create namespace app && kubectl create configmap big -n app')
     t.equal(await audited.end('SIGTERM'), 0)
     t.match(readFileSync(join(dir, 'var/log/orrery/audit.log'), 'utf8'), '"name":"shops-edit"')
+
+    const [takenOut, ...others] = shellBlocks(PAGE).filter(each => each.heading === '## A server that does not come up')
+    t.same(others, [])
+    await type(`cd ${dir}\n${takenOut!.script.replaceAll('--data-dir DIR', '--data-dir /var/lib/orrery')}`)
+    t.match(JSON.parse(readFileSync(join(dir, 'kept.json'), 'utf8')), { kind: 'ConfigMap', metadata: { name: 'big' } })
+    const again = await type('orrery store stats --data-dir /var/lib/orrery')
+    t.match(again, /configmaps/)
 
     const [backup = ''] = commandsIn('## Backup and restore')
     await type(backup)

@@ -1,4 +1,7 @@
-/** The recipes of docs/placement.md, as they stand there, with a real server, clusters and syncers. */
+/**
+ * What docs/placement.md says to type, recipes and all, as it stands there, with a real server, clusters and syncers; and what
+ * docs/api.md says about an EdgePlacement.
+ */
 import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +13,7 @@ import { is } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
+import { shellBlocks } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const ROLLOUT = `
@@ -48,10 +52,9 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
       )
     })
   const page = readFileSync(join(ROOT, 'docs/placement.md'), 'utf8')
-  const recipes = page.slice(page.indexOf('## Recipes'))
-  const blocks = [...recipes.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
-  const [both = '', forth = '', back = '', rollout = '', git = '', helm = ''] = blocks
-  t.equal(blocks.length, 6)
+  const blocks = shellBlocks(page).map(({ script }) => script)
+  const [views = '', waits = '', both = '', forth = '', back = '', rollout = '', git = '', helm = ''] = blocks
+  t.equal(blocks.length, 8)
   const price = (coffee: string): Promise<KubeObject | undefined> =>
     until(florin.cluster, MAPS, PRICES, is('data', { coffee }))
 
@@ -90,6 +93,26 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
     code: 0,
     told: /StatusWithheld: it is in 2 clusters/,
   })
+
+  const looks = views.split('\n')
+  const watch = looks.filter(line => / -w$/.test(line))
+  t.match(await run(`kubectl ws root:shop\n${looks.filter(line => !watch.includes(line)).join('\n')}`), {
+    code: 0,
+    told: /Name: +shop\n[\s\S]*imw1\.florin:deployments\.apps:web/,
+  })
+  t.equal(watch.length, 1)
+  await Program.spawned(t, 'env', [`KUBECONFIG=${KUBECONFIG}`, ...watch[0]!.split(' ')]).said('florin')
+  t.match(await run(waits), { code: 0, told: /(condition met\n[\s\S]*){3}/ })
+  const api = shellBlocks(readFileSync(join(ROOT, 'docs/api.md'), 'utf8'))
+  t.equal(api.length, 2)
+  for (const { script } of api)
+    t.match(
+      await run(script.replaceAll(/edgeplacement prices|=NAME$/gm, found => found.replace(/prices|NAME/, 'shop'))),
+      {
+        code: 0,
+        told: /shop/,
+      },
+    )
 
   t.match(await run(git), { code: 0, told: /^yes$/m })
   t.match(await run(helm), { code: 0, told: /web-config/ })

@@ -8,9 +8,9 @@ import t, { type Test } from 'tap'
 import { run } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { freePort } from '../syncer/support/processes.ts'
+import { freePort, Program } from '../syncer/support/processes.ts'
 import { noKubectl } from './support/example1.ts'
-import { typedIn } from './support/typedIn.ts'
+import { sectionOf, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'README.md'), 'utf8')
@@ -24,6 +24,16 @@ const PATIENT: Readonly<Record<string, string>> = {
 }
 
 t.setTimeout(FILE_LIMIT_MS)
+
+t.test('its second command starts a server', { timeout: FILE_LIMIT_MS }, async t => {
+  const [first, second, ...more] = typedIn(sectionOf(PAGE, '## Two commands'))
+  t.strictSame([first, second, more], ['npm ci && npm run demo', 'bin/orrery start', []])
+  const port = await freePort()
+  const set = [`ORRERY_DATA_DIR=${temporaryDir(t)}`, `ORRERY_SECURE_PORT=${port}`]
+  const server = Program.spawned(t, 'env', ['-C', ROOT, ...set, ...second!.split(' ')])
+  await server.said(`orrery ready: https://127.0.0.1:${port}`)
+  t.equal(await server.end('SIGTERM'), 0)
+})
 
 t.test('its first command ends well', { timeout: FILE_LIMIT_MS }, async t => {
   t.match(PAGE, '```sh\nnpm ci && npm run demo\n```')

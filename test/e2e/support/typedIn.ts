@@ -5,6 +5,28 @@ export function typedIn(markdown: string): string[] {
   return blocks.flatMap(block => block.match(/^(?:.*<<'?END'?\n(?:.*\n)*?END|(?:.*\\\n)*.+)$/gm) ?? [])
 }
 
+export interface ShellBlock {
+  /** Of the section that it stands in, with its `#`. */
+  heading: string
+  /** Without the indent of a list that it is part of. */
+  script: string
+}
+
+/** The `sh` blocks of a page. @throws Error for another name of a shell, which no test would look for */
+export function shellBlocks(markdown: string): ShellBlock[] {
+  const blocks: ShellBlock[] = []
+  let heading = ''
+  for (const [, title, indent = '', language, text = ''] of markdown.matchAll(
+    /^(#+ [^\n]*)$|^( *)```(\w*)\n(.*?)^ *```$/gms,
+  )) {
+    if (title !== undefined) heading = title
+    else if (/^(bash|shell|console|zsh|shellsession)$/.test(language!))
+      throw new Error(`${heading}: write sh, not ${language}`)
+    else if (language === 'sh') blocks.push({ heading, script: text.replaceAll(new RegExp(`^${indent}`, 'gm'), '') })
+  }
+  return blocks
+}
+
 /** The text of a section, heading left out, without the sections below it. @throws Error when there is none */
 export function sectionOf(page: string, heading: string): string {
   const [, found] = page.split(`\n${heading}\n`)

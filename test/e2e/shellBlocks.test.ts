@@ -1,0 +1,87 @@
+/** Whatever a page says to type, some test types: a block that is added to a page has to be added here, with who does so. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { shellBlocks } from './support/typedIn.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const README = 'test/e2e/readmePage.test.ts'
+const TOUR = '## Five minutes with Orrery'
+const SERVER = 'test/e2e/operationsServer.test.ts'
+const CLUSTERS = 'test/e2e/operationsPage.test.ts'
+const INSTALL = 'test/e2e/installPage.test.ts'
+
+/** A test that goes through all blocks of a page, how many they may be, and fails on one that it does not know. */
+const WHOLE: Readonly<Record<string, string>> = {
+  'docs/answers.md': 'test/e2e/kubestellarAnswers.test.ts',
+  'docs/api.md': 'test/e2e/placementRecipes.test.ts',
+  'docs/kubernetes.md': 'test/e2e/kubernetesPage.test.ts',
+  'docs/onboarding.md': 'test/e2e/onboardingPage.test.ts',
+  'docs/placement.md': 'test/e2e/placementRecipes.test.ts',
+  'docs/security.md': 'test/security/securityPage.test.ts',
+}
+
+/** Else by section: how many blocks it has, and a test that types them, which has its heading, or that of the section above. */
+const SECTIONS: Readonly<
+  Record<string, Readonly<Record<string, readonly [blocks: number, test: string, above?: string]>>>
+> = {
+  'README.md': {
+    '## Two commands': [2, README],
+    '### 1. A server': [2, README, TOUR],
+    '### 2. Two spaces': [2, README, TOUR],
+    '### 3. A cluster joins': [4, README, TOUR],
+    '### 4. A workload is placed': [3, README, TOUR],
+    '### 5. All spaces at once': [1, README, TOUR],
+    '### 6. Away with it': [2, README, TOUR],
+  },
+  'docs/install.md': {
+    '# Install': [1, INSTALL],
+    '## One file': [1, INSTALL],
+    '## Completion and manual pages': [1, INSTALL],
+    '## npm': [1, INSTALL],
+    '## krew': [1, INSTALL],
+    '## Images': [2, INSTALL],
+    '## Clone': [1, INSTALL],
+  },
+  'docs/operations.md': {
+    '## Run': [1, SERVER],
+    '### As a service': [2, SERVER],
+    '## Kubeconfigs and users': [2, SERVER],
+    '### A team of its own': [2, 'test/e2e/teamRecipe.test.ts'],
+    '## Audit log': [1, SERVER],
+    '## Bring a cluster in': [5, CLUSTERS],
+    '### Which mailbox a cluster is served from': [1, CLUSTERS],
+    '### What a cluster refuses': [2, CLUSTERS],
+    '## Let a space place': [2, CLUSTERS],
+    '## Take a cluster out': [2, CLUSTERS],
+    '### Pause a cluster': [1, CLUSTERS],
+    "### Syncers' credentials": [1, CLUSTERS],
+    '## Backup and restore': [1, SERVER],
+    '## A server that does not come up': [1, SERVER],
+    '### Center and syncers of different releases': [1, SERVER],
+    '## Watching it': [1, 'test/deploy/observed.test.ts'],
+    '### Budgets': [1, SERVER],
+  },
+}
+
+t.test('each shell block of a page is typed by a test', async t => {
+  const docs = readdirSync(join(ROOT, 'docs')).filter(file => file.endsWith('.md'))
+  for (const page of ['README.md', ...docs.map(file => `docs/${file}`)]) {
+    const blocks = shellBlocks(readFileSync(join(ROOT, page), 'utf8'))
+    const whole = WHOLE[page]
+    if (whole !== undefined) {
+      t.ok(blocks.length > 0, `${page} has blocks`)
+      t.match(readFileSync(join(ROOT, whole), 'utf8'), page.replace('docs/', ''), `${whole} reads ${page}`)
+      continue
+    }
+    const found = Object.entries(Object.groupBy(blocks, ({ heading }) => heading))
+    const known = SECTIONS[page] ?? {}
+    t.strictSame(
+      Object.fromEntries(found.map(([heading, each = []]) => [heading, each.length])),
+      Object.fromEntries(Object.entries(known).map(([heading, [count]]) => [heading, count])),
+      `${page}: blocks by section`,
+    )
+    for (const [heading, [, test, named = heading]] of Object.entries(known))
+      t.ok(readFileSync(join(ROOT, test), 'utf8').includes(named), `${test} names ${heading}`)
+  }
+})
