@@ -6,7 +6,7 @@ import { sourceNumber } from '../support/sourceNumber.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
-const OPTIONS = ['src/cli/main.ts', 'src/cli/accessFlags.ts']
+const OPTIONS = ['src/cli/commandSettings.ts', 'src/cli/accessFlags.ts']
   .map(file => readFileSync(join(ROOT, file), 'utf8'))
   .join('')
 
