@@ -43,7 +43,7 @@ export const LOG: readonly Setting[] = [
   },
   {
     flags: '--log-format <format>',
-    description: 'form of the log: text for people, json; default: text on a terminal, else json',
+    description: 'form of the log: text for people, json, or auto (text on a terminal, else json); default: auto',
   },
 ]
 

@@ -1,5 +1,6 @@
 /** The way from a SyncTarget to its mailbox space and the syncer's credential for it. */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { didYouMean } from '../../apimachinery/nearest.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { CLUSTER_ANNOTATION, WORKSPACES } from '../../apimachinery/resources.ts'
@@ -21,10 +22,26 @@ export interface FoundSyncTarget {
   readonly mailbox: string
 }
 
-/** @throws StatusError NotFound */
-export async function findSyncTarget(inventory: SpaceClient, name: string): Promise<FoundSyncTarget> {
+/** Names that are looked at for one that may have been meant. */
+const ALIKE_PAGE = 2_000
+
+/**
+ * Of the inventory space at a path.
+ * @throws CommandError that names the space, and SyncTargets there with names like this one, when there is none
+ */
+export async function findSyncTarget(client: Client, path: string, name: string): Promise<FoundSyncTarget> {
   if (name === '') throw new CommandError('the name of the SyncTarget is empty')
-  return foundIn(await inventory.get(SYNC_TARGETS, { name }))
+  const inventory = client.in(path)
+  try {
+    return foundIn(await inventory.get(SYNC_TARGETS, { name }))
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound') || error.details?.kind !== SYNC_TARGETS.resource) throw error
+    const { items } = await inventory.list(SYNC_TARGETS, { limit: ALIKE_PAGE })
+    const known = items.map(({ metadata }) => metadata.name ?? '')
+    const hint = known.length === 0 ? '; there is none: "kubectl kubestellar ensure location" makes one' : ''
+    const message = `${path} has no SyncTarget "${name}"${hint}${didYouMean(name, known)}`
+    throw new CommandError(message, 1, { cause: error })
+  }
 }
 
 /** What a SyncTarget tells of its mailbox. */

@@ -68,7 +68,7 @@ export async function prepForSyncer(
     throw new CommandError('--syncer-proxy-url is no http:// or https:// URL')
   const base = options.syncerServer === undefined ? session.base : baseUrl(options.syncerServer)
   const { client } = session
-  const syncTarget = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
+  const syncTarget = await findSyncTarget(client, await pathOf(session, options.imw), name)
   const mailboxId = await waitForMailbox({
     client,
     espw: await pathOf(session, options.espw || MAILBOX_PARENT),

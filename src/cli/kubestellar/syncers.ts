@@ -270,7 +270,7 @@ async function open(
   agree: () => Promise<void> = async () => {},
 ): Promise<Opened> {
   const { client } = session
-  const target = await findSyncTarget(client.in(await pathOf(session, options.imw)), name)
+  const target = await findSyncTarget(client, await pathOf(session, options.imw), name)
   await agree()
   const id = await waitForMailbox({
     client,

@@ -62,6 +62,11 @@ export class KubeconfigFiles {
     return this.#files.map(file => file.path)
   }
 
+  /** Names of all contexts, in their order. */
+  get contexts(): string[] {
+    return [...new Set(this.#files.flatMap(({ document }) => namesOf(document, 'contexts')))]
+  }
+
   /** `''` when no file names one. */
   get currentContext(): string {
     for (const { document } of this.#files) {

@@ -9,6 +9,14 @@ export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
 export const documentOption = () =>
   new Option('-o, --output <format>', 'a document for programs').choices(['json', 'yaml'])
 
+/** `-o` of commands that print spaces. */
+export const namesOption = () =>
+  new Option('-o, --output <format>', 'a document for programs; name: paths alone').choices(['json', 'yaml', 'name'])
+
+export interface NamesOptions {
+  output?: 'json' | 'yaml' | 'name'
+}
+
 export interface DocumentOptions {
   output?: 'json' | 'yaml'
 }

@@ -10,9 +10,10 @@ import { confirmable } from './confirm.ts'
 import { type CreateOptions, createCommand, createContextCommand, ensureCommand } from './create.ts'
 import { type DeleteOptions, deleteCommand } from './delete.ts'
 import { ABOVE_ROOT, BAD_PATH, exitCodes } from './exitCodes.ts'
-import { type DocumentOptions, documentOption } from './output.ts'
+import { type DocumentOptions, documentOption, type NamesOptions, namesOption } from './output.ts'
 import { createProgram, runProgram, type Terminal } from './runProgram.ts'
 import type { SessionOptions } from './session.ts'
+import { ROOT_SPACE } from './spacePath.ts'
 import { listCommand, treeCommand } from './tree.ts'
 import { type UseOptions, useSpace } from './use.ts'
 
@@ -92,12 +93,12 @@ export function wsProgram(terminal: Terminal): Command {
   withKubeconfig(program.command('tree'))
     .description('print the workspaces below the current one, all levels')
     .option('-f, --full', 'print whole paths')
-    .addOption(documentOption())
+    .addOption(namesOption())
     .action(options => treeCommand(options, terminal))
   withKubeconfig(program.command('list'))
     .description('print the workspaces in the current one')
-    .addOption(documentOption())
-    .action((options: SessionOptions & DocumentOptions) => listCommand(options, terminal))
+    .addOption(namesOption())
+    .action((options: SessionOptions & NamesOptions) => listCommand(options, terminal))
   withKubeconfig(program.command('budget'))
     .description('print what the current workspace and those in it hold, with all below them, and may hold')
     .addOption(documentOption())
@@ -110,8 +111,14 @@ async function explained(entered: Promise<void>, path: string | undefined, progr
   try {
     await entered
   } catch (error) {
-    const command = path === undefined ? undefined : nearest(path, commandsOf(program))[0]
-    if (!(error instanceof CommandError) || command === undefined) throw error
+    if (!(error instanceof CommandError) || path === undefined) throw error
+    const [top = '', ...below] = path.split(':')
+    if (nearest(top, [ROOT_SPACE]).length > 0 && top !== ROOT_SPACE) {
+      const meant = [ROOT_SPACE, ...below].join(':')
+      throw new CommandError(`${error.message}; did you mean "${meant}"?`, error.exitCode, { cause: error })
+    }
+    const [command] = nearest(path, commandsOf(program))
+    if (command === undefined) throw error
     throw new CommandError(`${error.message}; did you mean the command "${command}"?`, error.exitCode, { cause: error })
   }
 }

@@ -11,6 +11,9 @@ import { CommandError } from './commandError.ts'
 import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
 
+/** Contexts that a message offers. */
+const NAMED = 5
+
 export interface SessionOptions {
   /** `--kubeconfig` */
   kubeconfig?: string
@@ -54,7 +57,7 @@ async function openSession({ kubeconfig, context, warn }: SessionOptions): Promi
   const paths = kubeconfigPaths(kubeconfig, process.env.KUBECONFIG)
   const files = await KubeconfigFiles.read(paths)
   const name = context ?? files.currentContext
-  if (name === '') throw new CommandError('no context is current in the kubeconfig; name one with --context')
+  if (name === '') throw noCurrentContext(files)
   const loaded = await load(files, name)
   const options = {
     ...loaded.options,
@@ -65,6 +68,16 @@ async function openSession({ kubeconfig, context, warn }: SessionOptions): Promi
   const { base, space, namespace } = loaded
   const { server } = loaded.options
   return { paths, context: name, base, server, space, namespace, options, client: httpClient(options) }
+}
+
+function noCurrentContext({ paths, contexts }: KubeconfigFiles): CommandError {
+  const why = `no context is current in ${paths.join(', ')}`
+  const [first] = contexts
+  if (first === undefined)
+    return new CommandError(`${why}, and none is there; "orrery kubeconfig" prints one that has some`)
+  const more = contexts.length > NAMED ? ', …' : ''
+  const remedy = `run "kubectl config use-context ${first}" or name one with --context`
+  return new CommandError(`${why}; ${remedy}; there is: ${contexts.slice(0, NAMED).join(', ')}${more}`)
 }
 
 async function load(files: KubeconfigFiles, context: string): Promise<LoadedKubeconfig> {

@@ -1,6 +1,6 @@
 /** Spaces as the server knows them: whether one may be entered, making one, waiting for one. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { didYouMean } from '../../apimachinery/nearest.ts'
+import { nearest as alike, didYouMean } from '../../apimachinery/nearest.ts'
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
@@ -170,6 +170,8 @@ async function nearest(client: Client, path: string): Promise<string> {
     return `; the nearest workspace that exists is "${at}"${await alikeBelow(client, at, name)}`
   }
   if (path.startsWith(`${ROOT_SPACE}:`)) return ''
+  const [top = '', ...below] = path.split(':')
+  if (alike(top, [ROOT_SPACE]).length > 0) return `; did you mean ":${[ROOT_SPACE, ...below].join(':')}"?`
   const fromRoot = `${ROOT_SPACE}:${path}`
   return (await exists(client, fromRoot)) ? `; did you mean ":${fromRoot}"?` : ''
 }

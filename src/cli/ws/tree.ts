@@ -4,7 +4,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
-import { columns, type DocumentOptions, listOf, printDocument } from './output.ts'
+import { columns, listOf, type NamesOptions, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { splitPath } from './spacePath.ts'
@@ -22,11 +22,15 @@ const PAGE = 500
 const HIDDEN = { children: ' (you may not list workspaces here)', space: ' (no access)' }
 
 export async function treeCommand(
-  options: SessionOptions & DocumentOptions & { full?: boolean },
+  options: SessionOptions & NamesOptions & { full?: boolean },
   terminal: Terminal,
 ): Promise<void> {
   await withSession(options, async session => {
     const root = await growTree(session.client, await currentPath(session))
+    if (options.output === 'name') {
+      for (const path of pathsOf(root)) terminal.out(path)
+      return
+    }
     if (options.output !== undefined)
       return printDocument({ apiVersion: ANSWERS_VERSION, kind: 'SpaceTree', ...root }, options.output, terminal)
     terminal.out('.')
@@ -50,6 +54,10 @@ async function growTree(client: Client, path: string): Promise<TreeNode> {
   }
 }
 
+function pathsOf({ path, children }: TreeNode): string[] {
+  return [path, ...children.flatMap(pathsOf)]
+}
+
 /** One line for each node. `full`: whole paths instead of names. */
 export function drawTree(nodes: readonly TreeNode[], full: boolean, indent = ''): string[] {
   return nodes.flatMap((node, index) => {
@@ -60,10 +68,14 @@ export function drawTree(nodes: readonly TreeNode[], full: boolean, indent = '')
   })
 }
 
-export async function listCommand(options: SessionOptions & DocumentOptions, terminal: Terminal): Promise<void> {
+export async function listCommand(options: SessionOptions & NamesOptions, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
     const path = await currentPath(session)
     const { items } = await listAll(session.client.in(path), WORKSPACES, { limit: PAGE })
+    if (options.output === 'name') {
+      for (const { metadata } of items) terminal.out(`${path}:${metadata.name}`)
+      return
+    }
     if (options.output !== undefined) return printDocument(listOf(items), options.output, terminal)
     if (items.length === 0) terminal.err(`No workspaces found in ${path}.`)
     else for (const line of columns([['NAME', 'TYPE', 'PHASE', 'URL'], ...items.map(rowOf)])) terminal.out(line)

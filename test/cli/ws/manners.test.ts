@@ -1,5 +1,5 @@
 /** How the plugins behave towards people and scripts: what destroys asks, slips are understood, documents for programs. */
-import { copyFileSync, readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -124,6 +124,45 @@ t.test('slips are understood', async t => {
     code: 1,
     err: [/workspace "root:tre" not found.*; did you mean the command "tree"\?$/],
   })
+  t.match(await run('ws rot'), { code: 1, err: [/workspace "root:rot" not found.*; did you mean "root"\?$/] })
+  t.match(await run('ws rooot:imw1'), { code: 1, err: [/not found.*; did you mean "root:imw1"\?$/] })
+  t.match(await run('ws :rot:imw1'), { code: 1, err: [/workspace "rot:imw1" not found; did you mean ":root:imw1"\?$/] })
+  const sought = 'kubestellar prep-for-syncer florim --imw root:imw1'
+  t.match(await run(sought), {
+    code: 1,
+    err: ['Error: root:imw1 has no SyncTarget "florim"; did you mean "florin"?'],
+  })
+  t.match(await run('kubestellar prep-for-syncer zebra --imw root:imw1'), {
+    code: 1,
+    err: ['Error: root:imw1 has no SyncTarget "zebra"'],
+  })
+})
+
+t.test('where no context is current it says in which file, and what to do', async t => {
+  const text = readFileSync(main, 'utf8')
+  writeFileSync(main, text.replace(/^current-context: .*$/m, ''))
+  t.match(await run('ws tree'), {
+    code: 1,
+    err: [
+      /^Error: no context is current in \S+\/main; run "kubectl config use-context \S+" or name one with --context; there is: /,
+    ],
+  })
+  writeFileSync(main, 'apiVersion: v1\nkind: Config\n')
+  t.match(await run('ws tree'), {
+    code: 1,
+    err: [/no context is current in \S+\/main, and none is there; "orrery kubeconfig"/],
+  })
+  writeFileSync(main, text)
+})
+
+t.test('names alone, for scripts', async t => {
+  await run('ws root')
+  const { out } = await run('ws tree -o name')
+  t.match(out.slice(0, 2), ['root', /^root:\w+$/])
+  t.match(
+    (await run('ws list -o name')).out,
+    out.filter(path => path.split(':').length === 2),
+  )
 })
 
 t.test('without a path it says from where it goes home', async t => {
