@@ -3,6 +3,7 @@ import type { Attack } from '../attack.ts'
 import { bodies } from './bodies.ts'
 import { cel } from './cel.ts'
 import { connections } from './connections.ts'
+import { counts } from './counts.ts'
 import { crowds } from './crowds.ts'
 import { definitions } from './definitions.ts'
 import { placement } from './placement.ts'
@@ -21,6 +22,7 @@ export const families: Readonly<Record<string, readonly Attack[]>> = {
   bodies,
   writes,
   references,
+  counts,
   placement,
   crowds,
   webhooks,

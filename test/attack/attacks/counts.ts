@@ -1,0 +1,166 @@
+/** Very many small things of which each costs a little whenever something else is written. */
+import { type Attack, attack } from '../attack.ts'
+import { crowd, type Ground } from '../ground.ts'
+
+const ADMISSION = 'apis/admissionregistration.k8s.io/v1'
+const CORE = 'api/v1/namespaces/default'
+const PROTOBUF = 'application/vnd.kubernetes.protobuf'
+const MAPS = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }
+const SPEC = { containers: [{ name: 'c', image: 'i' }] }
+
+const map = (bytes: number): object => ({ metadata: { generateName: 'c-' }, data: { a: 'x'.repeat(bytes) } })
+
+/** A length-delimited field of a Protobuf message. */
+function field(number: number, ...parts: (string | Buffer)[]): Buffer {
+  const content = Buffer.concat(parts.map(part => Buffer.from(part)))
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)])
+  return Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(content.length)]), content])
+}
+
+function enveloped(apiVersion: string, kind: string, ...raw: Buffer[]): Buffer {
+  return Buffer.concat([Buffer.from('k8s\0'), field(1, field(1, apiVersion), field(2, kind)), field(2, ...raw)])
+}
+
+async function policies({ alice, space, size }: Ground): Promise<void> {
+  const values = Array.from({ length: 100 }, (_, i) => `v${i}`)
+  const objectSelector = { matchExpressions: [{ key: 'a', operator: 'NotIn', values }] }
+  const matchConstraints = { resourceRules: [MAPS], objectSelector }
+  const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
+  await crowd(size(1000, 5), 16, async i => {
+    const spec = { failurePolicy: 'Ignore', matchConstraints, paramKind, validations: [{ expression: 'true' }] }
+    const name = `greedy-${i}`
+    await alice.must({
+      path: `${space.prefix}/${ADMISSION}/validatingadmissionpolicies`,
+      body: { metadata: { name }, spec },
+    })
+    const binding = {
+      policyName: name,
+      validationActions: ['Audit'],
+      paramRef: { selector: { matchLabels: { a: 'b' } }, parameterNotFoundAction: 'Allow' },
+    }
+    const path = `${space.prefix}/${ADMISSION}/validatingadmissionpolicybindings`
+    await alice.must({ path, body: { metadata: { name }, spec: binding } })
+  })
+  await crowd(size(200, 2), 16, () => alice.must({ path: space.maps, body: map(200_000) }))
+}
+
+export const counts: readonly Attack[] = [
+  attack('many-policies', {
+    does: '1,000 policies with selectors and parameters to be looked for, met by a large object while one of them changes',
+    prepare: policies,
+    run: async ({ alice, space, size }) => {
+      await alice.must({
+        method: 'PATCH',
+        path: `${space.prefix}/${ADMISSION}/validatingadmissionpolicies/greedy-1`,
+        type: 'application/merge-patch+json',
+        body: { metadata: { labels: { a: `v${Math.trunc(Math.random() * 1e6)}` } } },
+      })
+      await crowd(size(2, 1), 2, () => alice.send({ path: `${space.maps}?dryRun=All`, body: map(500_000) }))
+    },
+    keepsMb: 250,
+  }),
+  attack('many-webhooks', {
+    does: '3,000 webhooks that may not be called, met by an object of 900 KB',
+    prepare: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/${ADMISSION}/validatingwebhookconfigurations`
+      await crowd(size(6, 1), 2, async i => {
+        const webhooks = Array.from({ length: size(500, 20) }, (_, k) => ({
+          name: `w${k}.example.com`,
+          clientConfig: { url: 'https://169.254.169.254/' },
+          rules: [MAPS],
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Ignore',
+        }))
+        await alice.must({ path, body: { metadata: { name: `greedy-${i}` }, webhooks } })
+      })
+    },
+    run: async ({ alice, space, size }) =>
+      await crowd(size(4, 1), 4, () => alice.send({ path: `${space.maps}?dryRun=All`, body: map(900_000) })),
+    keepsMb: 60,
+  }),
+  attack('quota-scopes', {
+    does: '100 ResourceQuotas of as many scopes over 3,000 Pods, and one more',
+    prepare: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/${CORE}/pods`
+      await crowd(size(3000, 10), 16, () =>
+        alice.must({ path, body: { metadata: { generateName: 'q-' }, spec: SPEC } }),
+      )
+    },
+    run: async ({ alice, space, size }) => {
+      const tag = Math.random().toString(36).slice(2)
+      await crowd(size(100, 4), 8, async i => {
+        const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'NotIn', values: [`${tag}-${i}`] }]
+        const spec = { hard: { pods: '1000000' }, scopeSelector: { matchExpressions } }
+        await alice.must({
+          path: `${space.prefix}/${CORE}/resourcequotas`,
+          body: { metadata: { name: `${tag}-${i}` }, spec },
+        })
+      })
+      const body = { metadata: { generateName: 'q-' }, spec: SPEC }
+      await alice.must({ path: `${space.prefix}/${CORE}/pods?dryRun=All`, body })
+      await alice.must({ method: 'DELETE', path: `${space.prefix}/${CORE}/resourcequotas` })
+    },
+    keepsMb: 100,
+  }),
+  attack('disruption-budgets', {
+    does: '1,000 PodDisruptionBudgets with selectors of 800 values, and evictions',
+    prepare: async ({ alice, space, size }) => {
+      const values = Array.from({ length: 40 }, (_, i) => `v${i}`)
+      const matchExpressions = Array.from({ length: 20 }, (_, i) => ({ key: `k${i}`, operator: 'In', values }))
+      const path = `${space.prefix}/apis/policy/v1/namespaces/default/poddisruptionbudgets`
+      const spec = { minAvailable: 1, selector: { matchExpressions } }
+      await crowd(size(1000, 5), 16, i => alice.must({ path, body: { metadata: { name: `b${i}` }, spec } }))
+    },
+    run: async ({ alice, space, size }) => {
+      const pods = `${space.prefix}/${CORE}/pods`
+      await crowd(size(4, 1), 2, async () => {
+        const name = Math.random().toString(36).slice(2)
+        await alice.must({ path: pods, body: { metadata: { name }, spec: SPEC } })
+        const type = 'application/merge-patch+json'
+        const running = { status: { phase: 'Running' } }
+        await alice.must({ method: 'PATCH', path: `${pods}/${name}/status`, type, body: running })
+        await alice.must({ path: `${pods}/${name}/eviction`, body: { metadata: { name } } })
+      })
+    },
+    keepsMb: 40,
+  }),
+  attack('protobuf-fields', {
+    does: 'Protobuf of 1,400,000 fields that nobody knows, beside the message, within it, in JSON and in an object inside',
+    run: async ({ alice, space, size }) => {
+      const unknown = Buffer.alloc(size(2_800_000, 300_000), Buffer.from([0x78, 0]))
+      const list = `[${'{},'.repeat(size(900_000, 110_000))}{}]`
+      const plain = enveloped('v1', 'ConfigMap', field(1, field(1, 'a')))
+      const revisions = `${space.prefix}/apis/apps/v1/namespaces/default/controllerrevisions`
+      const revision = (data: Buffer): Buffer =>
+        enveloped('apps/v1', 'ControllerRevision', field(1, field(1, 'a')), field(2, field(1, data)))
+      const asked: readonly [path: string, body: Buffer][] = [
+        [space.maps, Buffer.concat([plain, unknown])],
+        [space.maps, enveloped('v1', 'ConfigMap', field(1, field(1, 'a')), unknown)],
+        [space.maps, enveloped('v1', 'ConfigMap', field(1, field(1, 'a'), field(17, field(7, field(1, list)))))],
+        [revisions, revision(Buffer.concat([plain, unknown]))],
+        [revisions, revision(Buffer.from(list))],
+      ]
+      await crowd(size(40, 5), 8, i => {
+        const [path, body] = asked[i % asked.length]!
+        return alice.send({ path: `${path}?dryRun=All`, body, type: PROTOBUF })
+      })
+    },
+    hears: [413],
+  }),
+  attack('long-names', {
+    does: 'Pods with an iSCSI name that begins anew everywhere, and with thousands of long quantities',
+    run: async ({ alice, space, size }) => {
+      const iqn = 'iqn.2001-04.'.repeat(size(200_000, 20_000))
+      const volumes = [{ name: 'v', iscsi: { targetPortal: '10.0.0.1', lun: 0, iqn } }]
+      const digits = Array.from({ length: size(3500, 500) }, (_, i) => [`example.com/r${i}`, `${'1'.repeat(255)}x`])
+      const containers = [{ name: 'c', image: 'i', resources: { limits: Object.fromEntries(digits) } }]
+      const path = `${space.prefix}/${CORE}/pods?dryRun=All`
+      await crowd(size(16, 2), 4, i => {
+        const spec = i % 2 === 0 ? { ...SPEC, volumes } : { containers }
+        return alice.send({ path, body: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'n' }, spec } })
+      })
+    },
+    hears: [400, 422],
+  }),
+]
