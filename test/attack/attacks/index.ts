@@ -2,6 +2,7 @@
 import type { Attack } from '../attack.ts'
 import { bodies } from './bodies.ts'
 import { cel } from './cel.ts'
+import { chains } from './chains.ts'
 import { connections } from './connections.ts'
 import { counts } from './counts.ts'
 import { crowds } from './crowds.ts'
@@ -27,6 +28,7 @@ export const families: Readonly<Record<string, readonly Attack[]>> = {
   crowds,
   webhooks,
   connections,
+  chains,
   spaces,
 }
 
