@@ -3,11 +3,11 @@
  * customization and projection, asked about objects that are not stored. Writes nothing and tells nobody.
  *
  * Only the objects of the preview are imagined, each with the others' labels of Namespaces and Customizers, and what its
- * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say, or the where-resolver of one whose location
- * selectors would be others.
+ * EdgePlacements and Customizers move: the rest of the world is as it is. Where a placement leads is what its slices say, or the
+ * where-resolver of one whose location selectors would be others.
  */
 import { randomBytes } from 'node:crypto'
-import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import { StatusError } from '../../apimachinery/errors.ts'
 import { jsonSize } from '../../apimachinery/jsonSize.ts'
 import type { LiveAsker } from '../../apimachinery/liveObjects.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
@@ -15,7 +15,6 @@ import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import {
   MAX_PREVIEW_DESTINATIONS,
   MAX_PREVIEW_WORK,
-  type MovedCopies,
   type ObjectPreview,
   type PreviewedObject,
   type PreviewGroup,
@@ -23,107 +22,54 @@ import {
   type PreviewRequest,
 } from '../../apimachinery/placementPreview.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
-import type { Client } from '../../client/client.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import type { Allowance, Told } from './allowance.ts'
+import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
-import { wantsExpansion } from './customize.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
 import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
-import { leftThere } from './leftThere.ts'
-import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
-import { byRight, type OwnershipRules } from './ownership.ts'
-import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { byAge, type Source } from './placementProduct.ts'
+import type { Source } from './placementProduct.ts'
 import { downsyncs } from './placementSpec.ts'
-import { asksToSecure, withoutPodSecurity } from './podSecurity.ts'
 import { PreviewChecks } from './previewChecks.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
+import { PreviewedClusters, type PreviewedClustersDeps } from './previewedClusters.ts'
 import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { PreviewLive } from './previewLive.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
+import type { Imagined, Scene } from './previewScene.ts'
 import { totalsOf } from './previewTotals.ts'
 import { unseen } from './previewUnseen.ts'
-import { createdCopy, project, updatedCopy } from './projection.ts'
+import { CARRIED_UP, TOO_MANY, TOO_MUCH } from './previewWords.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
-import { ownersThere } from './travellingOwners.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 import { factOf } from './workloads.ts'
 
-export interface PlacementPreviewsDeps {
-  client: Client
-  join: PlacementJoin
+export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   turns: WorkTurns
-  consents: { allowance(space: string, way: Destination): Allowance }
   where: ImaginedPlacementsDeps['where']
   now: () => number
   live: LiveAsker | undefined
   brake: Pick<Brake, 'wouldHold'>
-  rules: OwnershipRules
-  pauses: Pick<Pauses, 'holdsCopy' | 'locationOf'>
-  isLeaving: (mailbox: string) => boolean
-  wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
-  mailbox: (name: string) => Mailbox | undefined
   /** Whether it is known where an object goes. */
   knows: (space: string, key: string) => boolean
-  knowsMailbox: (name: string) => boolean
   location: SourceReaderDeps['location']
   customizer: SourceReaderDeps['customizer']
 }
 
 /** Bytes that are compared for a unit of work. */
 const COMPARED = 50
-/** To know whether it may be shown, an object is customized without what may not be told, and so is what is there. */
-const CUSTOMIZED = 3
-
-/** An object that is imagined as written. */
-interface Imagined extends PreviewedObject {
-  readonly space: string
-  readonly fact: ObjectFact
-}
-
-/** What is decided once for all objects of a preview. */
-interface Scene {
-  readonly request: PreviewRequest
-  readonly moves: Moves
-  readonly totals: ReadonlyMap<PreviewedObject, MovedCopies>
-  /** With the placements as they would be. */
-  readonly join: Pick<PlacementJoin, 'spec' | 'workload'>
-  readonly sources: SourceReader
-  readonly disclosure: PreviewDisclosure
-  /** References of Customizers that are imagined. */
-  readonly customizers: ReadonlySet<string>
-  /** Labels of Namespaces that are imagined, by name. */
-  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>
-  readonly groups: PreviewGroups
-  readonly checks: PreviewChecks
-  /** Absent: nobody asks what clusters hold. */
-  readonly live: PreviewLive | undefined
-  /** Destinations that may still be looked at. */
-  left: number
-  /** Units of work for that. */
-  workLeft: number
-}
-
 type Going = ReadonlyMap<string, ReadonlySet<string>>
-
-interface Leaving {
-  readonly imagined: Imagined
-  readonly way: Destination
-  readonly findings: Finding
-  readonly mailbox: string
-}
 
 export class PlacementPreviews implements PreviewReceiver {
   readonly #deps: PlacementPreviewsDeps
+  readonly #clusters: PreviewedClusters
 
   constructor(deps: PlacementPreviewsDeps) {
     this.#deps = deps
+    this.#clusters = new PreviewedClusters(deps)
   }
 
   async preview(request: PreviewRequest): Promise<ObjectPreview[]> {
@@ -236,11 +182,11 @@ export class PlacementPreviews implements PreviewReceiver {
       scene.workLeft -= lookWork
       if (scene.left-- <= 0) findings.add('Unknown', source.location, TOO_MANY)
       else if (scene.workLeft < 0) findings.add('Unknown', source.location, TOO_MUCH)
-      else await this.#look(scene, { imagined, source, findings, mailbox })
+      else await this.#clusters.look(scene, { imagined, source, findings, mailbox })
       if (scene.request.work?.due) await scene.request.work.rest()
     }
     for (const [mailbox, way] of this.#deps.join.destinationsOf(space, key)) {
-      if (!wanted.has(mailbox)) await this.#leave(scene, { imagined, way, findings, mailbox })
+      if (!wanted.has(mailbox)) await this.#clusters.leave(scene, { imagined, way, findings, mailbox })
       if (scene.request.work?.due) await scene.request.work.rest()
     }
     const live = scene.live && !scene.moves.moved.has(key) ? await this.#live(scene, scene.live, imagined) : undefined
@@ -262,7 +208,7 @@ export class PlacementPreviews implements PreviewReceiver {
     const ways = this.#deps.join.destinationsOf(space, fact.key)
     const shows = async (name: string, location: Destination): Promise<boolean> => {
       const mailbox = this.#deps.mailbox(name)
-      const copy = mailbox && (await this.#copyIn(mailbox, fact.key, imagined))
+      const copy = mailbox && (await this.#clusters.copyIn(mailbox, fact.key, imagined))
       return copy !== undefined && (await disclosure.showsCopy({ space, fact, location }, copy))
     }
     await live.find({ space, fact, object, ways, shows }, findings)
@@ -328,106 +274,6 @@ export class PlacementPreviews implements PreviewReceiver {
     for (const [mailbox, { way, told }] of refused) if (!wanted.has(mailbox)) findings.add('NotPermitted', way, told)
     return wanted
   }
-
-  async #look(
-    scene: Scene,
-    {
-      imagined,
-      source,
-      findings,
-      mailbox: name,
-    }: { imagined: Imagined; source: Source; findings: Finding; mailbox: string },
-  ): Promise<void> {
-    const { sources, disclosure } = scene
-    const { join, rules, pauses } = this.#deps
-    const then = scene.join
-    const { space, fact, object } = imagined
-    const { location } = source
-    const mailbox = this.#deps.mailbox(name)
-    if (!mailbox?.synced || !this.#deps.knowsMailbox(name)) return findings.add('Unknown', location, NOT_READY)
-    if (this.#deps.isLeaving(name)) return findings.add('Unchanged', location, LEAVING)
-    if (pauses.locationOf(name) !== undefined) return findings.add('Paused', location, LOCATION_PAUSED)
-    const closed = this.#deps.wouldKeepOut(mailbox, fact.key)
-    if (closed) return findings.add('NotPermitted', location, closed)
-    const others = join.sourcesOf(name, fact.key).filter(claim => claim.space !== space)
-    const recorded = mailbox.ownersOf(fact.key)
-    const [first] = byRight([...others, source].sort(byAge), { mailbox: name, recorded, rules })
-    if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
-    if (fact.isPaused === true || source.placements.every(each => then.spec(space, each)?.isPaused))
-      return findings.add('Paused', location, PAUSED)
-    const at = { space, fact, location }
-    const made = await sources.customize(at, object)
-    scene.workLeft -= CUSTOMIZED * made.work
-    const { object: customized, faults } = made
-    const isShown = await disclosure.showsMade(at, object, made)
-    if (faults.length > 0) return findings.add('Invalid', location, isShown ? invalid(faults.join('; ')) : INVALID)
-    const secures = this.#deps.consents.allowance(space, location).clusterScoped
-    const secured = asksToSecure(source, object) && !secures ? withoutPodSecurity(customized) : customized
-    const preserve = source.placements.some(each => then.spec(space, each)?.preserves)
-    const left = leftThere(then, source)
-    const owners = ownersThere(join, name, source, object)
-    const projection = project(space, secured, { preserve, adopt: join.adopts(source), left, owners })
-    const known = mailbox.copies.get(fact.key)
-    const copy = known && (await this.#copyIn(mailbox, fact.key, imagined))
-    const whole = createdCopy(projection)
-    const after = copy && updatedCopy(projection, copy)
-    if (fact.customized && (!copy || after)) {
-      const refused = await scene.checks.refusal(mailbox, { resource: fact.resource, whole, before: copy, after })
-      if (refused) return findings.add('Invalid', location, isShown ? refused : REFUSED)
-    }
-    if (!copy)
-      return isShown
-        ? findings.add('Create', location, undefined, { after: whole })
-        : findings.add('Create', location, HIDDEN)
-    const showsThere = await disclosure.showsCopy(at, copy)
-    // whether a guess is right is nobody's business either: that is told only of what says the same as the stored object
-    if (!(isShown && showsThere) && !(await this.#saysAsStored(scene, imagined)))
-      return findings.add('Update', location, MAY_BE_HIDDEN)
-    if (!after) return findings.add('Unchanged', location)
-    // what another space says of the copy is nobody else's business
-    if (!isShown) return findings.add('Update', location, HIDDEN)
-    if (!recorded.includes(space)) return findings.add('Update', location, TAKEN_OVER, { after: whole })
-    findings.add('Update', location, showsThere ? undefined : HIDDEN, showsThere ? { before: copy, after } : {})
-  }
-
-  /** Whether nothing that customization goes by is another than what is stored, nor what it is made of. */
-  async #saysAsStored({ sources, customizers }: Scene, { space, fact, object }: Imagined): Promise<boolean> {
-    const known = this.#deps.join.fact(space, fact.key)
-    const stored = known && (await sources.read(space, known))
-    if (!stored || customizers.has(fact.customizer) || known.customizer !== fact.customizer) return false
-    if (wantsExpansion(stored) !== wantsExpansion(object)) return false
-    return updatedCopy(project(space, object), createdCopy(project(space, stored))) === undefined
-  }
-
-  /** Where an object is and would go no more. */
-  async #leave({ disclosure }: Scene, { imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
-    const { space, fact } = imagined
-    const mailbox = this.#deps.mailbox(name)
-    if (!mailbox?.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space)) return
-    if (this.#deps.isLeaving(name)) return
-    const isPaused =
-      this.#deps.pauses.locationOf(name) !== undefined || this.#deps.pauses.holdsCopy(name, fact.key, space)
-    if (isPaused) return findings.add('Paused', way, PAUSED)
-    const before = await this.#copyIn(mailbox, fact.key, imagined)
-    if (!before) return
-    if (await disclosure.showsCopy({ space, fact, location: way }, before))
-      findings.add('Delete', way, undefined, { before })
-    else findings.add('Delete', way, HIDDEN)
-  }
-
-  async #copyIn(mailbox: Mailbox, key: string, { fact }: Imagined): Promise<KubeObject | undefined> {
-    const resource = mailbox.copies.get(key)?.resource ?? fact.resource
-    const api = this.#deps.client.in(mailbox.space)
-    try {
-      return await unlessGone(
-        api.get(resource, { name: fact.name, ...(fact.namespace !== '' && { namespace: fact.namespace }) }),
-      )
-    } catch (error) {
-      // the mailbox went meanwhile
-      if (isStatusError(error, 'Forbidden')) return undefined
-      throw error
-    }
-  }
 }
 
 function nameOf({ namespace, name }: ObjectFact) {
@@ -472,44 +318,3 @@ function staysHome(one: PreviewedObject, { moves: { counts, moved } }: Scene): s
   if (reachOf(resource) === 'none') return `objects of kind ${object.kind} travel nowhere`
   return isSystemObject(resource, object) ? 'it is for the space itself, and travels nowhere' : undefined
 }
-
-function conflict(owner: string | undefined): Told {
-  return {
-    reason: 'ObjectConflict',
-    message: `space ${JSON.stringify(owner)} owns the object of that name there; nothing of this one arrives until its claim ends`,
-  }
-}
-
-function invalid(message: string): Told {
-  return { reason: 'CustomizationError', message }
-}
-
-const INVALID = invalid('it cannot be customized as it asks')
-const REFUSED: Told = {
-  reason: 'Refused',
-  message: 'the copy would be refused: what the location makes of it is not valid',
-}
-const HIDDEN: Told = {
-  reason: 'NotShown',
-  message:
-    'annotations of the location are parameters of it, which are not told to this space: what would change is not shown',
-}
-const MAY_BE_HIDDEN: Told = {
-  reason: 'NotShown',
-  message:
-    'annotations of the location are parameters of it, which are not told to this space: whether anything would change, and what, is not shown',
-}
-const TOO_MANY: Told = {
-  reason: 'TooMany',
-  message: `more than ${MAX_PREVIEW_DESTINATIONS} clusters are not looked at`,
-}
-const TOO_MUCH: Told = {
-  reason: 'TooMuchWork',
-  message: 'to look at more clusters is too much work: preview fewer, smaller or less customized objects at a time',
-}
-const NOT_READY: Told = { reason: 'NotReady', message: 'what is in the cluster is not known yet' }
-const LEAVING: Told = { reason: 'Leaving', message: 'the cluster is leaving; what it holds stays as it is' }
-const LOCATION_PAUSED: Told = { reason: 'LocationPaused', message: 'the location is paused' }
-const PAUSED: Told = { reason: 'Paused', message: 'the object, or all placements of it, are paused' }
-const CARRIED_UP: Told = { reason: 'CarriedUp', message: 'an upsync set names it, so it is born in the cluster' }
-const TAKEN_OVER: Told = { reason: 'TakenOver', message: 'the copy of another space is taken over' }
