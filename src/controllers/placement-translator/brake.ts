@@ -9,11 +9,12 @@
  * at which it began, which is part of its hash, is read from the EdgePlacements.
  */
 import { setImmediate } from 'node:timers/promises'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
 import { BrakeLedger, digestOf, planHash, type Removal } from './brakeLedger.ts'
+import { type Hold, heldSince, holdOf } from './hold.ts'
 import { type CopyFact, type Mailbox, ownersIn } from './mailbox.ts'
 import { namespaceKey, parseObjectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -45,17 +46,6 @@ export interface BrakeDeps {
   tell: (space: string, placement: string) => void
 }
 
-/** What is held, as an EdgePlacement is told. */
-export interface Hold {
-  readonly since: string
-  readonly hash: string
-  readonly copies: number
-  readonly clusters: number
-  readonly examples: readonly { readonly mailbox: string; readonly key: string }[]
-}
-
-export const DELETION_HELD = 'DeletionHeld'
-const EXAMPLES = 3
 /** Copies that are looked at between two turns of the loop. */
 const TURN_WORK = 2000
 
@@ -354,15 +344,7 @@ export class Brake {
       ledger.inherited.clear()
       this.#holds.delete(space)
     } else {
-      const since = ledger.since ?? ''
-      const clusters = new Set(held.map(({ mailbox }) => mailbox)).size
-      this.#holds.set(space, {
-        since,
-        hash: planHash(held, since),
-        copies: held.length,
-        clusters,
-        examples: firstOf(held),
-      })
+      this.#holds.set(space, holdOf(held, ledger.since ?? ''))
     }
     for (const name of names) this.#deps.tell(space, name)
   }
@@ -418,22 +400,4 @@ export class Brake {
     this.#ledgers.get(removal.space)?.removals.delete(removal)
     if (removal.state === 'held') this.#deps.heldOrFreed(removal.space, [removal])
   }
-}
-
-/** Of thousands: the first by name. */
-function firstOf(removals: readonly Removal[]): Removal[] {
-  const precedes = (a: Removal, b: Removal) => a.key < b.key || (a.key === b.key && a.mailbox < b.mailbox)
-  const first: Removal[] = []
-  for (const removal of removals) {
-    const at = first.findIndex(other => precedes(removal, other))
-    first.splice(at < 0 ? first.length : at, 0, removal)
-    first.length = Math.min(first.length, EXAMPLES)
-  }
-  return first
-}
-
-function heldSince(status: unknown): string | undefined {
-  const conditions: unknown[] = isRecord(status) && Array.isArray(status.conditions) ? status.conditions : []
-  const held = conditions.filter(isRecord).find(({ type }) => type === DELETION_HELD)
-  return held?.status === 'True' && typeof held.lastTransitionTime === 'string' ? held.lastTransitionTime : undefined
 }
