@@ -31,6 +31,15 @@ interface Gap {
   readonly length: number
 }
 
+/** What is known of a text that was looked for in texts of a form. */
+interface Asked {
+  /** Whether it stands outside of the gaps. */
+  readonly isSolid: boolean
+  /** What stands between its quotes, where it has two and nothing else. */
+  readonly word: string | undefined
+  readonly isNumber: boolean
+}
+
 /** More than copies have in their metadata and in a short status; who is out for more gets a text of their own. */
 const MOST_GAPS = 48
 const MOST_ASKED = 16
@@ -47,8 +56,8 @@ export class TextForm {
   readonly #saysSpace: boolean
   /** Without the revision. */
   readonly #length: number
-  /** Texts that were looked for, and whether they stand outside of the gaps. */
-  readonly #asked = new Map<string, boolean>()
+  /** Texts that were looked for. */
+  readonly #asked = new Map<string, Asked>()
   /** Current objects of this form. */
   users = 0
 
@@ -155,17 +164,19 @@ export class TextForm {
 
   /** Whether a text stands in the one that is said; `undefined` where only that one tells: the text may begin or end in a gap. */
   mentions(text: string, { own, rest }: Said, space: string, revision: Revision): boolean | undefined {
-    let isSolid = this.#asked.get(text)
-    if (isSolid === undefined) {
+    let asked = this.#asked.get(text)
+    if (asked === undefined) {
       if (this.#asked.size >= MOST_ASKED) this.#asked.clear()
-      isSolid = this.#isSolid(text)
-      this.#asked.set(text, isSolid)
+      asked = { isSolid: this.#isSolid(text), word: /^"([^"]*)"$/.exec(text)?.[1], isNumber: /^"\d+"$/.test(text) }
+      this.#asked.set(text, asked)
     }
-    if (isSolid) return true
+    if (asked.isSolid) return true
     // each gap stands between quotes, which are solid: a quoted word can be nothing but all of what stands in one
-    const word = /^"([^"]*)"$/.exec(text)?.[1]
-    if (word !== undefined)
-      return own === word || (this.#saysSpace && space === word) || String(revision) === word || rest.includes(word)
+    const { word, isNumber } = asked
+    if (word !== undefined) {
+      const isElsewhere = own === word || (this.#saysSpace && space === word) || rest.includes(word)
+      return isElsewhere || (isNumber && String(revision) === word)
+    }
     if (text.includes('"')) return undefined
     return (
       own.includes(text) ||

@@ -21,6 +21,7 @@ export class SharedEvent implements StreamEvent {
   readonly #of: string
   readonly #stored: Stored
   #converted: KubeObject | undefined
+  #resource: GroupVersionResource | undefined
   /** The shared form that bears what nobody said. */
   #told: KubeObject | undefined
 
@@ -44,10 +45,8 @@ export class SharedEvent implements StreamEvent {
     return this.#stored.revision
   }
   get resource(): GroupVersionResource {
-    const { forms } = this.#services
-    const { group, resource } = this.#stored.key
-    const version = this.#of === '*' ? forms.servedVersion(this.#stored) : forms.version(this.#stored)
-    return { group, version, resource }
+    this.#resource ??= this.#resourceOf(this.#stored)
+    return this.#resource
   }
   get object(): KubeObject {
     const { deps, forms } = this.#services
@@ -69,5 +68,11 @@ export class SharedEvent implements StreamEvent {
   }
   likeness(): Likeness | undefined {
     return this.#services.forms.likeness(this.#stored)
+  }
+
+  #resourceOf(stored: Stored): GroupVersionResource {
+    const { forms } = this.#services
+    const { group, resource } = stored.key
+    return { group, version: this.#of === '*' ? forms.servedVersion(stored) : forms.version(stored), resource }
   }
 }

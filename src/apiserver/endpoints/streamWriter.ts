@@ -16,9 +16,14 @@ const WAITING_LIMIT_BYTES = 64 * 1024
 /** Bytes that are written at once. */
 const CHUNK_BYTES = 64 * 1024
 
+export interface SinkOptions {
+  /** Nobody else is sent the same frames: nothing that is made of one has to be kept for others. */
+  isAlone?: boolean
+}
+
 /** Frames that come before the response's turn to write leave together. Its headers have left. */
-export function responseSink(raw: ServerResponse, turns: Turns): FrameSink {
-  const out = bodyOf(raw)
+export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = false }: SinkOptions = {}): FrameSink {
+  const out = bodyOf(raw, isAlone ? madeChunk : chunkOf)
   const waiting: Buffer[] = []
   let waitingBytes = 0
   let scheduled = false
@@ -92,14 +97,14 @@ interface Body {
  * event becomes a chunk once, and goes to all sockets as it is.
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-7.1
  */
-function bodyOf(raw: ServerResponse): Body {
+function bodyOf(raw: ServerResponse, toChunk: (frame: Buffer) => readonly Buffer[]): Body {
   const { socket } = raw
   // HTTP/1.0 has no chunks
   const isChunked = socket !== null && raw.chunkedEncoding
   const out = isChunked ? socket : raw
   return {
     // As a chunk, nothing would be the end.
-    framed: frame => (frame.length === 0 ? [] : isChunked ? chunkOf(frame) : [frame]),
+    framed: frame => (frame.length === 0 ? [] : isChunked ? toChunk(frame) : [frame]),
     write(pieces) {
       if (pieces.length > 1) out.cork()
       for (const piece of pieces) out.write(piece)
@@ -125,11 +130,15 @@ const COPIED_BYTES = 16 * 1024
 function chunkOf(bytes: Buffer): readonly Buffer[] {
   const known = chunks.peek(bytes)
   if (known) return [known]
+  const made = madeChunk(bytes)
+  if (made.length === 1) chunks.set(bytes, made[0]!)
+  return made
+}
+
+function madeChunk(bytes: Buffer): readonly Buffer[] {
   const length = Buffer.from(`${bytes.length.toString(16)}\r\n`)
   if (bytes.length > COPIED_BYTES) return [length, bytes, END_OF_CHUNK]
-  const chunk = Buffer.concat([length, bytes, END_OF_CHUNK])
-  chunks.set(bytes, chunk)
-  return [chunk]
+  return [Buffer.concat([length, bytes, END_OF_CHUNK])]
 }
 
 const END_OF_CHUNK = Buffer.from('\r\n')

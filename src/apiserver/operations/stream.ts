@@ -70,6 +70,8 @@ export async function* stream<T>(
   }
   const asked = resources && new Set(resources.map(({ group, resource }) => `${group}/${resource}`))
   const wants = (key: Key): boolean => asked === undefined || asked.has(`${key.group}/${key.resource}`)
+  const wantedOf = <E extends { readonly key: Key }>(all: readonly E[]): readonly E[] =>
+    asked === undefined ? all : all.filter(({ key }) => wants(key))
   let after = from
   try {
     if (after === undefined) {
@@ -86,11 +88,12 @@ export async function* stream<T>(
     }
     for await (const batch of store.watch(range, { after, signal, ...(onLive && { onLive }) })) {
       const all = derived ? await derived.events(batch) : batch
-      const wanted = all.filter(({ key }) => wants(key))
-      await forms.prepare(
+      const wanted = wantedOf(all)
+      const preparing = forms.prepare(
         space,
         wanted.map(({ stored }) => stored),
       )
+      if (preparing) await preparing
       const events = wanted.map(event => tell(typeOf(event), event.stored))
       yield { events, revision: batch.at(-1)!.revision, synced: false }
     }

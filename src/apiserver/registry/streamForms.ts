@@ -43,14 +43,16 @@ export class StreamForms {
    */
   prepare(space: string, items: readonly Stored[]): Promise<void> | undefined {
     if (space === '*') return undefined
-    const byType = new Map<ResourceType, Stored[]>()
+    let byType: Map<ResourceType, Stored[]> | undefined
     for (const stored of items) {
       const type = this.#typeOf(stored)
       if (type?.custom?.convert === undefined) continue
+      byType ??= new Map()
       const others = byType.get(type)
       if (others) others.push(stored)
       else byType.set(type, [stored])
     }
+    if (byType === undefined) return undefined
     const waits = [...byType].flatMap(([type, ofType]) => prepareViews(ofType, type) ?? [])
     return waits.length === 0 ? undefined : Promise.allSettled(waits).then(() => {})
   }
@@ -99,6 +101,7 @@ export class StreamForms {
   /** The storage version where it is served, else another one; `undefined` for kinds that are no longer defined. */
   #typeOf({ key }: Stored): ResourceType | undefined {
     const versions = this.#types.in(key.space).versions(key.group, key.resource)
+    if (versions.length < 2) return versions[0]
     return versions.find(type => type.version === type.storageVersion) ?? versions[0]
   }
 }

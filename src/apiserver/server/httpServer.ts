@@ -358,7 +358,8 @@ async function openStream(
   raw.socket?.setKeepAlive(true, PROBE_AFTER_MS)
   const reader = { gone: goneSignal(raw), user: authorized.user }
   const turns = deps.services.turns.of(request.inFlight?.flow.path ?? [])
-  await runSpaceStream(deps.stream, plan, responseSink(raw, turns), reader)
+  // each makes its own lines
+  await runSpaceStream(deps.stream, plan, responseSink(raw, turns, { isAlone: true }), reader)
 }
 
 const isStranger = ({ groups }: UserInfo): boolean => groups.includes(GROUPS.unauthenticated)
