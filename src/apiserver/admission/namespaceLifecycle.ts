@@ -3,9 +3,10 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { mentions } from '../../storage/sharedStored.ts'
-import type { Store } from '../../storage/store.ts'
+import type { Store, Stored } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import { keyOf } from '../registry/keys.ts'
@@ -20,7 +21,7 @@ export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }):
       operation === 'CREATE'
         ? type.namespaced
         : operation === 'DELETE' && type.group === '' && type.resource === 'namespaces',
-    async admit({ operation, context, type, object }) {
+    admit({ operation, context, type, object }) {
       if (operation === 'DELETE') {
         const name = object.metadata.name ?? ''
         if (PROTECTED.has(name)) throw statusError.forbidden(NAMESPACES, name, 'this namespace may not be deleted')
@@ -29,22 +30,29 @@ export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }):
       // Reviews are answered, not stored: they need no namespace.
       if (type.group === 'authorization.k8s.io') return
       const name = object.metadata.namespace ?? ''
-      const stored = await deps.store.get(keyOf(context.space, NAMESPACES, '', name))
-      if (stored === undefined) throw statusError.notFound(NAMESPACES, name)
-      if (!mentions(stored, '"deletionTimestamp"')) return
-      if (deps.parsed.get(stored).metadata.deletionTimestamp === undefined) return
-      const why = `unable to create new content in namespace ${name} because it is being terminated`
-      const refused = statusError.forbidden(type, object.metadata.name ?? '', why)
-      throw new StatusError('Forbidden', refused.message, {
-        ...refused.details,
-        causes: [
-          {
-            reason: 'NamespaceTerminating',
-            message: `namespace ${name} is being terminated`,
-            field: 'metadata.namespace',
-          },
-        ],
-      })
+      const judge = (stored: Stored | undefined): void => {
+        if (stored === undefined) throw statusError.notFound(NAMESPACES, name)
+        if (!mentions(stored, '"deletionTimestamp"')) return
+        if (deps.parsed.get(stored).metadata.deletionTimestamp === undefined) return
+        throw isTerminating(type, object, name)
+      }
+      const found = deps.store.get(keyOf(context.space, NAMESPACES, '', name))
+      return found instanceof Promise ? found.then(judge) : judge(found)
     },
   }
+}
+
+function isTerminating(type: GroupResource, object: KubeObject, name: string): StatusError {
+  const why = `unable to create new content in namespace ${name} because it is being terminated`
+  const refused = statusError.forbidden(type, object.metadata.name ?? '', why)
+  return new StatusError('Forbidden', refused.message, {
+    ...refused.details,
+    causes: [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${name} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  })
 }

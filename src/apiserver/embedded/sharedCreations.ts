@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { SharedCreation } from '../../client/client.ts'
 import { createManyShared } from '../operations/create.ts'
-import { systemContext } from '../registry/context.ts'
+import { systemContext, type WriteContext } from '../registry/context.ts'
 import type { SharedCreation as Creation } from '../registry/registry.ts'
 import type { EmbeddedDeps } from './embeddedSpace.ts'
 
@@ -14,7 +14,8 @@ export async function createTogether(
   // whoever records writes is told of each before it is done
   if (deps.audit !== undefined) return creations.map(() => undefined)
   const { registry, deps: registryDeps } = deps.services
-  const found = creations.map(each => creationOf(deps, each))
+  const places = new Places(deps)
+  const found = creations.map(each => places.creation(each))
   const known = found.filter(each => each !== undefined)
   const made = (await createManyShared(registry, known)).values()
   return found.map(each => {
@@ -26,14 +27,41 @@ export async function createTogether(
   })
 }
 
-function creationOf(
-  { services, tree, component }: EmbeddedDeps,
-  { space: place, resource: gvr, object, fieldManager }: SharedCreation,
-): Omit<Creation, 'namespace'> | undefined {
-  const resolution = tree.resolve(place)
-  if (!resolution.found || tree.isDeleting(resolution.space.id)) return undefined
-  const space = resolution.space.id
-  const type = services.types.in(space).find(gvr.group, gvr.version, gvr.resource)
-  const context = systemContext(space, component)
-  return type && { context: fieldManager === undefined ? context : { ...context, fieldManager }, type, sent: object }
+interface Place {
+  readonly space: string
+  readonly context: WriteContext
+}
+
+/** Who writes where: what goes to one place comes in runs. */
+class Places {
+  readonly #deps: EmbeddedDeps
+  #last:
+    | { readonly name: string; readonly fieldManager: string | undefined; readonly place: Place | undefined }
+    | undefined
+
+  constructor(deps: EmbeddedDeps) {
+    this.#deps = deps
+  }
+
+  creation({
+    space: name,
+    resource: gvr,
+    object,
+    fieldManager,
+  }: SharedCreation): Omit<Creation, 'namespace'> | undefined {
+    if (this.#last?.name !== name || this.#last.fieldManager !== fieldManager)
+      this.#last = { name, fieldManager, place: this.#place(name, fieldManager) }
+    const { place } = this.#last
+    const type = place && this.#deps.services.types.in(place.space).find(gvr.group, gvr.version, gvr.resource)
+    return type && { context: place.context, type, sent: object }
+  }
+
+  #place(name: string, fieldManager: string | undefined): Place | undefined {
+    const { tree, component } = this.#deps
+    const resolution = tree.resolve(name)
+    if (!resolution.found || tree.isDeleting(resolution.space.id)) return undefined
+    const space = resolution.space.id
+    const context = systemContext(space, component)
+    return { space, context: fieldManager === undefined ? context : { ...context, fieldManager } }
+  }
 }

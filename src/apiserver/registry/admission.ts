@@ -71,7 +71,7 @@ export class Outcome {
   }
 
   settle(stored: Stored | undefined): void {
-    for (const listener of this.#listeners.splice(0)) listener(stored)
+    if (this.#listeners.length > 0) for (const listener of this.#listeners.splice(0)) listener(stored)
   }
 }
 export interface MutationRounds {

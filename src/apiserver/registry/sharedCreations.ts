@@ -31,6 +31,11 @@ interface Way {
   readonly target: ResourceType
 }
 
+interface Stepped {
+  readonly creation: SharedCreation
+  readonly steps: readonly Admission[]
+}
+
 /** What a template makes of one. */
 interface Templated {
   readonly template: Template
@@ -95,8 +100,14 @@ export class SharedCreations {
   async createMany(
     creations: readonly SharedCreation[],
   ): Promise<readonly ((Written & { object: KubeObject }) | undefined)[]> {
-    const ways = creations.map(each => this.#swiftly(each))
-    const passed = await Promise.all(ways.map(way => way !== undefined && passes(way)))
+    let before: Stepped | undefined
+    const ways = creations.map(each => {
+      // what goes to one place comes in runs
+      if (!before || !isAtOnce(before.creation, each)) before = { creation: each, steps: this.#stepsOfCreation(each) }
+      return this.#swiftly(each, before.steps)
+    })
+    const passed: (boolean | Promise<boolean>)[] = ways.map(way => way !== undefined && passes(way))
+    for (const [i, one] of passed.entries()) if (typeof one !== 'boolean') passed[i] = await one
     const taken = ways.filter((way, i): way is Templated => way !== undefined && passed[i] === true)
     const results = await this.#deps.store.writeMany(
       taken.map(({ key, template, identity }) => {
@@ -116,11 +127,10 @@ export class SharedCreations {
   }
 
   /** How one is made that waits for nobody; `undefined`: it has to go its own way. */
-  #swiftly(creation: SharedCreation): Templated | undefined {
+  #swiftly(creation: SharedCreation, steps: readonly Admission[]): Templated | undefined {
     const { context, type, namespace, sent } = creation
     // its definition may begin to go meanwhile
     if (type.custom !== undefined) return undefined
-    const steps = this.#stepsOfCreation(creation)
     if (steps.some(({ isSwift }) => !isSwift)) return undefined
     const circumstances = this.#preparation.circumstances(context, type, sent)
     if (!isRepeatable(circumstances, sent, steps)) return undefined
@@ -156,15 +166,25 @@ export class SharedCreations {
   }
 }
 
-/** Whether nothing speaks against what a template makes. */
-async function passes({ steps, request }: Templated): Promise<boolean> {
-  try {
-    await runStage(steps, 'gate', request)
-    await runStage(steps, 'validate', request)
-    return true
-  } catch {
+/** Whether both pass the same steps. */
+function isAtOnce(a: SharedCreation, b: SharedCreation): boolean {
+  return a.context === b.context && a.type === b.type && a.namespace === b.namespace
+}
+
+/** Whether nothing speaks against what a template makes; a promise only where a step waits. Never throws nor rejects. */
+function passes({ steps, request }: Templated): boolean | Promise<boolean> {
+  // said by the way of its own
+  const refused = (): false => {
     request.outcome.settle(undefined)
-    return false // said by the way of its own
+    return false
+  }
+  const validated = (): Promise<void> | undefined => runStage(steps, 'validate', request)
+  try {
+    const gated = runStage(steps, 'gate', request)
+    const waits = gated ? gated.then(validated) : validated()
+    return waits ? waits.then(() => true, refused) : true
+  } catch {
+    return refused()
   }
 }
 

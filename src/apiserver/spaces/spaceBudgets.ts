@@ -221,7 +221,8 @@ const NAMES: Readonly<Record<Measure, string>> = {
 function exceeded(budget: SpaceBudget, used: Use, more: Amounts): Measure | undefined {
   const isUpdate = (more.objects ?? more.carriedObjects ?? 0) === 0
   for (const measure of MEASURES) {
-    const [limit, added] = [budget[measure], more[measure] ?? 0]
+    const limit = budget[measure]
+    const added = more[measure] ?? 0
     if (limit === undefined || added <= 0) continue
     const isBytes = measure === 'bytes' || measure === 'carriedBytes'
     const allowed = isUpdate && isBytes ? limit * (1 + UPDATE_RESERVE) : limit

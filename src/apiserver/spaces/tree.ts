@@ -122,6 +122,8 @@ export class SpaceTree {
 
   /** `path` is an id, a path from the root, or a path that starts with an id. */
   resolve(path: string): Resolution {
+    const known = this.#byId.get(path)
+    if (known) return { found: true, space: known }
     const [first = '', ...names] = path.split(':')
     let space: Space | undefined = this.#byId.get(first)
     if (space === undefined) return { found: false, ancestor: undefined }
