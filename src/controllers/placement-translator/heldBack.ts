@@ -34,7 +34,7 @@ export class HeldBack {
 
   /** The copy is as it should be, or is to be none. */
   settle(mailbox: string, key: string, sources: () => readonly Source[]): void {
-    if (!this.#told.delete(`${mailbox} ${key}`)) return
+    if (this.#told.size === 0 || !this.#told.delete(`${mailbox} ${key}`)) return
     for (const source of sources())
       for (const reason of [CUSTOMIZATION_FAILED, NOT_TAKEN]) this.#deps.withdrawCopy(source, reason)
   }

@@ -50,9 +50,10 @@ export class Knowledge {
    * to.
    */
   knowsMailbox(mailbox: string): boolean {
-    if (!this.#topologySynced || this.#deps.topology().holds(MAILBOX_NAME.exec(mailbox)?.[1] ?? '')) return false
-    for (const space of this.#deps.join.spacesOf(mailbox)) if (!this.#deps.workloads.isSynced(space)) return false
-    return true
+    if (!this.#topologySynced) return false
+    const topology = this.#deps.topology()
+    if (topology.holdsAny && topology.holds(MAILBOX_NAME.exec(mailbox)?.[1] ?? '')) return false
+    return this.#deps.join.areAllFor(mailbox, space => this.#deps.workloads.isSynced(space))
   }
 
   /** Whether it is known where an object goes, or that its space feeds nobody any more. */

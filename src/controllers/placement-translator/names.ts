@@ -21,9 +21,17 @@ export function namespaceKey(name: string): string {
   return objectKey(NAMESPACES, '', name)
 }
 
+/** Of one that {@link objectKey} has made. */
 export function parseObjectKey(key: string): GroupResource & { namespace: string; name: string } {
-  const [group = '', resource = '', namespace = '', ...name] = key.split('|')
-  return { group, resource, namespace, name: name.join('|') }
+  const afterGroup = key.indexOf('|') + 1
+  const afterResource = key.indexOf('|', afterGroup) + 1
+  const afterNamespace = key.indexOf('|', afterResource) + 1
+  return {
+    group: key.slice(0, afterGroup - 1),
+    resource: key.slice(afterGroup, afterResource - 1),
+    namespace: key.slice(afterResource, afterNamespace - 1),
+    name: key.slice(afterNamespace),
+  }
 }
 
 /** The Namespace alone: it is asked of each copy more than once. */

@@ -43,6 +43,7 @@ export interface Space {
 }
 
 const NOWHERE: Ways = new Map()
+const NONE: ReadonlySet<string> = new Set()
 
 export class PlacementProduct {
   protected readonly spaces = new Map<string, Space>()
@@ -73,9 +74,10 @@ export class PlacementProduct {
     return [...(this.spaces.get(id)?.specs.keys() ?? [])]
   }
 
-  /** Spaces with a placement that leads to the mailbox. */
-  spacesOf(mailbox: string): Set<string> {
-    return new Set([...(this.byMailbox.get(mailbox) ?? [])].map(entry => unpair(entry)[0]))
+  /** Whether something is so of all spaces with a placement that leads to the mailbox. */
+  areAllFor(mailbox: string, isSo: (space: string) => boolean): boolean {
+    for (const entry of this.byMailbox.get(mailbox) ?? []) if (!isSo(unpair(entry)[0])) return false
+    return true
   }
 
   /** Where one object of one space goes. */
@@ -96,9 +98,9 @@ export class PlacementProduct {
   }
 
   /** Spaces of which it is not known whether they claim an object of a mailbox, or by which Location. */
-  unsureOf(mailbox: string, key: string): Set<string> {
+  unsureOf(mailbox: string, key: string): ReadonlySet<string> {
+    if (!this.#consent.anyUncertain) return NONE
     const unsure = new Set<string>()
-    if (!this.#consent.anyUncertain) return unsure
     for (const entry of this.byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
       const { workload } = this.spaces.get(id)!
@@ -133,12 +135,13 @@ export class PlacementProduct {
   }
 
   wantedState(id: string, key: string): WantedState | undefined {
-    return this.spaces.get(id)?.workload.selectionOf(key).wantedState
+    return this.spaces.get(id)?.workload.wantedState(key)
   }
 
   /** The claims on one object of a mailbox, one for each space, oldest first; empty when the mailbox should not hold it. */
   sourcesOf(mailbox: string, key: string): Source[] {
-    const found = new Map<string, Source>()
+    let found: Source | undefined
+    let others: Map<string, Source> | undefined
     for (const entry of this.byMailbox.get(mailbox) ?? []) {
       const [id, name] = unpair(entry)
       const space = this.spaces.get(id)!
@@ -147,17 +150,22 @@ export class PlacementProduct {
       const location = this.choice.first(this.#approach(id, name, mailbox), fact)
       if (!location) continue
       const since = space.created.get(name)!
-      const old = found.get(id)
-      found.set(id, {
+      const old = others ? others.get(id) : found?.space === id ? found : undefined
+      const source: Source = {
         space: id,
         fact,
         location: old && !precedes(location, old.location) ? old.location : location,
         placements: old ? [...old.placements, name] : [name],
         since: old && old.since < since ? old.since : since,
         implied: (old?.implied ?? true) && !space.workload.names(name, key),
-      })
+      }
+      // nearly always one space alone claims it
+      if (found && found.space !== id) others ??= new Map([[found.space, found]])
+      if (others) others.set(id, source)
+      else found = source
     }
-    return [...found.values()].sort(byAge)
+    if (others) return [...others.values()].sort(byAge)
+    return found ? [found] : []
   }
 
   /** Whether some placement of a space brings an object into a mailbox. */

@@ -256,16 +256,20 @@ export class Workload {
   selectionOf(key: string): Selection {
     const fact = this.#objects.get(key)
     const placements: string[] = []
-    let wantedState: WantedState | undefined
-    if (!fact) return { placements, wantedState }
-    for (const [name, placement] of this.#placements) {
-      if (!isSelected(placement, fact)) continue
-      placements.push(name)
-      if (!placement.explicit.has(key)) continue
-      if (placement.spec.wantMultiWECReportedState) wantedState = 'of all'
-      else if (placement.spec.wantSingletonReportedState) wantedState ??= 'of one'
+    if (!fact) return { placements, wantedState: undefined }
+    for (const [name, placement] of this.#placements) if (isSelected(placement, fact)) placements.push(name)
+    return { placements, wantedState: this.wantedState(key) }
+  }
+
+  /** What the placements that name an object want of its state. */
+  wantedState(key: string): WantedState | undefined {
+    let wanted: WantedState | undefined
+    for (const { explicit, spec } of this.#placements.values()) {
+      if (!explicit.has(key)) continue
+      if (spec.wantMultiWECReportedState) return 'of all'
+      if (spec.wantSingletonReportedState) wanted = 'of one'
     }
-    return { placements, wantedState }
+    return wanted
   }
 
   #rematchNamespace(namespace: string): void {

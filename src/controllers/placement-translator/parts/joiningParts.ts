@@ -14,7 +14,7 @@ import { Wholeness } from '../wholeness.ts'
 import type { Parts, Setup } from './parts.ts'
 
 /** Copies that go to one mailbox in a row: their events reach those who follow it together. */
-const RUN = 16
+const RUN = 32
 
 type Made =
   | 'leaving'
