@@ -4,7 +4,7 @@
  */
 import type http from 'node:http'
 import https from 'node:https'
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import { type Status, StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
@@ -294,12 +294,24 @@ export class HttpTransport {
   }
 }
 
+type Callback = Parameters<https.Agent['createConnection']>[1]
+
+/** A proxy that refuses a tunnel may keep the connection, which Node leaves open then: one for each try. */
+class TunnelAgent extends https.Agent {
+  override createConnection(options: https.RequestOptions, callback?: Callback): Duplex | null | undefined {
+    return super.createConnection(options, (error, socket) => {
+      if (error) (socket as Duplex | undefined)?.destroy()
+      callback?.(error, socket)
+    })
+  }
+}
+
 function agentFor(base: URL, options: HttpClientOptions, maxSockets: number, maxFreeSockets: number): http.Agent {
   const { proxyUrl } = options
   const proxyEnv = proxyUrl === undefined ? process.env : { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl }
   const common = { keepAlive: true, maxSockets, maxFreeSockets, proxyEnv }
   if (base.protocol === 'http:') return new plain.Agent(common)
-  return new https.Agent({
+  return new TunnelAgent({
     ...common,
     ...(options.tlsServerName !== undefined && { servername: options.tlsServerName }),
     rejectUnauthorized: options.insecure !== true,

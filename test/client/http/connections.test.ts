@@ -79,6 +79,22 @@ t.test('a proxy that refuses is named in the error', async t => {
   await t.rejects(client.get(CONFIG_MAPS, AT), { reason: 'ServiceUnavailable', message: /center\.invalid.*403/ })
 })
 
+t.test('the connection to a proxy that refuses, and would keep it, is given up', async t => {
+  const proxy = http.createServer({ keepAliveTimeout: 0 })
+  let ended = Promise.withResolvers<unknown>()
+  proxy.on('connect', (_, near) => {
+    near.resume().once('end', ended.resolve).once('error', ended.resolve)
+    near.write('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 4\r\n\r\nwho?')
+  })
+  const proxyUrl = `http://127.0.0.1:${await portOf(t, proxy)}`
+  for (const http2 of [false, true]) {
+    ended = Promise.withResolvers()
+    const client = clientOf(t, { server: 'https://center.invalid:6443', proxyUrl, http2 })
+    await t.rejects(client.get(CONFIG_MAPS, AT), { reason: 'ServiceUnavailable', message: /407/ })
+    await ended.promise
+  }
+})
+
 t.test('new authorities and client certificates count for the next connection', async t => {
   const [first, second] = await Promise.all([authority(), authority()])
   const { server, port } = await tlsServer(t, first.serving)
