@@ -14,48 +14,84 @@ export function assetsDir(): string | undefined {
 
 /** Resolves to the path of its administrator's kubeconfig when it answers. Ends with the test. */
 export async function startRealCluster(t: Test, dir: string): Promise<string> {
-  const assets = assetsDir() ?? ''
-  mkdirSync(dir, { recursive: true })
-  const [secure, client, peer] = [await freePort(), await freePort(), await freePort()]
-  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  writeFileSync(join(dir, 'sa.key'), keys.privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
-  writeFileSync(join(dir, 'sa.pub'), keys.publicKey.export({ type: 'spki', format: 'pem' }))
-  writeFileSync(join(dir, 'tokens.csv'), 'admintoken,admin,admin,"system:masters"\n')
-  const etcd = Program.spawned(t, join(assets, 'etcd'), [
-    `--data-dir=${join(dir, 'etcd')}`,
-    `--listen-client-urls=http://127.0.0.1:${client}`,
-    `--advertise-client-urls=http://127.0.0.1:${client}`,
-    `--listen-peer-urls=http://127.0.0.1:${peer}`,
-    `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
-    `--initial-cluster=default=http://127.0.0.1:${peer}`,
-  ])
-  await etcd.said('ready to serve client requests')
-  Program.spawned(t, join(assets, 'kube-apiserver'), [
-    `--etcd-servers=http://127.0.0.1:${client}`,
-    `--secure-port=${secure}`,
-    '--bind-address=127.0.0.1',
-    `--cert-dir=${join(dir, 'certs')}`,
-    `--token-auth-file=${join(dir, 'tokens.csv')}`,
-    '--authorization-mode=RBAC',
-    '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-signing-key-file=${join(dir, 'sa.key')}`,
-    `--service-account-key-file=${join(dir, 'sa.pub')}`,
-    '--service-cluster-ip-range=10.0.0.0/24',
-    '--disable-admission-plugins=ServiceAccount',
-  ])
-  const path = join(dir, 'admin.kubeconfig')
-  const cluster = { server: `https://127.0.0.1:${secure}`, 'insecure-skip-tls-verify': true }
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'real', cluster }],
-    users: [{ name: 'admin', user: { token: 'admintoken' } }],
-    contexts: [{ name: 'real', context: { cluster: 'real', user: 'admin' } }],
-    'current-context': 'real',
+  return (await RealCluster.start(t, dir)).kubeconfig
+}
+
+/** A server whose API server may move to another port, or get other certificates. */
+export class RealCluster {
+  readonly #t: Test
+  readonly #dir: string
+  readonly #flags: readonly string[]
+  #server: Program | undefined
+  #port = 0
+
+  private constructor(t: Test, dir: string, flags: readonly string[]) {
+    this.#t = t
+    this.#dir = dir
+    this.#flags = flags
   }
-  writeFileSync(path, JSON.stringify(config))
-  await answers(path)
-  return path
+
+  /** @param flags beside what it needs */
+  static async start(t: Test, dir: string, flags: readonly string[] = []): Promise<RealCluster> {
+    mkdirSync(dir, { recursive: true })
+    const [client, peer] = [await freePort(), await freePort()]
+    const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    writeFileSync(join(dir, 'sa.key'), keys.privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
+    writeFileSync(join(dir, 'sa.pub'), keys.publicKey.export({ type: 'spki', format: 'pem' }))
+    writeFileSync(join(dir, 'tokens.csv'), 'admintoken,admin,admin,"system:masters"\n')
+    const etcd = Program.spawned(t, join(assetsDir() ?? '', 'etcd'), [
+      `--data-dir=${join(dir, 'etcd')}`,
+      `--listen-client-urls=http://127.0.0.1:${client}`,
+      `--advertise-client-urls=http://127.0.0.1:${client}`,
+      `--listen-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`,
+      `--initial-cluster=default=http://127.0.0.1:${peer}`,
+    ])
+    await etcd.said('ready to serve client requests')
+    const cluster = new RealCluster(t, dir, [`--etcd-servers=http://127.0.0.1:${client}`, ...flags])
+    await cluster.move()
+    return cluster
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** Of its administrator, straight to where it is now. */
+  get kubeconfig(): string {
+    return join(this.#dir, 'admin.kubeconfig')
+  }
+
+  /** Its API server ends, which it would take a minute for while somebody watches, and begins again at another port. Resolves when it answers there. */
+  async move(): Promise<void> {
+    const dir = this.#dir
+    await this.#server?.end('SIGKILL')
+    this.#port = await freePort()
+    this.#server = Program.spawned(this.#t, join(assetsDir() ?? '', 'kube-apiserver'), [
+      `--secure-port=${this.#port}`,
+      '--bind-address=127.0.0.1',
+      `--cert-dir=${join(dir, 'certs')}`,
+      `--token-auth-file=${join(dir, 'tokens.csv')}`,
+      '--authorization-mode=RBAC',
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-signing-key-file=${join(dir, 'sa.key')}`,
+      `--service-account-key-file=${join(dir, 'sa.pub')}`,
+      '--service-cluster-ip-range=10.0.0.0/24',
+      '--disable-admission-plugins=ServiceAccount',
+      ...this.#flags,
+    ])
+    const cluster = { server: `https://127.0.0.1:${this.#port}`, 'insecure-skip-tls-verify': true }
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'real', cluster }],
+      users: [{ name: 'admin', user: { token: 'admintoken' } }],
+      contexts: [{ name: 'real', context: { cluster: 'real', user: 'admin' } }],
+      'current-context': 'real',
+    }
+    writeFileSync(this.kubeconfig, JSON.stringify(config))
+    await answers(this.kubeconfig)
+  }
 }
 
 /** Runs these of its own controllers there. Autoscalers look every second. */
