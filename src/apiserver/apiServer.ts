@@ -44,6 +44,7 @@ import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import type { SpaceTree } from './spaces/tree.ts'
 import { ApiThreads } from './threads/apiThreads.ts'
+import { Shedding } from './threads/shedding.ts'
 
 export interface ApiServer {
   /** `https://host:port`. */
@@ -180,7 +181,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, metrics } = httpFront(options, assembly, {
+  const { app, metrics, strangers } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -254,6 +255,7 @@ async function apiServerParts(
     at: { host: (app.server.address() as AddressInfo).address, port: port() },
     forwardsAll: options.audit !== undefined,
   })
+  const shedding = new Shedding({ watches: services.openWatches, connections: () => strangers.connections })
   const apiThreads: ApiThreads | undefined =
     commits &&
     new ApiThreads({
@@ -267,9 +269,16 @@ async function apiServerParts(
           for (const seconds of all) metrics.observe({ ...request, type: { group, resource, form: 'struct' }, seconds })
       },
       watches: inFlight.watches,
+      shed: () => shedding.shed(),
+      pulseMs: options.apiThreadPulseMs,
       clock: systemClock,
       log,
     })
+
+  if (apiThreads) {
+    shedding.follow(tlsServer)
+    metrics.followThreads(apiThreads)
+  }
 
   const parts: Part[] = [
     // open already: everything else is made over it

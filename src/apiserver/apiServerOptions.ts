@@ -86,5 +86,7 @@ export interface ApiServerOptions {
   rooms?: readonly Room[]
   /** Threads that answer reads beside the main one. Default: none. */
   apiThreads?: number
+  /** How often each of these shows that its loop turns; see apiThreads.ts. Default 1 s. */
+  apiThreadPulseMs?: number
   log: Logger
 }

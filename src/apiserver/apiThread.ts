@@ -24,6 +24,7 @@ import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './th
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
+import { Shedding } from './threads/shedding.ts'
 import { WatchTidings } from './threads/watchTidings.ts'
 
 /** What the main thread knows and this one needs. */
@@ -84,7 +85,7 @@ async function serve(): Promise<void> {
     tell: changed => tell({ watches: changed }),
     after: systemClock.after,
   })
-  const { app, strangers } = httpFront(options, assembly, {
+  const { app, metrics, strangers } = httpFront(options, assembly, {
     store,
     setAside: { counts: () => new Map() },
     tls: data.keys,
@@ -99,11 +100,13 @@ async function serve(): Promise<void> {
   const reads = new OwnReads(assembly.catalog.types, assembly.services.types)
   const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll })
+  const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
+  shedding.follow(server)
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()
 
   const pulse = new Int32Array(data.pulse)
-  const beating = setInterval(() => Atomics.add(pulse, 0, 1), PULSE_MS)
+  const beating = setInterval(() => Atomics.add(pulse, 0, 1), options.apiThreadPulseMs ?? PULSE_MS)
   const tellAnswered = (): void => {
     const requests = answered.take()
     if (requests.length > 0) tell({ answered: requests })
@@ -126,6 +129,8 @@ async function serve(): Promise<void> {
   main.on('message', (message: ToThread) => {
     if ('keys' in message) showKeys(server, message.keys)
     else if ('watches' in message) watches.heard(message.watches, message.sign)
+    else if ('shed' in message) shedding.shed()
+    else if ('tell' in message) void metrics.renderOwn().then(figures => tell({ figures }))
     else if ('drain' in message) {
       draining.abort()
       stopListening()

@@ -33,7 +33,7 @@ export function sharedOptions(options: ApiServerOptions): ApiServerOptions {
 export function threadOptions(options: ApiServerOptions): ThreadOptions {
   const { dataDir, bindAddress, securePort, externalHostnames, spaces, tokenFile, oidc, strangers, inFlight } = options
   const { serviceClusterIpRange, serviceNodePortRange, anonymousAuth, fairness, disabledAdmissionPlugins } = options
-  const { apiThreads, bookmarkIntervalMs, webhookAllowedHosts } = options
+  const { apiThreads, apiThreadPulseMs, bookmarkIntervalMs, webhookAllowedHosts } = options
   return {
     dataDir,
     bindAddress,
@@ -48,6 +48,7 @@ export function threadOptions(options: ApiServerOptions): ThreadOptions {
     ...(strangers && { strangers }),
     ...(inFlight && { inFlight }),
     ...(apiThreads !== undefined && { apiThreads }),
+    ...(apiThreadPulseMs !== undefined && { apiThreadPulseMs }),
     ...(webhookAllowedHosts !== undefined && { webhookAllowedHosts }),
     ...(bookmarkIntervalMs !== undefined && { bookmarkIntervalMs }),
     ...(anonymousAuth !== undefined && { anonymousAuth }),

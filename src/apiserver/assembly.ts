@@ -50,6 +50,7 @@ import { BlockWriter } from './endpoints/blockWriter.ts'
 import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
+import { OpenWatches } from './endpoints/openWatches.ts'
 import { WriteTurns } from './endpoints/writeTurns.ts'
 import { obeyFlows } from './flowcontrol/effectiveFlows.ts'
 import { FlowControl } from './flowcontrol/flowControl.ts'
@@ -305,6 +306,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     forms: new StreamForms(types, registry.provenance),
     authorizer,
     draining,
+    openWatches: new OpenWatches(servingThreads(options) > 1),
     bookmarkIntervalMs: options.bookmarkIntervalMs,
     watchScope: (space, group, resource) => scopes.signal(space, group, resource),
   }

@@ -23,6 +23,7 @@ import type { BlockWriter } from './blockWriter.ts'
 import type { Compression } from './compression.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
+import type { OpenWatches } from './openWatches.ts'
 import type { WriteTurns } from './writeTurns.ts'
 
 export interface Services {
@@ -51,6 +52,8 @@ export interface Services {
   readonly forms: StreamForms
   /** Aborts when the server drains: open watches end. */
   readonly draining: AbortSignal
+  /** Those over HTTP. */
+  readonly openWatches: OpenWatches
   /** Between bookmarks of a watch. Default 60 s. */
   readonly bookmarkIntervalMs?: number | undefined
   /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */

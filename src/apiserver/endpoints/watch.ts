@@ -21,7 +21,7 @@ import { bytesAs } from './listItems.ts'
 import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { tableOf } from './respond.ts'
-import { type FrameSink, goneSignal, responseSink, writeEach } from './streamWriter.ts'
+import { type FrameSink, responseSink, writeEach } from './streamWriter.ts'
 import { wholeItems } from './wholeItems.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
@@ -41,12 +41,17 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   const { raw } = exchange.reply.hijack()
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
   const kept = keptHeaders(exchange.reply)
+  if (services.openWatches.endConnections) raw.shouldKeepAlive = false
   raw.writeHead(200, { ...kept, ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
   raw.flushHeaders()
   const { inFlight } = exchange.request
   inFlight?.begun()
   const turns = services.turns.of(inFlight?.flow.path ?? [])
-  await runWatch(services, exchange, plan, responseSink(raw, turns), goneSignal(raw))
+  const over = new AbortController()
+  raw.once('close', () => over.abort())
+  if (raw.destroyed) over.abort()
+  const closed = services.openWatches.opened(() => over.abort())
+  await runWatch(services, exchange, plan, responseSink(raw, turns), over.signal).finally(closed)
 }
 
 export interface WatchPlan {

@@ -10,6 +10,7 @@ import { flowMetrics, histogramText } from '../flowcontrol/flowMetrics.ts'
 import { type BudgetGauges, budgetMetrics } from './budgetMetrics.ts'
 import type { CarryBoard } from './carryMetrics.ts'
 import type { InFlight } from './inFlight.ts'
+import { sumMetrics } from './metricSums.ts'
 import { END_REASONS, type Strangers } from './strangers.ts'
 
 export interface Observation {
@@ -51,8 +52,19 @@ const VERBS: Readonly<Record<string, string>> = {
   options: 'OPTIONS',
 }
 
+/** The threads that answer beside this one. */
+export interface ThreadGauges {
+  readonly size: number
+  /** How many ended that were to go on, by why. */
+  readonly ended: Readonly<Record<string, number>>
+  /** What each of them has of {@link Metrics.renderOwn}. */
+  figures(): Promise<readonly string[]>
+}
+
 export class Metrics {
   readonly #registry = new Registry()
+  /** What each thread that answers has of its own. */
+  readonly #own = new Registry()
   /** By what their labels say. Counted here, and told when somebody looks: counters that look up labels each time cost more. */
   readonly #requests = new Map<string, RequestCount>()
   /** Of one verb. */
@@ -60,6 +72,7 @@ export class Metrics {
   readonly #observed: ((request: Observation) => void) | undefined
   #inFlight: InFlight | undefined
   #board: CarryBoard | undefined
+  #threads: ThreadGauges | undefined
 
   /** `observed`: where what was observed is told on. */
   constructor(gauges: Gauges, observed?: (request: Observation) => void) {
@@ -127,13 +140,12 @@ export class Metrics {
 
   /** Shows what runs at the moment. To be called once. */
   follow(inFlight: InFlight): void {
-    const registers = [this.#registry]
     this.#inFlight = inFlight
     new Gauge({
       name: 'apiserver_current_inflight_requests',
       help: 'Requests that run, long-running ones excluded.',
       labelNames: ['request_kind'],
-      registers,
+      registers: [this.#own],
       collect() {
         this.set({ request_kind: 'readOnly' }, inFlight.running('reading'))
         this.set({ request_kind: 'mutating' }, inFlight.running('mutating'))
@@ -143,7 +155,8 @@ export class Metrics {
       name: 'apiserver_longrunning_requests',
       help: 'Watches and space streams that are open.',
       labelNames: ['verb'],
-      registers,
+      // threads tell each other how many there are
+      registers: [this.#registry],
       collect() {
         this.set({ verb: 'WATCH' }, inFlight.running('watching'))
       },
@@ -152,7 +165,7 @@ export class Metrics {
 
   /** Shows how many are connected. To be called once. */
   followConnections(strangers: Strangers): void {
-    const registers = [this.#registry]
+    const registers = [this.#own]
     new Gauge({
       name: 'orrery_connections',
       help: 'Connections that are open, by whether a credential was shown on them.',
@@ -186,9 +199,40 @@ export class Metrics {
     board.tell(this.#registry)
   }
 
+  /** Shows the threads that answer beside this one, and counts what they have with what is here. To be called once. */
+  followThreads(threads: ThreadGauges): void {
+    const registers = [this.#registry]
+    this.#threads = threads
+    new Gauge({
+      name: 'orrery_api_threads',
+      help: 'Threads that answer requests beside the main one.',
+      registers,
+      collect() {
+        this.set(threads.size)
+      },
+    })
+    new Counter({
+      name: 'orrery_api_threads_ended_total',
+      help: 'Threads that ended and were replaced, by why.',
+      labelNames: ['reason'],
+      registers,
+      collect() {
+        this.reset()
+        for (const [reason, count] of Object.entries(threads.ended)) this.inc({ reason }, count)
+      },
+    })
+  }
+
+  /** What this thread has of what is shown as a sum. */
+  async renderOwn(): Promise<string> {
+    const flows = this.#inFlight === undefined ? '' : flowMetrics(this.#inFlight.flowControl)
+    return `${await this.#own.metrics()}${flows}`
+  }
+
   /** Text exposition format and its content type. */
   async render(): Promise<{ contentType: string; body: string }> {
-    const flows = this.#inFlight === undefined ? '' : flowMetrics(this.#inFlight.flowControl)
+    const own = await this.renderOwn()
+    const summed = this.#threads === undefined ? own : sumMetrics([own, ...(await this.#threads.figures())])
     const durations = histogramText(
       'apiserver_request_duration_seconds',
       'Time to answer, watches excluded.',
@@ -196,7 +240,7 @@ export class Metrics {
     )
     return {
       contentType: this.#registry.contentType,
-      body: `${await this.#registry.metrics()}${durations}${flows}${this.#board?.text() ?? ''}`,
+      body: `${await this.#registry.metrics()}${durations}${summed}${this.#board?.text() ?? ''}`,
     }
   }
 }

@@ -13,6 +13,8 @@ import type { Logger } from '../request/logger.ts'
 import type { ShownKeys } from '../server/shownKeys.ts'
 import type { Crossing } from './forwarder.ts'
 import { PortSocket } from './portSocket.ts'
+import { Balance } from './shedding.ts'
+import { ThreadFigures } from './threadFigures.ts'
 import { WatchTidings } from './watchTidings.ts'
 
 /** Requests of one sort that a thread answered, and how long each took. */
@@ -30,12 +32,19 @@ export type FromThread =
   | { readonly answered: readonly Answered[] }
   /** How its watches changed. */
   | { readonly watches: WatchTally }
+  /** Its metrics, as {@link ToThread} asked. */
+  | { readonly figures: string }
   | { readonly log: keyof Logger; readonly fields: Record<string, unknown>; readonly text: string }
 
-/** `drain`: it takes nothing new; `stop`: it ends when all is answered; `watches`: how those of others changed, or with -1, unchanged. */
+/**
+ * `drain`: it takes nothing new; `stop`: it ends when all is answered; `watches`: how those of others changed, or with -1, unchanged;
+ * `shed`: others have more room; `tell`: its metrics.
+ */
 export type ToThread =
   | { readonly keys: ShownKeys }
   | { readonly watches: WatchTally; readonly sign: 1 | -1 }
+  | { readonly shed: true }
+  | { readonly tell: 'figures' }
   | { readonly drain: true }
   | { readonly stop: true }
 
@@ -50,7 +59,10 @@ export interface ThreadStart {
 }
 
 /** What is used of a worker. */
-export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on'>
+export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on' | 'performance'>
+
+/** Why threads ended: by themselves, since they stood still, or since they did not keep up with what was written. */
+export type ThreadEnd = 'failed' | 'still' | 'behind'
 
 export interface ApiThreadsDeps {
   count: number
@@ -62,13 +74,20 @@ export interface ApiThreadsDeps {
   answered(requests: readonly Answered[]): void
   /** The main thread's, whose bounds are those of all. */
   watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
+  /** The main thread lets go of some that it has too much of. */
+  shed(): void
+  /** Default: {@link PULSE_MS}. */
+  pulseMs?: number | undefined
   clock: Clock
   log: Logger
 }
 
 export const PULSE_MS = 1000
-/** A thread whose loop has not turned for so long is ended. */
-export const STILL_MS = 15_000
+/**
+ * A thread whose loop has not turned for so many pulses is ended. They are counted, not timed: when the whole process was stopped
+ * for a while, no thread is to blame.
+ */
+export const STILL_PULSES = 15
 /** A thread that has to load the program and all objects, maybe with others, may take longer to begin. */
 export const START_MS = 60_000
 /** Before a thread is replaced; twice as long each time, until one is up for a minute. */
@@ -78,6 +97,8 @@ const PROVEN_MS = 60_000
 /** How long it may take to answer what is under way. */
 const STOP_MS = 8000
 
+type LoopUse = ReturnType<Worker['performance']['eventLoopUtilization']>
+
 interface Running {
   readonly thread: ApiThread
   readonly following: Following
@@ -86,13 +107,22 @@ interface Running {
   readonly watches: WatchTally
   isReady: boolean
   lastPulse: number
-  lastPulseMs: number
+  /** Looks since that was another one. */
+  still: number
+  use: LoopUse | undefined
+  /** Why it is about to end. */
+  end: ThreadEnd
 }
 
 export class ApiThreads {
   readonly #deps: ApiThreadsDeps
   readonly #running = new Set<Running>()
   readonly #tidings: WatchTidings
+  readonly #balance = new Balance<Running | 'main'>()
+  readonly #figures: ThreadFigures<ApiThread>
+  readonly #ended: Record<ThreadEnd, number> = { failed: 0, still: 0, behind: 0 }
+  readonly #pulseMs: number
+  #mainUse: LoopUse | undefined
   #keys: ShownKeys
   #failures = 0
   #isStopping = false
@@ -101,6 +131,11 @@ export class ApiThreads {
   constructor(deps: ApiThreadsDeps) {
     this.#deps = deps
     this.#keys = deps.keys
+    this.#pulseMs = deps.pulseMs ?? PULSE_MS
+    this.#figures = new ThreadFigures({
+      ask: thread => thread.postMessage({ tell: 'figures' } satisfies ToThread),
+      after: (run: () => void) => deps.clock.after(this.#pulseMs, run),
+    })
     this.#tidings = new WatchTidings({
       budget: deps.watches,
       tell: watches => this.#tell({ watches, sign: 1 }),
@@ -111,8 +146,25 @@ export class ApiThreads {
   /** Resolves when each answers, or has ended: then another one comes later, and the main thread answers all meanwhile. */
   async start(): Promise<void> {
     const starts = Array.from({ length: this.#deps.count }, () => this.#startOne())
-    this.#after(PULSE_MS, () => this.#look())
+    this.#after(this.#pulseMs, () => this.#look())
     await Promise.all(starts)
+  }
+
+  /** How many answer now. */
+  get size(): number {
+    let ready = 0
+    for (const { isReady } of this.#running) if (isReady) ready++
+    return ready
+  }
+
+  /** How many ended that were to go on. */
+  get ended(): Readonly<Record<ThreadEnd, number>> {
+    return this.#ended
+  }
+
+  /** What is to be summed with the main thread's metrics: see {@link ThreadFigures}. */
+  figures(): Promise<readonly string[]> {
+    return this.#figures.all()
   }
 
   /** For connections from now on. */
@@ -128,6 +180,7 @@ export class ApiThreads {
   async stop(): Promise<void> {
     this.#isStopping = true
     for (const cancel of this.#cancels) cancel()
+    this.#figures.close()
     this.#tell({ stop: true })
     const cancel = this.#deps.clock.after(STOP_MS, () => this.#terminateAll())
     await Promise.all([...this.#running].map(({ exited }) => exited))
@@ -155,7 +208,10 @@ export class ApiThreads {
     const { follow, start, watches, clock, log } = this.#deps
     const memory = new SharedArrayBuffer(4)
     // it ends by itself then
-    const following = follow(() => log.warn({}, 'an API thread was too slow for what is written; it is replaced'))
+    const following = follow(() => {
+      log.warn({}, 'an API thread was too slow for what is written; it is replaced')
+      running.end = 'behind'
+    })
     // what it begins with has them
     this.#tidings.tell()
     const begin: ThreadStart = { link: following.link, keys: this.#keys, watches: watches.all, pulse: memory }
@@ -170,7 +226,9 @@ export class ApiThreads {
       watches: emptyTally(),
       isReady: false,
       lastPulse: 0,
-      lastPulseMs: clock.now(),
+      still: 0,
+      use: undefined,
+      end: 'failed',
     }
     const begunMs = clock.now()
     this.#running.add(running)
@@ -179,13 +237,16 @@ export class ApiThreads {
       this.#running.delete(running)
       following.end()
       this.#changed(running, running.watches, -1)
+      this.#figures.gone(thread)
       ready.resolve()
       exited.resolve()
+      if (!this.#isStopping) this.#ended[running.end]++
       this.#replace(clock.now() - begunMs)
     })
     thread.on('message', (message: FromThread) => {
       if ('ready' in message) {
         running.isReady = true
+        this.#figures.joined(thread)
         ready.resolve()
       } else this.#heard(message, running)
     })
@@ -196,6 +257,7 @@ export class ApiThreads {
     const { log, answered } = this.#deps
     if ('crossing' in message) this.#cross(message.crossing)
     else if ('answered' in message) answered(message.answered)
+    else if ('figures' in message) this.#figures.told(from.thread, message.figures)
     else if ('watches' in message) {
       addTally(from.watches, message.watches)
       this.#changed(from, message.watches, 1)
@@ -228,19 +290,39 @@ export class ApiThreads {
   }
 
   #look(): void {
-    const now = this.#deps.clock.now()
     for (const running of this.#running) {
       const pulse = Atomics.load(running.pulse, 0)
       if (pulse !== running.lastPulse) {
         running.lastPulse = pulse
-        running.lastPulseMs = now
-      } else if (now - running.lastPulseMs >= (running.isReady ? STILL_MS : START_MS)) {
+        running.still = 0
+      } else if (++running.still >= (running.isReady ? STILL_PULSES : START_MS / this.#pulseMs)) {
         this.#deps.log.error({}, 'an API thread stands still; it is ended')
-        running.lastPulseMs = now
+        running.still = 0
+        running.end = 'still'
         void running.thread.terminate()
       }
     }
-    this.#after(PULSE_MS, () => this.#look())
+    this.#level()
+    this.#after(this.#pulseMs, () => this.#look())
+  }
+
+  /** Who has too much to do lets go of some. */
+  #level(): void {
+    const loads = new Map<Running | 'main', number>()
+    const mainUse = performance.eventLoopUtilization()
+    loads.set('main', this.#mainUse ? performance.eventLoopUtilization(mainUse, this.#mainUse).utilization : 0)
+    this.#mainUse = mainUse
+    for (const running of this.#running) {
+      if (!running.isReady) continue
+      const { performance: of } = running.thread
+      const use = of.eventLoopUtilization()
+      if (running.use) loads.set(running, of.eventLoopUtilization(use, running.use).utilization)
+      running.use = use
+    }
+    for (const loop of this.#balance.look(loads)) {
+      if (loop === 'main') this.#deps.shed()
+      else loop.thread.postMessage({ shed: true } satisfies ToThread)
+    }
   }
 
   #after(delayMs: number, run: () => void): void {

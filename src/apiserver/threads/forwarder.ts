@@ -28,6 +28,7 @@ export interface ForwarderDeps {
 
 /** They belong to the connection, not to the answer. */
 const OF_CONNECTION = /^(connection|keep-alive|transfer-encoding)$/i
+const KEEPS_CONNECTION = /^(connection|keep-alive)$/i
 
 export class Forwarder {
   readonly #deps: ForwarderDeps
@@ -43,7 +44,7 @@ export class Forwarder {
     const out = this.#send(message)
     const fail = (): void => void answer.destroy()
     out.on('response', incoming => {
-      answer.writeHead(incoming.statusCode!, incoming.statusMessage, incoming.rawHeaders)
+      answer.writeHead(incoming.statusCode!, incoming.statusMessage, headersFor(answer, incoming.rawHeaders))
       // a watch has nothing to say for a while
       answer.flushHeaders()
       // broken off there, it is broken off here
@@ -124,6 +125,14 @@ export class Forwarder {
     this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy })
     return crossed
   }
+}
+
+/** Whoever answers there does not know that this connection is to end with it. */
+function headersFor({ shouldKeepAlive }: ServerResponse, rawHeaders: string[]): string[] {
+  if (shouldKeepAlive) return rawHeaders
+  return pairsOf(rawHeaders)
+    .filter(([name]) => !KEEPS_CONNECTION.test(name))
+    .flat()
 }
 
 function headOf({ statusCode, statusMessage }: IncomingMessage, rawHeaders: readonly string[]): string {

@@ -9,10 +9,11 @@ import {
   type FromThread,
   PULSE_MS,
   START_MS,
-  STILL_MS,
+  STILL_PULSES,
   type ThreadStart,
   type ToThread,
 } from '../../../src/apiserver/threads/apiThreads.ts'
+import { LOOKS } from '../../../src/apiserver/threads/shedding.ts'
 import { WatchTidings } from '../../../src/apiserver/threads/watchTidings.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
@@ -20,6 +21,11 @@ class FakeThread extends EventEmitter {
   readonly told: ToThread[] = []
   readonly pulse: Int32Array
   terminated = 0
+  /** Of the time since the last look. */
+  load = 0
+  readonly performance = {
+    eventLoopUtilization: () => ({ idle: 0, active: 0, utilization: this.load }),
+  }
 
   constructor({ pulse }: ThreadStart) {
     super()
@@ -47,11 +53,13 @@ function threadsOf(count: number, refuses: () => boolean = () => false) {
   const begun: ThreadStart[] = []
   const errors: string[] = []
   const watches = new WatchBudget(800)
+  const cuts: (() => void)[] = []
   let followers = 0
   const apiThreads = new ApiThreads({
     count,
-    follow() {
+    follow(onCut) {
       followers++
+      cuts.push(onCut)
       return { link: {} as never, ports: [], end: () => followers-- }
     },
     start(begin) {
@@ -64,19 +72,21 @@ function threadsOf(count: number, refuses: () => boolean = () => false) {
     take() {},
     answered() {},
     watches,
+    shed() {},
     clock,
     log: { info() {}, warn() {}, error: (_, text) => errors.push(text) },
   })
-  return { apiThreads, clock, threads, begun, errors, watches, followers: () => followers }
+  return { apiThreads, clock, threads, begun, errors, watches, cuts, followers: () => followers }
 }
 
 t.test('a thread that stands still is ended and replaced; one whose loop turns is left alone', async t => {
-  const { apiThreads, clock, threads, errors, followers } = threadsOf(2)
+  const { apiThreads, clock, threads, errors, followers, cuts } = threadsOf(2)
   const started = apiThreads.start()
   for (const thread of threads) thread.says({ ready: true })
   await started
   const [still, alive] = threads as [FakeThread, FakeThread]
-  for (let ms = 0; ms < STILL_MS + PULSE_MS; ms += PULSE_MS) {
+  t.equal(apiThreads.size, 2)
+  for (let pulses = 0; pulses < STILL_PULSES; pulses++) {
     Atomics.add(alive.pulse, 0, 1)
     await clock.advance(PULSE_MS)
   }
@@ -86,6 +96,72 @@ t.test('a thread that stands still is ended and replaced; one whose loop turns i
   await clock.advance(PULSE_MS)
   t.equal(threads.length, 3, 'another one is there')
   t.equal(followers(), 2, 'and nobody keeps a log for the one that is gone')
+  t.equal(apiThreads.size, 1, 'it has not begun yet')
+  cuts[1]!()
+  alive.emit('exit', 1)
+  threads[2]!.emit('exit', 1)
+  t.same(apiThreads.ended, { failed: 1, still: 1, behind: 1 })
+})
+
+t.test('of a process that was stopped for a while no thread is ended', async t => {
+  const { apiThreads, clock, threads } = threadsOf(2)
+  const started = apiThreads.start()
+  for (const thread of threads) thread.says({ ready: true })
+  await started
+  clock.leap(3_600_000)
+  await clock.advance(PULSE_MS)
+  for (const { pulse } of threads) Atomics.add(pulse, 0, 1)
+  await clock.advance((STILL_PULSES - 1) * PULSE_MS)
+  t.same(
+    threads.map(({ terminated }) => terminated),
+    [0, 0],
+  )
+})
+
+t.test('a thread that has too much to do lets go of some while another one has room, and not otherwise', async t => {
+  const { apiThreads, clock, threads } = threadsOf(2)
+  const started = apiThreads.start()
+  for (const thread of threads) thread.says({ ready: true })
+  await started
+  const [one, other] = threads as [FakeThread, FakeThread]
+  const look = async (times: number): Promise<number[]> => {
+    for (let i = 0; i < times; i++) {
+      for (const { pulse } of threads) Atomics.add(pulse, 0, 1)
+      await clock.advance(PULSE_MS)
+    }
+    return threads.map(({ told }) => told.splice(0).filter(message => 'shed' in message).length)
+  }
+  await look(1)
+  one.load = 1
+  other.load = 0.1
+  t.same(await look(LOOKS - 1), [0, 0], 'for a moment it may')
+  t.same(await look(2), [2, 0])
+  one.load = 0.5
+  t.same(await look(5), [0, 0])
+  one.load = 1
+  t.same(await look(LOOKS), [1, 0], 'counted anew')
+})
+
+t.test('metrics of all threads are asked for; one that says nothing is waited for until the next look', async t => {
+  const { apiThreads, clock, threads } = threadsOf(2)
+  const started = apiThreads.start()
+  for (const thread of threads) thread.says({ ready: true })
+  await started
+  const [one, other] = threads as [FakeThread, FakeThread]
+  const counted = (count: number): string => `# HELP c .\n# TYPE c counter\nc ${count}\n`
+  const both = apiThreads.figures()
+  t.same(one.told, [{ tell: 'figures' }])
+  one.says({ figures: counted(2) })
+  other.says({ figures: counted(3) })
+  t.same(await both, ['', counted(2), counted(3)])
+  const late = apiThreads.figures()
+  one.says({ figures: counted(5) })
+  await clock.advance(PULSE_MS)
+  t.same(await late, ['', counted(5), counted(3)], 'as it was last')
+  const ends = apiThreads.figures()
+  one.says({ figures: counted(6) })
+  other.emit('exit', 1)
+  t.same(await ends, [counted(3), counted(6)], 'what it had counted is not lost')
 })
 
 t.test('a thread that takes long to begin is left to it, though not for ever', async t => {
@@ -99,7 +175,7 @@ t.test('a thread that takes long to begin is left to it, though not for ever', a
   await clock.advance(2 * PULSE_MS)
   t.same([slow.terminated, hangs.terminated], [0, 1])
   await started
-  await clock.advance(STILL_MS)
+  await clock.advance(STILL_PULSES * PULSE_MS)
   t.equal(slow.terminated, 1, 'from then on it has to go on')
 })
 

@@ -21,6 +21,11 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
+  /** Time passes in which nothing runs. */
+  leap(ms: number): void {
+    this.#nowMs += ms
+  }
+
   /** Runs what is due within the next `ms`, in order, letting promises settle after each. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms

@@ -1,0 +1,72 @@
+/**
+ * Metrics that each thread has of its own, asked of all when somebody looks. One that does not answer in time is shown as it was
+ * last; what one that has ended had counted stays counted.
+ */
+import { countersOf, sumMetrics } from '../server/metricSums.ts'
+
+export interface ThreadFiguresDeps<T> {
+  ask(thread: T): void
+  /** Calls `run` when nobody waits any longer; the answer cancels that. */
+  after(run: () => void): () => void
+}
+
+interface Asked {
+  text: string
+  waiting: PromiseWithResolvers<void> | undefined
+}
+
+export class ThreadFigures<T> {
+  readonly #deps: ThreadFiguresDeps<T>
+  readonly #threads = new Map<T, Asked>()
+  /** Of those that have ended. */
+  #past = ''
+
+  constructor(deps: ThreadFiguresDeps<T>) {
+    this.#deps = deps
+  }
+
+  joined(thread: T): void {
+    this.#threads.set(thread, { text: '', waiting: undefined })
+  }
+
+  told(thread: T, text: string): void {
+    const asked = this.#threads.get(thread)
+    if (asked === undefined) return
+    asked.text = text
+    this.#settle(asked)
+  }
+
+  gone(thread: T): void {
+    const asked = this.#threads.get(thread)
+    if (asked === undefined) return
+    this.#threads.delete(thread)
+    this.#past = sumMetrics([this.#past, countersOf(asked.text)])
+    this.#settle(asked)
+  }
+
+  /** Nobody answers any more. */
+  close(): void {
+    for (const asked of this.#threads.values()) this.#settle(asked)
+  }
+
+  /** In the text exposition format. */
+  async all(): Promise<readonly string[]> {
+    await Promise.all([...this.#threads].map(([thread, asked]) => this.#ask(thread, asked)))
+    return [this.#past, ...Array.from(this.#threads.values(), ({ text }) => text)]
+  }
+
+  async #ask(thread: T, asked: Asked): Promise<void> {
+    if (asked.waiting === undefined) {
+      asked.waiting = Promise.withResolvers()
+      this.#deps.ask(thread)
+    }
+    const cancel = this.#deps.after(() => this.#settle(asked))
+    await asked.waiting.promise
+    cancel()
+  }
+
+  #settle(asked: Asked): void {
+    asked.waiting?.resolve()
+    asked.waiting = undefined
+  }
+}

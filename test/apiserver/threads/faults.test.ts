@@ -1,0 +1,166 @@
+/** API threads of a real server that end, break, or stand still: who is on them loses a connection, and nobody else anything. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
+import t, { type Test } from 'tap'
+import { Api, type Watch, type WatchEvent } from '../../support/api.ts'
+import { apiThreadsSeen } from '../../support/apiThreadsSeen.ts'
+import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+
+const THREADS = 2
+/** Connections enough that none of the threads has none: the kernel deals them out. */
+const CONNECTIONS = 16
+const WATCH = `${CONFIGMAPS}?watch=1`
+
+const seen = apiThreadsSeen(t)
+
+t.test('a thread that is killed, and one that fails', async t => {
+  const { api, faults } = await startTestServer(t, { more: { apiThreads: THREADS } })
+  const ends = { killed: (thread: Worker) => thread.terminate(), failed: fail }
+  let ended = 0
+  for (const [how, end] of Object.entries(ends)) {
+    await t.test(how, async t => {
+      const watches = await openAll(t, api)
+      const [one, other] = seen as [Worker, Worker]
+      await end(one)
+      await api.ok(api.post(CONFIGMAPS, configMap(how)))
+      const went = await Promise.all(watches.map(tellsOf))
+      const cut = went.filter(event => event === undefined).length
+      t.ok(cut > 0, 'its connections end')
+      t.ok(cut < CONNECTIONS, 'others go on')
+      for (const event of went) if (event && !t.match(event.object.metadata, { name: how })) break
+      const again = await openAll(t, api)
+      t.equal(again.length, CONNECTIONS, 'who comes anew is answered')
+      await api.ok(api.delete(`${CONFIGMAPS}/${how}`))
+      const told = await Promise.all(again.map(watch => watch.until(({ type }) => type === 'DELETED')))
+      t.equal(told.length, CONNECTIONS)
+      t.ok(seen.includes(other))
+      while ((await metric(api, 'orrery_api_threads')) < THREADS) await setImmediate()
+      t.equal(await metric(api, 'orrery_api_threads_ended_total{reason="failed"}'), ++ended)
+    })
+  }
+  t.match(faults, [
+    'an API thread has ended; another one is started',
+    'an API thread failed',
+    'an API thread has ended; another one is started',
+  ])
+})
+
+t.test('threads that stand still are replaced; the main thread takes connections meanwhile', async t => {
+  const { api, faults, dataDir } = await startTestServer(t, { more: { apiThreads: THREADS, apiThreadPulseMs: 100 } })
+  await openAll(t, api)
+  const stuck = [...seen]
+  for (const thread of stuck) occupy(thread, dataDir, 5000)
+  const ended = Promise.all(stuck.map(exitOf))
+  // those that the kernel gave to the other threads hang until these are ended
+  const asked = Array.from({ length: CONNECTIONS }, () => {
+    const client = new Api(api.access)
+    t.teardown(() => client.close())
+    return client.get(CONFIGMAPS).then(
+      ({ code }) => code,
+      () => 'cut' as const,
+    )
+  })
+  t.equal(await Promise.any(asked.map(answer => answer.then(needs200))), 200, 'somebody is served')
+  await ended
+  const answers = await Promise.all(asked)
+  t.ok(answers.every(answer => answer === 200 || answer === 'cut'))
+  t.ok(faults.includes('an API thread stands still; it is ended'))
+})
+
+t.test(
+  'a thread that has too much to do ends watches early and connections with an answer; nothing is lost',
+  async t => {
+    const { api, faults, dataDir } = await startTestServer(t, { more: { apiThreads: THREADS } })
+    const clients = Array.from({ length: CONNECTIONS }, () => new Api(api.access))
+    t.teardown(() => {
+      for (const client of clients) client.close()
+    })
+    const lasts = async (): Promise<number> => {
+      const answers = await Promise.all(clients.map(client => client.get(CONFIGMAPS)))
+      t.same(new Set(answers.map(({ code }) => code)), new Set([200]))
+      return answers.filter(({ headers }) => headers.connection === 'close').length
+    }
+    t.equal(await lasts(), 0)
+    const watches = await openAll(t, api)
+    const ended: number[] = []
+    const over = watches.map(async (watch, i) => {
+      const events = await watch.rest()
+      ended.push(i)
+      return events
+    })
+    const busy = seen[0]!
+    const goOn = (): void => {
+      occupy(busy, dataDir, 10)
+      busy.postMessage({ tell: 'figures' })
+    }
+    busy.on('message', message => 'figures' in message && goOn())
+    goOn()
+    await Promise.race(over)
+    while ((await lasts()) === 0);
+    await api.ok(api.post(CONFIGMAPS, configMap('later')))
+    const left = watches.filter((_, i) => !ended.includes(i))
+    t.ok(left.length > 0, 'those of others go on')
+    t.same(faults, [])
+  },
+)
+
+/** What it is told is nothing that it could have foreseen. */
+async function fail(thread: Worker): Promise<void> {
+  const ended = exitOf(thread)
+  thread.postMessage({ watches: undefined })
+  await ended
+}
+
+/** Has a thread read keys so many times, a millisecond or so each. What comes to it at once, it does in one turn of its loop. */
+function occupy(thread: Worker, dataDir: string, times: number): void {
+  const [cert, key, ca] = ['apiserver.crt', 'apiserver.key', 'ca.crt'].map(file =>
+    readFileSync(join(dataDir, 'pki', file), 'utf8'),
+  )
+  for (let i = 0; i < times; i++) thread.postMessage({ keys: { cert, key, ca } })
+}
+
+function exitOf(thread: Worker): Promise<void> {
+  return new Promise(resolve => thread.once('exit', () => resolve()))
+}
+
+/** Watches, each over a connection of its own. */
+async function openAll(t: Test, { access }: Api): Promise<Watch[]> {
+  const watches = await Promise.all(Array.from({ length: CONNECTIONS }, () => openOne(access)))
+  t.teardown(() => {
+    for (const watch of watches) watch.close()
+  })
+  return watches
+}
+
+/** As clients do: again, where the connection comes to a thread that ends. */
+async function openOne(access: Api['access']): Promise<Watch> {
+  for (;;) {
+    try {
+      return await new Api(access).watch(WATCH)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
+    }
+  }
+}
+
+/** `undefined` when its connection has ended. */
+function tellsOf(watch: Watch): Promise<WatchEvent | undefined> {
+  return watch.next().catch(() => undefined)
+}
+
+function needs200(code: number | 'cut'): number {
+  if (code !== 200) throw new Error(String(code))
+  return code
+}
+
+async function metric(api: Api, name: string): Promise<number> {
+  const { text } = await api.get('/metrics')
+  return Number(
+    text
+      .split('\n')
+      .find(line => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  )
+}
