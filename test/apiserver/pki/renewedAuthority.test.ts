@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
-import type { RenewalClock } from '../../../src/apiserver/pki/certificateRenewal.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
+import { hurriedClock } from '../../support/hurriedClock.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const DAY_MS = 86_400_000
@@ -12,25 +12,6 @@ const YEAR_MS = 365 * DAY_MS
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const NAMESPACE = 'default'
-
-/** Nine years may pass in a moment: every alarm is for now. */
-function hurriedClock(startMs: number): RenewalClock & { leapTo(ms: number): void } {
-  let nowMs = startMs
-  const alarms = new Set<() => void>()
-  return {
-    now: () => nowMs,
-    after(_delayMs, run) {
-      alarms.add(run)
-      return () => alarms.delete(run)
-    },
-    leapTo(ms) {
-      nowMs = ms
-      const due = [...alarms]
-      alarms.clear()
-      for (const run of due) run()
-    },
-  }
-}
 
 t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
   const nowMs = Date.now()
