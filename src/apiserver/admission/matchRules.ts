@@ -80,7 +80,8 @@ function matcherFor(match: Record<string, unknown>): RequestMatcher {
       return versionFor(excluded, subject, versions, name) === undefined ? found : undefined
     },
     async labels(request, namespaceLabels) {
-      const wanted = (objects ??= selectorOf(match.objectSelector))
+      objects ??= selectorOf(match.objectSelector)
+      const wanted = objects
       if (!wanted.isEverything && !labelled(request).some(labels => wanted.matches(labels))) return false
       namespaces ??= selectorOf(match.namespaceSelector)
       if (namespaces.isEverything) return true

@@ -4,7 +4,7 @@ import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
-import { hurriedClock } from '../../support/hurriedClock.ts'
+import { renewalClock } from '../../support/renewalClock.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const DAY_MS = 86_400_000
@@ -15,7 +15,7 @@ const NAMESPACE = 'default'
 
 t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
   const nowMs = Date.now()
-  const clock = hurriedClock(nowMs - 9.5 * YEAR_MS)
+  const clock = renewalClock(nowMs - 9.5 * YEAR_MS)
   const { server, faults } = await startTestServer(t, { more: { certificateClock: clock } })
   const clientFor = (component: string) =>
     embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })

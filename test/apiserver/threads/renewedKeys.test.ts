@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import type { Access } from '../../support/api.ts'
-import { hurriedClock } from '../../support/hurriedClock.ts'
+import { renewalClock } from '../../support/renewalClock.ts'
 import { accessOf, CONFIGMAPS, startTestServer } from '../../support/server.ts'
 
 const DAY_MS = 86_400_000
@@ -48,7 +48,7 @@ const many = <T>(run: (i: number) => Promise<T>): Promise<T[]> =>
 t.test(
   'all threads show the new one; sessions of before are resumed by whom they belong to, or not at all',
   async t => {
-    const clock = hurriedClock(Date.now() - 340 * DAY_MS)
+    const clock = renewalClock(Date.now() - 340 * DAY_MS)
     const { server, faults } = await startTestServer(t, { more: { apiThreads: 2, certificateClock: clock } })
     const before = accessOf(server.kubeconfigPath)
     const first = await many(() => ask(before))
