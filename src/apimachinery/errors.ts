@@ -30,6 +30,9 @@ export const STATUS_REASONS = {
 } as const
 export type StatusReason = keyof typeof STATUS_REASONS
 
+/** The reason of a cause: the server itself has no room, and not a space that has used up its budget. */
+export const SERVER_SHORT = 'ServerShort'
+
 export interface StatusCause {
   reason?: string
   message: string

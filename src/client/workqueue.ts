@@ -7,7 +7,7 @@
  * beginning work, and taking in what {@link WorkQueue.addAll} was given, are done in slices.
  * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
  */
-import { isStatusError } from '../apimachinery/errors.ts'
+import { isStatusError, SERVER_SHORT, type StatusError } from '../apimachinery/errors.ts'
 import { type Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -126,6 +126,8 @@ interface Entry<K> {
   later: { atMs: number; cancel: () => void } | undefined
 }
 
+/** A queue tells no more often that a server is short of room. */
+const SHORTAGE_EVERY_MS = 60_000
 const NOBODYS: Lane = { owner: '' }
 
 function sameLane(a: Lane, b: Lane): boolean {
@@ -143,6 +145,7 @@ export class WorkQueue<K = string> {
   readonly #clock: Clock
   readonly #random: Random
   readonly #logger: Logger
+  #shortageToldMs = Number.NEGATIVE_INFINITY
   readonly #lane: (key: K) => Lane
   readonly #guard: KeyGuard | undefined
   readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
@@ -505,15 +508,25 @@ export class WorkQueue<K = string> {
     const retryInMs = backoffMs(failures, this.#backoff, this.#random)
     // conflicts are the normal fate of optimistic writes; they are news only when they persist
     const level = isStatusError(error, 'Conflict') && failures < 5 ? 'debug' : 'warn'
-    // What a server short of room refuses is no fault of the reconcile: two kilobytes of stack for each key say nothing, and
-    // lengthen a log on the disk that is short.
+    const told = { key: entry.key, failures, retryInMs: Math.round(retryInMs) }
+    // what has no room is no fault of the reconcile: its stack says nothing
     if (isStatusError(error, 'InsufficientStorage')) error.stack = `${error.name}: ${error.message}`
-    this.#logger[level]({ key: entry.key, err: error, failures, retryInMs: Math.round(retryInMs) }, 'reconcile failed')
+    const isShared = isServerShort(error)
+    if (isShared) this.#tellShortage(error)
+    this.#logger[isShared ? 'debug' : level]({ ...told, err: error }, 'reconcile failed')
     if (entry.dirty) return
     entry.cancelRetry = this.#clock.after(retryInMs, () => {
       entry.cancelRetry = undefined
       this.#enqueue(entry)
     })
+  }
+
+  /** All keys fail alike then, and a line of each would lengthen a log on a disk that may be what is short. */
+  #tellShortage({ message }: StatusError): void {
+    const nowMs = this.#clock.now()
+    if (nowMs - this.#shortageToldMs < SHORTAGE_EVERY_MS) return
+    this.#shortageToldMs = nowMs
+    this.#logger.warn({ why: message }, 'what grows is refused, and tried again until there is room')
   }
 
   #stop(): void {
@@ -531,4 +544,12 @@ export class WorkQueue<K = string> {
     this.#slowRunning = 0
     for (const wake of this.#idleWaiters.splice(0)) wake()
   }
+}
+
+/** Whether the server has no room for anybody, and not a space that has used up its budget. */
+function isServerShort(error: unknown): error is StatusError {
+  return (
+    isStatusError(error, 'InsufficientStorage') &&
+    error.details?.causes?.some(({ reason }) => reason === SERVER_SHORT) === true
+  )
 }

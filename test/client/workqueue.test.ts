@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { StatusError } from '../../src/apimachinery/errors.ts'
+import { SERVER_SHORT, StatusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import type { KeyGuard } from '../../src/client/setAside/keyGuard.ts'
 import { TerminalError, WorkQueue } from '../../src/client/workqueue.ts'
@@ -383,28 +383,45 @@ t.test(
   },
 )
 
-t.test('what a server short of room refuses is told in one line, anything else with its stack', async t => {
-  const told: string[] = []
-  const note = ({ err }: { err?: unknown }): void => void told.push((err as Error).stack ?? '')
-  const logger = { ...silentLogger, warn: note } as typeof silentLogger
-  const queue = new WorkQueue({ clock: new FakeClock(), logger })
-  const stop = new AbortController()
-  const failures = [new StatusError('InsufficientStorage', 'the disk is nearly full'), new Error('ours')]
-  const run = queue.run(
-    async () => {
-      throw failures.shift() ?? new Error('no more')
-    },
-    { signal: stop.signal },
-  )
-  queue.add('a')
-  await settle()
-  queue.add('b')
-  await settle()
-  t.equal(told[0], 'StatusError: the disk is nearly full')
-  t.match(told[1], /^Error: ours\n +at /)
-  stop.abort()
-  await run
-})
+t.test(
+  'of a server short of room a line a minute tells, of a budget and of anything else one for each key',
+  async t => {
+    const told: string[] = []
+    const note = ({ err, why }: { err?: Error; why?: string }): void => void told.push(err?.stack ?? `${why}`)
+    const logger = { ...silentLogger, warn: note } as typeof silentLogger
+    const clock = new FakeClock()
+    const queue = new WorkQueue({ clock, logger, baseMs: 600_000, maxMs: 600_000 })
+    const stop = new AbortController()
+    const short = () =>
+      new StatusError('InsufficientStorage', 'the disk is nearly full', {
+        causes: [{ reason: SERVER_SHORT, message: 'disk' }],
+      })
+    const failures: Record<string, Error> = {
+      budget: new StatusError('InsufficientStorage', 'the space is full'),
+      ours: new Error('ours'),
+    }
+    const run = queue.run(
+      async key => {
+        throw failures[key] ?? short()
+      },
+      { signal: stop.signal },
+    )
+    const fail = async (...keys: string[]): Promise<void> => {
+      for (const key of keys) {
+        queue.add(key)
+        await settle()
+      }
+    }
+    await fail('a', 'b', 'c', 'budget', 'ours', 'd')
+    t.strictSame(told.splice(0, 2), ['the disk is nearly full', 'StatusError: the space is full'], 'no stack')
+    t.match(told.splice(0), [/^Error: ours\n +at /])
+    await clock.advance(60_000)
+    await fail('e', 'f')
+    t.strictSame(told, ['the disk is nearly full'])
+    stop.abort()
+    await run
+  },
+)
 
 t.test('what can be done together is, the rest is worked on alone', async t => {
   const queue = new WorkQueue<string>()

@@ -8,13 +8,14 @@ import { Api } from '../support/api.ts'
 import { startOrrery } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { accessOf, CONFIGMAPS, configMap, temporaryDir } from '../support/server.ts'
+import { Program } from '../syncer/support/processes.ts'
 
 const MIB = 1024 * 1024
 
 /** A disk of memory at a folder; whether this machine lets us have one. */
-function mount(folder: string): boolean {
+function mount(folder: string, mib: number): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=160m', 'tmpfs', folder], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mib}m`, 'tmpfs', folder], { stdio: 'ignore' })
     return true
   } catch {
     return false
@@ -22,7 +23,7 @@ function mount(folder: string): boolean {
 }
 
 const folder = temporaryDir(t)
-const skip = mount(folder) ? false : 'who runs this may not mount a disk'
+const skip = mount(folder, 160) ? false : 'who runs this may not mount a disk'
 if (skip === false) t.teardown(() => void execFileSync('umount', [folder]))
 
 t.test('a full disk stops growth, and nothing else', { skip, timeout: FILE_LIMIT_MS }, async t => {
@@ -53,4 +54,24 @@ t.test('a full disk stops growth, and nothing else', { skip, timeout: FILE_LIMIT
   t.equal((await second.api.get(`${CONFIGMAPS}/big-1`)).code, 200)
   t.equal((await second.api.delete(`${CONFIGMAPS}/big-1`)).code, 200)
   t.equal(await second.orrery.stop(), 0)
+})
+
+t.test('a first start where there is no room says so in a line, and what to do', { skip }, async t => {
+  const small = temporaryDir(t)
+  mount(small, 20)
+  t.teardown(() => void execFileSync('umount', [small]))
+  const server = Program.orrery(t, ['start', '--data-dir', join(small, 'data'), '--secure-port', '0'])
+  await server.said('orrery ready')
+  // what makes the ServiceAccounts of a namespace is refused
+  await server.said('what grows is refused, and tried again until there is room')
+  t.equal(await server.end('SIGTERM'), 0)
+  const told = server.lines.filter(line => /"level":[4-6]0/.test(line))
+  t.match(told[0], /"freeBytes":\d+,.*the disk is short: .*; make room on the disk of the data dir/)
+  const others = told.slice(1)
+  t.strictSame(
+    others.filter(line => !line.includes('its disk is nearly full') || line.includes('"stack"')),
+    [],
+  )
+  // by who was refused: a ServiceAccount has a key with a namespace, a binding one with a name
+  t.ok(others.length <= 3, `a line for each who was refused, not for each namespace:\n${others.join('\n')}`)
 })

@@ -96,10 +96,13 @@ export class DiskRoom implements Room {
     this.#isShort = isShort
     const { log } = this.#options
     const figures = { freeBytes: this.#freeBytes, reserveBytes: this.#reserveBytes }
-    if (isShort) log.warn(figures, 'the disk is short: growth is refused, deletions and reads go on')
+    if (isShort) log.warn(figures, SHORT)
     else log.info(figures, 'the disk has room again: growth is taken')
   }
 }
+
+const SHORT =
+  'the disk is short: growth is refused, deletions and reads go on; make room on the disk of the data dir, or give it a larger one'
 
 /** Users hear no figures of the server. */
 const MESSAGE = 'its disk is nearly full; delete what is not needed, or tell who runs it'

@@ -3,6 +3,7 @@
  * so is growth while the server itself runs short. Reads, deletions and what does not grow always go on. Judged and counted in
  * the order of the store's queue, so no two writes can both take the last place.
  */
+import { SERVER_SHORT } from '../../apimachinery/errors.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import {
   BUDGET_ANNOTATIONS,
@@ -38,9 +39,6 @@ export interface UsedBudget {
   /** The greatest of its measures, 1: all is used. */
   readonly ratio: number
 }
-
-/** As the reason of a cause: the server itself has no room. */
-export const SERVER_SHORT = 'ServerShort'
 
 /** An update that lengthens its object by no more is taken while the server is short, until it is about to have nothing. */
 export const SMALL_GROWTH_BYTES = 1024
