@@ -1,8 +1,8 @@
 /** Large YAML means what small YAML means, and nobody waits for it but who sent it. */
 import t from 'tap'
-import { CONFIGMAPS, createSpace, startTestServer } from '../support/server.ts'
+import { CONFIGMAPS, createSpace, ON_MAIN_THREAD, startTestServer } from '../support/server.ts'
 
-const { api, faults } = await startTestServer(t)
+const { api, faults } = await startTestServer(t, ON_MAIN_THREAD)
 const YAML = { type: 'application/yaml' }
 const document = (name: string, lines: number): string => {
   const data = Array.from({ length: lines }, (_, i) => `  k${i}: "v${i}" # ${i}`)

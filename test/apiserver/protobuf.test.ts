@@ -13,7 +13,7 @@ import { protobufForm } from '../../src/apiserver/endpoints/protobufForms.ts'
 import { readProtobufFields } from '../../src/program/dataFiles.ts'
 import { samples } from '../kinds/samples.ts'
 import type { Api } from '../support/api.ts'
-import { CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
+import { CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../support/server.ts'
 
 const P = PROTOBUF_MEDIA_TYPE
 const META = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
@@ -287,7 +287,7 @@ t.test('many watchers share one encoding; what they do not want costs nothing', 
 })
 
 t.test('lists at a time share what each encodes, a few megabytes at a time', async t => {
-  const { server, api } = await startTestServer(t)
+  const { server, api } = await startTestServer(t, ON_MAIN_THREAD)
   const megabyte = 'x'.repeat(2 ** 20)
   for (const name of ['one', 'two']) await api.ok(api.post(CONFIGMAPS, { ...configMap(name), data: { a: megabyte } }))
   const type = server.services.types.in('root').find('', 'v1', 'configmaps')!

@@ -2,10 +2,10 @@
 import t from 'tap'
 import { StorageError } from '../../src/storage/store.ts'
 import type { Answer } from '../support/api.ts'
-import { CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
+import { CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../support/server.ts'
 
 t.test('no answer tells the data dir when the store fails', async t => {
-  const { api, server, dataDir, faults } = await startTestServer(t)
+  const { api, server, dataDir, faults } = await startTestServer(t, ON_MAIN_THREAD)
   const text = `IO error: ${dataDir}/store/000007.log: No space left on device`
   const raw = Object.assign(new Error(text), { code: 'LEVEL_IO_ERROR' })
   const opened = Object.assign(new Error(`ENOSPC: no space left on device, open '${dataDir}/store'`), {

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
-import { startTestServer } from '../../support/server.ts'
+import { ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
-const { server, api } = await startTestServer(t)
+const { server, api } = await startTestServer(t, ON_MAIN_THREAD)
 
 t.test('long work gives way to whoever connects, before anything is known of them', async t => {
   const given = t.capture(WorkTurns.prototype, 'giveWay', WorkTurns.prototype.giveWay)
