@@ -39,7 +39,7 @@ export async function findSyncTarget(client: Client, path: string, name: string)
     const { items } = await inventory.list(SYNC_TARGETS, { limit: ALIKE_PAGE })
     const known = items.map(({ metadata }) => metadata.name ?? '')
     const hint = known.length === 0 ? '; there is none: "kubectl kubestellar ensure location" makes one' : ''
-    const message = `${path} has no SyncTarget "${name}"${hint}${didYouMean(name, known)}`
+    const message = `${error.message} in ${path}${hint}${didYouMean(name, known)}`
     throw new CommandError(message, 1, { cause: error })
   }
 }

@@ -43,7 +43,9 @@ t.test('a space that is no inventory is told in one line, with the remedy', asyn
   }
   t.match(await ks('syncer rotate florin --imw root:imw1'), {
     code: 1,
-    err: ['Error: synctargets.edge.kubestellar.io "florin" not found'],
+    err: [
+      'Error: synctargets.edge.kubestellar.io "florin" not found in root:imw1; there is none: "kubectl kubestellar ensure location" makes one',
+    ],
   })
   t.match(await ks('syncer list --imw root:imw1 --espw root:none'), {
     code: 2,

@@ -130,11 +130,11 @@ t.test('slips are understood', async t => {
   const sought = 'kubestellar prep-for-syncer florim --imw root:imw1'
   t.match(await run(sought), {
     code: 1,
-    err: ['Error: root:imw1 has no SyncTarget "florim"; did you mean "florin"?'],
+    err: ['Error: synctargets.edge.kubestellar.io "florim" not found in root:imw1; did you mean "florin"?'],
   })
   t.match(await run('kubestellar prep-for-syncer zebra --imw root:imw1'), {
     code: 1,
-    err: ['Error: root:imw1 has no SyncTarget "zebra"'],
+    err: ['Error: synctargets.edge.kubestellar.io "zebra" not found in root:imw1'],
   })
 })
 
