@@ -122,6 +122,12 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   await type(arrivals.find(command => command.startsWith('orrery syncer --'))!)
   await syncers[1]!.said('the mailbox is known')
   await typeAll('### What a cluster refuses')
+  // by the cluster's owner; the hash stands for nothing that is held
+  for (const command of commandsIn('## When something is away'))
+    t.match(
+      await type(command.replace('kubectl', 'kubectl --kubeconfig wec/admin.kubeconfig')),
+      'orrery-syncer annotated',
+    )
   const credentials = await typeAll("### Syncers' credentials")
   t.match(credentials[0], /^SYNCTARGET .*\n.*florin +True .*\(in use\)/s)
   t.match(credentials[2], 'every credential of the syncer of florin is revoked; what its cluster holds stays there')

@@ -56,6 +56,7 @@ const SECTIONS: Readonly<
     '## Take a cluster out': [2, CLUSTERS],
     '### Pause a cluster': [1, CLUSTERS],
     "### Syncers' credentials": [1, CLUSTERS],
+    '## When something is away': [1, CLUSTERS],
     '## Backup and restore': [1, SERVER],
     '## A server that does not come up': [1, SERVER],
     '### Center and syncers of different releases': [1, SERVER],
