@@ -56,6 +56,8 @@ export interface ApiServerOptions {
   disabledAdmissionPlugins?: readonly string[]
   /** Names, addresses and ranges that webhooks may be at; absent: everywhere but closed addresses. */
   webhookAllowedHosts?: readonly string[] | undefined
+  /** Addresses and ranges whose clients are asked for a certificate; absent: everywhere. */
+  clientCertificateNetworks?: readonly string[] | undefined
   /** What the store keeps of the past. Default: 10 minutes. */
   historyAgeMs?: number
   /** Starts with what is intact of a damaged store, and logs what is lost. Default false. */

@@ -33,7 +33,7 @@ export function sharedOptions(options: ApiServerOptions): ApiServerOptions {
 export function threadOptions(options: ApiServerOptions): ThreadOptions {
   const { dataDir, bindAddress, securePort, externalHostnames, spaces, tokenFile, oidc, strangers, inFlight } = options
   const { serviceClusterIpRange, serviceNodePortRange, anonymousAuth, fairness, disabledAdmissionPlugins } = options
-  const { apiThreads, apiThreadPulseMs, bookmarkIntervalMs, webhookAllowedHosts } = options
+  const { apiThreads, apiThreadPulseMs, bookmarkIntervalMs, webhookAllowedHosts, clientCertificateNetworks } = options
   return {
     dataDir,
     bindAddress,
@@ -50,6 +50,7 @@ export function threadOptions(options: ApiServerOptions): ThreadOptions {
     ...(apiThreads !== undefined && { apiThreads }),
     ...(apiThreadPulseMs !== undefined && { apiThreadPulseMs }),
     ...(webhookAllowedHosts !== undefined && { webhookAllowedHosts }),
+    ...(clientCertificateNetworks !== undefined && { clientCertificateNetworks }),
     ...(bookmarkIntervalMs !== undefined && { bookmarkIntervalMs }),
     ...(anonymousAuth !== undefined && { anonymousAuth }),
     ...(disabledAdmissionPlugins && { disabledAdmissionPlugins }),

@@ -10,6 +10,7 @@ import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { openApiRoutes } from './openapi/routes.ts'
+import { CertificateNetworks } from './server/certificateNetworks.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
 import { Metrics, type Observation } from './server/metrics.ts'
 import { NonResourceRoutes } from './server/nonResource.ts'
@@ -84,6 +85,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
   const app = createHttpServer({
     tls: deps.tls,
+    certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
     pipeline: new Pipeline({
       tree,

@@ -67,6 +67,12 @@ export const ACCESS_FLAGS: readonly Setting[] = [
     list: true,
   },
   {
+    flags: '--client-certificate-networks <networks...>',
+    description:
+      'networks whose clients are asked for a certificate: addresses, CIDR ranges, localhost; default: all; elsewhere certificates count for nothing',
+    list: true,
+  },
+  {
     flags: '--max-unauthenticated-connections <n>',
     description:
       'connections on which no credential was shown yet; default: half of what the file descriptors allow, at most 4096',

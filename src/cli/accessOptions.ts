@@ -9,13 +9,14 @@ import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
 import type { Auditor } from '../apiserver/audit/auditor.ts'
 import { StaticTokenAuthenticator } from '../apiserver/auth/staticTokens.ts'
 import { MAX_SECONDS } from '../apiserver/auth/tokenRequest.ts'
+import { CERTIFICATE_NETWORKS_FLAG, CertificateNetworks } from '../apiserver/server/certificateNetworks.ts'
 import { durationMs } from './durations.ts'
 import { makeFolder } from './privateFolder.ts'
 
 export interface AccessOptions
   extends Pick<
     ApiServerOptions,
-    'tokenFile' | 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts' | 'strangers'
+    'tokenFile' | 'oidc' | 'anonymousAuth' | 'audit' | 'webhookAllowedHosts' | 'clientCertificateNetworks' | 'strangers'
   > {
   maxTokenSeconds: number
   eventTtlMs: number
@@ -34,6 +35,8 @@ export async function accessOptions(settings: Record<string, unknown>, log: Log)
   const maxTokenSeconds = longestToken(String(settings.serviceAccountMaxTokenExpiration))
   const webhookAllowedHosts = settings.webhookAllowedHosts as string[] | undefined
   named('--webhook-allowed-hosts', () => new AllowedHosts(webhookAllowedHosts))
+  const clientCertificateNetworks = settings.clientCertificateNetworks as string[] | undefined
+  named(CERTIFICATE_NETWORKS_FLAG, () => new CertificateNetworks(clientCertificateNetworks))
   const tokenFile = await staticTokens(settings.tokenAuthFile as string | undefined)
   const oidc = await oidcOptions(settings)
   const audit = await auditor(settings, log)
@@ -45,6 +48,7 @@ export async function accessOptions(settings: Record<string, unknown>, log: Log)
     ...(oidc && { oidc }),
     ...(audit && { audit }),
     ...(webhookAllowedHosts && { webhookAllowedHosts }),
+    ...(clientCertificateNetworks && { clientCertificateNetworks }),
     ...strangersOf(settings),
   }
 }

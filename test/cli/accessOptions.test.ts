@@ -95,6 +95,12 @@ t.test('where webhooks may be is a list that is checked before anything starts',
   )
   t.strictSame(strangers, { total: 100, perAddress: 7 })
   await t.rejects(read('--max-unauthenticated-connections=0'), { message: /: 0 is less than 1$/ })
+  t.match(await read('--client-certificate-networks', 'localhost,10.0.0.0/8'), {
+    clientCertificateNetworks: ['localhost', '10.0.0.0/8'],
+  })
+  await t.rejects(read('--client-certificate-networks', '10.0.0.0/8,hooks'), {
+    message: '--client-certificate-networks: "hooks" is no address, CIDR range or localhost',
+  })
   await t.rejects(read('--webhook-allowed-hosts', '10.0.0.0/40'), {
     message: '--webhook-allowed-hosts: "10.0.0.0/40" is no host name, address or CIDR range',
   })

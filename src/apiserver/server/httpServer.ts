@@ -30,6 +30,7 @@ import { yamlText } from '../endpoints/yamlWriter.ts'
 import type { Flow } from '../flowcontrol/flowControl.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Logger } from '../request/logger.ts'
+import type { CertificateNetworks } from './certificateNetworks.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
 import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
@@ -64,6 +65,8 @@ export interface HttpServerDeps {
   audit?: Auditor | undefined
   log: Logger
   inFlight: InFlight
+  /** Who is asked for a certificate. Default: everybody. */
+  certificates?: CertificateNetworks
   /** What bodies must not be larger than, beside the limit of all. */
   checkBody?: BodyCheck | undefined
   /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
@@ -179,7 +182,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const requests = new OneByOne(requestGate())
   requests.serve(app.server as unknown as FedServer)
   paceEnds(app.server as unknown as EndingServer)
-  paceHandshakes(app.server as unknown as ShakingServer)
+  paceHandshakes(app.server as unknown as ShakingServer, deps.certificates)
   strangers.follow(app.server as unknown as ConnectionServer)
   app.server.on('connection', () => deps.services.work.giveWay())
   app.addHook('onClose', () => strangers.close())

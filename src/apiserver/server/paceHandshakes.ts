@@ -7,10 +7,13 @@
 import type { Socket } from 'node:net'
 import { LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
+import { CertificateNetworks } from './certificateNetworks.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
 export interface ShakingServer {
+  /** Whether connections that it begins with are asked for a certificate. */
+  requestCert: boolean
   listeners(event: 'connection'): unknown[]
   removeAllListeners(event: 'connection'): unknown
   on(event: 'connection', listener: (socket: Socket) => void): unknown
@@ -20,8 +23,12 @@ export interface ShakingServer {
 const HANDSHAKES = 8
 const HANDSHAKES_MS = 2
 
-/** To be called once, before anybody else listens to connections. */
-export function paceHandshakes(server: ShakingServer, atOnce = HANDSHAKES): void {
+/** To be called once, before anybody else listens to connections. `certificates`: who is asked for one. Default: everybody. */
+export function paceHandshakes(
+  server: ShakingServer,
+  certificates = new CertificateNetworks(undefined),
+  atOnce = HANDSHAKES,
+): void {
   const gate = new LoopGate({ most: atOnce, limitMs: HANDSHAKES_MS, line: new WaitingLine(() => true) })
   const begin = server.listeners('connection') as ((this: ShakingServer, socket: Socket) => void)[]
   server.removeAllListeners('connection')
@@ -29,7 +36,9 @@ export function paceHandshakes(server: ShakingServer, atOnce = HANDSHAKES): void
     socket.on('error', endsItself)
     gate.enter([networkOf(socket.remoteAddress)], () => {
       socket.off('error', endsItself)
-      if (!socket.destroyed) for (const each of begin) each.call(server, socket)
+      if (socket.destroyed) return
+      server.requestCert = certificates.asks(socket.remoteAddress)
+      for (const each of begin) each.call(server, socket)
     })
   })
 }

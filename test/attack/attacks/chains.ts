@@ -1,8 +1,15 @@
-/** Certificates that strangers show: the handshake verifies each of their signatures, on whatever curve, whoever issued them. */
+/**
+ * Certificates that strangers show: the handshake verifies each of their signatures, on whatever curve, whoever issued them. They
+ * come from a network that is asked for none.
+ */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { connect as reach } from 'node:net'
 import { connect } from 'node:tls'
 import { type Attack, attack } from '../attack.ts'
 import { crowd } from '../ground.ts'
+
+/** Another address of this host than the administrator's. */
+const STRANGERS = '127.0.0.9'
 
 interface Shown {
   cert: string
@@ -47,7 +54,8 @@ function chain(length: number): Shown {
 /** Resolves when the connection is over, whoever ended it. */
 function handshake(port: number, shown: Shown): Promise<void> {
   return new Promise(resolve => {
-    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...shown })
+    const raw = reach({ host: '127.0.0.1', localAddress: STRANGERS, port })
+    const socket = connect({ socket: raw, rejectUnauthorized: false, ...shown })
     socket.once('secureConnect', () => socket.end())
     socket.on('error', () => {})
     socket.once('close', () => resolve())

@@ -1,0 +1,44 @@
+/**
+ * Whose clients are asked for a certificate. A handshake verifies each signature of the chain that a client shows, whoever issued
+ * it and on whatever curve, before anybody has shown a credential: a hundred dear ones hold the loop for half a second, and
+ * neither TLS nor Node.js has a bound for them. Who knows where the users of certificates are asks nobody else.
+ */
+import { BlockList, isIP } from 'node:net'
+
+export const CERTIFICATE_NETWORKS_FLAG = '--client-certificate-networks'
+
+export class CertificateNetworks {
+  readonly #networks: BlockList | undefined
+
+  /** `entries`: addresses, CIDR ranges, `localhost`. Absent: everywhere. @throws Error for an entry that is none of these */
+  constructor(entries: readonly string[] | undefined) {
+    if (entries === undefined) return
+    this.#networks = new BlockList()
+    for (const entry of entries) add(this.#networks, entry.trim())
+  }
+
+  /** @param address of a client; absent where it has none, as one within the process */
+  asks(address: string | undefined): boolean {
+    if (this.#networks === undefined || address === undefined) return true
+    const [bare = ''] = address.split('%')
+    return this.#networks.check(bare, familyOf(bare))
+  }
+}
+
+function add(networks: BlockList, entry: string): void {
+  if (entry === 'localhost') {
+    networks.addSubnet('127.0.0.0', 8, 'ipv4')
+    networks.addAddress('::1', 'ipv6')
+    return
+  }
+  const [, network = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
+  const version = isIP(network)
+  const most = version === 4 ? 32 : 128
+  if (version === 0 || Number(bits ?? most) > most)
+    throw new Error(`${JSON.stringify(entry)} is no address, CIDR range or localhost`)
+  networks.addSubnet(network, Number(bits ?? most), familyOf(network))
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
