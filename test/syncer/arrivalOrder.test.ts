@@ -70,6 +70,18 @@ const firstSeen = new Map<string, number>()
 center.world.onChange(({ space, key, object }) => {
   if (object && !firstSeen.has(`${space} ${key}`)) firstSeen.set(`${space} ${key}`, firstSeen.size)
 })
+async function becomesReady(p: Pair, name: string): Promise<void> {
+  const { metadata } = await p.cluster.get(DEPLOYMENTS, { namespace: 'app', name })
+  const status = {
+    observedGeneration: metadata.generation,
+    replicas: 1,
+    updatedReplicas: 1,
+    readyReplicas: 1,
+    availableReplicas: 1,
+  }
+  const options = { subresource: 'status' }
+  await p.cluster.patch(DEPLOYMENTS, { namespace: 'app', name }, 'merge', { status }, options)
+}
 const is =
   (value: string) =>
   ({ metadata }: KubeObject): boolean =>
@@ -115,18 +127,7 @@ t.test('what others need comes first, webhooks last, whatever their names and gr
 
 t.test('a later wave comes when the earlier ones do what they are there for', async t => {
   const p = await pair(t)
-  const ready = async (name: string): Promise<void> => {
-    const { metadata } = await p.cluster.get(DEPLOYMENTS, { namespace: 'app', name })
-    const status = {
-      observedGeneration: metadata.generation,
-      replicas: 1,
-      updatedReplicas: 1,
-      readyReplicas: 1,
-      availableReplicas: 1,
-    }
-    const options = { subresource: 'status' }
-    await p.cluster.patch(DEPLOYMENTS, { namespace: 'app', name }, 'merge', { status }, options)
-  }
+  const ready = (name: string): Promise<void> => becomesReady(p, name)
   await p.mailbox.create(MAPS, map('last', '2'))
   await p.mailbox.create(DEPLOYMENTS, deployment('db', '-1'))
   await p.mailbox.create(DEPLOYMENTS, deployment('web'))
@@ -150,6 +151,32 @@ t.test('a later wave comes when the earlier ones do what they are there for', as
   await center.world.present(p.clusterId, 'deployments.apps app/db')
   await center.world.present(p.clusterId, 'configmaps app/last', is('2'))
   t.pass('what is there already is kept as it is, although db does not run yet')
+})
+
+t.test('two thousand come wave by wave, and what does not run holds up the later ones alone', async t => {
+  const p = await pair(t)
+  const waves = [-2, 0, 1, 5]
+  // not in the order of their waves
+  const all = Array.from({ length: 2000 }, (_, i) => ({ name: `m${i}`, wave: waves[(i * 7) % waves.length]! }))
+  const keysOf = (...wanted: number[]): string[] =>
+    all.filter(({ wave }) => wanted.includes(wave)).map(({ name }) => `configmaps app/${name}`)
+  const there = (keys: readonly string[]): number =>
+    keys.filter(key => center.world.get(p.clusterId, key) !== undefined).length
+  await p.mailbox.create(DEPLOYMENTS, deployment('gate'))
+  for (let at = 0; at < all.length; at += 100)
+    await Promise.all(all.slice(at, at + 100).map(({ name, wave }) => p.mailbox.create(MAPS, map(name, `${wave}`))))
+  p.start(undefined, systemClock, REAL)
+  await Promise.all([...keysOf(-2, 0), 'deployments.apps app/gate'].map(key => center.world.present(p.clusterId, key)))
+  await p.settled()
+  t.equal(there(keysOf(1, 5)), 0, 'nobody has said that the gate runs')
+  await becomesReady(p, 'gate')
+  await Promise.all(keysOf(1, 5).map(key => center.world.present(p.clusterId, key)))
+  const waveOfKey = new Map(all.map(({ name, wave }) => [`configmaps app/${name}`, wave]))
+  const came = order(p, ...keysOf(...waves)).map(key => waveOfKey.get(key)!)
+  t.strictSame(
+    came,
+    came.toSorted((a, b) => a - b),
+  )
 })
 
 t.test(
