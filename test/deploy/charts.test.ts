@@ -178,6 +178,8 @@ t.test('every helm command of the page renders', { skip: noHelm }, async t => {
   ]
   t.ok(commands.length >= 5, `${commands.length}`)
   const file = join(t.testdir({ kubeconfig: 'current-context: c' }), 'kubeconfig')
+  /** Of each release, what it was given so far. */
+  const given = new Map<string, readonly string[]>()
   for (const [command, release, chart, rest] of commands) {
     const flags = rest!
       .replaceAll('\\\n', ' ')
@@ -187,6 +189,8 @@ t.test('every helm command of the page renders', { skip: noHelm }, async t => {
       .split(/\s+/)
     // what only an installation has
     const known = flags.filter(flag => flag !== '--create-namespace' && flag !== '--reuse-values')
-    t.ok(renderAs(release!, chart as ChartName, ...known), command)
+    const before = flags.includes('--reuse-values') ? (given.get(release!) ?? []) : []
+    given.set(release!, [...before, ...known])
+    t.ok(renderAs(release!, chart as ChartName, ...before, ...known), command)
   }
 })
