@@ -68,8 +68,13 @@ async function scene(t: Test, count: number): Promise<Scene> {
   const liar = new Liar()
   const { logger, lines } = recordingLogger()
   for (const name of names) await p.mailbox.create(MAPS, sent(name))
-  const start = (more: object = {}): Syncer =>
-    p.start(logger, undefined, { center: p.toCenter.center(liar.over(center.client)), ...more })
+  let syncer: Syncer | undefined
+  const start = (more: object = {}): Syncer => {
+    syncer = p.start(logger, undefined, { center: p.toCenter.center(liar.over(center.client)), ...more })
+    return syncer
+  }
+  /** Whether it knows all that the center says, and has looked at it in the cluster. */
+  const isDone = ({ complete, waiting }: ReturnType<Syncer['status']>): boolean => complete && waiting.down === 0
   let marks = 0
   return {
     p,
@@ -88,6 +93,7 @@ async function scene(t: Test, count: number): Promise<Scene> {
         'configmaps app/later',
         ({ data }) => JSON.stringify(data) === JSON.stringify(later.data),
       )
+      while (syncer && !isDone(syncer.status())) await new Promise(resolve => setImmediate(resolve))
       await p.settled()
     },
   }
