@@ -50,9 +50,7 @@ t.test('a thread that is killed, and one that fails', async t => {
 t.test('threads that stand still are replaced; the main thread takes connections meanwhile', async t => {
   const { api, faults, dataDir } = await startTestServer(t, { more: { apiThreads: THREADS, apiThreadPulseMs: 100 } })
   await openAll(t, api)
-  const stuck = [...seen]
-  for (const thread of stuck) occupy(thread, dataDir, 5000)
-  const ended = Promise.all(stuck.map(exitOf))
+  const ended = Promise.all([...seen].map(thread => occupyToItsEnd(thread, dataDir)))
   // those that the kernel gave to the other threads hang until these are ended
   const asked = Array.from({ length: CONNECTIONS }, () => {
     const client = new Api(api.access)
@@ -119,6 +117,31 @@ function occupy(thread: Worker, dataDir: string, times: number): void {
     readFileSync(join(dataDir, 'pki', file), 'utf8'),
   )
   for (let i = 0; i < times; i++) thread.postMessage({ keys: { cert, key, ca } })
+}
+
+/** However slowly the main thread looks after it. */
+async function occupyToItsEnd(thread: Worker, dataDir: string): Promise<void> {
+  let hasEnded = false
+  const ended = exitOf(thread).then(() => {
+    hasEnded = true
+  })
+  for (let times = 5000; !hasEnded; times *= 2) {
+    occupy(thread, dataDir, times)
+    await Promise.race([ended, figuresOf(thread)])
+  }
+}
+
+/** What it tells when it comes to that. */
+function figuresOf(thread: Worker): Promise<void> {
+  return new Promise(resolve => {
+    const heard = (message: object): void => {
+      if (!('figures' in message)) return
+      thread.off('message', heard)
+      resolve()
+    }
+    thread.on('message', heard)
+    thread.postMessage({ tell: 'figures' })
+  })
 }
 
 function exitOf(thread: Worker): Promise<void> {
