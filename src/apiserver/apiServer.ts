@@ -15,6 +15,7 @@ import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { systemClock } from '../client/clock.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
+import { collectSoon } from '../program/garbage.ts'
 import { startThread } from '../program/startThread.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
@@ -93,7 +94,7 @@ export async function startApiServer(given: ApiServerOptions): Promise<ApiServer
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
   const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: CARRIED_MARK })
   const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
-  const commits = options.apiThreads ? new SharedLog({ logger: log }) : undefined
+  const commits = options.apiThreads ? new SharedLog({ logger: log, packed: collectSoon }) : undefined
   const opening = openLevelStore({
     ...(commits && { log: commits }),
     budget: budgets,

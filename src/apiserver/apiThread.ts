@@ -9,6 +9,7 @@ import type { LogFields } from '../apimachinery/logFields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { systemClock } from '../client/clock.ts'
 import { keepPoolsSmall } from '../program/bufferPool.ts'
+import { collectSoon } from '../program/garbage.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openReplica } from '../storage/replica/replicaStore.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
@@ -58,6 +59,7 @@ async function serve(): Promise<void> {
   parseJsonSafely()
   const store = await openReplica(data.link, {
     logger: log,
+    packed: collectSoon,
     onLost(why) {
       log.error({ err: why }, 'an API thread cannot go on')
       process.exit(1)

@@ -1,7 +1,9 @@
 /**
  * Memory for objects' texts: slabs of the store's own. An object of its own ArrayBuffer costs 300 bytes more, and a slab
- * shared with the rest of the process would be kept alive by one object and full of foreign garbage.
+ * shared with the rest of the process would be kept alive by one object and full of foreign garbage. What was written into a
+ * slab stays as it is, and a slab is never used again: so other threads may read what lies in shared ones.
  */
+import type { Memory } from './objectSlots.ts'
 import type { Encoded, Revision, Stored } from './store.ts'
 
 type Text = Pick<Stored, 'bytes' | 'headBytes'>
@@ -11,10 +13,18 @@ const SLAB_BYTES = 64 * 1024
 const LONG_BYTES = 8 * 1024
 
 export class Arena {
-  #slab = new ArrayBuffer(0)
-  #view = new Uint8Array(this.#slab)
+  readonly #make: (bytes: number) => Memory
+  #slab: Memory
+  #view: Uint8Array
   #used = 0
   #allocatedBytes = 0
+
+  /** @param make new memory, whatever is in it; default: of this thread alone */
+  constructor(make: (bytes: number) => Memory = bytes => Buffer.allocUnsafeSlow(bytes).buffer) {
+    this.#make = make
+    this.#slab = make(0)
+    this.#view = new Uint8Array(this.#slab)
+  }
 
   /** Bytes handed out since the last {@link restart}. */
   get allocatedBytes(): number {
@@ -44,7 +54,7 @@ export class Arena {
   }
 
   /** Where a copy lies: as many bytes from `at`. */
-  place(bytes: Uint8Array): { memory: ArrayBuffer; at: number } {
+  place(bytes: Uint8Array): { memory: Memory; at: number } {
     const place = this.#room(bytes.length)
     const slab = place.memory === this.#slab ? this.#view : new Uint8Array(place.memory)
     slab.set(bytes, place.at)
@@ -53,7 +63,7 @@ export class Arena {
 
   /** Starts a new slab and counts from zero: whoever copies all living texts from here on leaves the old slabs to die. */
   restart(): void {
-    this.#begin(new ArrayBuffer(0))
+    this.#begin(this.#make(0))
     this.#allocatedBytes = 0
   }
 
@@ -62,16 +72,16 @@ export class Arena {
     return Buffer.from(memory, at, size)
   }
 
-  #room(size: number): { memory: ArrayBuffer; at: number } {
+  #room(size: number): { memory: Memory; at: number } {
     this.#allocatedBytes += size
-    if (size > LONG_BYTES) return { memory: Buffer.allocUnsafeSlow(size).buffer, at: 0 }
-    if (this.#used + size > this.#slab.byteLength) this.#begin(new ArrayBuffer(SLAB_BYTES))
+    if (size > LONG_BYTES) return { memory: this.#make(size), at: 0 }
+    if (this.#used + size > this.#slab.byteLength) this.#begin(this.#make(SLAB_BYTES))
     const at = this.#used
     this.#used += size
     return { memory: this.#slab, at }
   }
 
-  #begin(slab: ArrayBuffer): void {
+  #begin(slab: Memory): void {
     this.#slab = slab
     this.#view = new Uint8Array(slab)
     this.#used = 0

@@ -87,7 +87,7 @@ const MAX_COMPACT_INTERVAL_MS = 3_600_000
 const RECLAIM_BYTES = 8 * 1024 * 1024
 export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
   const index = new ObjectIndex()
-  const arena = new Arena()
+  const arena = new Arena(options.log && (bytes => new SharedArrayBuffer(bytes)))
   const texts = new SharedTexts()
   const state = await journal.load(loaded => {
     const shared = texts.loaded(loaded, index.neighbour(loaded), name => index.ownKey(loaded.key, name))
@@ -158,7 +158,12 @@ class JournaledStore implements Store {
       compacted: (revision, inMemory) => this.#log?.compacted(revision, inMemory),
       logger: this.#logger,
     })
-    this.#packing = new Packing(loaded.index, loaded.arena, work => this.#report(work))
+    this.#packing = new Packing({
+      index: loaded.index,
+      arena: loaded.arena,
+      own: work => this.#report(work),
+      log: this.#log,
+    })
     this.#commits = new GroupCommit({
       maxBatchBytes: options.maxBatchBytes ?? 4 * 1024 * 1024,
       append: events => this.#append(events),

@@ -1,5 +1,6 @@
 /** Moves living texts together, when most of a store's slabs is garbage: those with few of them are let go. */
 import type { Arena } from './arena.ts'
+import type { CommitLog, Moved } from './commitLog.ts'
 import type { ObjectIndex } from './objectIndex.ts'
 import type { Placed } from './objectSlots.ts'
 import { SharedStored } from './sharedStored.ts'
@@ -10,38 +11,48 @@ const STEP = 1000
 /** Garbage in slabs that is not worth a repack. */
 const SLACK_BYTES = 16 * 1024 * 1024
 
+export interface PackingDeps {
+  index: ObjectIndex
+  arena: Arena
+  /** Takes what runs on. */
+  own(work: Promise<void>): void
+  /** Where others refer to the texts: is told what lies elsewhere. */
+  log?: Pick<CommitLog, 'moved' | 'packed'> | undefined
+}
+
 export class Packing {
-  readonly #index: ObjectIndex
-  readonly #arena: Arena
-  readonly #own: (work: Promise<void>) => void
+  readonly #deps: PackingDeps
   #isRunning = false
 
-  /** `own` takes what runs on. */
-  constructor(index: ObjectIndex, arena: Arena, own: (work: Promise<void>) => void) {
-    this.#index = index
-    this.#arena = arena
-    this.#own = own
+  constructor(deps: PackingDeps) {
+    this.#deps = deps
   }
 
   /** To be called before memory is taken. */
   consider(): void {
-    const wasted = this.#arena.allocatedBytes - this.#index.bytes
-    if (wasted > 2 * this.#index.bytes + SLACK_BYTES && !this.#isRunning) this.#own(this.#run())
+    const { index, arena, own } = this.#deps
+    const wasted = arena.allocatedBytes - index.bytes
+    if (wasted > 2 * index.bytes + SLACK_BYTES && !this.#isRunning) own(this.#run())
   }
 
   async #run(): Promise<void> {
+    const { index, arena, log } = this.#deps
     this.#isRunning = true
-    this.#arena.restart()
+    arena.restart()
     let after: Key | undefined
     for (;;) {
       const step: Stored[] = []
-      this.#index.visit({}, after, stored => step.push(stored) < STEP)
-      for (const stored of step)
-        if (!(stored instanceof SharedStored)) this.#index.place(stored.key, placedIn(this.#arena, stored))
+      index.visit({}, after, stored => step.push(stored) < STEP)
+      const moved: Moved[] = step
+        .filter(stored => !(stored instanceof SharedStored))
+        .map(stored => ({ key: stored.key, placed: placedIn(arena, stored) }))
+      for (const { key, placed } of moved) index.place(key, placed)
+      log?.moved(moved)
       after = step.at(-1)?.key
       if (step.length < STEP) break
       await new Promise<void>(resolve => setImmediate(resolve))
     }
+    log?.packed()
     this.#isRunning = false
   }
 }

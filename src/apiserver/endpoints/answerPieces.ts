@@ -141,5 +141,10 @@ export function send(
   // In small letters, as they are kept: most answers have no other headers.
   reply.code(code).header('cache-control', CACHE_CONTROL).type(CONTENT_TYPES[format])
   if (warnings.length > 0) reply.headers(headers(exchange))
+  // Fastify takes what is not in memory of this thread alone for something that is to be written as JSON
+  if (!(body.buffer instanceof ArrayBuffer)) reply.serializer(asItIs)
   reply.send(body)
 }
+
+/** Its types know strings alone. */
+const asItIs = ((body: Buffer) => body) as unknown as (body: unknown) => string

@@ -31,6 +31,8 @@ export interface Asks {
 
 export interface ObjectsPage {
   readonly versions: Uint8Array
+  /** By their numbers, those in which their texts lie. */
+  readonly slabs: readonly SharedArrayBuffer[]
   readonly revision: Revision
   readonly compactedRevision: Revision
   readonly more: boolean

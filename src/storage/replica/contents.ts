@@ -1,28 +1,24 @@
-/** The objects of a replica, in memory of its own, and how they get there. */
-import { Arena } from '../arena.ts'
+/** The objects of a replica, whose texts lie where their writer has them, and how they get there. */
 import { ObjectIndex } from '../objectIndex.ts'
-import { placedIn } from '../packing.ts'
+import type { Placed } from '../objectSlots.ts'
 import type { SharedStored } from '../sharedStored.ts'
 import { SharedTexts } from '../sharedTexts.ts'
 import { type Key, type Revision, StorageError, type Stored } from '../store.ts'
 import type { Asker } from './asks.ts'
 import type { LogReader } from './logReader.ts'
-import { type ReadVersion, versionsIn } from './versionRecords.ts'
+import { type ReadVersion, textOf, versionsIn } from './versionRecords.ts'
 
 export class Contents {
   readonly index = new ObjectIndex()
   readonly texts = new SharedTexts()
-  readonly arena = new Arena()
 
   /** A version as it is kept here. */
   kept(version: ReadVersion, previous: Stored | undefined): Stored {
     const shared = this.#shared(version, previous)
     if (shared !== undefined) return shared
-    const { revision, headBytes, note, text } = version
-    const { memory, at } = this.arena.place(text)
-    const bytes = Buffer.from(memory, at, text.length)
+    const { revision, headBytes, note } = version
     const key = previous?.key ?? this.index.ownKey(version.key)
-    return { key, revision, bytes, headBytes, ...(note !== undefined && { note }) }
+    return { key, revision, bytes: textOf(lasting(version)), headBytes, ...(note !== undefined && { note }) }
   }
 
   /** Takes a version, unless what is there is newer; nothing is made of it. */
@@ -31,7 +27,7 @@ export class Contents {
     if (present !== undefined && present.revision >= version.revision) return
     const shared = this.#shared(version, present)
     const key = present?.key ?? shared?.key ?? this.index.ownKey(version.key)
-    this.index.place(key, shared ?? placedIn(this.arena, { ...version, bytes: version.text }))
+    this.index.place(key, shared ?? lasting(version))
     this.texts.replaced(shared, present)
   }
 
@@ -43,16 +39,31 @@ export class Contents {
     this.texts.replaced(undefined, present)
   }
 
+  /** The text of this version lies there now, if it is the current one. */
+  move(version: ReadVersion): void {
+    const present = this.index.get(version.key)
+    if (present?.revision === version.revision) this.index.place(present.key, lasting(version))
+  }
+
   /** Where its writer has a text once for many, it is so here. */
-  #shared(
-    { key, revision, headBytes, note, own, text }: ReadVersion,
-    previous: Stored | undefined,
-  ): SharedStored | undefined {
+  #shared(version: ReadVersion, previous: Stored | undefined): SharedStored | undefined {
+    const { key, revision, headBytes, note, own } = version
     if (own === undefined) return undefined
     const alike = this.texts.alike(key)
     const ownKey = previous?.key ?? this.index.ownKey(key, alike?.name)
-    return this.texts.written({ key: ownKey, revision, headBytes, note, bytes: Buffer.from(text) }, own, alike)
+    return this.texts.written(
+      { key: ownKey, revision, headBytes, note, bytes: Buffer.from(textOf(version)) },
+      own,
+      alike,
+    )
   }
+}
+
+/** A place where nothing else will ever lie. */
+function lasting(version: ReadVersion): Placed {
+  if (version.isLasting) return version
+  const memory = new Uint8Array(textOf(version)).buffer
+  return { ...version, memory, at: 0 }
 }
 
 /**
@@ -68,6 +79,8 @@ export async function load(
   const visitor = {
     version: (type: 'put' | 'delete', version: ReadVersion): void =>
       type === 'put' ? contents.load(version) : contents.unload(version),
+    moved: (version: ReadVersion): void => contents.move(version),
+    packed: (): void => {},
     compacted: (revision: Revision): void => {
       forgotten = revision
     },
@@ -77,8 +90,8 @@ export async function load(
   }
   let after: Key | undefined
   for (;;) {
-    const { versions, revision, compactedRevision, more } = await asker.ask('objects', { after })
-    for (const version of versionsIn(versions)) {
+    const { versions, slabs, revision, compactedRevision, more } = await asker.ask('objects', { after })
+    for (const version of versionsIn(versions, slabs)) {
       contents.load(version)
       after = version.key
     }

@@ -1,7 +1,8 @@
 /** The log as a follower reads it: from where it was, as far as it is published. */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Revision } from '../store.ts'
-import { IN_SEGMENT, IS_CUT, type LogLink, SEGMENT_START, type SegmentNews } from './logSegments.ts'
+import { IN_SEGMENT, IS_CUT, type LogLink, type LogNews, SEGMENT_START } from './logSegments.ts'
+import { HeardSlabs } from './slabs.ts'
 import {
   lengthAt,
   RECORD_HEAD_BYTES,
@@ -9,12 +10,17 @@ import {
   type ReadVersion,
   readVersion,
   revisionAt,
+  textOf,
   typeAt,
 } from './versionRecords.ts'
 
-/** What a record says. The text of a version is good until the call returns. */
+/** What a record says. The text of a version is good until the call returns, if it is not lasting. */
 export interface LogVisitor {
   version(type: 'put' | 'delete', version: ReadVersion): void
+  /** The text of the current version lies elsewhere now. */
+  moved(version: ReadVersion): void
+  /** All has been moved that there was. */
+  packed(): void
   /** History up to a revision is forgotten; `inMemory`: the newest events may still be read. */
   compacted(revision: Revision, inMemory: boolean): void
   closed(): void
@@ -30,6 +36,7 @@ export class LogReader {
   readonly #state: Int32Array
   readonly #news: MessagePort
   readonly #segments = new Map<number, Segment>()
+  readonly #slabs = new HeardSlabs()
   #segment: Segment
   #at: number
   /** The head when the log was last read to its end. */
@@ -37,10 +44,10 @@ export class LogReader {
   /** Of a long text, what came before its record. */
   #pieces: Buffer[] = []
 
-  constructor({ head, state, segments, segment, at }: LogLink) {
+  constructor({ head, state, news, segment, at }: LogLink) {
     this.#head = new Int32Array(head)
     this.#state = new Int32Array(state)
-    this.#news = segments
+    this.#news = news
     this.#segment = this.#found(segment)
     this.#at = at
   }
@@ -96,16 +103,21 @@ export class LogReader {
     if (type === RECORDS.piece)
       this.#pieces.push(Buffer.from(bytes.subarray(at + RECORD_HEAD_BYTES, at + lengthAt(bytes, at))))
     else if (type === RECORDS.closed) visitor.closed()
+    else if (type === RECORDS.packed) visitor.packed()
     else if (type === RECORDS.compacted) visitor.compacted(revisionAt(bytes, at), false)
     else if (type === RECORDS.forgotten) visitor.compacted(revisionAt(bytes, at), true)
-    else visitor.version(type === RECORDS.put ? 'put' : 'delete', this.#whole(readVersion(bytes, at)))
+    else {
+      const version = this.#whole(readVersion(bytes, at, number => this.#slab(number)))
+      if (type === RECORDS.moved) visitor.moved(version)
+      else visitor.version(type === RECORDS.put ? 'put' : 'delete', version)
+    }
   }
 
   #whole(version: ReadVersion): ReadVersion {
     if (this.#pieces.length === 0) return version
-    const text = Buffer.concat([...this.#pieces, version.text])
+    const { buffer: memory, byteOffset: at, length } = Buffer.concat([...this.#pieces, textOf(version)])
     this.#pieces = []
-    return { ...version, text }
+    return { ...version, memory, at, length }
   }
 
   #enter(id: number): void {
@@ -116,14 +128,32 @@ export class LogReader {
   }
 
   #found(id: number): Segment {
-    for (let news = receiveMessageOnPort(this.#news); news; news = receiveMessageOnPort(this.#news))
-      this.#learn(news.message as SegmentNews)
+    this.#hear()
     const segment = this.#segments.get(id)
     if (segment === undefined) throw new Error(`segment ${id} of the log is not known`)
     return segment
   }
 
-  #learn({ id, memory }: SegmentNews): void {
+  #slab(number: number): SharedArrayBuffer {
+    const known = this.#slabs.get(number)
+    if (known !== undefined) return known
+    this.#hear()
+    const told = this.#slabs.get(number)
+    if (told === undefined) throw new Error(`slab ${number} of the log is not known`)
+    return told
+  }
+
+  #hear(): void {
+    for (let news = receiveMessageOnPort(this.#news); news; news = receiveMessageOnPort(this.#news))
+      this.#learn(news.message as LogNews)
+  }
+
+  #learn(news: LogNews): void {
+    if ('slab' in news) {
+      this.#slabs.hear(news)
+      return
+    }
+    const { id, memory } = news
     if (memory === undefined) this.#segments.delete(id)
     else this.#segments.set(id, { bytes: Buffer.from(memory), words: new Int32Array(memory, 0, 1) })
   }

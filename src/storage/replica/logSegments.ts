@@ -4,6 +4,7 @@
  * still be reading is never filled again.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { type SlabNews, ToldSlabs } from './slabs.ts'
 import { RECORD_HEAD_BYTES, RECORDS, writeHead } from './versionRecords.ts'
 
 /** Of a segment, the first word: up to where it can be read. */
@@ -25,8 +26,8 @@ export interface LogLink {
   readonly head: SharedArrayBuffer
   /** The follower's words. */
   readonly state: SharedArrayBuffer
-  /** Tells of segments, in time for whoever takes what lies there when it meets one that it does not know. */
-  readonly segments: MessagePort
+  /** Tells of segments and slabs, in time for whoever takes what lies there when it meets one that it does not know. */
+  readonly news: MessagePort
   /** Where to begin. */
   readonly segment: number
   readonly at: number
@@ -37,6 +38,8 @@ export interface SegmentNews {
   readonly id: number
   readonly memory?: SharedArrayBuffer
 }
+
+export type LogNews = SegmentNews | SlabNews
 
 interface Segment {
   readonly id: number
@@ -72,6 +75,7 @@ export class LogSegments {
   #ordinal = 0
   /** Those that were written to since the last {@link publish}. */
   readonly #written = new Set<Segment>()
+  readonly #slabs = new ToldSlabs(news => this.#tellAll(news))
 
   constructor({ segmentBytes = 1024 * 1024, maxSegments = 64 }: LogSegmentsOptions = {}) {
     this.#segmentBytes = segmentBytes
@@ -101,11 +105,17 @@ export class LogSegments {
     const follower: Follower = { state: new Int32Array(state), port: port1, onCut }
     follower.state[IN_SEGMENT] = current.ordinal
     this.#followers.add(follower)
-    for (const segment of [...this.#live, ...this.#free]) tell(follower, segment)
+    for (const { id, memory } of [...this.#live, ...this.#free]) tell(follower, { id, memory })
+    for (const news of this.#slabs.remembered) tell(follower, news)
     return {
-      link: { head: this.#head, state, segments: port2, segment: current.id, at: current.used },
+      link: { head: this.#head, state, news: port2, segment: current.id, at: current.used },
       end: () => this.#leave(follower),
     }
+  }
+
+  /** The number of a slab, for a record that is appended next, whose text is `length` bytes of it. */
+  refer(memory: SharedArrayBuffer, length: number): number {
+    return this.#slabs.refer(memory, length)
   }
 
   /** Makes room for a record of so many bytes, and lets it be written. Nobody reads it before {@link publish}. */
@@ -168,7 +178,7 @@ export class LogSegments {
       used: SEGMENT_START,
       isLeft: false,
     }
-    for (const follower of this.#followers) tell(follower, segment)
+    this.#tellAll({ id: segment.id, memory })
     return segment
   }
 
@@ -181,7 +191,7 @@ export class LogSegments {
     const kept = this.#live.findIndex(segment => segment.ordinal >= oldest)
     for (const segment of this.#live.splice(0, kept)) {
       if (!segment.isLeft && this.#free.length < KEPT) this.#free.push(segment)
-      else for (const { port } of this.#followers) port.postMessage({ id: segment.id } satisfies SegmentNews)
+      else this.#tellAll({ id: segment.id })
     }
   }
 
@@ -206,6 +216,10 @@ export class LogSegments {
     if (this.#followers.size === 0) this.#forget()
   }
 
+  #tellAll(news: LogNews): void {
+    for (const follower of this.#followers) tell(follower, news)
+  }
+
   #forget(): void {
     this.#live = []
     this.#free = []
@@ -213,6 +227,6 @@ export class LogSegments {
   }
 }
 
-function tell({ port }: Follower, { id, memory }: Segment): void {
-  port.postMessage({ id, memory } satisfies SegmentNews)
+function tell({ port }: Follower, news: LogNews): void {
+  port.postMessage(news)
 }

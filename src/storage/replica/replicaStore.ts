@@ -5,7 +5,6 @@
  */
 import type { HistoryPage } from '../journal.ts'
 import { assertKey, keyText } from '../keys.ts'
-import { Packing } from '../packing.ts'
 import {
   type Key,
   type ListOptions,
@@ -28,13 +27,15 @@ import { Asker, type SentResult } from './asks.ts'
 import { Contents, load } from './contents.ts'
 import { LogReader } from './logReader.ts'
 import type { ReplicaLink } from './sharedLog.ts'
-import { type ReadVersion, versionsIn } from './versionRecords.ts'
+import { type ReadVersion, textOf, versionsIn } from './versionRecords.ts'
 
 export interface ReplicaOptions extends MemoryBounds {
   /** Hears of background work that failed, and of projections that threw. */
   logger: { error(fields: { err?: unknown }, msg: string): void }
   /** It was given up by its writer, or cannot go on, and answers nothing any more. */
   onLost?: (why: Error) => void
+  /** Memory that was let go of can be given back. */
+  packed?: () => void
 }
 
 /** Resolves when all is there. @throws StorageError `Closed` */
@@ -65,7 +66,6 @@ class ReplicaStore implements Store {
   readonly #reader: LogReader
   readonly #asker: Asker
   readonly #contents: Contents
-  readonly #packing: Packing
   readonly #view: StoreView
   readonly #options: ReplicaOptions
   /** By key, the last of those who write it: each begins when the one before it has ended. */
@@ -83,7 +83,6 @@ class ReplicaStore implements Store {
     this.#asker = asker
     this.#contents = contents
     this.#options = options
-    this.#packing = new Packing(contents.index, contents.arena, work => this.#own(work))
     this.#view = new StoreView({
       ...options,
       index: contents.index,
@@ -232,6 +231,8 @@ class ReplicaStore implements Store {
       let isLast = false
       this.#reader.read({
         version: (type, version) => this.#apply(type, version),
+        moved: version => this.#contents.move(version),
+        packed: () => this.#options.packed?.(),
         compacted: (through, inMemory) => this.#view.history.forget(through, inMemory),
         closed: () => {
           isLast = true
@@ -250,7 +251,6 @@ class ReplicaStore implements Store {
   }
 
   #apply(type: StoreEvent['type'], version: ReadVersion): void {
-    this.#packing.consider()
     const previous = this.#contents.index.get(version.key)
     const stored = this.#contents.kept(version, previous)
     const event: StoreEvent = { type, key: stored.key, revision: stored.revision, stored, previous }
@@ -272,14 +272,11 @@ class ReplicaStore implements Store {
     this.#asker.end(why)
     this.#reader.wake()
   }
-
-  #own(work: Promise<void>): void {
-    work.catch(error => this.#options.logger.error({ err: error }, 'background work of a replica failed'))
-  }
 }
 
-function storedOf({ key, revision, headBytes, note, text }: ReadVersion): Stored {
-  return { key, revision, bytes: text, headBytes, ...(note !== undefined && { note }) }
+function storedOf(version: ReadVersion): Stored {
+  const { key, revision, headBytes, note } = version
+  return { key, revision, bytes: textOf(version), headBytes, ...(note !== undefined && { note }) }
 }
 
 function resultOf({ ok, version, refused }: SentResult): WriteResult {

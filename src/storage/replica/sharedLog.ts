@@ -3,13 +3,14 @@
  * they read afterwards, here or there, is no older. Without followers nothing is written.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { CommitLog, LogSource } from '../commitLog.ts'
+import type { CommitLog, LogSource, Moved } from '../commitLog.ts'
 import type { HistoryPage } from '../journal.ts'
 import { sizeOf } from '../sharedStored.ts'
 import { type Key, type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
 import { type Asks, type ObjectsPage, type SentResult, type SentWrite, serveAsks } from './asks.ts'
 import { type LogLink, LogSegments, type LogSegmentsOptions } from './logSegments.ts'
 import {
+  placeOf,
   RECORD_HEAD_BYTES,
   RECORDS,
   type RecordType,
@@ -33,6 +34,8 @@ export interface Following {
 
 export interface SharedLogOptions extends LogSegmentsOptions {
   logger?: { error(fields: { err: unknown }, msg: string): void }
+  /** Memory that was let go of can be given back. */
+  packed?: () => void
 }
 
 /** Objects in one message, and how large their texts may be together, but for the last one. */
@@ -43,13 +46,15 @@ export class SharedLog implements CommitLog {
   readonly #segments: LogSegments
   readonly #pieceBytes: number
   readonly #logger: SharedLogOptions['logger']
+  readonly #packed: () => void
   #source: LogSource | undefined
   #isClosed = false
 
-  constructor({ logger, ...options }: SharedLogOptions = {}) {
+  constructor({ logger, packed = () => {}, ...options }: SharedLogOptions = {}) {
     this.#segments = new LogSegments(options)
     this.#pieceBytes = this.#segments.roomBytes >>> 2
     this.#logger = logger
+    this.#packed = packed
   }
 
   /** Bytes of shared memory that it holds. */
@@ -81,7 +86,7 @@ export class SharedLog implements CommitLog {
     asks.port1.on('close', end)
     return {
       link: { log: link, asks: asks.port2 },
-      ports: [link.segments, asks.port2],
+      ports: [link.news, asks.port2],
       end: () => {
         end()
         asks.port1.close()
@@ -97,6 +102,18 @@ export class SharedLog implements CommitLog {
     this.#tell(() => {
       for (const { type, stored } of events) this.#append(type, stored)
     })
+  }
+
+  moved(texts: readonly Moved[]): void {
+    this.#tell(() => {
+      for (const { key, placed } of texts)
+        this.#appendPlaced(new VersionRecord('moved', { ...placed, key }), placed.memory as SharedArrayBuffer, placed)
+    })
+  }
+
+  packed(): void {
+    this.#mark(RECORDS.packed, 0)
+    this.#packed()
   }
 
   compacted(revision: Revision, inMemory: boolean): void {
@@ -127,12 +144,24 @@ export class SharedLog implements CommitLog {
   #append(type: StoreEvent['type'], stored: Stored): void {
     if (this.#segments.followers === 0) return
     const record = new VersionRecord(type, stored)
+    const place = placeOf(stored)
+    if (place !== undefined) this.#appendPlaced(record, place.memory, place)
+    else this.#appendWhole(record, stored)
+  }
+
+  #appendWhole(record: VersionRecord, stored: Stored): void {
     let text = stored.bytes
     while (record.bytes + text.length > this.#segments.roomBytes && text.length > 0) {
       this.#appendPiece(text.subarray(0, this.#pieceBytes), stored.revision)
       text = text.subarray(this.#pieceBytes)
     }
     this.#segments.append(record.bytes + text.length, (into, at) => record.write(into, at, text))
+  }
+
+  #appendPlaced(record: VersionRecord, memory: SharedArrayBuffer, text: { at: number; length: number }): void {
+    if (this.#segments.followers === 0) return
+    const slab = this.#segments.refer(memory, text.length)
+    this.#segments.append(record.placedBytes, (into, at) => record.writePlaced(into, at, slab, text))
   }
 
   #appendPiece(piece: Buffer, revision: Revision): void {
@@ -147,9 +176,18 @@ async function objectsPage({ store }: LogSource, after: Key | undefined): Promis
   const listed = store.list({}, { limit: PAGE_OBJECTS, uncounted: true, ...(after && { after }) })
   const { compactedRevision } = store
   const page = await listed
-  const items = upTo(page.items, PAGE_BYTES, sizeOf)
+  const items = upTo(page.items, PAGE_BYTES, stored => (placeOf(stored) ? 0 : sizeOf(stored)))
+  const slabs = new Map<SharedArrayBuffer, number>()
+  const refer = (memory: SharedArrayBuffer): number => {
+    if (!slabs.has(memory)) slabs.set(memory, slabs.size)
+    return slabs.get(memory)!
+  }
   return {
-    versions: versionsAsBytes(items.map(stored => ({ type: 'put', stored }))),
+    versions: versionsAsBytes(
+      items.map(stored => ({ type: 'put', stored })),
+      refer,
+    ),
+    slabs: [...slabs.keys()],
     revision: page.revision,
     compactedRevision,
     more: page.more || items.length < page.items.length,

@@ -1,13 +1,28 @@
 /**
  * Versions of objects as bytes, one behind the other: what a writer and its replicas tell each other. All numbers are little-endian.
- * A text that many objects share is told whole, with what is its object's own: who reads it shares it anew.
+ * A text that lies in shared memory is told by its place there. One that many objects share is told whole, with what is its object's
+ * own: who reads it shares it anew.
  */
 import { keyText, parseKeyText } from '../keys.ts'
+import type { Memory } from '../objectSlots.ts'
 import { SharedStored } from '../sharedStored.ts'
 import type { Key, Revision, Stored, StoreEvent } from '../store.ts'
 
-/** What a record says; the first two are versions, and a deletion's version is the last state. */
-export const RECORDS = { put: 1, delete: 2, piece: 3, compacted: 4, forgotten: 5, next: 6, closed: 7 } as const
+/**
+ * What a record says. The first three are of versions: a deletion's is the last state, and one that was moved is the current one whose
+ * text lies elsewhere now.
+ */
+export const RECORDS = {
+  put: 1,
+  delete: 2,
+  moved: 3,
+  piece: 4,
+  compacted: 5,
+  forgotten: 6,
+  packed: 7,
+  next: 8,
+  closed: 9,
+} as const
 export type RecordType = (typeof RECORDS)[keyof typeof RECORDS]
 
 /** Where in a record stands what: its length with all that follows, its type and flags, the revision, and the lengths of the parts. */
@@ -19,13 +34,23 @@ const HEAD = 16
 const KEY = 20
 const NOTE = 24
 const OWN = 28
-/** Then come key, note, what is its own, and the text to the end. */
+/** Then come key, note, what is its own, and the text, or its place, to the end. */
 export const RECORD_HEAD_BYTES = 32
 
 const HAS_NOTE = 1
 const HAS_OWN = 2
+const HAS_PLACE = 4
+/** Of a place: the number of the slab, where in it, and how long the text is. */
+const PLACE_AT = 8
+const PLACE_LENGTH = 12
+const PLACE_BYTES = 16
 
-/** A version as it is read. `text` lies in the memory that it was read from, and is good for as long as the reader says. */
+/** The number under which a slab is referred to. */
+export type Refer = (memory: SharedArrayBuffer, length: number) => number
+/** The slab of a number. */
+export type Slab = (number: number) => SharedArrayBuffer
+
+/** A version as it is read. */
 export interface ReadVersion {
   readonly key: Key
   readonly revision: Revision
@@ -33,7 +58,18 @@ export interface ReadVersion {
   readonly note: string | undefined
   /** Given where others share the text. */
   readonly own: string | undefined
-  readonly text: Buffer
+  /** Where the text lies. */
+  readonly memory: Memory
+  readonly at: number
+  readonly length: number
+  /** Nothing else will ever lie there; otherwise it is good for as long as the reader says. */
+  readonly isLasting: boolean
+}
+
+/** The text, where it lies. */
+export function textOf({ memory, at, length }: Pick<ReadVersion, 'memory' | 'at' | 'length'>): Buffer {
+  // Buffer.from takes both kinds
+  return Buffer.from(memory as ArrayBuffer, at, length)
 }
 
 export const typeAt = (bytes: Buffer, at: number): RecordType => bytes[at + TYPE]! as RecordType
@@ -49,22 +85,25 @@ export function writeHead(bytes: Buffer, at: number, type: RecordType, revision:
   return RECORD_HEAD_BYTES + extra
 }
 
+/** Of a version, what a record says beside its text. */
+export type Said = Pick<Stored, 'key' | 'revision' | 'headBytes' | 'note'>
+
 /** A version that is going to be written, and how long its record is. `text`: of the object's text, what goes into this record. */
 export class VersionRecord {
-  readonly #stored: Stored
+  readonly #said: Said
   readonly #type: RecordType
   readonly #id: string
   readonly #own: string | undefined
   readonly #lengths: { key: number; note: number; own: number }
 
-  constructor(type: StoreEvent['type'], stored: Stored) {
+  constructor(type: StoreEvent['type'] | 'moved', said: Said) {
     this.#type = RECORDS[type]
-    this.#stored = stored
-    this.#id = keyText(stored.key)
-    this.#own = stored instanceof SharedStored ? stored.own : undefined
+    this.#said = said
+    this.#id = keyText(said.key)
+    this.#own = said instanceof SharedStored ? said.own : undefined
     this.#lengths = {
       key: Buffer.byteLength(this.#id),
-      note: Buffer.byteLength(stored.note ?? ''),
+      note: Buffer.byteLength(said.note ?? ''),
       own: Buffer.byteLength(this.#own ?? ''),
     }
   }
@@ -74,12 +113,33 @@ export class VersionRecord {
     return RECORD_HEAD_BYTES + this.#lengths.key + this.#lengths.note + this.#lengths.own
   }
 
+  /** With the place of its text. */
+  get placedBytes(): number {
+    return this.bytes + PLACE_BYTES
+  }
+
   /** Answers the length of the record. */
   write(bytes: Buffer, at: number, text: Buffer): number {
-    const { revision, headBytes, note } = this.#stored
+    const place = this.#write(bytes, at, text.length, 0)
+    bytes.set(text, place)
+    return place + text.length - at
+  }
+
+  /** The same with a place instead of the text. */
+  writePlaced(bytes: Buffer, at: number, slab: number, text: { at: number; length: number }): number {
+    const place = this.#write(bytes, at, PLACE_BYTES, HAS_PLACE)
+    bytes.writeDoubleLE(slab, place)
+    bytes.writeUInt32LE(text.at, place + PLACE_AT)
+    bytes.writeUInt32LE(text.length, place + PLACE_LENGTH)
+    return place + PLACE_BYTES - at
+  }
+
+  /** Answers where its text is to stand. */
+  #write(bytes: Buffer, at: number, textBytes: number, flag: number): number {
+    const { revision, headBytes, note } = this.#said
     const { key, note: noteBytes, own } = this.#lengths
-    const length = writeHead(bytes, at, this.#type, revision, this.bytes - RECORD_HEAD_BYTES + text.length)
-    bytes[at + FLAGS] = (note === undefined ? 0 : HAS_NOTE) | (this.#own === undefined ? 0 : HAS_OWN)
+    writeHead(bytes, at, this.#type, revision, this.bytes - RECORD_HEAD_BYTES + textBytes)
+    bytes[at + FLAGS] = (note === undefined ? 0 : HAS_NOTE) | (this.#own === undefined ? 0 : HAS_OWN) | flag
     bytes.writeUInt32LE(headBytes, at + HEAD)
     bytes.writeUInt32LE(key, at + KEY)
     bytes.writeUInt32LE(noteBytes, at + NOTE)
@@ -88,44 +148,65 @@ export class VersionRecord {
     place += bytes.write(this.#id, place)
     if (noteBytes > 0) place += bytes.write(note!, place)
     if (own > 0) place += bytes.write(this.#own!, place)
-    bytes.set(text, place)
-    return length
+    return place
   }
 }
 
-/** The version in a record of type `put` or `delete`. */
-export function readVersion(bytes: Buffer, at: number): ReadVersion {
+/** The version in a record of type `put`, `delete` or `moved`. */
+export function readVersion(bytes: Buffer, at: number, slab: Slab): ReadVersion {
   const flags = bytes[at + FLAGS]!
   const keyEnd = at + RECORD_HEAD_BYTES + bytes.readUInt32LE(at + KEY)
   const noteEnd = keyEnd + bytes.readUInt32LE(at + NOTE)
   const ownEnd = noteEnd + bytes.readUInt32LE(at + OWN)
+  const isPlaced = (flags & HAS_PLACE) !== 0
   return {
     key: parseKeyText(bytes.toString('utf8', at + RECORD_HEAD_BYTES, keyEnd)),
     revision: revisionAt(bytes, at),
     headBytes: bytes.readUInt32LE(at + HEAD),
     note: flags & HAS_NOTE ? bytes.toString('utf8', keyEnd, noteEnd) : undefined,
     own: flags & HAS_OWN ? bytes.toString('utf8', noteEnd, ownEnd) : undefined,
-    text: bytes.subarray(ownEnd, at + lengthAt(bytes, at)),
+    memory: isPlaced ? slab(bytes.readDoubleLE(ownEnd)) : bytes.buffer,
+    at: isPlaced ? bytes.readUInt32LE(ownEnd + PLACE_AT) : bytes.byteOffset + ownEnd,
+    length: isPlaced ? bytes.readUInt32LE(ownEnd + PLACE_LENGTH) : at + lengthAt(bytes, at) - ownEnd,
+    isLasting: isPlaced,
   }
 }
 
-/** What lies behind the records before it: all bytes of a message, in memory of their own. */
-export function versionsAsBytes(
-  versions: readonly { type: StoreEvent['type']; stored: Stored }[],
-): Uint8Array<ArrayBuffer> {
-  const records = versions.map(({ type, stored }) => ({ record: new VersionRecord(type, stored), text: stored.bytes }))
-  let length = 0
-  for (const { record, text } of records) length += record.bytes + text.length
-  const bytes = Buffer.from(new ArrayBuffer(length))
-  let at = 0
-  for (const { record, text } of records) at += record.write(bytes, at, text)
-  return bytes
+/** Where the text of a version lies, if that is in shared memory and not shared with other objects. */
+export function placeOf(stored: Stored): { memory: SharedArrayBuffer; at: number; length: number } | undefined {
+  if (stored instanceof SharedStored) return undefined
+  const { buffer: memory, byteOffset: at, length } = stored.bytes
+  return memory instanceof SharedArrayBuffer ? { memory, at, length } : undefined
 }
 
-export function* versionsIn(message: Uint8Array): Generator<ReadVersion & { type: StoreEvent['type'] }> {
+type Version = { readonly type: StoreEvent['type']; readonly stored: Stored }
+
+/** What lies behind the records before it: all bytes of a message, in memory of their own. */
+export function versionsAsBytes(versions: readonly Version[], refer?: Refer): Uint8Array<ArrayBuffer> {
+  const records = versions.map(({ type, stored }) => {
+    const record = new VersionRecord(type, stored)
+    const place = refer && placeOf(stored)
+    const bytes = place ? record.placedBytes : record.bytes + stored.bytes.length
+    return { record, stored, place, bytes }
+  })
+  const length = records.reduce((sum, { bytes }) => sum + bytes, 0)
+  const message = Buffer.from(new ArrayBuffer(length))
+  let at = 0
+  for (const { record, stored, place } of records)
+    at += place
+      ? record.writePlaced(message, at, refer!(place.memory, place.length), place)
+      : record.write(message, at, stored.bytes)
+  return message
+}
+
+/** `slabs`: by their numbers, those that the message refers to. Texts are good for as long as the message is. */
+export function* versionsIn(
+  message: Uint8Array,
+  slabs: readonly SharedArrayBuffer[] = [],
+): Generator<ReadVersion & { type: StoreEvent['type'] }> {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.length)
   for (let at = 0; at < bytes.length; at += lengthAt(bytes, at)) {
     const type = typeAt(bytes, at) === RECORDS.put ? 'put' : 'delete'
-    yield { type, ...readVersion(bytes, at) }
+    yield { type, ...readVersion(bytes, at, number => slabs[number]!) }
   }
 }

@@ -161,7 +161,7 @@ t.test('revisions beyond 32 bits, texts longer than a segment', async t => {
 })
 
 t.test('who is too far behind is cut off, told so, and answers nothing; others and the writer go on', async t => {
-  const { log, writer, follow } = await writerOf(t, { segmentBytes: 64 * 1024, maxSegments: 8 })
+  const { log, writer, follow } = await writerOf(t, { segmentBytes: 4096, maxSegments: 8 })
   let cut = 0
   log.follow(() => cut++)
   const lost: Error[] = []
@@ -200,6 +200,44 @@ t.test('the log needs no more memory than followers are behind', async t => {
   await replica.close()
   while (log.followers > 0) await new Promise(setImmediate)
   t.equal(log.heldBytes, 0)
+})
+
+t.test('texts are where the writer has them; what it moves together is let go by those who follow, too', async t => {
+  const { log, writer } = await writerOf(t, { segmentBytes: 4096, maxSegments: 1000 })
+  const nameOf = (i: number): string => `n${String(i).padStart(3, '0')}`
+  await create(writer, ...Array.from({ length: 200 }, (_, i) => key(nameOf(i))))
+  await writer.update(key('long'), () => put('l'.repeat(100_000)))
+  const { link } = log.follow()
+  const [contents, reader, asker] = [new Contents(), new LogReader(link.log), new Asker(link.asks)]
+  await load(contents, reader, asker)
+  const text = 'x'.repeat(7000)
+  let packed = 0
+  let written = 0
+  for (; packed === 0; written++) {
+    await writer.update(key(nameOf((written * 7) % 200)), () => put(text))
+    reader.read({
+      version: (_, version) => contents.index.put(contents.kept(version, contents.index.get(version.key))),
+      moved: version => contents.move(version),
+      packed: () => {
+        packed++
+      },
+      compacted: () => {},
+      closed: () => {},
+    })
+  }
+  t.ok(written * text.length > 16 * 1024 * 1024, `${written} written`)
+  const found: Stored[] = []
+  contents.index.visit({}, undefined, stored => found.push(stored) > 0)
+  const { items } = await writer.list({})
+  t.same(found.map(seenStored), items.map(seenStored))
+  t.ok(contents.index.referred < 40, `${contents.index.referred} slabs are referred to`)
+  for (const { bytes } of items) bytes[0] = 0
+  t.ok(
+    found.every(({ bytes }) => bytes[0] === 0),
+    'it is the same memory',
+  )
+  asker.end(new Error('done'))
+  reader.close()
 })
 
 t.test('a replica ends with its writer, behind what it was told last', async t => {
