@@ -250,7 +250,8 @@ async function apiServerParts(
 
   const threadData = (): ApiThreadData => ({
     options: threadOptions(options),
-    pki: newest,
+    // its keys are told apart; by the authority of the start all tell the age of what is built in
+    pki,
     epoch: assembly.epochs.current,
     url,
     at: { host: (app.server.address() as AddressInfo).address, port: port() },
