@@ -182,7 +182,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, metrics, strangers } = httpFront(options, assembly, {
+  const { app, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -270,6 +270,7 @@ async function apiServerParts(
         for (const { group, resource, seconds: all, ...request } of requests)
           for (const seconds of all) metrics.observe({ ...request, type: { group, resource, form: 'struct' }, seconds })
       },
+      documents,
       watches: inFlight.watches,
       shed: () => shedding.shed(),
       pulseMs: options.apiThreadPulseMs,

@@ -22,6 +22,7 @@ import { showKeys } from './server/shownKeys.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { AnsweredCounts } from './threads/answeredCounts.ts'
 import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './threads/apiThreads.ts'
+import { AskedDocuments } from './threads/askedDocuments.ts'
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
@@ -87,8 +88,11 @@ async function serve(): Promise<void> {
     tell: changed => tell({ watches: changed }),
     after: systemClock.after,
   })
+  const { types } = assembly.services
+  const documents = new AskedDocuments({ types, ask: asks => tell({ asks }) })
   const { app, metrics, strangers } = httpFront(options, assembly, {
     store,
+    documents,
     setAside: { counts: () => new Map() },
     tls: data.keys,
     url: () => url,
@@ -99,7 +103,7 @@ async function serve(): Promise<void> {
   await app.ready()
 
   const server = app.server as unknown as TlsServer
-  const reads = new OwnReads(assembly.catalog.types, assembly.services.types)
+  const reads = new OwnReads(assembly.catalog.types, types)
   const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
@@ -131,6 +135,7 @@ async function serve(): Promise<void> {
   main.on('message', (message: ToThread) => {
     if ('keys' in message) showKeys(server, message.keys)
     else if ('watches' in message) watches.heard(message.watches, message.sign)
+    else if ('document' in message) documents.told(message.document)
     else if ('shed' in message) shedding.shed()
     else if ('tell' in message) void metrics.renderOwn().then(figures => tell({ figures }))
     else if ('drain' in message) {

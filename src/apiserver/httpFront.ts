@@ -6,14 +6,18 @@ import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { Assembly } from './assembly.ts'
 import { reportLimit } from './authority/reportLimit.ts'
+import { DiscoveryDocuments } from './discovery/discoveryDocuments.ts'
+import { type KindDocuments, kindDocuments } from './discovery/kindDocuments.ts'
 import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
+import { yamlTextInSteps } from './endpoints/yamlWriter.ts'
+import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { CertificateNetworks } from './server/certificateNetworks.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
 import { Metrics, type Observation } from './server/metrics.ts'
-import { NonResourceRoutes } from './server/nonResource.ts'
+import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
 import { takesWrites } from './server/storeHealth.ts'
 import { strangerLimits } from './server/strangerLimits.ts'
@@ -30,6 +34,8 @@ export interface HttpFrontDeps {
   /** Whether everything has started and nothing has stopped. */
   ready: () => boolean
   draining: AbortSignal
+  /** Of another thread. Default: they are made here. */
+  documents?: KindDocuments
   /** Hears of each request that was answered. */
   observed?: (request: Observation) => void
 }
@@ -38,6 +44,8 @@ export interface HttpFront {
   readonly app: FastifyInstance
   readonly metrics: Metrics
   readonly strangers: Strangers
+  /** As bytes, for threads that send them, too. */
+  readonly documents: KindDocuments
 }
 
 export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: HttpFrontDeps): HttpFront {
@@ -56,31 +64,46 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   )
   metrics.followBudgets({ budgets, rooms: budgets.rooms })
   if (options.spaces) metrics.followCarrying(assembly.carry)
+  const { types, protobuf, work } = services
+  const health = {
+    checks: {
+      ping: () => true,
+      store: () => takesWrites(store),
+      spaces: ready,
+      shutdown: () => !draining.aborted,
+    },
+    readinessOnly: ['spaces', 'shutdown'],
+  }
+  const openId = {
+    '/.well-known/openid-configuration': (space: string) => issuer.openidConfiguration(space),
+    '/openid/v1/jwks': () => issuer.jwks(),
+  }
+  const documents =
+    deps.documents ??
+    kindDocuments(
+      new DiscoveryDocuments({
+        types,
+        protobuf,
+        work,
+        address: () => url().slice('https://'.length),
+        paths: (served, space) => servedPaths(served, space, { health, openId }),
+        yaml: yamlTextInSteps,
+      }),
+      openApiOf(types, new OpenApiDocuments(catalog, work)),
+    )
   const nonResource = new NonResourceRoutes({
-    types: services.types,
-    protobuf: services.protobuf,
+    types,
+    protobuf,
     metrics,
-    openApi: openApiRoutes({ catalog, types: services.types, work: services.work }),
-    work: services.work,
+    documents,
+    openApi: openApiRoutes({ documents, work }),
     flowControl: inFlight.flowControl,
-    address: () => url().slice('https://'.length),
     settings: options.settings ?? {},
     startedMs: Date.now(),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
     ...(options.spaces && { budget: (space: string) => budgetDocument(tree, budgets, space) }),
-    health: {
-      checks: {
-        ping: () => true,
-        store: () => takesWrites(store),
-        spaces: ready,
-        shutdown: () => !draining.aborted,
-      },
-      readinessOnly: ['spaces', 'shutdown'],
-    },
-    openId: {
-      '/.well-known/openid-configuration': space => issuer.openidConfiguration(space),
-      '/openid/v1/jwks': () => issuer.jwks(),
-    },
+    health,
+    openId,
   })
   const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
   const app = createHttpServer({
@@ -134,5 +157,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  return { app, metrics, strangers }
+  return { app, metrics, strangers, documents }
 }

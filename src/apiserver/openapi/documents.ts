@@ -7,6 +7,8 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { joined } from './joined.ts'
 import { OpenApiV2Builder } from './openApiV2Builder.ts'
 import { JsonForm } from './openApiV2Form.ts'
@@ -17,11 +19,6 @@ export interface PreparedDocument {
   body: Buffer
   /** Upper-case hexadecimal; changes with the content. */
   hash: string
-}
-
-export interface WholeDocument {
-  hash: string
-  body(): Promise<Buffer>
 }
 
 /** Group versions of v3 are some hundred kilobytes each; a browsing user reads a dozen. Those of a thousand kinds are larger. */
@@ -105,7 +102,7 @@ export class OpenApiDocuments {
   }
 
   /** The document is not made before its body is asked for. */
-  async whole(types: readonly ResourceType[], form: 'json' | 'protobuf'): Promise<WholeDocument> {
+  async whole(types: readonly ResourceType[], form: 'json' | 'protobuf'): Promise<KindDocument> {
     const hash = await this.#hashOf(types)
     return { hash, body: () => this.#whole[form].get(types, hash) }
   }
@@ -127,5 +124,22 @@ export class OpenApiDocuments {
       typeHash(type, this.#catalog)
       if (work.due) await work.rest()
     }
+  }
+}
+
+const GROUP_VERSION = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/
+
+/** Of spaces, by their paths. */
+export function openApiOf(types: TypeRegistry, documents: OpenApiDocuments): KindDocuments {
+  const ready = (document: PreparedDocument | undefined): KindDocument | undefined =>
+    document && { hash: document.hash, body: () => document.body }
+  return {
+    async get(space, { path, form }) {
+      const served = types.in(space).types
+      if (path === '/openapi/v2') return await documents.whole(served, form.format === 'protobuf' ? 'protobuf' : 'json')
+      if (path === '/openapi/v3') return ready(await documents.index(served))
+      const match = GROUP_VERSION.exec(path)
+      return match ? ready(await documents.groupVersion(served, match[1] ?? '', match[2]!)) : undefined
+    },
   }
 }

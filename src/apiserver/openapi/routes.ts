@@ -2,10 +2,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Work, WorkTurns } from '../../program/workTurns.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
-import type { TypeRegistry } from '../types/typeRegistry.ts'
-import { OpenApiDocuments, type PreparedDocument, type WholeDocument } from './documents.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 
 const PIECE_BYTES = 128 * 1024
@@ -17,9 +15,8 @@ export interface OpenApiRoutes {
 }
 
 export interface OpenApiDeps {
-  catalog: Catalog
-  types: TypeRegistry
-  /** Documents are made, and sent, in its slices. */
+  documents: KindDocuments
+  /** Documents are sent in its slices. */
   work?: WorkTurns
 }
 
@@ -30,29 +27,24 @@ interface Answer {
   begin(): Work
 }
 
-export function openApiRoutes({ catalog, types, work: turns = new WorkTurns() }: OpenApiDeps): OpenApiRoutes {
-  const documents = new OpenApiDocuments(catalog, turns)
+export function openApiRoutes({ documents, work: turns = new WorkTurns() }: OpenApiDeps): OpenApiRoutes {
   return {
     handle: async (request, reply, path, space) => {
       const answer: Answer = { request, reply, begin: () => turns.begin({ owner: space }) }
-      const served = types.in(space).types
-      if (path === '/openapi/v2') {
-        const form = wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
-        reply.header('vary', 'Accept')
-        const type = form === 'protobuf' ? OPENAPI_V2_PROTOBUF : 'application/json'
-        return await sendWhole(answer, type, await documents.whole(served, form))
-      }
-      if (path === '/openapi/v3') return send(answer, 'application/json', await documents.index(served))
-      const match = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path)
-      const document = match && (await documents.groupVersion(served, match[1] ?? '', match[2]!))
-      if (!document) return false
-      return sendGroupVersion(answer, document)
+      const isWhole = path === '/openapi/v2'
+      const format = isWhole && wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
+      if (isWhole) reply.header('vary', 'Accept')
+      const document = await documents.get(space, { path, form: { format } })
+      if (document === undefined) return false
+      if (isWhole || path === '/openapi/v3')
+        return await send(answer, format === 'json' ? 'application/json' : OPENAPI_V2_PROTOBUF, document)
+      return await sendGroupVersion(answer, document)
     },
   }
 }
 
 /** With the right hash the answer holds for good; with an old one the client is sent to the right one. */
-function sendGroupVersion(answer: Answer, document: PreparedDocument): boolean {
+async function sendGroupVersion(answer: Answer, document: KindDocument): Promise<true> {
   const { request, reply } = answer
   const url = new URL(request.url, 'http://localhost')
   const asked = url.searchParams.get('hash')
@@ -64,10 +56,10 @@ function sendGroupVersion(answer: Answer, document: PreparedDocument): boolean {
     reply.header('cache-control', 'public, immutable')
     reply.header('expires', new Date(Date.now() + YEAR_MS).toUTCString())
   }
-  return send(answer, 'application/json', document)
+  return await send(answer, 'application/json', document)
 }
 
-async function sendWhole(answer: Answer, type: string, document: WholeDocument): Promise<true> {
+async function send(answer: Answer, type: string, document: KindDocument): Promise<true> {
   if (unchanged(answer, document.hash)) return true
   const body = await document.body()
   answer.reply.type(type)
@@ -80,13 +72,6 @@ function sendBody({ request, reply, begin }: Answer, body: Buffer): void {
   // turns: encrypting all of it at once would hold up everybody else, and a fast client takes it all without a turn of the loop.
   if (body.length <= PIECE_BYTES || acceptsGzip(request)) reply.send(body)
   else reply.header('content-length', body.length).send(Readable.from(piecesOf(body, begin()), { objectMode: false }))
-}
-
-function send(answer: Answer, type: string, { body, hash }: PreparedDocument): true {
-  if (unchanged(answer, hash)) return true
-  answer.reply.type(type)
-  sendBody(answer, body)
-  return true
 }
 
 /** Whether the client has the document already; then the answer has been given. */

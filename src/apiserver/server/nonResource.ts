@@ -1,16 +1,12 @@
 /** What is not a resource: health, version, metrics, discovery, OpenAPI, the keys of ServiceAccount tokens. */
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
-import { inSlices, type Steps } from '../../apimachinery/steps.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
-import { aggregatedContentType, aggregatedDiscovery, aggregatedWanted } from '../discovery/aggregated.ts'
-import { aggregatedProtobuf } from '../discovery/aggregatedProtobuf.ts'
-import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../discovery/discovery.ts'
+import { aggregatedContentType, aggregatedWanted } from '../discovery/aggregated.ts'
+import { apiGroupList } from '../discovery/discovery.ts'
+import { type KindDocument, type KindDocuments, OPENAPI } from '../discovery/kindDocuments.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue } from '../endpoints/respond.ts'
-import { yamlTextInSteps } from '../endpoints/yamlWriter.ts'
 import type { FlowControl } from '../flowcontrol/flowControl.ts'
 import { DUMP_PATHS, flowDump } from '../flowcontrol/flowDumps.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
@@ -27,10 +23,9 @@ export interface NonResourceDeps {
   types: TypeRegistry
   protobuf: ProtobufCodec
   metrics: Metrics
+  documents: KindDocuments
   openApi: OpenApiRoutes
   flowControl: FlowControl
-  /** `host:port` as clients reach it. */
-  address: () => string
   version: () => Promise<Readonly<Record<string, string>>>
   /** What the server was told, for `/configz`. */
   settings: Readonly<Record<string, unknown>>
@@ -41,22 +36,10 @@ export interface NonResourceDeps {
   budget?: ((space: string) => BudgetDocument) | undefined
   /** OpenID discovery of a space's token issuer, by path. */
   openId: Readonly<Record<string, (space: string) => unknown>>
-  /** In whose slices documents of many kinds are made. */
-  work: WorkTurns
 }
-
-/** Documents made from a set of types, kept as long as the set lives: it is replaced when a CRD changes. */
-interface Prepared {
-  body: Buffer
-  etag: string
-}
-
-/** A document, or the steps that make it. */
-type Made = string | Buffer | Steps<string | Buffer>
 
 export class NonResourceRoutes {
   readonly #deps: NonResourceDeps
-  readonly #prepared = new WeakMap<TypeSet, Map<string, Prepared | Promise<Prepared>>>()
 
   constructor(deps: NonResourceDeps) {
     this.#deps = deps
@@ -109,7 +92,7 @@ export class NonResourceRoutes {
         .send(JSON.stringify(openId(space)))
       return true
     }
-    if (path.startsWith('/openapi/')) return this.#deps.openApi.handle(request, reply, path, space)
+    if (path.startsWith(OPENAPI)) return this.#deps.openApi.handle(request, reply, path, space)
     return await this.#discovery(request, reply, path, authorized)
   }
 
@@ -126,113 +109,63 @@ export class NonResourceRoutes {
     path: string,
     { info, space }: AuthorizedRequest,
   ): Promise<boolean> {
-    const set = this.#deps.types.in(space)
-    const root = path === '/api' ? 'api' : path === '/apis' ? 'apis' : undefined
-    const form = root && aggregatedWanted(request.headers.accept)
-    if (root && form) {
-      const contentType = aggregatedContentType(form)
-      const prepared = this.#prepare(set, `${path} ${contentType}`, space, () => {
-        const document = aggregatedDiscovery(set.types, { root, version: form.version })
-        return form.format === 'json' ? `${JSON.stringify(document)}\n` : aggregatedProtobuf(document)
-      })
-      return this.#send(request, reply, await prepared, contentType)
+    const { documents } = this.#deps
+    const aggregated = path === '/api' || path === '/apis' ? aggregatedWanted(request.headers.accept) : undefined
+    if (aggregated !== undefined) {
+      const document = await documents.get(space, { path, form: aggregated })
+      return document !== undefined && (await send(request, reply, document, aggregatedContentType(aggregated)))
     }
     const format = negotiateFormat(request.headers.accept, path !== '/')
     const indent = wantsPretty(info.query, request.headers['user-agent']) ? 2 : undefined
-    // Only paths of what exists are remembered, so clients cannot grow the memory.
-    const key = `${path === '/' && space === ROOT ? ROOT : ''}${path} ${format} ${indent}`
-    const known = this.#prepared.get(set)?.get(key)
-    const document = known === undefined ? this.#document(path, set.types, space) : undefined
-    if (known === undefined && document === undefined) return false
-    const prepared =
-      known ??
-      this.#prepare(set, key, space, () =>
-        format === 'protobuf'
-          ? this.#deps.protobuf.encode({ apiVersion: '', ...(document as { kind: string }) })
-          : format === 'yaml'
-            ? yamlTextInSteps(document)
-            : `${JSON.stringify(document, undefined, indent)}\n`,
-      )
-    return this.#send(request, reply, await prepared, CONTENT_TYPES[format])
-  }
-
-  /** `undefined` when a space with these types has no such path. */
-  #document(path: string, types: TypeSet['types'], space: string): unknown {
-    if (path === '/') return { paths: this.#paths(types, space) }
-    if (path === '/api') return apiVersions(types, this.#deps.address())
-    if (path === '/apis') return apiGroupList(types)
-    const parts = path.split('/').slice(1)
-    if (parts[0] === 'api' && parts.length === 2) return apiResourceList(types, '', parts[1]!)
-    if (parts[0] === 'apis' && parts.length === 2) return apiGroup(types, parts[1]!)
-    if (parts[0] === 'apis' && parts.length === 3) return apiResourceList(types, parts[1]!, parts[2]!)
-    return undefined
+    const document = await documents.get(space, { path, form: { format, indent } })
+    return document !== undefined && (await send(request, reply, document, CONTENT_TYPES[format]))
   }
 
   #exists(path: string, space: string): boolean {
     const { types } = this.#deps.types.in(space)
-    return path === '/' || path.startsWith('/openapi/') || this.#paths(types, space).includes(path)
-  }
-
-  #paths(types: TypeSet['types'], space: string): string[] {
-    const { health, openId } = this.#deps
-    const checks = Object.keys(health.checks)
-    const alive = checks.filter(name => !health.readinessOnly.includes(name))
-    const probes = (endpoint: string, names: string[]): string[] => [endpoint, ...names.map(n => `${endpoint}/${n}`)]
-    return [
-      ...Object.keys(openId),
-      '/api',
-      '/api/v1',
-      '/apis',
-      ...apiGroupList(types).groups.flatMap(g => [
-        `/apis/${g.name}`,
-        ...g.versions.map(v => `/apis/${v.groupVersion}`),
-      ]),
-      ...(space === ROOT ? DUMP_PATHS : []),
-      ...probes('/healthz', alive),
-      ...probes('/livez', alive),
-      ...(space === ROOT ? SERVER_WIDE_PATHS : []),
-      '/openapi/v2',
-      '/openapi/v3',
-      ...probes('/readyz', checks),
-      '/version',
-    ].sort()
-  }
-
-  /** Those who ask for a document while it is made share it. */
-  #prepare(set: TypeSet, key: string, space: string, make: () => Made): Prepared | Promise<Prepared> {
-    let documents = this.#prepared.get(set)
-    if (documents === undefined) {
-      documents = new Map()
-      this.#prepared.set(set, documents)
-    }
-    const known = documents.get(key)
-    if (known !== undefined) return known
-    const made = make()
-    if (typeof made === 'string' || Buffer.isBuffer(made)) {
-      const document = preparedOf(made)
-      documents.set(key, document)
-      return document
-    }
-    const kept = documents
-    const making = inSlices(made, this.#deps.work.begin({ owner: space })).then(body => {
-      const document = preparedOf(body)
-      kept.set(key, document)
-      return document
-    })
-    making.catch(() => kept.delete(key))
-    documents.set(key, making)
-    return making
-  }
-
-  #send(request: FastifyRequest, reply: FastifyReply, document: Prepared, contentType: string): boolean {
-    reply.header('ETag', document.etag).header('Vary', 'Accept').header('Cache-Control', 'public')
-    if (request.headers['if-none-match'] === document.etag) reply.code(304).send()
-    else reply.code(200).header('Content-Type', contentType).send(document.body)
-    return true
+    return path === '/' || path.startsWith(OPENAPI) || servedPaths(types, space, this.#deps).includes(path)
   }
 }
 
-function preparedOf(made: string | Buffer): Prepared {
-  const body = typeof made === 'string' ? Buffer.from(made) : made
-  return { body, etag: `"${createHash('sha256').update(body).digest('hex').toUpperCase()}"` }
+async function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { hash, body }: KindDocument,
+  contentType: string,
+): Promise<true> {
+  const etag = `"${hash}"`
+  reply.header('ETag', etag).header('Vary', 'Accept').header('Cache-Control', 'public')
+  if (request.headers['if-none-match'] === etag) reply.code(304).send()
+  else
+    reply
+      .code(200)
+      .header('Content-Type', contentType)
+      .send(await body())
+  return true
+}
+
+/** What `/` lists. */
+export function servedPaths(
+  types: TypeSet['types'],
+  space: string,
+  { health, openId }: Pick<NonResourceDeps, 'health' | 'openId'>,
+): string[] {
+  const checks = Object.keys(health.checks)
+  const alive = checks.filter(name => !health.readinessOnly.includes(name))
+  const probes = (endpoint: string, names: string[]): string[] => [endpoint, ...names.map(n => `${endpoint}/${n}`)]
+  return [
+    ...Object.keys(openId),
+    '/api',
+    '/api/v1',
+    '/apis',
+    ...apiGroupList(types).groups.flatMap(g => [`/apis/${g.name}`, ...g.versions.map(v => `/apis/${v.groupVersion}`)]),
+    ...(space === ROOT ? DUMP_PATHS : []),
+    ...probes('/healthz', alive),
+    ...probes('/livez', alive),
+    ...(space === ROOT ? SERVER_WIDE_PATHS : []),
+    '/openapi/v2',
+    '/openapi/v3',
+    ...probes('/readyz', checks),
+    '/version',
+  ].sort()
 }

@@ -7,10 +7,12 @@ import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Following, ReplicaLink } from '../../storage/replica/sharedLog.ts'
+import type { KindDocuments } from '../discovery/kindDocuments.ts'
 import type { WatchBudget } from '../flowcontrol/watchBudget.ts'
 import { addTally, emptyTally, type WatchTally } from '../flowcontrol/watchTally.ts'
 import type { Logger } from '../request/logger.ts'
 import type { ShownKeys } from '../server/shownKeys.ts'
+import { answerOf, type DocumentAnswer, type DocumentAsk } from './askedDocuments.ts'
 import type { Crossing } from './forwarder.ts'
 import { PortSocket } from './portSocket.ts'
 import { Balance } from './shedding.ts'
@@ -30,6 +32,7 @@ export type FromThread =
   | { readonly ready: true }
   | { readonly crossing: Crossing }
   | { readonly answered: readonly Answered[] }
+  | { readonly asks: DocumentAsk }
   /** How its watches changed. */
   | { readonly watches: WatchTally }
   /** Its metrics, as {@link ToThread} asked. */
@@ -38,13 +41,15 @@ export type FromThread =
 
 /**
  * `drain`: it takes nothing new; `stop`: it ends when all is answered; `watches`: how those of others changed, or with -1, unchanged;
- * `shed`: others have more room; `tell`: its metrics.
+ * `shed`: others have more room; `tell`: its metrics;
+ * `document`: what it asked for.
  */
 export type ToThread =
   | { readonly keys: ShownKeys }
   | { readonly watches: WatchTally; readonly sign: 1 | -1 }
   | { readonly shed: true }
   | { readonly tell: 'figures' }
+  | { readonly document: DocumentAnswer }
   | { readonly drain: true }
   | { readonly stop: true }
 
@@ -72,6 +77,7 @@ export interface ApiThreadsDeps {
   /** Where connections come in that crossed. */
   take(socket: PortSocket): void
   answered(requests: readonly Answered[]): void
+  documents: KindDocuments
   /** The main thread's, whose bounds are those of all. */
   watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
   /** The main thread lets go of some that it has too much of. */
@@ -257,6 +263,7 @@ export class ApiThreads {
     const { log, answered } = this.#deps
     if ('crossing' in message) this.#cross(message.crossing)
     else if ('answered' in message) answered(message.answered)
+    else if ('asks' in message) void this.#answer(message.asks, from)
     else if ('figures' in message) this.#figures.told(from.thread, message.figures)
     else if ('watches' in message) {
       addTally(from.watches, message.watches)
@@ -279,6 +286,12 @@ export class ApiThreads {
       getPeerX509Certificate: () => certificate && new X509Certificate(certificate),
     })
     this.#deps.take(crossed)
+  }
+
+  async #answer(ask: DocumentAsk, { thread }: Running): Promise<void> {
+    const answer = await answerOf(ask, this.#deps.documents)
+    const bytes = answer.document ? [answer.document.body.buffer] : []
+    thread.postMessage({ document: answer } satisfies ToThread, bytes)
   }
 
   #replace(livedMs: number): void {

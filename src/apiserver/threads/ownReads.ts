@@ -1,8 +1,10 @@
 /**
- * Which requests an API thread answers: GETs, lists and watches of what is stored, of kinds that only the store has a say about. Custom
- * resources are among them, and what nobody serves, unless a webhook converts them somewhere: it is asked from one thread.
+ * Which requests an API thread answers: GETs, lists and watches of what is stored, of kinds that only the store has a say about, and what
+ * tells of kinds. Custom resources are among them, and what nobody serves, unless a webhook converts them somewhere: it is asked from one
+ * thread.
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { isOfKinds } from '../discovery/kindDocuments.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
@@ -18,21 +20,22 @@ export class OwnReads {
 
   /** `builtin`: also those that this server leaves out. `types`: what spaces define. */
   constructor(
-    builtin: readonly Pick<ResourceType, 'group' | 'resource' | 'form' | 'answered' | 'verbs'>[],
+    builtin: readonly Pick<ResourceType, 'group' | 'resource' | 'answered' | 'verbs'>[],
     types: Pick<TypeRegistry, 'areConverted'>,
   ) {
     this.#types = types
-    for (const { group, resource, form, answered, verbs } of builtin) {
+    for (const { group, resource, answered, verbs } of builtin) {
       const id = idOf(group, resource)
-      this.#builtin.set(id, form !== 'own' && !answered && verbs.includes('list') && !OF_MAIN.has(id))
+      this.#builtin.set(id, !answered && verbs.includes('list') && !OF_MAIN.has(id))
     }
   }
 
   has(method: string | undefined, url: string | undefined): boolean {
     if (method !== 'GET' || url === undefined) return false
     try {
-      const { verb, resource } = parseRequest(method, url)
-      if (resource === undefined || resource.subresource !== '' || !VERBS.has(verb)) return false
+      const { verb, resource, path } = parseRequest(method, url)
+      if (resource === undefined) return isOfKinds(path)
+      if (resource.subresource !== '' || !VERBS.has(verb)) return false
       return (
         this.#builtin.get(idOf(resource.group, resource.resource)) ??
         !this.#types.areConverted(resource.group, resource.resource)

@@ -2,6 +2,7 @@ import fastify from 'fastify'
 import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { OpenApiDocuments, openApiOf } from '../../../src/apiserver/openapi/documents.ts'
 import { openApiRoutes } from '../../../src/apiserver/openapi/routes.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
@@ -36,7 +37,7 @@ const work = new WorkTurns({
     setImmediate(turn)
   },
 })
-const routes = openApiRoutes({ catalog, types, work })
+const routes = openApiRoutes({ documents: openApiOf(types, new OpenApiDocuments(catalog, work)), work })
 const app = fastify()
 app.get('/clusters/:space/*', async (request, reply) => {
   const [, space, path] = /^\/clusters\/([^/]+)(\/[^?]*)/.exec(request.url)!

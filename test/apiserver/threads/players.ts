@@ -319,7 +319,10 @@ export class Players {
       const seen: Seen[] = []
       const many = 1 + random.number(12)
       while (seen.length < many && !isOver) {
-        const event = seenInLine(this.#configMaps, (await watch.take(1))[0]!)
+        const line = await watch.next()
+        // a thread with much to do ends watches early
+        if (line === undefined) break
+        const event = seenInLine(this.#configMaps, line)
         const { revision } = event
         const name = `event ${event.type} ${revision}`
         this.answers.push({ name, begun: this.answers.length, to: this.#stage.store.revision, tells: revision })
@@ -327,7 +330,7 @@ export class Players {
         isOver = isLast(event)
       }
       watch.close()
-      const through = seen.at(-1)!.revision
+      const through = seen.at(-1)?.revision ?? after
       this.streams.push({ name: `watch ${query} ${after}`, after, seen, through, selects: all })
       after = through
     }

@@ -15,7 +15,7 @@ const catalog = loadCatalog()
 const types = new TypeRegistry(catalog.types)
 const reads = new OwnReads(catalog.types, types)
 
-t.test('GETs, lists and watches of built-in and custom kinds are answered; everything else crosses', async t => {
+t.test('GETs, lists and watches of what is stored, and of kinds, are answered; everything else crosses', async t => {
   const space = '/clusters/root:wmw1'
   for (const url of [
     '/api/v1/namespaces/default/configmaps/a',
@@ -27,6 +27,12 @@ t.test('GETs, lists and watches of built-in and custom kinds are answered; every
     '/apis/example.com/v1/widgets?watch=1',
     `${space}/apis/edge.kubestellar.io/v1/widgets`,
     `${space}/api/v1/watch/namespaces/default/configmaps`,
+    `${space}/apis/edge.kubestellar.io/v2alpha1/edgeplacements`,
+    `${space}/apis/tenancy.kcp.io/v1alpha1/workspaces/a`,
+    '/apis',
+    '/api/v1',
+    '/apis/example.com/v1',
+    `${space}/openapi/v3/apis/apps/v1?hash=A`,
   ])
     t.ok(reads.has('GET', url), url)
   for (const [method, url] of [
@@ -36,14 +42,15 @@ t.test('GETs, lists and watches of built-in and custom kinds are answered; every
     ['GET', '/api/v1/namespaces/default/pods/p/log'],
     ['GET', '/api/v1/namespaces/default/services/kubernetes'],
     ['GET', '/apis/discovery.k8s.io/v1/endpointslices'],
-    ['GET', `${space}/apis/edge.kubestellar.io/v2alpha1/edgeplacements`],
-    ['GET', `${space}/apis/tenancy.kcp.io/v1alpha1/workspaces/a`],
+    ['GET', `${space}/apis/edge.kubestellar.io/v2alpha1/workstatuses`],
     ['GET', '/apis/example.com/v1/namespaces/default/widgets/w/status'],
     ['POST', '/apis/example.com/v1/widgets'],
-    ['GET', '/apis/example.com/v1'],
+    ['HEAD', '/apis/example.com/v1'],
+    ['GET', '/'],
+    ['GET', '/apisx'],
     ['GET', '/services/stream/clusters/root'],
     ['GET', '/healthz'],
-    ['GET', '/apis'],
+    ['POST', '/apis'],
     ['GET', '/%'],
   ] as const)
     t.notOk(reads.has(method, url), `${method} ${url}`)

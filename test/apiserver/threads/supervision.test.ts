@@ -71,6 +71,7 @@ function threadsOf(count: number, refuses: () => boolean = () => false) {
     keys: { cert: 'first', key: '', ca: '' },
     take() {},
     answered() {},
+    documents: { get: () => undefined },
     watches,
     shed() {},
     clock,
