@@ -3,13 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import { jsonInSteps } from '../../src/apimachinery/jsonInSteps.ts'
-import { parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
 import { repeatsKeys } from '../../src/apimachinery/repeatedKeys.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'
 import { beyondNumbers } from '../../src/apiserver/endpoints/beyondNumbers.ts'
-
-// the engine's own takes one key for another once it has seen keys such as some of these
-parseJsonSafely()
 
 /** As JSON.parse: the value, and its keys in their order; nothing where it refuses. */
 function judged(text: string): { value: unknown; repeatsKeys: boolean } | undefined {

@@ -9,6 +9,10 @@ import { resolve } from 'node:path'
 import 'node:tls'
 import { pathToFileURL } from 'node:url'
 import tap, { type Test } from 'tap'
+import { parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
+
+// as in the server's process: what one file has parsed must not change what another one reads
+parseJsonSafely()
 
 const files = (process.env.TEST_FILES ?? '').split(' ')
 delete process.env.TEST_FILES
