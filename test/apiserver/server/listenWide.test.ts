@@ -7,7 +7,7 @@ import { type ListenOptions, listenWide, MOST_SOCKETS, SOCKETS } from '../../../
 const linux = process.platform === 'linux' ? {} : { skip: 'one socket only' }
 
 function wide() {
-  const server = createServer()
+  const server = createServer({ noDelay: true })
   const listen = async (options: ListenOptions): Promise<void> => {
     server.listen(options)
     await once(server, 'listening')
@@ -36,6 +36,22 @@ t.test('several come in within a turn of the loop', linux, async t => {
   })
   while (come.length < 64) await new Promise(resolve => setImmediate(resolve))
   t.ok(turns < 64, `${turns} turns`)
+  stop()
+  server.close()
+})
+
+t.test('what is sent in pieces waits for no acknowledgement, whichever socket a client came to', linux, async t => {
+  const { server, listen } = wide()
+  const come: Socket[] = []
+  server.on('connection', (socket: Socket) => come.push(socket))
+  const stop = await listenWide({ server, listen }, '127.0.0.1', 0)
+  const { port } = server.address() as { port: number }
+  const clients = Array.from({ length: 64 }, () => connect({ host: '127.0.0.1', port }))
+  t.teardown(() => {
+    for (const socket of [...clients, ...come]) socket.destroy()
+  })
+  while (come.length < 64) await new Promise(resolve => setImmediate(resolve))
+  t.same(new Set(come.map(sendsAtOnce)), new Set([true]))
   stop()
   server.close()
 })
@@ -88,3 +104,9 @@ t.test('a port that somebody has is refused, and one that is had by this is not 
   stopAgain()
   again.server.close()
 })
+
+/** As Node remembers it of each socket: nothing else tells of TCP_NODELAY. */
+function sendsAtOnce(socket: Socket): boolean {
+  const known = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'kSetNoDelay')
+  return known !== undefined && (socket as unknown as Record<symbol, unknown>)[known] === true
+}
