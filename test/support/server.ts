@@ -17,6 +17,8 @@ const TOKENS = `${ALICE},alice,u-1\n${BOB},bob,u-2\n`
 
 /** All tests can be run with them; bounds that a test gives are those of a server without. */
 const API_THREADS = Number(process.env.API_THREADS ?? 0)
+/** Where the server's process is its client's, too, loops are busy for long: nobody is to be let go for that, or thought to hang. */
+const PULSE_MS = 60_000
 
 /** For tests whose webhooks run beside the server, where none may be unless the operator says so. */
 export const WEBHOOKS_HERE: TestServerOptions = { more: { webhookAllowedHosts: ['localhost'] } }
@@ -75,6 +77,7 @@ async function start(t: Test, dataDir: string, options: TestServerOptions): Prom
     // no controllers run here that would make the accounts
     disabledAdmissionPlugins: options.serviceAccounts ? [] : ['ServiceAccount'],
     ...(options.historyAgeMs !== undefined && { historyAgeMs: options.historyAgeMs }),
+    apiThreadPulseMs: PULSE_MS,
     ...(API_THREADS > 0 && !options.more?.strangers && !options.more?.inFlight && { apiThreads: API_THREADS }),
     ...options.more,
     log: { error: note, warn: quiet, info: quiet, debug: quiet } as never,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
+import { PULSE_MS } from '../../../src/apiserver/threads/apiThreads.ts'
 import { Api, type Watch, type WatchEvent } from '../../support/api.ts'
 import { apiThreadsSeen } from '../../support/apiThreadsSeen.ts'
 import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
@@ -70,7 +71,8 @@ t.test('threads that stand still are replaced; the main thread takes connections
 t.test(
   'a thread that has too much to do ends watches early and connections with an answer; nothing is lost',
   async t => {
-    const { api, faults, dataDir } = await startTestServer(t, { more: { apiThreads: THREADS } })
+    const more = { apiThreads: THREADS, apiThreadPulseMs: PULSE_MS }
+    const { api, faults, dataDir } = await startTestServer(t, { more })
     const clients = Array.from({ length: CONNECTIONS }, () => new Api(api.access))
     t.teardown(() => {
       for (const client of clients) client.close()
