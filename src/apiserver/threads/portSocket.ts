@@ -14,6 +14,8 @@ type Message =
 
 /** Bytes that may be under way. */
 const WINDOW_BYTES = 256 * 1024
+/** So many are told together as taken: what is short needs no word of it. */
+const TELL_BYTES = WINDOW_BYTES / 4
 
 export class PortSocket extends Duplex {
   readonly #port: MessagePort
@@ -46,7 +48,21 @@ export class PortSocket extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     // in memory of its own: the whole of what a view is of would cross
-    const bytes = new Uint8Array(chunk)
+    this.#send(new Uint8Array(chunk), done)
+  }
+
+  /** What was written in one step, as a head and a body mostly are, is one message: each wakes the other side. */
+  override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
+    const bytes = new Uint8Array(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0))
+    let at = 0
+    for (const { chunk } of chunks) {
+      bytes.set(chunk, at)
+      at += chunk.length
+    }
+    this.#send(bytes, done)
+  }
+
+  #send(bytes: Uint8Array<ArrayBuffer>, done: () => void): void {
     this.#underWay += bytes.length
     this.#port.postMessage({ bytes } satisfies Message, [bytes.buffer])
     if (this.#underWay <= WINDOW_BYTES) done()
@@ -59,7 +75,7 @@ export class PortSocket extends Duplex {
   }
 
   override _read(): void {
-    if (this.#untold === 0) return
+    if (this.#untold < TELL_BYTES) return
     this.#post({ taken: this.#untold })
     this.#untold = 0
   }

@@ -42,6 +42,25 @@ t.test('who does not read is not sent without bound', async t => {
   t.pass('it goes on as it is read')
 })
 
+t.test('what is written in one step crosses as one message, and what is short needs no answer', async t => {
+  const { port1, port2 } = new MessageChannel()
+  const here = new PortSocket(port1)
+  const there = new PortSocket(port2)
+  let messages = 0
+  for (const port of [port1, port2]) port.on('message', () => messages++)
+  const read: string[] = []
+  there.on('data', part => read.push(String(part)))
+  here.cork()
+  for (const part of ['head', ' and ', 'body']) here.write(part)
+  here.uncork()
+  await once(there, 'data')
+  here.end()
+  await once(there, 'end')
+  t.same(read, ['head and body'])
+  t.equal(messages, 2, 'with the one that says that it was all')
+  here.destroy()
+})
+
 t.test('what the one side says of the client is heard on the side that has it', async t => {
   const [here, there] = pair(t)
   const heard = Promise.all([once(there, 'known'), once(there, 'probes')])
