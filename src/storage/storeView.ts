@@ -34,6 +34,8 @@ export interface StoreViewOptions extends MemoryBounds {
   arrive: () => void
   /** History up to a revision was forgotten; `inMemory`: but for the newest events. */
   compacted?: (revision: Revision, inMemory: boolean) => void
+  /** Somebody watches, where nobody did. */
+  watched?: () => void
   logger: { error(obj: object, msg: string): void }
 }
 
@@ -72,8 +74,15 @@ export class StoreView {
       assertReadable: after => this.history.assertReadable(after),
       recent: (range, after) => this.history.recent(range, after),
       older: (range, after) => this.history.older(range, after),
-      subscribe: (range, missed, signal) => this.#hub.subscribe(range, missed, signal),
+      subscribe: (range, missed, signal) => {
+        if (!this.isWatched) options.watched?.()
+        return this.#hub.subscribe(range, missed, signal)
+      },
     }
+  }
+
+  get isWatched(): boolean {
+    return this.#hub.watcherCount > 0
   }
 
   get(key: Key): Stored | undefined {

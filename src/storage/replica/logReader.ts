@@ -1,7 +1,7 @@
 /** The log as a follower reads it: from where it was, as far as it is published. */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Revision } from '../store.ts'
-import { IN_SEGMENT, IS_CUT, type LogLink, type LogNews, SEGMENT_START } from './logSegments.ts'
+import { BELL, BELLS, IN_SEGMENT, IS_CUT, type LogLink, type LogNews, SEGMENT_START } from './logSegments.ts'
 import { HeardSlabs } from './slabs.ts'
 import {
   lengthAt,
@@ -62,16 +62,23 @@ export class LogReader {
     return Atomics.load(this.#state, IS_CUT) === 1
   }
 
-  /** Resolves when there may be something to read; keeps no process alive. */
+  /** From now on {@link wait} hears of commits, or only of {@link wake}. What was written before has to be looked for behind this. */
+  listen(hears: boolean): void {
+    Atomics.store(this.#state, BELL, hears ? BELLS.waiting : BELLS.quiet)
+  }
+
+  /** Resolves when the bell was rung since {@link listen}; keeps no process alive. */
   async wait(): Promise<void> {
-    if (this.#seen === undefined) return
-    const waited = Atomics.waitAsync(this.#head, 0, this.#seen)
+    const bell = Atomics.load(this.#state, BELL)
+    if (bell === BELLS.rung) return
+    const waited = Atomics.waitAsync(this.#state, BELL, bell)
     if (waited.async) await waited.value
   }
 
   /** Wakes whoever waits. */
   wake(): void {
-    Atomics.notify(this.#head, 0)
+    Atomics.store(this.#state, BELL, BELLS.rung)
+    Atomics.notify(this.#state, BELL)
   }
 
   /** Reads what is published, at least; no version behind `through`. */

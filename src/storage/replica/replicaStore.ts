@@ -60,6 +60,9 @@ interface Parts {
   compactedRevision: Revision
 }
 
+/** How often a replica that nobody watches looks for what it misses. */
+const LOOK_MS = 100
+
 const CLOSED = new StorageError('Closed', 'the store is closed')
 
 class ReplicaStore implements Store {
@@ -71,6 +74,7 @@ class ReplicaStore implements Store {
   /** By key, the last of those who write it: each begins when the one before it has ended. */
   readonly #lines = new Map<string, Promise<void>>()
   readonly #following: Promise<void>
+  readonly #looking: NodeJS.Timeout
   /** What was read of the log and is not told yet. */
   #untold: StoreEvent[] = []
   #isApplying = false
@@ -92,7 +96,9 @@ class ReplicaStore implements Store {
       revision,
       compactedRevision,
       arrive: () => this.#arrive(),
+      watched: () => this.#reader.wake(),
     })
+    this.#looking = setInterval(() => this.#catchUp(), LOOK_MS).unref()
     this.#following = this.#follow()
   }
 
@@ -207,9 +213,10 @@ class ReplicaStore implements Store {
     return { events, through }
   }
 
-  /** Keeps up while nobody asks, for those who watch. */
+  /** Keeps up while nobody asks: for those who watch with each commit, else now and then, so that who asks waits for little. */
   async #follow(): Promise<void> {
     for (;;) {
+      this.#reader.listen(this.#view.isWatched)
       this.#catchUp()
       // whoever ends it wakes only those who wait already
       if (this.#ended !== undefined) return
@@ -270,6 +277,7 @@ class ReplicaStore implements Store {
     this.#ended = why
     this.#view.close()
     this.#asker.end(why)
+    clearInterval(this.#looking)
     this.#reader.wake()
   }
 }

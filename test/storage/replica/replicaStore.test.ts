@@ -9,6 +9,7 @@ import { MemoryJournal } from '../../../src/storage/memory/memoryJournal.ts'
 import { Asker } from '../../../src/storage/replica/asks.ts'
 import { Contents, load } from '../../../src/storage/replica/contents.ts'
 import { LogReader } from '../../../src/storage/replica/logReader.ts'
+import { BELL, BELLS } from '../../../src/storage/replica/logSegments.ts'
 import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
 import { SharedLog, type SharedLogOptions } from '../../../src/storage/replica/sharedLog.ts'
 import type { Store, Stored } from '../../../src/storage/store.ts'
@@ -90,6 +91,39 @@ t.test('a thread that sleeps hears of what it watches; one that has nothing else
   await ended
   worker.postMessage('end')
   await once(worker, 'exit')
+})
+
+t.test('who is watched is woken by a commit, and nobody else; it keeps up all the same', async t => {
+  const { log, writer } = await writerOf(t)
+  const { link } = log.follow()
+  const state = new Int32Array(link.log.state)
+  const revisions: number[] = []
+  const replica = await openReplica(link, { logger })
+  t.teardown(() => replica.close())
+  replica.project(
+    {},
+    {
+      reset: () => {},
+      apply: ({ revision }) => revisions.push(revision),
+    },
+  )
+  const bell = (): number => Atomics.load(state, BELL)
+  for (let i = 0; i < 3; i++) await create(writer, key(`quiet ${i}`))
+  t.equal(bell(), BELLS.quiet)
+  while (revisions.length < 3) await new Promise(setImmediate)
+  t.strictSame(revisions, [1, 2, 3], 'after a while')
+
+  const end = new AbortController()
+  const events = replica.watch({}, { after: 3, signal: end.signal })[Symbol.asyncIterator]()
+  const first = events.next()
+  while (bell() !== BELLS.waiting) await new Promise(setImmediate)
+  await create(writer, key('heard'))
+  t.match((await first).value, [{ revision: 4 }])
+  end.abort()
+  t.ok((await events.next()).done)
+  // the next one finds that nobody has to hear of it
+  while (bell() !== BELLS.quiet) await create(writer, key(`late ${writer.revision}`))
+  t.equal(replica.revision, writer.revision)
 })
 
 t.test('who follows in a thread that is killed follows no more', async t => {
