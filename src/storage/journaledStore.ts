@@ -2,6 +2,7 @@
  * The {@link Store} over a journal: all current objects and the newest events in memory, everything on the journal. Reads
  * are answered from memory; only history that memory no longer holds is read from the journal.
  */
+import { AlikeText, lengthOf } from './alikeText.ts'
 import { Arena } from './arena.ts'
 import type { CommitLog } from './commitLog.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
@@ -276,10 +277,9 @@ class JournaledStore implements Store {
 
   #refusal(key: Key, mutation: Mutation, current: Stored | undefined): Refusal | undefined {
     if (this.#budget === undefined || mutation.type === 'delete') return undefined
-    const { head, tail, note } = mutation.text
-    const bytes = Buffer.byteLength(head) + Buffer.byteLength(tail) + (note?.length ?? 0)
+    const { text } = mutation
     const leadsOut = mutation.leads === 'out'
-    const refused = this.#budget.refusal({ key, text: mutation.text, bytes, previous: current, leadsOut })
+    const refused = this.#budget.refusal({ key, text, bytes: lengthOf(text), previous: current, leadsOut })
     if (refused?.reason === 'Shortage' && this.#isShortOfDisk()) this.#makeRoom()
     return refused
   }
@@ -312,6 +312,7 @@ class JournaledStore implements Store {
     previous: Stored | undefined,
     alike: Named | undefined,
   ): Stored | undefined {
+    if (type === 'put' && text instanceof AlikeText) return this.#texts.said({ key, revision }, text, alike)
     if (text !== undefined)
       return type === 'put' ? this.#texts.written(versionOf(key, revision, text), text.own, alike) : undefined
     // what its writer noted is no part of the last state

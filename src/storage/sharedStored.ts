@@ -53,6 +53,11 @@ export class SharedStored implements Stored, Said, Joinable {
     return this.form.text(this, this.key.space, this.revision)
   }
 
+  /** Writes its text into what has room for it; nothing is kept of it. */
+  write(into: Buffer, at: number): void {
+    this.form.write(this, this.key.space, this.revision, into, at)
+  }
+
   /** The same under another revision. */
   at(revision: Revision): SharedStored {
     return new SharedStored({ key: this.key, revision }, this.form, this, this.#joined)
@@ -63,8 +68,14 @@ export class SharedStored implements Stored, Said, Joinable {
 const SHARED_BYTES = 250
 
 /** The length of its text in bytes, which is not put together for that. */
-export function sizeOf(stored: Stored): number {
+export function sizeOf(stored: Pick<Stored, 'bytes'>): number {
   return stored instanceof SharedStored ? stored.size : stored.bytes.length
+}
+
+/** Writes its text into what has room for it. */
+export function writeText(stored: Pick<Stored, 'bytes'>, into: Buffer, at: number): void {
+  if (stored instanceof SharedStored) stored.write(into, at)
+  else stored.bytes.copy(into, at)
 }
 
 /** What its text, or its share of one, takes in memory. */

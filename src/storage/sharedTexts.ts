@@ -6,6 +6,7 @@
  * A text is shared where its writer says that others will say the same, where it replaces a shared one, or where a neighbour that
  * is loaded before it says the same. A form goes with its last object.
  */
+import type { AlikeText } from './alikeText.ts'
 import { JoinedTexts } from './joinedTexts.ts'
 import { SharedStored } from './sharedStored.ts'
 import type { Key, Stored } from './store.ts'
@@ -46,6 +47,14 @@ export class SharedTexts {
     const stored = this.#found(whole, own, named)
     if (stored !== undefined) this.#joined.keep(stored, whole.bytes)
     return stored
+  }
+
+  /** The same where it is known what form its text has: nothing is compared. */
+  said(place: Pick<Stored, 'key' | 'revision'>, text: AlikeText, named: Named | undefined): SharedStored {
+    const { form } = text
+    // the last object of it may have gone since
+    if (!named?.forms.includes(form)) this.#register(form, place.key)
+    return this.#shared(form, text, place, text.own)
   }
 
   /**
@@ -101,11 +110,15 @@ export class SharedTexts {
     const said = form?.read(whole)
     if (form === undefined || said === undefined) return undefined
     this.#vain = 0
-    const name = nameOf(whole.key)
-    const named = this.#named.get(name) ?? { name: whole.key.name, forms: [], candidate: undefined }
+    this.#register(form, whole.key)
+    return this.#shared(form, said, whole, own)
+  }
+
+  #register(form: TextForm, key: Key): void {
+    const name = nameOf(key)
+    const named = this.#named.get(name) ?? { name: key.name, forms: [], candidate: undefined }
     this.#named.set(name, named)
     if (named.forms.push(form) > FORMS) named.forms.shift()
-    return this.#shared(form, said, whole, own)
   }
 
   #shared(

@@ -51,7 +51,7 @@ export interface Encoded {
   readonly head: string
   readonly tail: string
   /** The version's {@link Stored.note}. */
-  readonly note?: string
+  readonly note?: string | undefined
   /**
    * Given where objects of the same name in other spaces say the same but for this (their uid), for times and for the space's id:
    * then an engine may keep in memory once what they say.

@@ -148,18 +148,23 @@ export class TextForm {
   }
 
   text({ own, rest }: Said, space: string, revision: Revision): Buffer {
+    const bytes = Buffer.allocUnsafe(this.size(revision))
+    this.write({ own, rest }, space, revision, bytes, 0)
+    return bytes
+  }
+
+  /** Writes it into what has room for it. */
+  write({ own, rest }: Said, space: string, revision: Revision, into: Buffer, start: number): void {
     const digits = String(revision)
-    const bytes = Buffer.allocUnsafe(this.#length + digits.length)
     const solid = this.#solid
     let from = 0
-    let at = 0
+    let at = start
     for (const gap of this.#gaps) {
-      at += solid.copy(bytes, at, from, gap.at)
+      at += solid.copy(into, at, from, gap.at)
       from = gap.at
-      at += bytes.write(saidIn(gap.slot, own, rest, space, digits), at, 'latin1')
+      at += into.write(saidIn(gap.slot, own, rest, space, digits), at, 'latin1')
     }
-    solid.copy(bytes, at, from)
-    return bytes
+    solid.copy(into, at, from)
   }
 
   /** Whether a text stands in the one that is said; `undefined` where only that one tells: the text may begin or end in a gap. */

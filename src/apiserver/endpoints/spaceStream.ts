@@ -11,6 +11,7 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { HEARS_LIVE, type LiveQuestion } from '../../apimachinery/liveObjects.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
+import { sizeOf, writeText } from '../../storage/sharedStored.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
@@ -170,15 +171,22 @@ export async function runSpaceStream(
   }
 }
 
-const LINE_END = Buffer.from('}\n')
+const LINE_END = '}\n'
 
 function eventLine(deps: SpaceStreamDeps, type: ChangeType, stored: Stored, known = 0): Buffer {
   const { space, group, resource, namespace, name } = stored.key
-  const { version, bytes } = deps.forms.of(stored)
+  const { version, as } = deps.forms.told(stored)
   const head = { type, space, group, version, resource, namespace, name, revision: stored.revision }
   // What is written after the snapshot has a later revision; what is deleted is told whole.
   if (stored.revision <= known && type === 'ADDED') return Buffer.from(`${JSON.stringify(head)}\n`)
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head).slice(0, -1)},"object":`), bytes, LINE_END])
+  const begin = `${JSON.stringify(head).slice(0, -1)},"object":`
+  const at = Buffer.byteLength(begin)
+  const end = at + sizeOf(as)
+  const line = Buffer.allocUnsafe(end + LINE_END.length)
+  line.write(begin)
+  writeText(as, line, at)
+  line.write(LINE_END, end)
+  return line
 }
 
 /** Not an event of the space: it has no place in the order. */

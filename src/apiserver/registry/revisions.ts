@@ -8,7 +8,11 @@
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
+import { alikeOf } from '../../storage/alikeText.ts'
+import type { SharedStored } from '../../storage/sharedStored.ts'
 import type { Encoded, Revision, Stored } from '../../storage/store.ts'
+import type { TextForm } from '../../storage/textForm.ts'
+import { Filling } from './filling.ts'
 import { type Circumstances, isSameWrite, textOf } from './templates.ts'
 
 /** What tells an object from one that says the same: uid, space, and the different times in it, by number. */
@@ -39,6 +43,21 @@ interface Change {
   readonly claimed: readonly Slot[]
 }
 
+/** The same for objects whose texts the store keeps once: told by the words in which they differ. */
+interface AlikeChange {
+  readonly change: Change
+  /** What stands in the gaps beside the uid; `undefined` where that is a time of the metadata. */
+  readonly fixed: readonly (string | undefined)[]
+  /** Where each of those times stands among them. */
+  readonly places: readonly number[]
+  readonly filling: Filling<Slot>
+}
+
+interface Known {
+  readonly changes: BoundedCache<string, Change>
+  readonly alike: BoundedCache<TextForm, AlikeChange>
+}
+
 export interface Changed {
   readonly text: Encoded
   /** The object once it is stored under a revision. */
@@ -49,20 +68,22 @@ export interface Changed {
 const KEPT_CHANGES = 32
 
 export class Revisions {
-  readonly #known = new WeakMap<object, BoundedCache<string, Change>>()
+  readonly #known = new WeakMap<object, Known>()
 
   /** What `current` becomes at the time `now`, if that is known. `metadata` is its own. */
   of(said: object, circumstances: Circumstances, place: Place): Changed | undefined {
     const known = this.#known.get(said)
-    const cut = known && cutOf(place)
-    const change = cut && known.get(shapeOf(cut))
+    if (!known) return undefined
+    const shared = alikeOf(place.current)
+    const alike = shared && known.alike.get(shared.form)
+    const told = alike && isSameWrite(alike.change.circumstances, circumstances) && toldOf(alike, shared, place)
+    if (told) return told
+    const cut = cutOf(place)
+    const change = cut && known.changes.get(shapeOf(cut))
     if (!cut || !change || !isSameWrite(change.circumstances, circumstances)) return undefined
-    const { pieces, slots, tail, note } = change
     const textAt = (slot: Slot): string => (slot === 'now' ? place.now : valueIn(cut, slot))
-    let head = pieces[0]!
-    for (let i = 1; i < pieces.length; i++) head += textAt(slots[i - 1]!) + pieces[i]!
     return {
-      text: { head, tail, own: place.metadata.uid!, ...(note !== undefined && { note }) },
+      text: { ...joined(change, textAt), own: place.metadata.uid! },
       stored: revision => objectOf(change, cut, textAt, revision),
     }
   }
@@ -86,10 +107,65 @@ export class Revisions {
     const claimed = managedFields.map(({ time = '' }) => timeOf(time))
     if (created === undefined || !slots.every(isKnown) || !claimed.every(isKnown)) return
     const { pieces, tail, note } = after
-    const changes = this.#known.get(said) ?? new BoundedCache<string, Change>(KEPT_CHANGES)
-    this.#known.set(said, changes)
-    changes.set(shapeOf(before), { circumstances, pieces, slots, tail, note, object, created, claimed })
+    const known = this.#known.get(said) ?? {
+      changes: new BoundedCache<string, Change>(KEPT_CHANGES),
+      alike: new BoundedCache<TextForm, AlikeChange>(KEPT_CHANGES),
+    }
+    this.#known.set(said, known)
+    const change = { circumstances, pieces, slots, tail, note, object, created, claimed }
+    known.changes.set(shapeOf(before), change)
+    const shared = alikeOf(place.current)
+    const alike = shared && alikeChange(change, { shared, before, now: place.now, became })
+    if (alike) known.alike.set(shared.form, alike)
   }
+}
+
+/** `undefined` where the texts are kept each for itself, or a gap is about something else than it seems. */
+function alikeChange(
+  change: Change,
+  { shared, before, now, became }: { shared: SharedStored; before: Cut; now: string; became: Stored },
+): AlikeChange | undefined {
+  const { uid, times } = before
+  const { own, rest } = shared
+  const places = times.map(time => rest.indexOf(time))
+  if (own !== uid || places.includes(-1) || new Set(rest).size < rest.length) return undefined
+  const filling = Filling.of<Slot>(became, {
+    slotOf(word) {
+      if (word === uid) return 'uid'
+      if (word === now) return 'now'
+      const time = times.indexOf(word)
+      return time === -1 ? undefined : time
+    },
+    example: (wordFor, space) => joined(change, slot => (slot === 'space' ? space : wordFor(slot))),
+  })
+  const fixed = rest.map((word, i) => (places.includes(i) ? undefined : word))
+  return filling && { change, fixed, places, filling }
+}
+
+/** `undefined` where the object says something else than the one that was changed, or what is to be told apart is the same by chance. */
+function toldOf(
+  { change, fixed, places, filling }: AlikeChange,
+  { key: { space }, own: uid, rest }: SharedStored,
+  { metadata, now }: Place,
+): Changed | undefined {
+  if (metadata.uid !== uid || rest.includes(now)) return undefined
+  for (let i = 0; i < rest.length; i++) {
+    if (fixed[i] !== undefined && fixed[i] !== rest[i]) return undefined
+    if (rest.indexOf(rest[i]!) !== i) return undefined
+  }
+  const textAt = (slot: Slot): string => {
+    if (slot === 'now') return now
+    if (slot === 'uid') return uid
+    return slot === 'space' ? space : rest[places[slot]!]!
+  }
+  const text = filling.text(textAt, space)
+  return text && { text, stored: revision => objectOf(change, { uid, space }, textAt, revision) }
+}
+
+function joined({ pieces, slots, tail, note }: Change, textAt: (slot: Slot) => string): Encoded {
+  let head = pieces[0]!
+  for (let i = 1; i < pieces.length; i++) head += textAt(slots[i - 1]!) + pieces[i]!
+  return note === undefined ? { head, tail } : { head, tail, note }
 }
 
 /** An object where it stands, with its metadata, at a time. */
@@ -103,7 +179,7 @@ const isKnown = (slot: Slot | undefined): slot is Slot => slot !== undefined
 
 function objectOf(
   { object, created, claimed }: Change,
-  { uid, space }: Cut,
+  { uid, space }: Pick<Cut, 'uid' | 'space'>,
   textAt: (slot: Slot) => string,
   revision: Revision,
 ): KubeObject {

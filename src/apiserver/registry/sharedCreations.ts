@@ -89,6 +89,7 @@ export class SharedCreations {
     }
     const made = await this.#creations.put({ context, type, key, text: template.text(identity), object, outcome })
     if (!('created' in made)) throw this.#creations.taken(type, object, made.taken)
+    template.learn(identity, made.stored)
     return { ...made, object: template.stored(identity, made.stored.revision) }
   }
 
@@ -120,6 +121,7 @@ export class SharedCreations {
       const { template, identity, request } = way
       request.outcome.settle(result.ok ? result.stored : undefined)
       if (!result.ok) continue
+      template.learn(identity, result.stored)
       const object = template.stored(identity, result.stored.revision)
       made.set(way, { ...(await written(result.stored, true, request.type)), object })
     }

@@ -66,6 +66,13 @@ export class StreamForms {
     return { version: this.#storedVersion(stored), bytes: stored.bytes }
   }
 
+  /** The version in which it is told, and what has the text that is told: a text that is kept once is not put together for that. */
+  told(stored: Stored): { readonly version: string; readonly as: Pick<Stored, 'bytes'> } {
+    if (!this.#typeOf(stored)?.custom) return { version: this.#storedVersion(stored), as: stored }
+    const { version, bytes } = this.of(stored)
+    return { version, as: { bytes } }
+  }
+
   /** The version in which it is told. */
   version(stored: Stored): string {
     const type = this.#typeOf(stored)

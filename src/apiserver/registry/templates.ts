@@ -13,6 +13,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Encoded, Revision, Stored } from '../../storage/store.ts'
 import type { Admission } from './admission.ts'
 import type { WriteContext } from './context.ts'
+import { Filling } from './filling.ts'
 import type { Parameterized } from './parameters.ts'
 import type { Part } from './provenance.ts'
 
@@ -52,6 +53,7 @@ export class Template {
   readonly #judged: KubeObject
   readonly #stored: KubeObject
   readonly #time: string
+  #filling: Filling<keyof Identity> | undefined
 
   /** `undefined` where the object says elsewhere, too, which one it is or when it was made. */
   static of(circumstances: Circumstances, made: Made): Template | undefined {
@@ -75,6 +77,18 @@ export class Template {
   }
 
   text(identity: Identity): Encoded {
+    return this.#filling?.text(slot => identity[slot], identity.space) ?? this.#joined(identity)
+  }
+
+  /** What became of one of its texts: the next ones are told by what differs, if the store keeps once what does not. */
+  learn({ uid, now }: Identity, stored: Stored): void {
+    this.#filling ??= Filling.of<keyof Identity>(stored, {
+      slotOf: word => (word === uid ? 'uid' : word === now ? 'now' : undefined),
+      example: (wordFor, space) => this.#joined({ uid: wordFor('uid'), now: wordFor('now'), space }),
+    })
+  }
+
+  #joined(identity: Identity): Encoded {
     const pieces = this.#pieces
     let head = pieces[0]!
     for (let i = 1; i < pieces.length; i++) head += identity[this.#gaps[i - 1]!] + pieces[i]!

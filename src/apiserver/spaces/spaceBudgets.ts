@@ -16,6 +16,7 @@ import {
   UPDATE_RESERVE,
   WORKSPACE_OVERHEAD_BYTES,
 } from '../../apimachinery/spaceBudget.ts'
+import { AlikeText } from '../../storage/alikeText.ts'
 import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
 import { mentions, sizeOf as textBytes } from '../../storage/sharedStored.ts'
 import type { Key, Refusal, Store, Stored } from '../../storage/store.ts'
@@ -159,7 +160,9 @@ export class SpaceBudgets implements Budget {
   #carriedRefusal({ key, text, bytes, previous }: BudgetedChange, growth: number): Refusal | undefined {
     const at = this.#use.get(key.space)
     const budget = this.#tree?.get(key.space)?.budget
-    if (at === undefined || budget === undefined || !this.#isCarriedHead(text.head)) return undefined
+    if (at === undefined || budget === undefined) return undefined
+    if (text instanceof AlikeText && !text.mentions(this.#carriedMark)) return undefined
+    if (!this.#isCarriedHead(text.head)) return undefined
     const wasCarried = this.#isCarried(previous)
     const more: Amounts = { carriedObjects: wasCarried ? 0 : 1, carriedBytes: wasCarried ? growth : bytes }
     const over = exceeded(budget, at.own, more)

@@ -24,6 +24,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { parseKeyText } from '../keys.ts'
+import { sizeOf, writeText } from '../sharedStored.ts'
 import { type Key, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
 import { keyChecksum } from './keyChecksum.ts'
 
@@ -94,22 +95,17 @@ export function revisionOfRow(row: string): Revision {
 }
 
 /** Value of an old version, complete; and of an object, when it is {@link sealed} with that one's checksum. */
-export function versionValue({ revision, headBytes, bytes, note }: Omit<Stored, 'key'>): Buffer {
-  if (note !== undefined) return notedValue({ revision, headBytes, bytes, note })
-  const value = Buffer.allocUnsafe(HEAD + bytes.length)
-  writeHead(value, 0, headBytes, revision)
-  bytes.copy(value, HEAD)
-  return sealed(value, crc32(bytes, mixedHead(value)))
-}
-
-function notedValue({ revision, headBytes, bytes, note }: Omit<Stored, 'key'> & { note: string }): Buffer {
-  const noteBytes = Buffer.byteLength(note)
-  const end = HEAD + bytes.length
-  const value = Buffer.allocUnsafe(end + noteBytes + NOTE_LENGTH)
-  writeHead(value, NOTED, headBytes, revision)
-  bytes.copy(value, HEAD)
-  value.write(note, end)
-  value.writeUInt32BE(noteBytes, end + noteBytes)
+export function versionValue(stored: Omit<Stored, 'key'>): Buffer {
+  const { revision, headBytes, note } = stored
+  const end = HEAD + sizeOf(stored)
+  const noteBytes = note === undefined ? 0 : Buffer.byteLength(note)
+  const value = Buffer.allocUnsafe(note === undefined ? end : end + noteBytes + NOTE_LENGTH)
+  writeHead(value, note === undefined ? 0 : NOTED, headBytes, revision)
+  writeText(stored, value, HEAD)
+  if (note !== undefined) {
+    value.write(note, end)
+    value.writeUInt32BE(noteBytes, end + noteBytes)
+  }
   return sealed(value, crc32(value.subarray(HEAD), mixedHead(value)))
 }
 

@@ -3,6 +3,7 @@
  * answers is as new as anything that anybody was told before the question, and what is projected from it is in step with that. What
  * only the writer has (older history) or may do (write) is asked of it.
  */
+import { sendable } from '../alikeText.ts'
 import type { HistoryPage } from '../journal.ts'
 import { assertKey, keyText } from '../keys.ts'
 import {
@@ -194,7 +195,7 @@ class ReplicaStore implements Store {
   }
 
   async #write(writes: readonly Write[]): Promise<WriteResult[]> {
-    const results = await this.#asker.ask('write', { writes })
+    const results = await this.#asker.ask('write', { writes: writes.map(sendable) })
     this.#catchUp()
     return results.map(resultOf)
   }

@@ -11,7 +11,7 @@ const T0 = '2026-01-02T03:04:05Z'
 const T1 = '2026-02-03T04:05:06Z'
 const T2 = '2026-03-04T05:06:07Z'
 /** What is changed by a template is compared with what was changed in this space. */
-const ALONE = 'space-z'
+const ALONE = '0000000000spacez'
 
 async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}) {
   let now = T0
@@ -80,7 +80,7 @@ function sameText({ key, bytes, headBytes, revision, note }: Stored): string {
   return `${head.replace(`"uid":"${uid}"`, 'UID').replace(`"kcp.io/cluster":"${key.space}"`, 'SPACE')}|${tail}|${note}`
 }
 
-const SPACES = ['space-a', 'space-b', 'space-c', ALONE]
+const SPACES = ['0000000000spacea', '0000000000spaceb', '0000000000spacec', ALONE]
 
 t.test('changes one after the other, each made once', async t => {
   for (const part of [undefined, 'copy', 'source'] as const) {
@@ -97,7 +97,10 @@ t.test('changes one after the other, each made once', async t => {
       t.strictSame(wholly, [true, false, false, true])
       const texts = await Promise.all(SPACES.map(async space => sameText(await w.stored(space, 'x'))))
       t.strictSame(texts, Array(4).fill(texts[3]))
-      t.match(decodeObject(await w.stored('space-b', 'x')), { metadata: { generation: replicas }, spec: { replicas } })
+      t.match(decodeObject(await w.stored('0000000000spaceb', 'x')), {
+        metadata: { generation: replicas },
+        spec: { replicas },
+      })
     }
   }
 })
@@ -105,14 +108,14 @@ t.test('changes one after the other, each made once', async t => {
 t.test('what was made and reported at other times', async t => {
   const w = await world(t, 'apps/v1/deployments')
   for (const [space, time] of [
-    ['space-a', T0],
-    ['space-b', T1],
-    ['space-c', T1],
+    ['0000000000spacea', T0],
+    ['0000000000spaceb', T1],
+    ['0000000000spacec', T1],
     [ALONE, T1],
   ] as const) {
     w.at(time)
     await w.create(space, deployment('x'))
-    if (space !== 'space-a') w.at('2026-02-09T00:00:00Z')
+    if (space !== '0000000000spacea') w.at('2026-02-09T00:00:00Z')
     await w.status(space, 'x', { replicas: 1 })
   }
   w.at(T2)
@@ -121,20 +124,23 @@ t.test('what was made and reported at other times', async t => {
   const wholly: boolean[] = []
   for (const space of SPACES) wholly.push(await w.change(space, said))
   t.strictSame(wholly, [true, true, false, true])
-  t.equal(sameText(await w.stored('space-c', 'x')), sameText(await w.stored(ALONE, 'x')))
-  t.match(decodeObject(await w.stored('space-c', 'x')), { status: { replicas: 1 } })
+  t.equal(sameText(await w.stored('0000000000spacec', 'x')), sameText(await w.stored(ALONE, 'x')))
+  t.match(decodeObject(await w.stored('0000000000spacec', 'x')), { status: { replicas: 1 } })
 })
 
 t.test('what differs is changed for itself', async t => {
   const w = await world(t, 'v1/configmaps')
-  const before = { 'space-a': '1', 'space-b': '1', 'space-c': 'other' }
+  const before = { '0000000000spacea': '1', '0000000000spaceb': '1', '0000000000spacec': 'other' }
   for (const [space, v] of Object.entries(before)) await w.create(space, configMap('x', { v }, { labels: { v } }))
   w.at(T1)
   const said = configMap('x', { v: '2' })
-  t.ok(await w.change('space-a', said))
-  t.notOk(await w.change('space-b', said))
-  t.ok(await w.change('space-c', said), 'the label that is there stays')
-  t.match(decodeObject(await w.stored('space-c', 'x')), { data: { v: '2' }, metadata: { labels: { v: 'other' } } })
+  t.ok(await w.change('0000000000spacea', said))
+  t.notOk(await w.change('0000000000spaceb', said))
+  t.ok(await w.change('0000000000spacec', said), 'the label that is there stays')
+  t.match(decodeObject(await w.stored('0000000000spacec', 'x')), {
+    data: { v: '2' },
+    metadata: { labels: { v: 'other' } },
+  })
 })
 
 t.test('who writes as another, and what steps may change', async t => {
@@ -142,9 +148,9 @@ t.test('who writes as another, and what steps may change', async t => {
   for (const space of SPACES) await w.create(space, configMap('x', { v: '1' }))
   w.at(T1)
   const said = configMap('x', { v: '2' })
-  t.ok(await w.change('space-a', said))
-  t.ok(await w.change('space-b', said, { fieldManager: 'other' }))
-  t.match(decodeObject(await w.stored('space-b', 'x')).metadata.managedFields, [
+  t.ok(await w.change('0000000000spacea', said))
+  t.ok(await w.change('0000000000spaceb', said, { fieldManager: 'other' }))
+  t.match(decodeObject(await w.stored('0000000000spaceb', 'x')).metadata.managedFields, [
     { manager: 'me' },
     { manager: 'other' },
   ])
@@ -163,16 +169,16 @@ t.test('who writes as another, and what steps may change', async t => {
 t.test('a copy that has changed since is refused as ever', async t => {
   const w = await world(t, 'v1/configmaps')
   for (const space of SPACES) await w.create(space, configMap('x', { v: '1' }))
-  const { stored } = await w.create('space-d', configMap('x', { v: '1' }))
+  const { stored } = await w.create('0000000000spaced', configMap('x', { v: '1' }))
   w.at(T1)
   const said = configMap('x', { v: '2' })
-  await w.change('space-a', said)
+  await w.change('0000000000spacea', said)
   const old = decodeObject(stored)
-  await w.change('space-d', configMap('x', { v: 'theirs' }))
+  await w.change('0000000000spaced', configMap('x', { v: 'theirs' }))
   const object = { ...old, data: { v: '2' } }
   const type = w.type('v1/configmaps')
   const late = w.registry.updateShared(
-    asking({ space: 'space-d' }),
+    asking({ space: '0000000000spaced' }),
     type,
     { namespace: 'n', name: 'x' },
     { object, said },
@@ -183,7 +189,15 @@ t.test('a copy that has changed since is refused as ever', async t => {
 t.test('whatever objects say, be it like a uid, a time or a space', async t => {
   const word = fc.oneof(
     fc.string(),
-    fc.constantFrom(T0, T1, 'space-a', 'space-b', '00000000-0000-4000-8000-000000000001', '"uid":"', 'kcp.io/cluster'),
+    fc.constantFrom(
+      T0,
+      T1,
+      '0000000000spacea',
+      '0000000000spaceb',
+      '00000000-0000-4000-8000-000000000001',
+      '"uid":"',
+      'kcp.io/cluster',
+    ),
   )
   const data = fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), word)
   await fc.assert(

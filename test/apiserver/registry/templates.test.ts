@@ -71,13 +71,13 @@ async function madeAlike(t: Test, h: Counting, kind: string, object: KubeObject,
   const sent = JSON.stringify(object)
   const texts: string[] = []
   let whole = false
-  for (const space of ['space-a', 'space-b', 'space-c'])
+  for (const space of ['0000000000spacea', '0000000000spaceb', '0000000000spacec'])
     whole = await h.wholly(async () => {
       const made = await h.registry.createShared(asking({ space }), type, at, object)
       texts.push(sameText(made.stored))
       if (made.object) t.strictSame(made.object, objectOf(made), 'what is answered is what is stored')
     })
-  const alone = await h.registry.create(asking({ space: 'space-d' }), type, at, cloneJson(object))
+  const alone = await h.registry.create(asking({ space: '0000000000spaced' }), type, at, cloneJson(object))
   t.strictSame(texts, Array(3).fill(sameText(alone.stored)))
   t.equal(JSON.stringify(object), sent, 'what was sent is as it was')
   return !whole
@@ -134,12 +134,12 @@ t.test('built-in kinds', async t => {
 t.test('custom kinds, as long as each space defines them alike', async t => {
   const properties = { spec: { type: 'object', properties: { size: { type: 'integer', default: 3 } } } }
   const h = await counting(t, { definitions: [widgets({ v1: properties }, { subresources: { status: {} } })] })
-  h.types.define('space-b', 'widgets.example.com', h.types.in(SPACE).versions('example.com', 'widgets'))
+  h.types.define('0000000000spaceb', 'widgets.example.com', h.types.in(SPACE).versions('example.com', 'widgets'))
   const type = h.type('example.com/v1/widgets')
   const object = widget('v1', 'x', { spec: {}, status: { is: 'nobody wants this' } })
   const make = (space: string, of = type) => h.registry.createShared(asking({ space }), of, 'n', object)
   t.ok(await h.wholly(() => make(SPACE)))
-  t.notOk(await h.wholly(() => make('space-b')))
+  t.notOk(await h.wholly(() => make('0000000000spaceb')))
   // the same definition in another space, at another generation: other types, equal schemas
   h.redefine(widgets({ v1: properties }, { subresources: { status: {} }, generation: 4 }))
   await h.store.write({
@@ -163,7 +163,14 @@ t.test('custom kinds, as long as each space defines them alike', async t => {
 t.test('whatever an object says, be it like a uid, a time or a space', async t => {
   const word = fc.oneof(
     fc.string(),
-    fc.constantFrom(NOW, 'space-a', 'space-b', '00000000-0000-4000-8000-000000000001', '"uid":"', 'kcp.io/cluster'),
+    fc.constantFrom(
+      NOW,
+      '0000000000spacea',
+      '0000000000spaceb',
+      '00000000-0000-4000-8000-000000000001',
+      '"uid":"',
+      'kcp.io/cluster',
+    ),
   )
   const key = fc.stringMatching(/^[a-z]{1,8}$/)
   await fc.assert(
@@ -171,7 +178,7 @@ t.test('whatever an object says, be it like a uid, a time or a space', async t =
       fc.record({
         data: fc.dictionary(key, word),
         annotations: fc.dictionary(key, word),
-        labels: fc.dictionary(key, fc.constantFrom('a', 'space-a', 'space-b')),
+        labels: fc.dictionary(key, fc.constantFrom('a', '0000000000spacea', '0000000000spaceb')),
       }),
       async ({ data, annotations, labels }) => {
         const h = await counting(t)
@@ -187,9 +194,9 @@ t.test('each is made at its own time', async t => {
   const h = await counting(t, { deps: { clock: () => new Date(now) } })
   const type = h.type('v1/configmaps')
   const object = configMap('x', { a: 'b' })
-  await h.registry.createShared(asking({ space: 'space-a' }), type, 'n', object)
+  await h.registry.createShared(asking({ space: '0000000000spacea' }), type, 'n', object)
   now = '2027-11-12T13:14:15Z'
-  const made = await h.registry.createShared(asking({ space: 'space-b' }), type, 'n', object)
+  const made = await h.registry.createShared(asking({ space: '0000000000spaceb' }), type, 'n', object)
   const { metadata } = objectOf(made)
   t.strictSame([metadata.creationTimestamp, metadata.managedFields?.map(({ time }) => time)], [now, [now]])
   t.strictSame(made.object, objectOf(made))
@@ -199,17 +206,17 @@ t.test('what judges without changing is asked each time', async t => {
   const seen: unknown[] = []
   const judge = step('validate', ({ context, object }) => {
     seen.push([context.space, object.metadata.uid, object.data])
-    if (context.space === 'space-c') throw new Error('full')
+    if (context.space === '0000000000spacec') throw new Error('full')
   })
   const h = await counting(t, { deps: { admission: [judge] } })
   const type = h.type('v1/configmaps')
   const object = configMap('x', { a: 'b' })
   const make = (space: string) => h.registry.createShared(asking({ space }), type, 'n', object)
-  await make('space-a')
-  const made = await make('space-b')
-  t.strictSame(seen.at(-1), ['space-b', objectOf(made).metadata.uid, { a: 'b' }])
-  await t.rejects(make('space-c'), { message: 'full' })
-  t.equal(await h.store.get({ ...h.keyOf(type, 'n', 'x'), space: 'space-c' }), undefined)
+  await make('0000000000spacea')
+  const made = await make('0000000000spaceb')
+  t.strictSame(seen.at(-1), ['0000000000spaceb', objectOf(made).metadata.uid, { a: 'b' }])
+  await t.rejects(make('0000000000spacec'), { message: 'full' })
+  t.equal(await h.store.get({ ...h.keyOf(type, 'n', 'x'), space: '0000000000spacec' }), undefined)
 })
 
 t.test('where a step may change the object, all of it is done for each', async t => {
@@ -220,7 +227,7 @@ t.test('where a step may change the object, all of it is done for each', async t
     const h = await counting(t, { deps: { admission: [change] } })
     const type = h.type('v1/configmaps')
     const object = configMap('x', { a: 'b' })
-    for (const space of ['space-a', 'space-b']) {
+    for (const space of ['0000000000spacea', '0000000000spaceb']) {
       const made = await h.registry.createShared(asking({ space }), type, 'n', object)
       t.strictSame(objectOf(made).data, { of: space })
     }
@@ -252,10 +259,10 @@ t.test('a name that is taken is refused as ever', async t => {
   const type = h.type('v1/configmaps')
   const object = configMap('x')
   const make = (space: string) => h.registry.createShared(asking({ space }), type, 'n', object)
-  await make('space-a')
-  await make('space-b')
-  await t.rejects(make('space-b'), refused('AlreadyExists'))
-  await t.rejects(make('space-b'), { message: 'configmaps "x" already exists' })
+  await make('0000000000spacea')
+  await make('0000000000spaceb')
+  await t.rejects(make('0000000000spaceb'), refused('AlreadyExists'))
+  await t.rejects(make('0000000000spaceb'), { message: 'configmaps "x" already exists' })
 })
 
 t.test('many at a time are what each alone would be; what is not as simple is left', async t => {
@@ -267,18 +274,25 @@ t.test('many at a time are what each alone would be; what is not as simple is le
   const h = await counting(t, { deps: { admission: [swift, slow] } })
   const type = h.type('v1/configmaps')
   const first = configMap('x', { a: 'b' })
-  const spaces = ['space-b', 'space-refusing', 'space-c', 'space-slow', 'space-a', 'space-d']
+  const spaces = [
+    '0000000000spaceb',
+    'space-refusing',
+    '0000000000spacec',
+    'space-slow',
+    '0000000000spacea',
+    '0000000000spaced',
+  ]
   const all = spaces.map(space => ({ context: asking({ space }), type, namespace: 'n', sent: first }))
   t.strictSame(
     await h.registry.createManyShared(all),
     spaces.map(() => undefined),
     'the first one goes alone',
   )
-  const alone = await h.registry.createShared(asking({ space: 'space-a' }), type, 'n', first)
+  const alone = await h.registry.createShared(asking({ space: '0000000000spacea' }), type, 'n', first)
 
   let made: Awaited<ReturnType<typeof h.registry.createManyShared>> = []
   t.notOk(await h.wholly(async () => (made = await h.registry.createManyShared(all))))
-  const there = ['space-b', 'space-c', 'space-d']
+  const there = ['0000000000spaceb', '0000000000spacec', '0000000000spaced']
   t.strictSame(
     made.map(one => one?.stored.key.space),
     spaces.map(space => (there.includes(space) ? space : undefined)),

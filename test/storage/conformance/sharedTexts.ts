@@ -1,7 +1,10 @@
 /** Objects that say the same in many spaces: that their writer says so changes no answer. */
 import fc from 'fast-check'
-import { mentions, sizeOf } from '../../../src/storage/sharedStored.ts'
-import type { Key, Mutation, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
+import { AlikeText, alikeOf } from '../../../src/storage/alikeText.ts'
+import { mentions, sizeOf, writeText } from '../../../src/storage/sharedStored.ts'
+import type { Encoded, Key, Mutation, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
+import type { TextForm } from '../../../src/storage/textForm.ts'
+import { versionOf } from '../../../src/storage/texts.ts'
 import { readWatch } from '../support.ts'
 import type { Case } from './case.ts'
 
@@ -45,7 +48,7 @@ const anyContent: fc.Arbitrary<Content> = fc.record({
 const anyPlace = fc.record({ space: fc.constantFrom(...SPACES), name: fc.constantFrom('a', 'a-name-that-is-long') })
 
 type Op =
-  | { op: 'put'; places: { space: string; name: string }[]; content: Content; says: boolean }
+  | { op: 'put'; places: { space: string; name: string }[]; content: Content; says: 'nothing' | 'that' | 'how' }
   | { op: 'delete'; place: { space: string; name: string }; bare: boolean; content: Content }
   | { op: 'compact'; at: number }
   | { op: 'reopen' }
@@ -57,7 +60,7 @@ const anyOp: fc.Arbitrary<Op> = fc.oneof(
       op: fc.constant('put' as const),
       places: fc.array(anyPlace, { minLength: 1, maxLength: 4 }),
       content: anyContent,
-      says: fc.constantFrom(true, true, false),
+      says: fc.constantFrom('that', 'how', 'how', 'nothing'),
     }),
   },
   {
@@ -87,16 +90,22 @@ export const sharedTextCases: Case[] = [
             await open({ maxHistoryEventsInMemory: 6 }),
           ]
           let stores = [alike.store, plain.store] as [Store, Store]
+          // also those of which nothing is left in the store
+          const forms = new Set<TextForm>()
           for (const op of ops) {
             if (op.op === 'reopen') {
               const again = async ({ reopen }: typeof alike): Promise<Store | undefined> =>
                 await reopen?.({ maxHistoryEventsInMemory: 6 })
               stores = [(await again(alike)) ?? stores[0], (await again(plain)) ?? stores[1]]
             } else {
-              await step(stores[0], op, true)
-              await step(stores[1], op, false)
+              await step(stores[0], op, forms)
+              await step(stores[1], op)
             }
             equal(await newest(stores[0]), await newest(stores[1]))
+            for (const stored of (await stores[0].list({})).items) {
+              const form = alikeOf(stored)?.form
+              if (form) forms.add(form)
+            }
           }
           equal(await everything(stores[0]), await everything(stores[1]))
           for (const store of stores) await store.close()
@@ -104,6 +113,27 @@ export const sharedTextCases: Case[] = [
         { numRuns: 20 },
       )
       t.pass('both stores tell the same')
+    },
+  },
+  {
+    name: 'what is written in words of a form reads as what they say, also when nothing else of it is left',
+    async run(t, open) {
+      const { store } = await open()
+      const content: Content = { uid: 0, made: 0, changed: 1, data: 'x', status: 'none', note: 'bare', saysSpace: true }
+      const keys = SPACES.slice(1).map(space => keyOf({ space, name: 'a' }))
+      await step(store, { op: 'put', places: keys, content, says: 'that' }, new Set())
+      const form = alikeOf((await store.get(keys[0]!))!)?.form
+      t.ok(form)
+      for (const key of keys) await store.update(key, () => ({ type: 'delete' }))
+      for (const [i, key] of keys.entries()) {
+        const text = textOf(key, { ...content, uid: i, made: 1, changed: 2 })
+        const alike = alikeText(key, text, new Set([form!]))
+        const result = await store.write({ key, mutation: { type: 'put', text: alike! }, expect: 0 })
+        t.match(result, { ok: true, stored: { note: 'bare' } })
+        const stored = (await store.get(key))!
+        t.equal(stored.bytes.toString(), `${text.head}${stored.revision}${text.tail}`)
+      }
+      await store.close()
     },
   },
 ]
@@ -138,7 +168,26 @@ function textOf({ space, name }: Key, content: Content): { head: string; tail: s
   return { head, tail: `"},${rest.slice(1)}`, ...(note !== undefined && { note }) }
 }
 
-async function step(store: Store, op: Exclude<Op, { op: 'reopen' }>, mayShare: boolean): Promise<void> {
+/** The text in words of a form that has it, if there is one: `how` it is like others. */
+function alikeText(key: Key, text: Encoded, forms: ReadonlySet<TextForm>): Encoded | undefined {
+  for (const form of forms) {
+    const said = form.read(versionOf(key, 1, text))
+    if (!said) continue
+    const alike = new AlikeText(form, said, key.space)
+    equal([alike.head, alike.tail, alike.note], [text.head, text.tail, text.note])
+    equal(alike.size, Buffer.byteLength(text.head) + Buffer.byteLength(text.tail))
+    const sought = SOUGHT.filter(word => !/^\d*$/.test(word))
+    equal(
+      sought.filter(word => alike.mentions(word)),
+      sought.filter(word => text.head.includes(word) || text.tail.includes(word)),
+    )
+    return alike
+  }
+  return undefined
+}
+
+/** `forms`: texts may be told as being like others. */
+async function step(store: Store, op: Exclude<Op, { op: 'reopen' }>, forms?: ReadonlySet<TextForm>): Promise<void> {
   if (op.op === 'compact') {
     await store.compact(store.compactedRevision + Math.round(op.at * (store.revision - store.compactedRevision)))
     return
@@ -146,7 +195,9 @@ async function step(store: Store, op: Exclude<Op, { op: 'reopen' }>, mayShare: b
   if (op.op === 'put') {
     const mutationOf = (key: Key): Mutation => {
       const text = textOf(key, op.content)
-      return { type: 'put', text: mayShare && op.says ? { ...text, own: UIDS[op.content.uid]! } : text }
+      if (!forms || op.says === 'nothing') return { type: 'put', text }
+      const alike = op.says === 'how' ? alikeText(key, text, forms) : undefined
+      return { type: 'put', text: alike ?? { ...text, own: UIDS[op.content.uid]! } }
     }
     await Promise.all(op.places.map(keyOf).map(key => store.update(key, () => mutationOf(key))))
     return
@@ -171,6 +222,9 @@ async function newest(store: Store): Promise<unknown> {
   const { items } = await store.list({})
   for (const stored of items) {
     equal(sizeOf(stored), stored.bytes.length)
+    const copied = Buffer.alloc(stored.bytes.length + 2)
+    writeText(stored, copied, 1)
+    equal(copied.toString(), `\0${stored.bytes}\0`)
     equal(
       SOUGHT.filter(text => mentions(stored, text)),
       SOUGHT.filter(text => stored.bytes.includes(text)),

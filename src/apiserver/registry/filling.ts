@@ -1,0 +1,82 @@
+/**
+ * What goes into the gaps of a stored text, so that it says the same of another object: for texts that the store keeps once, the
+ * next one is said by its few words, and not put together. `S` is what tells one object from another: see templates.ts and revisions.ts.
+ */
+import { AlikeText, alikeOf } from '../../storage/alikeText.ts'
+import type { Encoded, Stored } from '../../storage/store.ts'
+import type { TextForm } from '../../storage/textForm.ts'
+
+/** The word, or what it is there for. */
+type Word<S> = { readonly constant: string } | { readonly slot: S; readonly length: number }
+
+export interface FillingOf<S> {
+  /** Why a word stands in the text; `undefined`: all say it. */
+  slotOf(word: string): S | undefined
+  /** A text that says other things in all slots; `space` is in no text so far. */
+  example(wordFor: (slot: S) => string, space: string): Encoded
+}
+
+/** A space whose id no object says: ids are random. */
+const NOWHERE = 'zzzzzzzzzzzzzzzz'
+/** Of an example: a time and a uid of no object. */
+const exampleTime = (number: number): string => `0001-01-01T00:00:${String(number % 60).padStart(2, '0')}Z`
+const EXAMPLE_UID = '00000000-0000-0000-0000-000000000001'
+
+export class Filling<S> {
+  readonly #form: TextForm
+  readonly #own: Word<S>
+  readonly #rest: readonly Word<S>[]
+
+  /**
+   * Learned of one text, and tried on an example: where a word stands in a gap by chance the two differ. `undefined` where the
+   * store keeps the text for itself.
+   */
+  static of<S>(stored: Stored, { slotOf, example }: FillingOf<S>): Filling<S> | undefined {
+    const shared = alikeOf(stored)
+    if (shared === undefined || shared.key.space === NOWHERE) return undefined
+    const wordOf = (word: string): Word<S> => {
+      const slot = slotOf(word)
+      return slot === undefined ? { constant: word } : { slot, length: word.length }
+    }
+    const filling = new Filling<S>(shared.form, wordOf(shared.own), shared.rest.map(wordOf))
+    const examples = new Map<S, string>()
+    const wordFor = (slot: S): string => {
+      const known = examples.get(slot)
+      if (known !== undefined) return known
+      const word = slot === 'uid' ? EXAMPLE_UID : exampleTime(examples.size)
+      examples.set(slot, word)
+      return word
+    }
+    const said = filling.text(wordFor, NOWHERE)
+    const meant = example(wordFor, NOWHERE)
+    if (said === undefined || said.note !== meant.note) return undefined
+    const isSame = said.head === meant.head && said.tail === meant.tail
+    return isSame && examples.size < 60 ? filling : undefined
+  }
+
+  private constructor(form: TextForm, own: Word<S>, rest: readonly Word<S>[]) {
+    this.#form = form
+    this.#own = own
+    this.#rest = rest
+  }
+
+  /** `undefined` where a word is longer or shorter than what the form has room for. */
+  text(wordFor: (slot: S) => string, space: string): AlikeText | undefined {
+    if (space.length !== NOWHERE.length) return undefined
+    const own = filled(this.#own, wordFor)
+    if (own === undefined) return undefined
+    const rest: string[] = []
+    for (const word of this.#rest) {
+      const said = filled(word, wordFor)
+      if (said === undefined) return undefined
+      rest.push(said)
+    }
+    return new AlikeText(this.#form, { own, rest }, space)
+  }
+}
+
+function filled<S>(word: Word<S>, wordFor: (slot: S) => string): string | undefined {
+  if ('constant' in word) return word.constant
+  const said = wordFor(word.slot)
+  return said.length === word.length ? said : undefined
+}
