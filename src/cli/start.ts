@@ -14,6 +14,7 @@ import type { Logger } from '../client/logger.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
 import { keepPoolsSmall } from '../program/bufferPool.ts'
+import { boundCertificateChains } from '../program/certificateChains.ts'
 import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
@@ -28,10 +29,14 @@ import { shownSettings } from './settings.ts'
 import { terminated } from './signals.ts'
 import { systemdNotify } from './systemdNotify.ts'
 
+const UNBOUNDED_CHAINS =
+  'this Node.js verifies chains of certificates of any length, which strangers may show: take Node.js 26, or say by --client-certificate-networks where clients with certificates are'
+
 export async function start(settings: Record<string, unknown>): Promise<number> {
   keepPoolsSmall()
   parseJsonSafely()
   const log = createLog('orrery', {}, logChoice(settings))
+  if (!boundCertificateChains() && settings.clientCertificateNetworks === undefined) log.warn({}, UNBOUNDED_CHAINS)
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)
     throw new Error('--etcd-servers goes with --storage etcd, which is not part of this release; leave it out')

@@ -12,6 +12,7 @@ import { RenewedToken } from '../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
 import { keepPoolsSmall } from '../program/bufferPool.ts'
+import { boundCertificateChains } from '../program/certificateChains.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, CONFIG_MAPS, isFrom, mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
@@ -42,6 +43,7 @@ const AGAIN = Symbol('again')
 export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
   keepPoolsSmall()
   parseJsonSafely()
+  boundCertificateChains()
   if (settings.dryRun !== true) return await run(settings)
   try {
     return await run(settings)

@@ -88,8 +88,6 @@ export class Ground {
     args.push('--token-auth-file', join(this.dir, 'tokens.csv'))
     // webhooks that hang are among the attacks, and they run here
     args.push('--webhook-allowed-hosts', 'localhost')
-    // of the administrator, who is here; nothing bounds what strangers show where they are asked
-    args.push('--client-certificate-networks', '127.0.0.1')
     const script = `ulimit -n ${DESCRIPTORS}; exec "$0" "$@"`
     const child = spawn('sh', ['-c', script, ORRERY, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],

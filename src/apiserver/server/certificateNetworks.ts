@@ -1,7 +1,6 @@
 /**
- * Whose clients are asked for a certificate. A handshake verifies each signature of the chain that a client shows, whoever issued
- * it and on whatever curve, before anybody has shown a credential: a hundred dear ones hold the loop for half a second, and
- * neither TLS nor Node.js has a bound for them. Who knows where the users of certificates are asks nobody else.
+ * Whose clients are asked for a certificate. A handshake verifies the signatures of the chain that a client shows, whoever issued
+ * it, before anybody has shown a credential: few of them (see certificateChains.ts), and none where nobody is asked for one.
  */
 import { BlockList, isIP } from 'node:net'
 

@@ -1,6 +1,5 @@
 /**
- * Certificates that strangers show: the handshake verifies each of their signatures, on whatever curve, whoever issued them. They
- * come from a network that is asked for none.
+ * Certificates that strangers show: the handshake verifies their signatures, on whatever curve, whoever issued them.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { connect as reach } from 'node:net'
