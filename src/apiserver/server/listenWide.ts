@@ -43,7 +43,7 @@ export async function listenWide(
   wide: WideServer,
   host: string,
   port: number,
-  most = Math.min(MOST_SOCKETS, Math.floor(descriptorLimit() * SHARE_OF_DESCRIPTORS)),
+  most = mostSockets(),
 ): Promise<() => void> {
   const asked = { host, port, backlog: BACKLOG }
   // elsewhere the kernel gives them all to one
@@ -67,13 +67,20 @@ export async function listenWide(
 }
 
 /** The same beside another server of this process that listens there already. */
-export async function joinWide(wide: WideServer, host: string, port: number, sockets = SOCKETS): Promise<() => void> {
+export async function joinWide(
+  wide: WideServer,
+  host: string,
+  port: number,
+  most = mostSockets(),
+): Promise<() => void> {
   const at = { host, port, backlog: BACKLOG, reusePort: true }
   await wide.listen(at)
-  const others = new Others(socket => void wide.server.emit('connection', socket), { at, most: MOST_SOCKETS })
-  await others.widen(sockets - 1)
+  const others = new Others(socket => void wide.server.emit('connection', socket), { at, most: most - 1 })
+  await others.widen(Math.min(SOCKETS, most) - 1)
   return () => others.stop()
 }
+
+const mostSockets = (): number => Math.min(MOST_SOCKETS, Math.floor(descriptorLimit() * SHARE_OF_DESCRIPTORS))
 
 /** The sockets beside the server's own. */
 class Others {
