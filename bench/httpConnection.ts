@@ -8,7 +8,10 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 const HEADER_END = '\r\n\r\n'
 
 export class HttpConnection {
-  readonly #socket: TLSSocket
+  readonly #options: ConnectionOptions
+  #socket: TLSSocket
+  /** The server said that the answer is the last of its connection. */
+  #isLast = false
   #pending: PromiseWithResolvers<number> | undefined
   /** What arrived and could not be read yet: part of a header, or of a chunk's size. */
   #rest: Buffer = Buffer.alloc(0)
@@ -17,23 +20,22 @@ export class HttpConnection {
   #chunked = false
   #status = 0
 
-  private constructor(socket: TLSSocket) {
+  private constructor(options: ConnectionOptions, socket: TLSSocket) {
+    this.#options = options
     this.#socket = socket
-    socket.on('data', (data: Buffer) => this.#read(data))
-    const fail = (error?: Error): void => this.#pending?.reject(error ?? new Error('the server closed the connection'))
-    socket.on('error', fail)
-    socket.on('close', () => fail())
+    this.#follow(socket)
   }
 
   static async open(options: ConnectionOptions): Promise<HttpConnection> {
-    const socket = connect(options)
-    await once(socket, 'secureConnect')
-    socket.setNoDelay(true)
-    return new HttpConnection(socket)
+    return new HttpConnection(options, await connected(options))
   }
 
-  /** Sends a whole request; resolves to the status code when the whole answer has arrived. */
+  /**
+   * Sends a whole request; resolves to the status code when the whole answer has arrived. Where the one before it was the last of its
+   * connection, over another one.
+   */
   send(request: Buffer): Promise<number> {
+    if (this.#isLast) return this.#again(request)
     this.#pending = Promise.withResolvers()
     this.#socket.write(request)
     return this.#pending.promise
@@ -41,6 +43,24 @@ export class HttpConnection {
 
   close(): void {
     this.#socket.destroy()
+  }
+
+  #follow(socket: TLSSocket): void {
+    socket.on('data', (data: Buffer) => this.#read(data))
+    const fail = (error?: Error): void => {
+      if (socket === this.#socket) this.#pending?.reject(error ?? new Error('the server closed the connection'))
+    }
+    socket.on('error', fail)
+    socket.on('close', () => fail())
+  }
+
+  async #again(request: Buffer): Promise<number> {
+    const socket = await connected(this.#options)
+    this.#socket.destroy()
+    this.#socket = socket
+    this.#isLast = false
+    this.#follow(socket)
+    return this.send(request)
   }
 
   #read(data: Buffer): void {
@@ -74,6 +94,7 @@ export class HttpConnection {
   #header(text: string): void {
     this.#status = Number(text.slice(9, 12))
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)
+    this.#isLast = /\r\nconnection: *close/i.test(text)
     this.#chunked = length === null
     this.#left = length === null ? 0 : Number(length[1])
     if (!this.#chunked && this.#left === 0) this.#done()
@@ -91,4 +112,11 @@ export class HttpConnection {
     this.#pending?.resolve(this.#status)
     this.#pending = undefined
   }
+}
+
+async function connected(options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connect(options)
+  await once(socket, 'secureConnect')
+  socket.setNoDelay(true)
+  return socket
 }
