@@ -3,7 +3,9 @@
  * Paths that appear or disappear include the structs and maps around the leaves; paths that change are leaves.
  */
 import { isRecord } from '../object.ts'
+import { hasMoreValues } from '../objectSize.ts'
 import type { Schema } from '../schema.ts'
+import type { Steps } from '../steps.ts'
 import { equalJson } from '../values.ts'
 import { EMPTY_SET, type FieldSet, fieldSet, HERE } from './fieldSet.ts'
 import { allBelow } from './fieldSetOf.ts'
@@ -19,6 +21,11 @@ export interface Comparison {
 const SAME: Comparison = Object.freeze({ added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET })
 const CHANGED: Comparison = Object.freeze({ ...SAME, modified: HERE })
 
+/** Values below which a comparison is one step. */
+const STEP_VALUES = 1000
+/** Of a list. */
+const STEP_ELEMENTS = 250
+
 /** Compares two values of one schema; absent (`undefined`) is not the same as null. */
 export function compareValues(before: unknown, after: unknown, schema: Schema | undefined): Comparison {
   if (before === after) return SAME
@@ -33,6 +40,20 @@ export function compareValues(before: unknown, after: unknown, schema: Schema | 
   }
   // A scalar became a map, or the like: the path changes, and with it all that was or is below.
   return { added: allBelow(after, schema), modified: HERE, removed: allBelow(before, schema) }
+}
+
+/** The same in steps. */
+export function* compareInSteps(before: unknown, after: unknown, schema: Schema | undefined): Steps<Comparison> {
+  const shape = shapeBeside(before, after, schema)
+  const isWhole = before === after || before === undefined || after === undefined || shape === 'leaf'
+  if (isWhole || shape !== shapeBeside(after, before, schema) || isSmall(before, after))
+    return compareValues(before, after, schema)
+  if (shape === 'map') return yield* mapsInSteps((before ?? {}) as Members, (after ?? {}) as Members, schema)
+  return yield* listsInSteps((before ?? []) as unknown[], (after ?? []) as unknown[], schema!, shape)
+}
+
+function isSmall(before: unknown, after: unknown): boolean {
+  return !hasMoreValues(before, STEP_VALUES) && !hasMoreValues(after, STEP_VALUES)
 }
 
 export function isSame(comparison: Comparison): boolean {
@@ -72,6 +93,46 @@ function compareMember(before: unknown, after: unknown, schema: Schema | undefin
   return before === after ? SAME : compareValues(before, after, memberShape(schema, name))
 }
 
+function* mapsInSteps(before: Members, after: Members, schema: Schema | undefined): Steps<Comparison> {
+  const result = new Collector()
+  let values = 0
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [left, right] = [before, after].map(side => (Object.hasOwn(side, name) ? side[name] : undefined))
+    if (left === right) continue
+    result.add(fieldElement(name), yield* compareInSteps(left, right, memberShape(schema, name)))
+    if (++values % STEP_VALUES === 0) yield
+  }
+  return result.comparison()
+}
+
+function* listsInSteps(before: unknown[], after: unknown[], schema: Schema, shape: Shape): Steps<Comparison> {
+  if (equalJson(before, after)) return SAME
+  yield
+  if (shape !== 'keyed' && shape !== 'set') return CHANGED
+  const left = yield* byElementInSteps(before, schema, shape)
+  const right = left && (yield* byElementInSteps(after, schema, shape))
+  if (left === undefined || right === undefined) return CHANGED
+  const result = new Collector()
+  let elements = 0
+  for (const element of new Set([...left.keys(), ...right.keys()])) {
+    const [items, others] = [left.get(element) ?? [], right.get(element) ?? []]
+    if (items.length <= 1 && others.length <= 1)
+      result.add(element, yield* compareInSteps(items[0], others[0], schema.items))
+    else result.add(element, compareCrowds(items, others))
+    if (++elements % STEP_ELEMENTS === 0) yield
+  }
+  return result.comparison()
+}
+
+function* byElementInSteps(list: unknown[], schema: Schema, shape: 'keyed' | 'set'): Steps<Crowds | undefined> {
+  const groups: Crowds = new Map()
+  for (let from = 0; from < list.length; from += STEP_ELEMENTS) {
+    if (!addByElement(groups, list.slice(from, from + STEP_ELEMENTS), schema, shape)) return undefined
+    yield
+  }
+  return groups
+}
+
 function compareLists(before: unknown[], after: unknown[], schema: Schema, shape: Shape): Comparison {
   // Deciding this first spares equal lists, the usual case, the making of their keys.
   if (equalJson(before, after)) return SAME
@@ -83,28 +144,39 @@ function compareLists(before: unknown[], after: unknown[], schema: Schema, shape
   for (const [element, items] of left) {
     const others = right.get(element) ?? []
     if (items.length === 1 && others.length <= 1) result.add(element, compareValues(items[0], others[0], schema.items))
-    else if (others.length === 0) result.add(element, { ...SAME, removed: HERE })
-    else if (!equalJson(items, others)) result.add(element, CHANGED)
+    else result.add(element, compareCrowds(items, others))
   }
   for (const [element, items] of right) {
     if (left.has(element)) continue
     if (items.length === 1) result.add(element, compareValues(undefined, items[0], schema.items))
-    else result.add(element, { ...SAME, added: HERE })
+    else result.add(element, compareCrowds([], items))
   }
   return result.comparison()
 }
 
 /** Live objects may hold duplicates, written before their schema forbade them; they are compared together. */
-function byElement(list: unknown[], schema: Schema, shape: 'keyed' | 'set'): Map<string, unknown[]> | undefined {
+type Crowds = Map<string, unknown[]>
+
+function compareCrowds(items: unknown[], others: unknown[]): Comparison {
+  if (others.length === 0) return { ...SAME, removed: HERE }
+  if (items.length === 0) return { ...SAME, added: HERE }
+  return equalJson(items, others) ? SAME : CHANGED
+}
+
+function byElement(list: unknown[], schema: Schema, shape: 'keyed' | 'set'): Crowds | undefined {
+  const groups: Crowds = new Map()
+  return addByElement(groups, list, schema, shape) ? groups : undefined
+}
+
+/** Whether each has a path element. */
+function addByElement(groups: Crowds, list: unknown[], schema: Schema, shape: 'keyed' | 'set'): boolean {
   const elements = elementsOf(list, schema, shape)
-  if (elements === undefined) return undefined
-  const groups = new Map<string, unknown[]>()
-  elements.forEach((element, i) => {
+  elements?.forEach((element, i) => {
     const group = groups.get(element)
     if (group === undefined) groups.set(element, [list[i]])
     else group.push(list[i])
   })
-  return groups
+  return elements !== undefined
 }
 
 /** Gathers the comparisons of children. */

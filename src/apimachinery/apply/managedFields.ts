@@ -28,7 +28,7 @@ import {
 import { KUBECTL, lastAppliedFields, withLastApplied } from './lastApplied.ts'
 import { decodeInSteps, encodeManagers, type Manager, sameManager, withSet } from './managers.ts'
 import { prune } from './prune.ts'
-import { type Comparison, compare, fieldSetOf, fitToSchema, merge, typeErrors } from './typed.ts'
+import { type Comparison, compare, compareInSteps, fieldSetOf, fitToSchema, merge, typeErrors } from './typed.ts'
 
 /** A kind in one of its versions. */
 export interface VersionForm {
@@ -87,7 +87,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   // An object that nobody was recorded for stays unrecorded until somebody applies.
   if (o.before !== undefined && base.entries.length === 0) return undefined
   yield
-  const comparison = compare(o.before ?? o.zero ?? {}, o.after, o.schema)
+  const comparison = yield* compareInSteps(o.before ?? o.zero ?? {}, o.after, o.schema)
   yield
   if (isUnchanged(comparison)) {
     const kept = o.before?.metadata.managedFields

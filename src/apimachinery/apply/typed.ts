@@ -6,7 +6,8 @@
 import { isRecord } from '../object.ts'
 import { CLUSTER_ANNOTATION } from '../resources.ts'
 import type { Schema } from '../schema.ts'
-import { type Comparison, compareValues } from './compare.ts'
+import type { Steps } from '../steps.ts'
+import { type Comparison, compareValues, compareInSteps as valuesInSteps } from './compare.ts'
 import { type FieldSet, fieldSet, recursiveDifference } from './fieldSet.ts'
 import { ownedBy } from './fieldSetOf.ts'
 import { mergeValues } from './mergeValues.ts'
@@ -25,7 +26,15 @@ export function fieldSetOf(object: Members, schema: Schema | undefined): FieldSe
 
 /** `{}` stands for an object that does not exist. */
 export function compare(before: Members, after: Members, schema: Schema | undefined): Comparison {
-  const { added, modified, removed } = compareValues(ownable(before), ownable(after), objectSchema(schema))
+  return ofOwnable(compareValues(ownable(before), ownable(after), objectSchema(schema)))
+}
+
+/** The same in steps. */
+export function* compareInSteps(before: Members, after: Members, schema: Schema | undefined): Steps<Comparison> {
+  return ofOwnable(yield* valuesInSteps(ownable(before), ownable(after), objectSchema(schema)))
+}
+
+function ofOwnable({ added, modified, removed }: Comparison): Comparison {
   return { added: withoutIdentity(added), modified: withoutIdentity(modified), removed: withoutIdentity(removed) }
 }
 

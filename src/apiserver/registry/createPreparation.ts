@@ -19,7 +19,7 @@ import { FORMS } from './forms.ts'
 import type { Verdict } from './longChecks.ts'
 import { clearsStatus, errorsOf, metaRules } from './objectRules.ts'
 import { encodeWithin, type Preparation } from './preparation.ts'
-import { BARE, content, filledIn, noteOf, type Part, withoutUnsaid } from './provenance.ts'
+import { BARE, content, filledInSteps, noteOf, type Part, withoutUnsaid } from './provenance.ts'
 import { setManaged, unwritable, wipeSystemMetadata } from './systemMetadata.ts'
 import { toStored, workingApiVersion } from './views.ts'
 
@@ -75,7 +75,8 @@ export class CreatePreparation {
     if (work?.due) await work.rest()
     this.#base.rules.applyDefaults(target, strategy, object)
     if (work?.due) await work.rest()
-    const unsaid = asked && filledIn(asked, object, target.schema)
+    const filled = asked && inSlices(filledInSteps(asked, object, target.schema), work)
+    const unsaid = filled instanceof Promise ? await filled : filled
     const { space, user } = context
     const steps = stepsFor(this.#base.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
     const request: AdmissionRequest = {

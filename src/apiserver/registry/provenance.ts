@@ -17,11 +17,12 @@ import {
 import { lastAppliedFields } from '../../apimachinery/apply/lastApplied.ts'
 import { partOf } from '../../apimachinery/apply/looseFields.ts'
 import { decodeManagers } from '../../apimachinery/apply/managers.ts'
-import { type Comparison, compare, removeFields } from '../../apimachinery/apply/typed.ts'
+import { type Comparison, compare, compareInSteps, removeFields } from '../../apimachinery/apply/typed.ts'
 import { tellDefaulted } from '../../apimachinery/defaultedFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 
@@ -117,6 +118,13 @@ export function filledIn(asked: Content, defaulted: KubeObject, schema: Schema |
   // many kinds have none
   if (equalJson(asked, content(defaulted))) return EMPTY_SET
   return withoutServers(compare(asked, content(defaulted), schema).added)
+}
+
+/** The same in steps. */
+export function* filledInSteps(asked: Content, defaulted: KubeObject, schema: Schema | undefined): Steps<FieldSet> {
+  if (equalJson(asked, content(defaulted))) return EMPTY_SET
+  yield
+  return withoutServers((yield* compareInSteps(asked, content(defaulted), schema)).added)
 }
 
 /** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`. */
