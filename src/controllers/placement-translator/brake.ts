@@ -219,7 +219,7 @@ export class Brake {
     if (!ledger) return
     await this.#refresh(ledger)
     this.#decide(space, ledger)
-    if (ledger.isEmpty) this.#ledgers.delete(space)
+    if (ledger.isEmpty(this.#deps.clock.now())) this.#ledgers.delete(space)
   }
 
   /** What the start has named may be on its way still: it is judged together. `only`: of one space. */

@@ -47,16 +47,15 @@ export class BrakeLedger {
   readonly confirmed = new Map<string, string>()
   /** Since when there is a hold: RFC 3339. */
   since: string | undefined
-  /** What went lately, and when. */
-  readonly #gone: { atMs: number; mailbox: string }[] = []
+  /** How many went lately from where, and when. */
+  readonly #gone: { readonly atMs: number; readonly mailbox: string; count: number }[] = []
   /** When something last left an EdgePlacement. */
   readonly #lost = new Map<string, number>()
 
-  get isEmpty(): boolean {
+  isEmpty(nowMs: number): boolean {
     const { removals, orders, withdrawn, going, told, inherited, confirmed } = this
-    return (
-      [removals, withdrawn, going, told, inherited, confirmed].every(({ size }) => size === 0) && orders.length === 0
-    )
+    const isKept = [removals, withdrawn, going, told, inherited, confirmed].some(({ size }) => size > 0)
+    return !isKept && orders.length === 0 && this.recent(nowMs).size === 0 && this.concerned(nowMs).length === 0
   }
 
   lost(placement: string, nowMs: number): void {
@@ -88,7 +87,9 @@ export class BrakeLedger {
   free(removal: Removal, nowMs: number): void {
     removal.state = 'free'
     removal.atMs = nowMs
-    this.#gone.push({ atMs: nowMs, mailbox: removal.mailbox })
+    const last = this.#gone.at(-1)
+    if (last?.mailbox === removal.mailbox && last.atMs === nowMs) last.count++
+    else this.#gone.push({ atMs: nowMs, mailbox: removal.mailbox, count: 1 })
   }
 
   /** What went or was to go within the window, by mailbox. */
@@ -96,8 +97,8 @@ export class BrakeLedger {
     const first = this.#gone.findIndex(({ atMs }) => nowMs - atMs < WINDOW_MS)
     this.#gone.splice(0, first < 0 ? this.#gone.length : first)
     const counts = new Map<string, number>()
-    const count = (mailbox: string) => counts.set(mailbox, (counts.get(mailbox) ?? 0) + 1)
-    for (const { mailbox } of this.#gone) count(mailbox)
+    const count = (mailbox: string, more = 1) => counts.set(mailbox, (counts.get(mailbox) ?? 0) + more)
+    for (const { mailbox, count: more } of this.#gone) count(mailbox, more)
     for (const { state, atMs, mailbox } of this.removals) {
       if (state === 'new' || (state === 'held' && nowMs - atMs < WINDOW_MS)) count(mailbox)
     }

@@ -148,6 +148,25 @@ function inferred(scene: Scene) {
   return scene.removed.filter(({ key, atMs }) => !scene.deleted.has(key) && scene.now - atMs < WINDOW_MS)
 }
 
+t.test('what went lately counts, though all that was held was wanted again meanwhile', async t => {
+  const scene = new Scene(1, 11)
+  await scene.brake.judge('')
+  const unselect = async (from: number, to: number): Promise<void> => {
+    for (let i = from; i < to; i++) scene.unselected.add(keyOf(i))
+    await scene.settle()
+  }
+  await unselect(0, 9)
+  t.equal(scene.removed.length, 9)
+  await unselect(9, 11)
+  t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 2 })
+  scene.unselected.clear()
+  await scene.settle()
+  t.equal(scene.brake.holdOf('ws1', 'ep'), undefined)
+  await unselect(0, 11)
+  t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 2 })
+  t.equal(scene.removed.length, 9)
+})
+
 t.test('the hash of a plan changes with it, and a plan that shrinks stays held', async t => {
   const scene = new Scene(3, 60)
   await scene.brake.judge('')
