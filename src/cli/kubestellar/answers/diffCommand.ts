@@ -50,11 +50,17 @@ const REPORTED = 'the object, its copies on the way, and what the syncers of the
 /** Never silent about what was not read. */
 function comparedOf(live: readonly GroupAnswer[] | undefined): string {
   const sum = (groups: readonly GroupAnswer[]): number => groups.reduce((all, { count }) => all + count, 0)
-  const unread = sum((live ?? []).filter(({ action }) => action === 'Unknown'))
-  const read = sum(live ?? []) - unread
-  if (read === 0) return `${REPORTED}; the clusters themselves were not read`
-  const rest = unread === 0 ? '' : `; ${unread} could not be read`
-  return `${REPORTED}; of ${read} ${read === 1 ? 'cluster' : 'clusters'} what is there now, in the fields that the center sets${rest}`
+  const of = (action: string): number => sum((live ?? []).filter(group => group.action === action))
+  const [unread, own] = [of('Unknown'), of('Conflict')]
+  const compared = sum(live ?? []) - unread - own
+  if (compared + own === 0) return `${REPORTED}; the clusters themselves were not read`
+  const clusters = (count: number): string => `${count} ${count === 1 ? 'cluster' : 'clusters'}`
+  return [
+    REPORTED,
+    ...(compared > 0 ? [`of ${clusters(compared)} what is there now, in the fields that the center sets`] : []),
+    ...(own > 0 ? [`not of ${clusters(own)}, where what is there is not the center's or is left alone`] : []),
+    ...(unread > 0 ? [`${unread} could not be read`] : []),
+  ].join('; ')
 }
 
 /** Resolves to the exit code. */
@@ -129,7 +135,7 @@ const DRIFTED: ReadonlySet<string> = new Set(['Update', 'Create'])
 const HOLDS: Readonly<Record<string, string>> = {
   Update: 'holds something else in',
   Create: 'is missing in',
-  Conflict: 'is not ours in',
+  Conflict: 'is not compared in',
   Unknown: 'is not known in',
 }
 
