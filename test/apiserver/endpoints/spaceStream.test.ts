@@ -4,6 +4,7 @@ import { planStream, runSpaceStream } from '../../../src/apiserver/endpoints/spa
 import type { FrameSink } from '../../../src/apiserver/endpoints/streamWriter.ts'
 import type { StreamForms } from '../../../src/apiserver/registry/streamForms.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import type { Stored } from '../../../src/storage/store.ts'
 import { create, key } from '../../storage/support.ts'
 
 interface Line {
@@ -34,11 +35,12 @@ class Sent implements FrameSink {
 t.test('no bookmark overtakes what is still converted', async t => {
   const store = await openMemoryStore()
   const end = new AbortController()
+  t.teardown(() => end.abort())
   const stream = (converted: Promise<void> | undefined) => {
     const sent = new Sent()
-    const forms: Pick<StreamForms, 'prepare' | 'of'> = {
+    const forms: Pick<StreamForms, 'prepare' | 'told'> = {
       prepare: () => converted,
-      of: ({ bytes }) => ({ version: 'v1', bytes }),
+      told: as => ({ version: 'v1', as }),
     }
     const deps = {
       store,
@@ -83,12 +85,13 @@ t.test('no bookmark overtakes what is still converted', async t => {
 t.test('who resumes is told at once that it has caught up, in a quiet space too', async t => {
   const store = await openMemoryStore()
   const end = new AbortController()
+  t.teardown(() => end.abort())
   await create(store, key('a'))
   await create(store, { ...key('elsewhere'), space: 's2' })
   const deps = {
     store,
     epochs: { current: 'e', hold: () => true },
-    forms: { prepare: () => undefined, of: ({ bytes }: { bytes: Buffer }) => ({ version: 'v1', bytes }) } as never,
+    forms: { prepare: () => undefined, told: (as: Stored) => ({ version: 'v1', as }) } as never,
     draining: end.signal,
     scope: () => end.signal,
     random: () => 0,
