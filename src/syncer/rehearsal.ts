@@ -26,6 +26,7 @@ import { isClusterRecord, isServersOwn, ownerOf } from './ownership.ts'
 import { phaseOf } from './phases.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { type Act, nameOf, RehearsedCluster } from './rehearsedCluster.ts'
+import { RemovalBrake } from './removalBrake.ts'
 import { Removals } from './removals.ts'
 import { ServedResources } from './served.ts'
 import type { SyncerOptions } from './syncer.ts'
@@ -34,8 +35,8 @@ import { isSyncConfig } from './syncPlan.ts'
 import { type Outcome, waveRefusal } from './verdicts.ts'
 
 export interface Rehearsed {
-  /** `wait`: for what is not there yet. `fail`: the cluster says no. */
-  readonly act: Act | 'refuse' | 'wait' | 'fail'
+  /** `wait`: for what is not there yet. `fail`: the cluster says no. `hold`: it stays until its owner confirms that it shall go. */
+  readonly act: Act | 'refuse' | 'wait' | 'fail' | 'hold'
   /** `configmaps app/a`. */
   readonly what: string
   readonly message?: string
@@ -139,6 +140,8 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
     const removals = new Removals({ ...common, writer, owners, wasWritten: () => false, forget() {} })
     const carrier: Carrier = new Carrier({ ...common, adoptExisting, echoes, writer, owners, removals })
     const emptied = new EmptiedNamespaces(common)
+    const brake = new RemovalBrake({ mirror, free: again, again, logger: quiet, clock })
+    brake.confirmed(record?.confirmed)
 
     const wants = (key: SyncKey): boolean => plan().wantsDown(key, key.namespace, key.name)
     const keys = new Map<string, SyncKey>()
@@ -150,13 +153,20 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
       const held = mirror.get(key) !== undefined
       // a Namespace holds more than what was put there
       if (held && groupResourceName(key) === groupResourceName(NAMESPACES)) return {}
+      const hold = held ? undefined : brake.holdOf(key)
+      if (typeof hold === 'object') return { trouble: hold }
       rehearsed.unwanted(key)
       const waitMs = held ? undefined : await emptied.remove(key)
       if (waitMs !== undefined) return { trouble: { state: 'waiting', reason: 'NotEmpty', message: NOT_EMPTY } }
       removals.mayBeThere(key)
       return await removals.remove(key, held)
     }
-    await side.findLeftovers(key => keys.set(keyText(key), key))
+    await side.findLeftovers((key, object) => {
+      keys.set(keyText(key), key)
+      if (!mirror.get(key)) brake.left(key, object)
+    })
+    brake.searched()
+    brake.end()
     for (const { resource, object } of mirror.values()) {
       const key = keyOf(resource, object)
       const isNobodys = isSyncConfig(resource) || isServersOwn(object)
@@ -167,12 +177,16 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
       isKubernetesService(key, key.namespace, key.name) ||
       (groupResourceName(key) === 'configmaps' && isClusterRecord(key))
     const acts: { key: SyncKey; rehearsed: Rehearsed }[] = []
+    const holds = new Set<string>()
     const look = async (key: SyncKey): Promise<void> => {
       const mirrored = mirror.get(key)
       const found = await outcomeOf(() => (mirrored && wants(key) ? carry(key, mirrored) : remove(key)))
       const act = rehearsed.actOn(key)
       const what = nameOf(key)
-      if (found) acts.push({ key, rehearsed: { ...found, what } })
+      if (found?.act === 'hold') {
+        holds.add(found.message ?? '')
+        acts.push({ key, rehearsed: { act: 'hold', what } })
+      } else if (found) acts.push({ key, rehearsed: { ...found, what } })
       else if (act) acts.push({ key, rehearsed: { act, what } })
     }
     const looked = [...keys.values()].filter(key => !isClusters(key))
@@ -186,7 +200,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
     const config = mirror.get({ ...SYNCER_CONFIGS, namespace: '', name: SYNCER_CONFIG_NAME })?.object
     return {
       acts: acts.sort((a, b) => (a.rehearsed.what < b.rehearsed.what ? -1 : 1)).map(one => one.rehearsed),
-      notes: notesOf(config?.metadata.annotations ?? {}),
+      notes: [...notesOf(config?.metadata.annotations ?? {}), ...[...holds].map(hold => `${hold}; ${NO_STATE}`)],
     }
   } finally {
     stopping.abort()
@@ -196,6 +210,8 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
   }
 }
 
+/** What a rehearsal, which reads no saved state, cannot know. */
+const NO_STATE = 'a syncer that kept its state removes at once what the center deleted by name since'
 const NOT_EMPTY = 'it came along with objects, and goes once nothing is in it any more'
 
 /** Reasons of errors that say nothing of the object. */
@@ -206,7 +222,7 @@ async function outcomeOf(work: () => Promise<Outcome>): Promise<Omit<Rehearsed, 
   try {
     const { refusal, trouble } = await work()
     if (refusal) return { act: 'refuse', message: refusal.message }
-    return trouble && { act: 'wait', message: trouble.message }
+    return trouble && { act: trouble.state === 'held' ? 'hold' : 'wait', message: trouble.message }
   } catch (error) {
     // whoever does not answer says nothing of this object
     if (!isStatusError(error) || UNHEARD.has(error.reason)) throw error

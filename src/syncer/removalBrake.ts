@@ -6,10 +6,10 @@
  */
 import { createHash } from 'node:crypto'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../apimachinery/placement.ts'
+import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION, isProjected } from '../apimachinery/placement.ts'
 import type { Clock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
-import { keyText, type SyncKey } from './mirror.ts'
+import { keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import type { Trouble } from './outcomes.ts'
 
 /** As at the center. */
@@ -26,8 +26,7 @@ interface Gone {
 }
 
 export interface RemovalBrakeDeps {
-  /** Whether the mailbox holds anything for the cluster beside Namespaces. */
-  readonly remains: () => boolean
+  readonly mirror: Pick<MailboxMirror, 'values'>
   /** They are to be removed as if they were deleted by name. */
   readonly free: (key: SyncKey, object: Readonly<KubeObject> | undefined) => void
   /** They are to be looked at anew: {@link RemovalBrake.holdOf} answers otherwise. */
@@ -80,7 +79,7 @@ export class RemovalBrake {
     this.#coming.clear()
     if (coming.length === 0) return
     const count = coming.filter(([, { key }]) => groupResourceName(key) !== 'namespaces').length
-    const isTooMuch = count > MAX_REMOVED || (count > MAX_EMPTIED && !this.#deps.remains())
+    const isTooMuch = count > MAX_REMOVED || (count > MAX_EMPTIED && !remainsAnything(this.#deps.mirror))
     if (this.isAdopted || !(isTooMuch || this.#held.size > 0)) {
       for (const [, { key, object }] of coming) this.#deps.free(key, object)
       return
@@ -172,6 +171,13 @@ export class RemovalBrake {
       `${CONFIRM_DELETION_ANNOTATION}=${this.#plan}`
     )
   }
+}
+
+/** Whether the mailbox holds anything for the cluster beside Namespaces. */
+function remainsAnything(mirror: Pick<MailboxMirror, 'values'>): boolean {
+  for (const { resource, object } of mirror.values())
+    if (isProjected(object) && groupResourceName(resource) !== 'namespaces') return true
+  return false
 }
 
 function hashOf(keys: Iterable<string>): string {

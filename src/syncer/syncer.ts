@@ -4,10 +4,8 @@
  * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
  * lives on the objects. It opens all connections itself and lives through days without the center.
  */
-import { groupResourceName } from '../apimachinery/object.ts'
 import { isSameOffer, type Offer } from '../apimachinery/offer.ts'
 import type { ClusterVersions, OutcomeState } from '../apimachinery/outcome.ts'
-import { isProjected } from '../apimachinery/placement.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
@@ -224,11 +222,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     clock,
   })
   const brake = new RemovalBrake({
-    remains: () => {
-      for (const { resource, object } of mirror.values())
-        if (isProjected(object) && groupResourceName(resource) !== 'namespaces') return true
-      return false
-    },
+    mirror,
     free: (key, object) => {
       downsync.sourceChanged(key, undefined, object)
       downsync.mayBeThere(key)

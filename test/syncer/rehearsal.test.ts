@@ -124,3 +124,29 @@ t.test('a cluster that another mailbox fills is left alone, and so it is said', 
   await p.cluster.create(MAPS, configMap('foreign', {}, marks))
   await t.rejects(rehearsed(p), /the cluster holds what a syncer placed there, such as ConfigMap\/app\/foreign/)
 })
+
+t.test('what the brake would keep in the cluster is said to be held, until that is confirmed', async t => {
+  const p = await pairIn(center, t, WANTS)
+  const names = Array.from({ length: 11 }, (_, index) => `gone${index}`)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  for (const name of names) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+  const syncer = p.start()
+  for (const name of names) await center.world.present(p.clusterId, `configmaps app/${name}`)
+  await p.settled()
+  await syncer.stop()
+  for (const name of names) await p.mailbox.delete(MAPS, { namespace: 'app', name })
+
+  const { lines, code, notes } = await rehearsed(p)
+  t.same(lines, [...names.map(name => `hold configmaps app/${name}`).sort(), '11 to hold; nothing was written'])
+  t.equal(code, 1)
+  t.match(notes, [/^11 objects stay in the cluster: .*a syncer that kept its state removes at once/])
+
+  const hash = /confirm-deletion=([0-9a-f]{12})/.exec(notes[0] ?? '')?.[1]
+  const record = { namespace: 'kube-system', name: 'orrery-syncer' }
+  const annotations = { 'edge.kubestellar.io/confirm-deletion': hash }
+  await p.cluster.patch(MAPS, record, 'merge', { metadata: { annotations } })
+  t.same((await rehearsed(p)).lines, [
+    ...names.map(name => `delete configmaps app/${name}`).sort(),
+    '11 to delete; nothing was written',
+  ])
+})
