@@ -24,7 +24,7 @@ import { SharedLog } from '../storage/replica/sharedLog.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { ApiThreadData } from './apiThread.ts'
-import { sharedOptions, threadOptions } from './apiThreadOptions.ts'
+import { threadOptions } from './apiThreadOptions.ts'
 import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
 import { CARRIED_MARK, isCarriedUp } from './authority/carriedObjects.ts'
@@ -40,6 +40,7 @@ import type { Logger } from './request/logger.ts'
 import type { TlsKeys } from './server/httpServer.ts'
 import { listenWide } from './server/listenWide.ts'
 import { type ShownKeys, showKeys, showNames } from './server/shownKeys.ts'
+import type { Room } from './shortage/room.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
@@ -79,8 +80,7 @@ export interface ApiServer {
   close(): Promise<void>
 }
 
-export async function startApiServer(given: ApiServerOptions): Promise<ApiServer> {
-  const options = sharedOptions(given)
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { log, dataDir } = options
   const named = options.namedCertificate && (await readNamedCertificate(options.namedCertificate))
   const address = advertisedAddress({ ...options, interfaces: networkInterfaces() })
@@ -119,6 +119,7 @@ export async function startApiServer(given: ApiServerOptions): Promise<ApiServer
       store,
       work,
       budgets,
+      rooms,
       setAside,
       address,
       named,
@@ -145,6 +146,7 @@ interface Opened {
   work: WorkTurns
   setAside: SetAside
   budgets: SpaceBudgets
+  rooms: readonly Room[]
   /** Advertised. */
   address: string
   named: NamedCertificate | undefined
@@ -155,7 +157,7 @@ interface Opened {
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, work, budgets, setAside, address, named, commits }: Opened,
+  { pki, ensure, clock, store, work, budgets, rooms, setAside, address, named, commits }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -248,8 +250,9 @@ async function apiServerParts(
   const renewal = new CertificateRenewal({ pki, ensure, clock, use, log })
   const port = (): number => (app.server.address() as AddressInfo).port
 
+  const forThreads = threadOptions(options, strangers.limits)
   const threadData = (): ApiThreadData => ({
-    options: threadOptions(options),
+    options: forThreads,
     // its keys are told apart; by the authority of the start all tell the age of what is built in
     pki,
     epoch: assembly.epochs.current,
@@ -262,6 +265,9 @@ async function apiServerParts(
     commits &&
     new ApiThreads({
       count: options.apiThreads!,
+      whenBusy: options.apiThreadsWhenBusy,
+      hasRoom: () => rooms.every(room => room.what !== 'memory' || room.lack() === undefined),
+      resized: threads => strangers.leaveTo(threads * forThreads.strangers.connections),
       follow: onCut => commits.follow(onCut),
       start: (begin, ports) => startThread('api', { workerData: { ...threadData(), ...begin }, transferList: ports }),
       keys: keys(),

@@ -1,37 +1,22 @@
 /** What an API thread is told of the server's options: what can cross, and its share of what is bounded. */
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { DEFAULT_IN_FLIGHT } from './server/inFlight.ts'
-import { strangerLimits } from './server/strangerLimits.ts'
+import type { StrangerLimits } from './server/strangerLimits.ts'
 
-export type ThreadOptions = Omit<ApiServerOptions, 'log'>
+export type ThreadOptions = Omit<ApiServerOptions, 'log'> & { readonly strangers: StrangerLimits }
 
-/** How many threads serve connections. */
+/** How many threads serve connections, at most. */
 export const servingThreads = ({ apiThreads = 0 }: Pick<ApiServerOptions, 'apiThreads'>): number => apiThreads + 1
 
 /**
- * Of the main thread where there are API threads: connections, and seats of who reads, are divided among all of them. How many watches
- * there may be they tell each other: see watchTally.ts.
+ * A part of connections, and as many seats for who reads, as if all threads that there may be were there. The main thread has all
+ * seats, and those connections that no thread has. How many watches there may be they tell each other: see watchTally.ts.
+ * @param whole of the server
  */
-export function sharedOptions(options: ApiServerOptions): ApiServerOptions {
-  const { apiThreads = 0, inFlight = DEFAULT_IN_FLIGHT } = options
-  if (apiThreads === 0) return options
+export function threadOptions(options: ApiServerOptions, whole: StrangerLimits): ThreadOptions {
   const part = (all: number): number => Math.ceil(all / servingThreads(options))
-  const { connections, total, perAddress, ...patience } = strangerLimits(options.strangers)
-  return {
-    ...options,
-    inFlight: { ...inFlight, reading: part(inFlight.reading) },
-    strangers: {
-      ...patience,
-      connections: part(connections),
-      total: part(total),
-      perAddress: part(perAddress),
-    },
-  }
-}
-
-/** @param options with what is its share */
-export function threadOptions(options: ApiServerOptions): ThreadOptions {
-  const { dataDir, bindAddress, securePort, externalHostnames, spaces, tokenFile, oidc, strangers, inFlight } = options
+  const { dataDir, bindAddress, securePort, externalHostnames, spaces, tokenFile, oidc } = options
+  const { inFlight = DEFAULT_IN_FLIGHT } = options
   const { serviceClusterIpRange, serviceNodePortRange, anonymousAuth, fairness, disabledAdmissionPlugins } = options
   const { apiThreads, apiThreadPulseMs, bookmarkIntervalMs, webhookAllowedHosts, clientCertificateNetworks } = options
   return {
@@ -45,8 +30,13 @@ export function threadOptions(options: ApiServerOptions): ThreadOptions {
     fairness,
     ...(tokenFile !== undefined && { tokenFile }),
     ...(oidc && { oidc }),
-    ...(strangers && { strangers }),
-    ...(inFlight && { inFlight }),
+    strangers: {
+      ...whole,
+      connections: part(whole.connections),
+      total: part(whole.total),
+      perAddress: part(whole.perAddress),
+    },
+    inFlight: { ...inFlight, reading: part(inFlight.reading) },
     ...(apiThreads !== undefined && { apiThreads }),
     ...(apiThreadPulseMs !== undefined && { apiThreadPulseMs }),
     ...(webhookAllowedHosts !== undefined && { webhookAllowedHosts }),

@@ -333,7 +333,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     limits,
     flowControl,
     isSyncer,
-    unread: new HeldRequests(shareOf(UNREAD, servingThreads(options))),
+    unread: new HeldRequests(deps.follows === undefined ? UNREAD : shareOf(UNREAD, servingThreads(options))),
     estimate: isFair ? (...request) => worth.of(...request) : () => ONE_SEAT,
     clock: () => performance.now(),
   })

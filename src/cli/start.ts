@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { startApiServer } from '../apiserver/apiServer.ts'
@@ -70,7 +71,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
       reading: settings.maxRequestsInflight as number,
       mutating: settings.maxMutatingRequestsInflight as number,
     },
-    apiThreads: apiThreadsOf(settings.apiThreads as number),
+    ...apiThreadsOf(settings.apiThreads as number | undefined, settings.auditPolicyFile !== undefined),
     diskReserveBytes: reserveOf(settings.diskReserveMib as number | undefined),
     fairness: settings.enablePriorityAndFairness === true,
     build,
@@ -170,11 +171,23 @@ function internalAddress(text: string | undefined): { host: string; url: string 
 /** More than that only wait for each other and for the one that writes. */
 const MOST_API_THREADS = 32
 
-function apiThreadsOf(count: number): number {
+/** Begun when load asks for them, where nobody says how many: as many as have a core beside the main one. */
+const MOST_WHEN_BUSY = 4
+
+/** @param isAudited threads hand on everything then: they would only cost */
+function apiThreadsOf(
+  count: number | undefined,
+  isAudited: boolean,
+): { apiThreads: number; apiThreadsWhenBusy?: boolean } {
+  const isPossible = process.platform === 'linux'
+  if (count === undefined) {
+    const apiThreads = isPossible && !isAudited ? Math.min(MOST_WHEN_BUSY, availableParallelism() - 1) : 0
+    return { apiThreads, apiThreadsWhenBusy: true }
+  }
   if (count > MOST_API_THREADS) throw new Error(`--api-threads: ${count} is more than ${MOST_API_THREADS}`)
-  if (count > 0 && process.platform !== 'linux')
+  if (count > 0 && !isPossible)
     throw new Error('--api-threads needs Linux, which shares a port between threads; leave it out')
-  return count
+  return { apiThreads: count }
 }
 
 function reserveOf(mib: number | undefined): number | undefined {

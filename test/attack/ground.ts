@@ -84,7 +84,8 @@ export class Ground {
   /** Starts, or starts again with what is stored. Resolves when it says that it is ready. */
   async start(): Promise<number> {
     const begun = performance.now()
-    const args = ['start', '--data-dir', join(this.dir, 'data'), '--secure-port', this.#port]
+    // one loop has it hardest, and all turns and memory are its own
+    const args = ['start', '--data-dir', join(this.dir, 'data'), '--secure-port', this.#port, '--api-threads', '0']
     args.push('--token-auth-file', join(this.dir, 'tokens.csv'))
     // webhooks that hang are among the attacks, and they run here
     args.push('--webhook-allowed-hosts', 'localhost')

@@ -51,6 +51,8 @@ export class Strangers {
   readonly #refusals = new WeakMap<Socket, number>()
   readonly #ended: Record<EndReason, number> = { total: 0, perAddress: 0, connections: 0, patience: 0 }
   #connections = 0
+  /** Connections that others may have, of those that the limits allow. */
+  #elsewhere = 0
   #server: ConnectionServer | undefined
   #cancel: (() => void) | undefined
 
@@ -68,6 +70,15 @@ export class Strangers {
   /** Connections, strangers' and others'. */
   get connections(): number {
     return this.#connections
+  }
+
+  get limits(): StrangerLimits {
+    return this.#limits
+  }
+
+  /** Others have so many of the connections from now on. */
+  leaveTo(connections: number): void {
+    this.#elsewhere = connections
   }
 
   /** How many were ended so far. */
@@ -115,6 +126,11 @@ export class Strangers {
     this.#cancel = undefined
   }
 
+  get #room(): number {
+    const { connections } = this.#limits
+    return Number.isFinite(connections) ? connections - this.#elsewhere : connections
+  }
+
   #arrived(socket: Socket): void {
     this.#connections++
     const ends = endsOf(socket)
@@ -136,7 +152,7 @@ export class Strangers {
     this.#byAddress.set(stranger.address, same.add(stranger))
     if (same.size > this.#limits.perAddress) this.#end(oldestOf(same), 'perAddress')
     else if (this.#all.size > this.#limits.total) this.#end(this.#oldestOfMost(), 'total')
-    if (this.#connections > this.#limits.connections) this.#makeRoom(stranger)
+    if (this.#connections > this.#room) this.#makeRoom(stranger)
   }
 
   #secured(socket: Socket): void {
@@ -157,7 +173,7 @@ export class Strangers {
     }
     this.#server?.closeIdleConnections()
     this.#after(0, () => {
-      if (this.#connections > this.#limits.connections) this.#end(newcomer, 'connections')
+      if (this.#connections > this.#room) this.#end(newcomer, 'connections')
     })
   }
 

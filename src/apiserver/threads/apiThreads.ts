@@ -14,8 +14,10 @@ import type { Logger } from '../request/logger.ts'
 import type { ShownKeys } from '../server/shownKeys.ts'
 import { answerOf, type DocumentAnswer, type DocumentAsk } from './askedDocuments.ts'
 import type { Crossing } from './forwarder.ts'
+import { followMainLoad, type MainLoad } from './mainLoad.ts'
 import { PortSocket } from './portSocket.ts'
 import { Balance } from './shedding.ts'
+import { ThreadDemand } from './threadDemand.ts'
 import { ThreadFigures } from './threadFigures.ts'
 import { WatchTidings } from './watchTidings.ts'
 
@@ -70,7 +72,14 @@ export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on' | 'perfo
 export type ThreadEnd = 'failed' | 'still' | 'behind'
 
 export interface ApiThreadsDeps {
+  /** How many there are at most; without `whenBusy` from the start on. */
   count: number
+  /** They begin when the loops that there are have too much to do, and end when they have not for long. */
+  whenBusy?: boolean | undefined
+  /** Whether there is memory for another one. Default: yes. */
+  hasRoom?: (() => boolean) | undefined
+  /** Another one has begun, or one has ended. */
+  resized?: ((count: number) => void) | undefined
   follow(onCut: () => void): Following
   start(begin: ThreadStart, ports: Following['ports']): ApiThread
   keys: ShownKeys
@@ -80,6 +89,8 @@ export interface ApiThreadsDeps {
   documents: KindDocuments
   /** The main thread's, whose bounds are those of all. */
   watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
+  /** Of the main thread, since it was asked last. Default: {@link followMainLoad}. */
+  mainLoad?: (() => MainLoad) | undefined
   /** The main thread lets go of some that it has too much of. */
   shed(): void
   /** Default: {@link PULSE_MS}. */
@@ -117,7 +128,7 @@ interface Running {
   still: number
   use: LoopUse | undefined
   /** Why it is about to end. */
-  end: ThreadEnd
+  end: ThreadEnd | 'spare'
 }
 
 export class ApiThreads {
@@ -125,10 +136,11 @@ export class ApiThreads {
   readonly #running = new Set<Running>()
   readonly #tidings: WatchTidings
   readonly #balance = new Balance<Running | 'main'>()
+  readonly #demand = new ThreadDemand()
   readonly #figures: ThreadFigures<ApiThread>
   readonly #ended: Record<ThreadEnd, number> = { failed: 0, still: 0, behind: 0 }
   readonly #pulseMs: number
-  #mainUse: LoopUse | undefined
+  readonly #mainLoad: () => MainLoad
   #keys: ShownKeys
   #failures = 0
   #isStopping = false
@@ -138,6 +150,7 @@ export class ApiThreads {
     this.#deps = deps
     this.#keys = deps.keys
     this.#pulseMs = deps.pulseMs ?? PULSE_MS
+    this.#mainLoad = deps.mainLoad ?? followMainLoad()
     this.#figures = new ThreadFigures({
       ask: thread => thread.postMessage({ tell: 'figures' } satisfies ToThread),
       after: (run: () => void) => deps.clock.after(this.#pulseMs, run),
@@ -151,7 +164,8 @@ export class ApiThreads {
 
   /** Resolves when each answers, or has ended: then another one comes later, and the main thread answers all meanwhile. */
   async start(): Promise<void> {
-    const starts = Array.from({ length: this.#deps.count }, () => this.#startOne())
+    const { count, whenBusy } = this.#deps
+    const starts = Array.from({ length: whenBusy ? 0 : count }, () => this.#startOne())
     this.#after(this.#pulseMs, () => this.#look())
     await Promise.all(starts)
   }
@@ -194,7 +208,8 @@ export class ApiThreads {
   }
 
   #tell(message: ToThread, except?: Running): void {
-    for (const running of this.#running) if (running !== except) running.thread.postMessage(message)
+    for (const running of this.#running)
+      if (running !== except && running.end !== 'spare') running.thread.postMessage(message)
   }
 
   #terminateAll(): void {
@@ -238,6 +253,7 @@ export class ApiThreads {
     }
     const begunMs = clock.now()
     this.#running.add(running)
+    this.#deps.resized?.(this.#running.size)
     thread.on('error', error => log.error({ err: messageOf(error) }, 'an API thread failed'))
     thread.on('exit', () => {
       this.#running.delete(running)
@@ -246,7 +262,9 @@ export class ApiThreads {
       this.#figures.gone(thread)
       ready.resolve()
       exited.resolve()
-      if (!this.#isStopping) this.#ended[running.end]++
+      this.#deps.resized?.(this.#running.size)
+      if (this.#isStopping || running.end === 'spare') return
+      this.#ended[running.end]++
       this.#replace(clock.now() - begunMs)
     })
     thread.on('message', (message: FromThread) => {
@@ -305,6 +323,7 @@ export class ApiThreads {
   #look(): void {
     for (const running of this.#running) {
       const pulse = Atomics.load(running.pulse, 0)
+      if (running.end === 'spare') continue
       if (pulse !== running.lastPulse) {
         running.lastPulse = pulse
         running.still = 0
@@ -319,14 +338,12 @@ export class ApiThreads {
     this.#after(this.#pulseMs, () => this.#look())
   }
 
-  /** Who has too much to do lets go of some. */
+  /** Who has too much to do lets go of some; where all have, another one comes. */
   #level(): void {
-    const loads = new Map<Running | 'main', number>()
-    const mainUse = performance.eventLoopUtilization()
-    loads.set('main', this.#mainUse ? performance.eventLoopUtilization(mainUse, this.#mainUse).utilization : 0)
-    this.#mainUse = mainUse
+    const { worked, onProcessor } = this.#mainLoad()
+    const loads = new Map<Running | 'main', number>([['main', worked]])
     for (const running of this.#running) {
-      if (!running.isReady) continue
+      if (!running.isReady || running.end === 'spare') continue
       const { performance: of } = running.thread
       const use = of.eventLoopUtilization()
       if (running.use) loads.set(running, of.eventLoopUtilization(use, running.use).utilization)
@@ -336,6 +353,29 @@ export class ApiThreads {
       if (loop === 'main') this.#deps.shed()
       else loop.thread.postMessage({ shed: true } satisfies ToThread)
     }
+    // one that begins or ends changes what the others have to do
+    if (this.#deps.whenBusy && loads.size === this.#running.size + 1) this.#staff([...loads.values()], onProcessor)
+  }
+
+  #staff(loads: readonly number[], onProcessor: number): void {
+    const { count, hasRoom = () => true, log } = this.#deps
+    const more = this.#demand.look(loads, onProcessor)
+    if (more > 0 && this.#running.size < count && hasRoom()) {
+      log.info({ threads: this.#running.size + 1 }, 'all loops are busy; another API thread begins')
+      void this.#startOne()
+    } else if (more < 0) {
+      const newest = [...this.#running].at(-1)!
+      log.info({ threads: this.#running.size - 1 }, 'an API thread is not needed any more; it ends')
+      this.#retire(newest)
+    }
+  }
+
+  #retire(running: Running): void {
+    running.end = 'spare'
+    running.thread.postMessage({ drain: true } satisfies ToThread)
+    running.thread.postMessage({ stop: true } satisfies ToThread)
+    const cancel = this.#deps.clock.after(STOP_MS, () => void running.thread.terminate())
+    void running.exited.then(cancel)
   }
 
   #after(delayMs: number, run: () => void): void {

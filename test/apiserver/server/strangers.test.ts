@@ -148,6 +148,20 @@ t.test('altogether the oldest of the address that has most goes', async t => {
   t.equal(strangers.ended('total'), 1)
 })
 
+t.test('connections that others may have are not to be had here', async t => {
+  const { strangers, arrive, secure, knows, pass } = fakes({ connections: 3 })
+  strangers.leaveTo(2)
+  const known = secure(arrive('a'))
+  knows(known)
+  const newcomer = arrive('a')
+  pass(0)
+  t.same([known.destroyed, newcomer.destroyed], [false, true])
+  strangers.leaveTo(0)
+  const next = arrive('a')
+  pass(0)
+  t.notOk(next.destroyed)
+})
+
 t.test('of all connections strangers go first, then who is idle, and then the newcomer', async t => {
   const { strangers, idle, arrive, secure, knows, gone, pass } = fakes({ connections: 3 })
   const known = [secure(arrive('a')), secure(arrive('a'))]

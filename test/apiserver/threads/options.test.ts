@@ -1,35 +1,23 @@
-/** What is bounded is divided among all threads that serve, and is no less for all together. */
+/** What API threads have of what is bounded. */
 import t from 'tap'
 import type { ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
-import { sharedOptions, threadOptions } from '../../../src/apiserver/apiThreadOptions.ts'
+import { threadOptions } from '../../../src/apiserver/apiThreadOptions.ts'
 import { HeldRequests, shareOf } from '../../../src/apiserver/flowcontrol/heldRequests.ts'
 import { UNREAD } from '../../../src/apiserver/server/inFlight.ts'
 
 const OPTIONS = {
   apiThreads: 2,
   inFlight: { reading: 400, mutating: 200, watching: 20_000 },
-  strangers: { connections: 9000, total: 300, perAddress: 100 },
   bookmarkIntervalMs: 5,
 } as ApiServerOptions
+const WHOLE = { connections: 9000, total: 300, perAddress: 100, patienceMs: 7, refusals: 10 }
 
-t.test('seats of who reads, and connections; watches are counted together', async t => {
-  const shared = sharedOptions(OPTIONS)
-  t.match(shared, {
+t.test('a thread has its part of connections and of seats of who reads; watches are counted together', async t => {
+  t.match(threadOptions(OPTIONS, WHOLE), {
     inFlight: { reading: 134, mutating: 200, watching: 20_000 },
-    strangers: { connections: 3000, total: 100, perAddress: 34 },
+    strangers: { connections: 3000, total: 100, perAddress: 34, patienceMs: 7 },
+    bookmarkIntervalMs: 5,
   })
-  const { inFlight, strangers, bookmarkIntervalMs } = threadOptions(shared)
-  t.same(
-    { inFlight, strangers },
-    { inFlight: shared.inFlight, strangers: shared.strangers },
-    'a thread has the same part',
-  )
-  t.equal(bookmarkIntervalMs, 5)
-})
-
-t.test('without threads nothing is divided', async t => {
-  const { apiThreads: _, ...alone } = OPTIONS
-  t.equal(sharedOptions(alone), alone)
 })
 
 t.test('bytes that watches leave unread', async t => {

@@ -6,6 +6,7 @@ import type { WatchTally } from '../../../src/apiserver/flowcontrol/watchTally.t
 import {
   type ApiThread,
   ApiThreads,
+  type ApiThreadsDeps,
   type FromThread,
   PULSE_MS,
   START_MS,
@@ -14,6 +15,7 @@ import {
   type ToThread,
 } from '../../../src/apiserver/threads/apiThreads.ts'
 import { LOOKS } from '../../../src/apiserver/threads/shedding.ts'
+import { SPARE_LOOKS } from '../../../src/apiserver/threads/threadDemand.ts'
 import { WatchTidings } from '../../../src/apiserver/threads/watchTidings.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
@@ -47,7 +49,7 @@ class FakeThread extends EventEmitter {
   }
 }
 
-function threadsOf(count: number, refuses: () => boolean = () => false) {
+function threadsOf(count: number, refuses: () => boolean = () => false, more: Partial<ApiThreadsDeps> = {}) {
   const clock = new FakeClock()
   const threads: FakeThread[] = []
   const begun: ThreadStart[] = []
@@ -75,6 +77,7 @@ function threadsOf(count: number, refuses: () => boolean = () => false) {
     watches,
     shed() {},
     clock,
+    ...more,
     log: { info() {}, warn() {}, error: (_, text) => errors.push(text) },
   })
   return { apiThreads, clock, threads, begun, errors, watches, cuts, followers: () => followers }
@@ -261,4 +264,51 @@ t.test('watches of one thread count in all others, and no longer when it has end
   t.equal(heardBy(other), 1)
   await clock.advance(PULSE_MS)
   t.equal(begun[2]!.watches.open, 3)
+})
+
+t.test('threads begin one after the other while all loops are busy, and the newest ends once fewer do', async t => {
+  let worked = 1
+  const sizes: number[] = []
+  const resized = (count: number): void => void sizes.push(count)
+  const mainLoad = () => ({ worked, onProcessor: worked })
+  const { apiThreads, clock, threads, errors } = threadsOf(2, () => false, { whenBusy: true, mainLoad, resized })
+  await apiThreads.start()
+  const look = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) {
+      for (const { pulse } of threads) Atomics.add(pulse, 0, 1)
+      await clock.advance(PULSE_MS)
+    }
+  }
+  t.equal(threads.length, 0, 'none from the start on')
+  await look(LOOKS)
+  t.equal(threads.length, 1)
+  await look(2 * LOOKS)
+  t.equal(threads.length, 1, 'one that begins is waited for')
+  threads[0]!.says({ ready: true })
+  await look(2 * LOOKS)
+  t.equal(threads.length, 1, 'it has room')
+  threads[0]!.load = 1
+  await look(LOOKS)
+  t.equal(threads.length, 2)
+  threads[1]!.says({ ready: true })
+  threads[1]!.load = 1
+  await look(2 * LOOKS)
+  t.equal(threads.length, 2, 'no more than there may be')
+
+  worked = 0.1
+  threads[0]!.load = 0.1
+  threads[1]!.load = 0.1
+  await look(SPARE_LOOKS + 1)
+  t.match(threads[1]!.told.slice(-2), [{ drain: true }, { stop: true }])
+  t.equal(threads[1]!.terminated, 0, 'what is under way is answered')
+  threads[1]!.emit('exit', 0)
+  await look(LOOKS)
+  t.same([apiThreads.size, threads.length], [1, 2], 'nobody takes its place')
+  await look(SPARE_LOOKS)
+  t.match(threads[0]!.told.slice(-2), [{ drain: true }, { stop: true }])
+  await look(10)
+  t.equal(threads[0]!.terminated, 1, 'one that does not end is ended')
+  t.same(sizes, [1, 2, 1, 0])
+  t.same(apiThreads.ended, { failed: 0, still: 0, behind: 0 })
+  t.same(errors, [])
 })
