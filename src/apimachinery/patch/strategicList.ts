@@ -1,8 +1,12 @@
 /** Lists in strategic merge patches: merging by key or as sets, and the order that kube-apiserver leaves them in. */
+
+import { cloneInSteps } from '../cloneInSteps.ts'
 import { statusError } from '../errors.ts'
 import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
-import { canonicalJson, cloneJson, memberOf } from '../values.ts'
+import type { Pace } from '../pace.ts'
+import type { Steps } from '../steps.ts'
+import { canonicalJson, memberOf } from '../values.ts'
 
 type Members = Record<string, unknown>
 
@@ -10,9 +14,9 @@ export interface ListMerge {
   /** The member that names an element; absent for lists of scalars. */
   mergeKey: string | undefined
   /** Merges a change into the element of the same name. */
-  merge(item: Members, change: Members): Members
+  merge(item: Members, change: Members): Steps<Members>
   /** What a change without a counterpart adds. */
-  create(change: Members): unknown
+  create(change: Members): Steps<unknown>
 }
 
 export interface MergedList {
@@ -25,16 +29,16 @@ export interface MergedList {
 }
 
 /** Merges `patch` into `original`. New elements of the patch come before unrelated elements of the original, as upstream. */
-export function mergeList(original: unknown[], patch: unknown[], rules: ListMerge): MergedList {
+export function* mergeList(original: unknown[], patch: unknown[], rules: ListMerge, pace: Pace): Steps<MergedList> {
   if (original.length === 0 && patch.length === 0) return { list: original, order: original }
-  checkElements(original, patch)
+  yield* checkElements(original, patch, pace)
   const { mergeKey } = rules
   if (!isRecord(original[0] ?? patch[0])) {
-    const merged = unique([...original, ...patch])
-    return { list: orderList(merged, patch, original, undefined), order: original }
+    const merged = yield* unique(original, patch, pace)
+    return { list: yield* orderList(merged, patch, original, undefined, pace), order: original }
   }
   if (mergeKey === undefined) throw statusError.badRequest('cannot merge lists without merge key')
-  const { kept, changes } = applyDirectives(original as Members[], patch as Members[], mergeKey)
+  const { kept, changes } = yield* applyDirectives(original as Members[], patch as Members[], mergeKey, pace)
   if (changes === undefined) return { list: kept, order: original }
   const merged: unknown[] = []
   const places = new Map<unknown, number>()
@@ -43,52 +47,103 @@ export function mergeList(original: unknown[], patch: unknown[], rules: ListMerg
     const name = isRecord(item) ? identity(memberOf(item, mergeKey)) : undefined
     if (name !== undefined && !places.has(name)) places.set(name, at)
   }
-  kept.forEach(place)
+  for (const [at, item] of kept.entries()) {
+    place(item, at)
+    if (pace.due()) yield
+  }
   for (const change of changes) {
     const at = places.get(identity(requireKey(change, mergeKey)))
-    if (at !== undefined) merged[at] = rules.merge(merged[at] as Members, change)
-    else place(rules.create(change), merged.length)
+    if (at !== undefined) merged[at] = yield* rules.merge(merged[at] as Members, change)
+    else place(yield* rules.create(change), merged.length)
+    if (pace.due()) yield
   }
-  return { list: orderList(merged, changes, kept, mergeKey), order: merged.slice(0, original.length) }
+  return { list: yield* orderList(merged, changes, kept, mergeKey, pace), order: merged.slice(0, original.length) }
 }
 
-export function withoutItems(list: unknown[], items: unknown[]): unknown[] {
-  const names = new Set(items.map(identity))
-  return list.filter(value => !names.has(identity(value)))
+export function* withoutItems(list: unknown[], items: unknown[], pace: Pace): Steps<unknown[]> {
+  const names = new Set<unknown>()
+  for (const item of items) {
+    names.add(identity(item))
+    if (pace.due()) yield
+  }
+  const left: unknown[] = []
+  for (const value of list) {
+    if (!names.has(identity(value))) left.push(value)
+    if (pace.due()) yield
+  }
+  return left
 }
 
 /**
  * Brings `merged` into order: elements that `order` names stand as `order` has them, the others as `server` (the list before
  * the patch) has them, and an element of the second kind goes before the next of the first kind that it stood before.
  */
-export function orderList(
+export function* orderList(
   merged: unknown[],
   order: readonly unknown[],
   server: readonly unknown[],
   mergeKey: string | undefined,
-): unknown[] {
+  pace: Pace,
+): Steps<unknown[]> {
   const nameOf = (item: unknown) => (mergeKey !== undefined && isRecord(item) ? memberOf(item, mergeKey) : item)
-  const orderIndex = indexer(order.map(nameOf))
-  const serverIndex = indexer(server.map(nameOf))
-  const byIndex = (index: (name: unknown) => number) => (a: unknown, b: unknown) => index(nameOf(a)) - index(nameOf(b))
-  const named = merged.filter(item => orderIndex(nameOf(item)) >= 0).sort(byIndex(orderIndex))
-  const others = merged.filter(item => orderIndex(nameOf(item)) < 0).sort(byIndex(serverIndex))
+  const orderIndex = yield* indexer(order, nameOf, pace)
+  const serverIndex = yield* indexer(server, nameOf, pace)
+  const named = new Shelves(order.length)
+  const others = new Shelves(server.length)
+  for (const item of merged) {
+    const name = nameOf(item)
+    const at = orderIndex(name)
+    if (at >= 0) named.put(item, at)
+    else others.put(item, serverIndex(name))
+    if (pace.due()) yield
+  }
+  const rest = others.all()
   const result: unknown[] = []
   let next = 0
-  for (const item of named) {
+  for (const item of named.all()) {
     const place = serverIndex(nameOf(item))
-    while (next < others.length && place >= 0) {
-      const other = serverIndex(nameOf(others[next]))
+    while (next < rest.length && place >= 0) {
+      const other = serverIndex(nameOf(rest[next]))
       if (other < 0 || other >= place) break
-      result.push(others[next++])
+      result.push(rest[next++])
     }
     result.push(item)
+    if (pace.due()) yield
   }
-  return [...result, ...others.slice(next)]
+  return [...result, ...rest.slice(next)]
+}
+
+/** Items in the order of their places, those without one (-1) first; where several share one they stand as they came. */
+class Shelves {
+  readonly #first: unknown[] = []
+  readonly #shelves: (unknown[] | undefined)[]
+
+  constructor(places: number) {
+    this.#shelves = new Array(places)
+  }
+
+  put(item: unknown, place: number): void {
+    if (place < 0) this.#first.push(item)
+    else {
+      this.#shelves[place] ??= []
+      this.#shelves[place].push(item)
+    }
+  }
+
+  all(): unknown[] {
+    const all = this.#first
+    for (const shelf of this.#shelves) if (shelf !== undefined) for (const item of shelf) all.push(item)
+    return all
+  }
 }
 
 /** Obeys `$patch` elements. `changes` is undefined when the patch replaces the list by `kept`. */
-function applyDirectives(original: Members[], patch: Members[], mergeKey: string) {
+function* applyDirectives(
+  original: Members[],
+  patch: Members[],
+  mergeKey: string,
+  pace: Pace,
+): Steps<{ kept: unknown[]; changes?: Members[] }> {
   const changes: Members[] = []
   const deleted = new Set<unknown>()
   let replace = false
@@ -103,9 +158,14 @@ function applyDirectives(original: Members[], patch: Members[], mergeKey: string
     } else {
       throw statusError.badRequest(`unknown patch type: ${goPrint(directive)} in map: ${JSON.stringify(item)}`)
     }
+    if (pace.due()) yield
   }
-  if (replace) return { kept: cloneJson(changes) as unknown[] }
-  const kept: unknown[] = original.filter(item => !deleted.has(identity(memberOf(item, mergeKey))))
+  if (replace) return { kept: yield* cloneInSteps(changes as unknown[], pace) }
+  const kept: unknown[] = []
+  for (const item of original) {
+    if (deleted.size === 0 || !deleted.has(identity(memberOf(item, mergeKey)))) kept.push(item)
+    if (pace.due()) yield
+  }
   return { kept, changes }
 }
 
@@ -116,21 +176,29 @@ function requireKey(item: Members, mergeKey: string): unknown {
   return name
 }
 
-function checkElements(original: unknown[], patch: unknown[]): void {
-  const kinds = new Set([...original, ...patch].map(item => (isRecord(item) ? 'map' : typeof item)))
-  if ([...original, ...patch].some(Array.isArray)) throw statusError.badRequest('lists of lists are not supported')
+function* checkElements(original: unknown[], patch: unknown[], pace: Pace): Steps<void> {
+  const kinds = new Set<string>()
+  for (const list of [original, patch])
+    for (const item of list) {
+      kinds.add(isRecord(item) ? 'map' : Array.isArray(item) ? 'list' : typeof item)
+      if (pace.due()) yield
+    }
+  if (kinds.has('list')) throw statusError.badRequest('lists of lists are not supported')
   if (kinds.size > 1)
     throw statusError.badRequest(`list element types are not identical: ${goPrint([original, patch])}`)
 }
 
-function unique(list: unknown[]): unknown[] {
+function* unique(original: unknown[], patch: unknown[], pace: Pace): Steps<unknown[]> {
   const seen = new Set<unknown>()
-  return list.filter(item => {
-    const name = identity(item)
-    const isNew = !seen.has(name)
-    seen.add(name)
-    return isNew
-  })
+  const list: unknown[] = []
+  for (const items of [original, patch])
+    for (const item of items) {
+      const name = identity(item)
+      if (!seen.has(name)) list.push(item)
+      seen.add(name)
+      if (pace.due()) yield
+    }
+  return list
 }
 
 /** A value that is the same for equal JSON: scalars are their own, so that large lists are merged in linear time. */
@@ -139,10 +207,16 @@ function identity(value: unknown): unknown {
 }
 
 /** Position by name in constant time for scalars, the usual names; -1 when absent. */
-function indexer(names: readonly unknown[]): (name: unknown) => number {
+function* indexer(
+  items: readonly unknown[],
+  nameOf: (item: unknown) => unknown,
+  pace: Pace,
+): Steps<(name: unknown) => number> {
   const positions = new Map<unknown, number>()
-  names.forEach((name, i) => {
+  for (const [i, item] of items.entries()) {
+    const name = nameOf(item)
     if (!positions.has(name)) positions.set(name, i)
-  })
+    if (pace.due()) yield
+  }
   return name => positions.get(name) ?? -1
 }

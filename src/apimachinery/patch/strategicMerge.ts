@@ -4,12 +4,15 @@
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
  */
 import { METADATA_SCHEMA } from '../apply/metadataSchema.ts'
+import { cloneInSteps } from '../cloneInSteps.ts'
 import { statusError } from '../errors.ts'
 import { jsonTypeName, noMapError } from '../go/goJson.ts'
 import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
+import { Pace } from '../pace.ts'
 import { memberSchema, type Schema } from '../schema.ts'
-import { cloneJson, equalJson, memberOf, setMember } from '../values.ts'
+import { atOnce, type Steps } from '../steps.ts'
+import { equalJson, memberOf, setMember } from '../values.ts'
 import { type MergedList, mergeList, orderList, withoutItems } from './strategicList.ts'
 
 type Members = Record<string, unknown>
@@ -24,17 +27,23 @@ const DELETE_FROM_LIST = '$deleteFromPrimitiveList/'
  * @throws StatusError BadRequest when `patch` is malformed or does not fit the object
  */
 export function applyStrategicMerge(original: Members, patch: unknown, schema: Schema | undefined): Members {
+  return atOnce(strategicMergeInSteps(original, patch, schema))
+}
+
+/** The same in steps. */
+export function* strategicMergeInSteps(original: Members, patch: unknown, schema: Schema | undefined): Steps<Members> {
   if (!isRecord(patch)) throw statusError.badRequest(noMapError(patch))
   const root: Schema = { ...schema, properties: { ...schema?.properties, metadata: METADATA_SCHEMA } }
-  return mergeMap(cloneJson(original), patch, root)
+  const pace = new Pace()
+  return yield* mergeMap(yield* cloneInSteps(original, pace), patch, root, pace)
 }
 
 /** Merges into `original`, which it may change and return. */
-function mergeMap(original: Members, patch: Members, schema: Schema | undefined): Members {
+function* mergeMap(original: Members, patch: Members, schema: Schema | undefined, pace: Pace): Steps<Members> {
   const directive = memberOf(patch, DIRECTIVE)
   if (directive === 'replace') {
     const { [DIRECTIVE]: _directive, ...rest } = patch
-    return cloneJson(rest)
+    return yield* cloneInSteps(rest, pace)
   }
   if (directive === 'delete') return {}
   if (directive !== undefined) throw badDirective(directive, patch)
@@ -44,36 +53,52 @@ function mergeMap(original: Members, patch: Members, schema: Schema | undefined)
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(SET_ORDER)) continue
     const name = key.slice(SET_ORDER.length)
-    if (applyElementOrder(original, patch, name, schema)) ordered.add(name)
+    if (yield* applyElementOrder(original, patch, name, schema, pace)) ordered.add(name)
   }
   for (const key of Object.keys(patch)) {
     if (key === RETAIN_KEYS || key.startsWith(SET_ORDER) || ordered.has(key)) continue
-    if (key.startsWith(DELETE_FROM_LIST)) deleteFromList(original, key.slice(DELETE_FROM_LIST.length), patch[key])
-    else mergeMember(original, key, patch[key], memberSchema(schema, key))
+    if (key.startsWith(DELETE_FROM_LIST))
+      yield* deleteFromList(original, key.slice(DELETE_FROM_LIST.length), patch[key], pace)
+    else yield* mergeMember(original, key, patch[key], memberSchema(schema, key), pace)
+    if (pace.due()) yield
   }
   return original
 }
 
-function mergeMember(original: Members, name: string, value: unknown, schema: Schema | undefined): void {
+function* mergeMember(
+  original: Members,
+  name: string,
+  value: unknown,
+  schema: Schema | undefined,
+  pace: Pace,
+): Steps<void> {
   if (value === null) {
     delete original[name]
     return
   }
   const current = memberOf(original, name)
-  if (isRecord(current) && isRecord(value))
-    setMember(original, name, replaces(schema) ? withoutDirectives(value) : mergeMap(current, value, schema))
-  else if (Array.isArray(current) && Array.isArray(value))
-    setMember(original, name, mergeListMember(current, value, schema).list)
-  else setMember(original, name, withoutDirectives(value))
+  const result =
+    isRecord(current) && isRecord(value) && !replaces(schema)
+      ? yield* mergeMap(current, value, schema, pace)
+      : Array.isArray(current) && Array.isArray(value)
+        ? (yield* mergeListMember(current, value, schema, pace)).list
+        : yield* withoutDirectives(value, pace)
+  setMember(original, name, result)
 }
 
-function mergeListMember(current: unknown[], value: unknown[], schema: Schema | undefined): MergedList {
-  if (!merges(schema)) return { list: cloneJson(value), order: current }
-  return mergeList(current, value, {
+function* mergeListMember(
+  current: unknown[],
+  value: unknown[],
+  schema: Schema | undefined,
+  pace: Pace,
+): Steps<MergedList> {
+  if (!merges(schema)) return { list: yield* cloneInSteps(value, pace), order: current }
+  const rules = {
     mergeKey: schema?.['x-kubernetes-patch-merge-key'],
-    merge: (item, change) => mergeMap(item, change, schema?.items),
-    create: item => withoutDirectives(item),
-  })
+    merge: (item: Members, change: Members) => mergeMap(item, change, schema?.items, pace),
+    create: (item: Members) => withoutDirectives(item, pace),
+  }
+  return yield* mergeList(current, value, rules, pace)
 }
 
 function strategiesOf(schema: Schema | undefined): readonly string[] {
@@ -97,7 +122,13 @@ function applyRetainKeys(original: Members, patch: Members): void {
 }
 
 /** Merges list `name` and brings it into the order of its directive; false when there is no such list at all. */
-function applyElementOrder(original: Members, patch: Members, name: string, schema: Schema | undefined): boolean {
+function* applyElementOrder(
+  original: Members,
+  patch: Members,
+  name: string,
+  schema: Schema | undefined,
+  pace: Pace,
+): Steps<boolean> {
   const order = memberOf(patch, SET_ORDER + name)
   if (!Array.isArray(order)) throw statusError.badRequest('invalid patch format of setElementOrder list')
   const current = memberOf(original, name)
@@ -107,24 +138,28 @@ function applyElementOrder(original: Members, patch: Members, name: string, sche
   const bad = [current, change].find(list => list !== undefined && list !== null && !Array.isArray(list))
   if (bad !== undefined) throw statusError.badRequest(`expected a []interface {}, but received a ${jsonTypeName(bad)}`)
   if (change === null || (!Array.isArray(current) && !Array.isArray(change))) return false
-  if (Array.isArray(change)) checkOrder(change, order, mergeKey)
+  if (Array.isArray(change)) yield* checkOrder(change, order, mergeKey, pace)
   const server = Array.isArray(current) ? current : []
   const merged: MergedList = !Array.isArray(change)
     ? { list: server, order: server }
     : Array.isArray(current)
-      ? mergeListMember(current, change, listSchema)
-      : { list: withoutDirectives(change) as unknown[], order: server }
-  setMember(original, name, orderList(merged.list, order, merged.order, mergeKey))
+      ? yield* mergeListMember(current, change, listSchema, pace)
+      : { list: (yield* withoutDirectives(change, pace)) as unknown[], order: server }
+  setMember(original, name, yield* orderList(merged.list, order, merged.order, mergeKey, pace))
   return true
 }
 
 /** The patch's elements must stand in the order list, in its order. */
-function checkOrder(change: unknown[], order: unknown[], mergeKey: string | undefined): void {
+function* checkOrder(change: unknown[], order: unknown[], mergeKey: string | undefined, pace: Pace): Steps<void> {
   const nameOf = (item: unknown) => (mergeKey !== undefined && isRecord(item) ? memberOf(item, mergeKey) : item)
   let position = 0
   for (const item of change) {
     if (isRecord(item) && Object.hasOwn(item, DIRECTIVE)) continue
-    while (position < order.length && !equalJson(nameOf(order[position]), nameOf(item))) position++
+    while (position < order.length && !equalJson(nameOf(order[position]), nameOf(item))) {
+      position++
+      if (pace.due()) yield
+    }
+    if (pace.due()) yield
     if (position === order.length)
       throw statusError.badRequest(
         `The order in patch list:\n${JSON.stringify(change)}\n doesn't match $setElementOrder list:\n${JSON.stringify(order)}\n`,
@@ -132,18 +167,23 @@ function checkOrder(change: unknown[], order: unknown[], mergeKey: string | unde
   }
 }
 
-function deleteFromList(original: Members, name: string, values: unknown): void {
+function* deleteFromList(original: Members, name: string, values: unknown, pace: Pace): Steps<void> {
   if (!Array.isArray(values)) throw statusError.badRequest('invalid patch format of primitive list')
   const current = memberOf(original, name)
-  if (Array.isArray(current)) setMember(original, name, withoutItems(current, values))
+  if (Array.isArray(current)) setMember(original, name, yield* withoutItems(current, values, pace))
 }
 
 /** What a value of the patch creates where nothing is to merge with: no nulls, no directives. */
-function withoutDirectives(value: unknown): unknown {
-  if (Array.isArray(value))
-    return value
-      .filter(item => !(isRecord(item) && (item[DIRECTIVE] === 'delete' || item[DIRECTIVE] === 'replace')))
-      .map(withoutDirectives)
+function* withoutDirectives(value: unknown, pace: Pace): Steps<unknown> {
+  if (pace.due()) yield
+  if (Array.isArray(value)) {
+    const list: unknown[] = []
+    for (const item of value) {
+      const isOrder = isRecord(item) && (item[DIRECTIVE] === 'delete' || item[DIRECTIVE] === 'replace')
+      if (!isOrder) list.push(yield* withoutDirectives(item, pace))
+    }
+    return list
+  }
   if (!isRecord(value)) return value
   const directive = memberOf(value, DIRECTIVE)
   if (directive === 'delete') return {}
@@ -152,7 +192,9 @@ function withoutDirectives(value: unknown): unknown {
   for (const key of Object.keys(value)) {
     const isDirective =
       key === DIRECTIVE || key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_FROM_LIST)
-    if (!isDirective && value[key] !== null) setMember(copy, key, withoutDirectives(value[key]))
+    if (isDirective || value[key] === null) continue
+    const member = value[key]
+    setMember(copy, key, typeof member === 'object' ? yield* withoutDirectives(member, pace) : member)
   }
   return copy
 }

@@ -7,7 +7,7 @@ import { restoreError } from '../../apimachinery/go/restoreError.ts'
 import { apiVersionOf, isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import { jsonPatchInSteps } from '../../apimachinery/patch/jsonPatch.ts'
 import { applyMergePatch } from '../../apimachinery/patch/mergePatch.ts'
-import { applyStrategicMerge } from '../../apimachinery/patch/strategicMerge.ts'
+import { strategicMergeInSteps } from '../../apimachinery/patch/strategicMerge.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { atOnce, type Steps } from '../../apimachinery/steps.ts'
 import { FORMS } from '../registry/forms.ts'
@@ -82,7 +82,10 @@ function* patchedInSteps(
   body: unknown,
   onto: Onto,
 ): Steps<KubeObject> {
-  const result = form === 'json' ? yield* jsonPatchInSteps(current, body) : applyPatch(type, current, form, body)
+  const result =
+    form === 'merge'
+      ? merged(current, body)
+      : yield* form === 'json' ? jsonPatchInSteps(current, body) : strategicMergeInSteps(current, body, type.schema)
   yield
   if (form === 'strategic' && isRecord(result)) {
     const wrong = restoreError(onto.readable?.(result) ?? result, type.schema)
@@ -132,12 +135,9 @@ function asPatched(read: () => KubeObject): KubeObject {
   }
 }
 
-function applyPatch(type: ResourceType, current: KubeObject, form: 'merge' | 'strategic', body: unknown): unknown {
-  if (form === 'merge') {
-    if (isRecord(body)) return applyMergePatch(current, body)
-    throw statusError.badRequest(`error decoding patch: ${noMapError(body)}`)
-  }
-  return applyStrategicMerge(current, body, type.schema)
+function merged(current: KubeObject, body: unknown): unknown {
+  if (isRecord(body)) return applyMergePatch(current, body)
+  throw statusError.badRequest(`error decoding patch: ${noMapError(body)}`)
 }
 
 function isObject(value: Record<string, unknown>): value is Record<string, unknown> & KubeObject {

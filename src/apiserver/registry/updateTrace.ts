@@ -1,7 +1,9 @@
 /** One update of an object that may travel: what of it nobody said, before and after. */
 import { EMPTY_SET, type FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { echoedIn, marked } from '../../apimachinery/apply/looseFields.ts'
+import { cloneInSteps } from '../../apimachinery/cloneInSteps.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { Pace } from '../../apimachinery/pace.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
@@ -68,7 +70,7 @@ export class UpdateTrace {
     if (this.#ofStatus) return
     const unsaid = this.#before()
     if (unsaid === EMPTY_SET) return
-    const other = marked(cloneJson(this.old), unsaid)
+    const other = marked(yield* cloneInSteps(this.old, new Pace()), unsaid)
     yield
     let result: KubeObject
     try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { applyStrategicMerge } from '../../../src/apimachinery/patch/strategicMerge.ts'
+import { applyStrategicMerge, strategicMergeInSteps } from '../../../src/apimachinery/patch/strategicMerge.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
 
@@ -179,4 +179,32 @@ t.test('a patch may be sent twice, and inputs stay as they are', async () => {
     }),
     { numRuns: 300 },
   )
+})
+
+t.test('long lists are merged in many small steps', async t => {
+  const names = Array.from({ length: 20_000 }, (_, i) => `E${i}`)
+  const env = (value: string) => names.map(name => ({ name, value }))
+  const container = (change: object) => ({ containers: [{ name: 'a', ...change }] })
+  const order = names.toReversed().map(name => ({ name }))
+  const patches = {
+    reordered: container({ '$setElementOrder/env': order, env: env('2').reverse() }),
+    deleted: container({ env: names.map(name => ({ $patch: 'delete', name })) }),
+    added: container({ env: names.map(name => ({ name: `${name}x` })) }),
+  }
+  const left = { reordered: 20_000, deleted: 0, added: 40_000 }
+  for (const [what, patch] of Object.entries(patches)) {
+    const steps = strategicMergeInSteps(container({ env: env('1') }), patch, schema)
+    let count = 0
+    for (;;) {
+      const { done, value } = steps.next()
+      if (!done) {
+        count++
+        continue
+      }
+      const [{ env: items }] = value.containers as [{ env: unknown[] }]
+      t.equal(items.length, left[what as keyof typeof left])
+      break
+    }
+    t.ok(count > 150, `${what}: ${count} steps`)
+  }
 })

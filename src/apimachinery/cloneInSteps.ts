@@ -1,0 +1,43 @@
+/** Copies of large JSON, in steps. */
+import type { Pace } from './pace.ts'
+import type { Steps } from './steps.ts'
+import { setMember } from './values.ts'
+
+type Structure = Record<string, unknown> | unknown[]
+
+/** As `cloneJson`: an independent copy with its members in the same order. */
+export function* cloneInSteps<T>(value: T, pace: Pace): Steps<T> {
+  if (!isStructure(value)) return value
+  const whole = emptyAs(value)
+  const begun: [of: Structure, copy: Structure][] = [[value, whole]]
+  /** The copy of a member, to be filled later. */
+  const copyOf = (member: unknown): unknown => {
+    if (!isStructure(member)) return member
+    const copy = emptyAs(member)
+    begun.push([member, copy])
+    return copy
+  }
+  for (let next = begun.pop(); next !== undefined; next = begun.pop()) {
+    const [of, copy] = next
+    if (Array.isArray(of)) {
+      for (const item of of) {
+        ;(copy as unknown[]).push(copyOf(item))
+        if (pace.due()) yield
+      }
+      continue
+    }
+    for (const key in of) {
+      if (of[key] !== undefined) setMember(copy as Record<string, unknown>, key, copyOf(of[key]))
+      if (pace.due()) yield
+    }
+  }
+  return whole as T
+}
+
+function isStructure(value: unknown): value is Structure {
+  return typeof value === 'object' && value !== null
+}
+
+function emptyAs(value: Structure): Structure {
+  return Array.isArray(value) ? [] : {}
+}
