@@ -23,6 +23,8 @@ export function paceEnds(
 ): void {
   server.on('secureConnection', (socket: Socket) => {
     const emit: (event: string | symbol, ...told: unknown[]) => boolean = socket.emit
+    // it would answer the end of the other side at once, without being told: whoever is told does
+    socket.allowHalfOpen = true
     // an address is not known any more once its connection has ended
     const path = [networkOf(socket.remoteAddress)]
     const later = (event: string | symbol, told: readonly unknown[]): boolean => {

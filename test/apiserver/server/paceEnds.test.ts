@@ -1,7 +1,7 @@
 /** A crowd of connections that ends at once is seen off little by little, and each hears its end whole and in order. */
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as listener, type Socket } from 'node:net'
 import t from 'tap'
 import { LoopGate } from '../../../src/apiserver/flowcontrol/loopGate.ts'
 import { type EndingServer, paceEnds } from '../../../src/apiserver/server/paceEnds.ts'
@@ -80,4 +80,28 @@ t.test('requests of a crowd that leaves are all broken off', async t => {
   server.close()
   await once(server, 'close')
   t.equal(asked.length, 20)
+})
+
+t.test('nor is a connection answered its end before that was told', async t => {
+  const told = new Set<Socket>()
+  const sockets: Socket[] = []
+  const server = listener(socket => {
+    sockets.push(socket)
+    server.emit('secureConnection', socket)
+    socket.on('end', () => {
+      for (const other of sockets) if (other.writableEnded && !told.has(other)) t.fail('it is over already')
+      told.add(socket)
+      socket.end()
+    })
+    socket.resume()
+  })
+  paceEnds(server as unknown as EndingServer, new LoopGate({ most: 1 }))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const clients = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+  for (const client of clients) client.resume().end()
+  await Promise.all(clients.map(client => once(client, 'close')))
+  t.equal(told.size, 20)
+  server.close()
 })
