@@ -19,6 +19,7 @@ import { type AdmissionChain, admissionChain } from './admission/admissionChain.
 import { AllowedHosts } from './admission/allowedHosts.ts'
 import { EXPRESSIONS } from './admission/expressionRunner.ts'
 import { ServiceRoutes } from './admission/serviceRoutes.ts'
+import { WebhookCalls } from './admission/webhookCalls.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { servingThreads } from './apiThreadOptions.ts'
@@ -220,6 +221,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
     turns: work,
+    calls: new WebhookCalls(space => tree.lineageOf(space)[1] ?? space),
   })
   const unheard = new UnheardFailures(log)
   const definitions = new DefinitionManager({

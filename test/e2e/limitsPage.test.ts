@@ -38,6 +38,7 @@ const META = 'src/apimachinery/metadataLimits.ts'
 const TRANSLATOR = 'src/controllers/placement-translator'
 const BUDGET = 'src/apimachinery/spaceBudget.ts'
 const SHORTAGE = 'src/apiserver/shortage'
+const CALLS = 'src/apiserver/admission/webhookCalls.ts'
 const IN_FLIGHT = `${SERVER}/inFlight.ts`
 
 /** By the first cell of the row, as the page has it. */
@@ -330,13 +331,25 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'validating webhooks that are asked about one object at the same time': [
     ['src/apiserver/admission/webhooks.ts', 'AT_ONCE', count],
   ],
+  'webhooks that a tenant (a space directly below `root`, with all below it) asks at the same time; bytes that are sent to them or have come':
+    [
+      [CALLS, 'TENANT_CALLS', count],
+      [CALLS, 'TENANT_BYTES', bytes],
+    ],
+  'the same of the whole server; what a tenant may have of it all the same': [
+    [CALLS, 'SERVER_CALLS', count],
+    [CALLS, 'SERVER_BYTES', bytes],
+    [CALLS, 'KEPT_CALLS', count],
+    [CALLS, 'KEPT_BYTES', bytes],
+  ],
   'objects that a conversion webhook is asked about at once; their bytes': [
     ['src/apiserver/registry/views.ts', 'CONVERTED_TOGETHER', count],
     ['src/apiserver/registry/views.ts', 'CONVERTED_BYTES', bytes],
   ],
-  'its answer; fields and elements of that': [
+  'its answer; beside 2 MiB no more than so many times what it was sent; fields and elements': [
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_BYTES', bytes],
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_TIMEOUT_SECONDS', seconds],
+    ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_TIMES_SENT', count],
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_VALUES', count],
   ],
 

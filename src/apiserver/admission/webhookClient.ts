@@ -20,6 +20,7 @@ import { Abandoned, type Work, type WorkTurns } from '../../program/workTurns.ts
 import { LoopGate } from '../flowcontrol/loopGate.ts'
 import { type AllowedHosts, HostRefused } from './allowedHosts.ts'
 import { NoRoute, type Route, type ServiceReference, type ServiceRoutes } from './serviceRoutes.ts'
+import { type WebhookCall, WebhookCalls } from './webhookCalls.ts'
 import { BundleTooLarge, TLS_REFUSALS, WebhookTrust } from './webhookTrust.ts'
 
 export type WebhookAddress = { url: string } | { service: ServiceReference }
@@ -38,6 +39,8 @@ export interface WebhookTarget {
 export interface AnswerLimits {
   bytes: number
   values: number
+  /** What is sent counts so many times, beside 2 MiB: a short question has no long answer. Absent: however short it is. */
+  timesSent?: number
 }
 
 /**
@@ -58,6 +61,8 @@ export class WebhookCallError extends Error {
 
 const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
 const USUAL: AnswerLimits = { bytes: MAX_RESPONSE_BYTES, values: VALUES_LIMIT }
+/** Of an answer that is bounded by what is sent. */
+const BESIDE_SENT_BYTES = 2 * 1024 * 1024
 /** Calls begun in a turn of the loop: most need a connection, whose handshake takes it some half of a millisecond. */
 const CALLS_PER_TURN = 4
 /** The same of what is written as JSON for them. */
@@ -69,6 +74,8 @@ export interface WebhookClientDeps {
   routes: Pick<ServiceRoutes, 'to'>
   hosts: AllowedHosts
   turns: Pick<WorkTurns, 'begin'>
+  /** Default: each space is a tenant. */
+  calls?: WebhookCalls
   now?: () => Date
 }
 
@@ -77,12 +84,14 @@ export class WebhookClient {
   readonly #hosts: AllowedHosts
   readonly #trust: WebhookTrust
   readonly #turns: Pick<WorkTurns, 'begin'>
+  readonly #calls: WebhookCalls
   readonly #gate = new LoopGate({ most: CALLS_PER_TURN, limitMs: CALLS_MS })
 
   constructor(deps: WebhookClientDeps) {
     this.#routes = deps.routes
     this.#hosts = deps.hosts
     this.#turns = deps.turns
+    this.#calls = deps.calls ?? new WebhookCalls(space => space)
     this.#trust = new WebhookTrust(() => deps.hosts.lookup(), deps.now)
   }
 
@@ -93,10 +102,14 @@ export class WebhookClient {
     const { limits = USUAL } = target
     const asked = callOf(target)
     let route: Route | undefined
+    let call: WebhookCall | undefined
     try {
-      const { code, answer } = await this.#ask(asked, target, { body, signal, work }, found => {
-        route = found
-      })
+      // Before anything is refused, too: who has thousands of webhooks that may not be called does not call them all in one turn.
+      if (work.due) await work.rest()
+      route = await this.#routeOf(asked, target)
+      this.#hosts.check(route.host)
+      call = await this.#calls.begin(target.space, signal)
+      const { code, answer } = await this.#ask({ ...asked, route }, target, { body, signal, work, call })
       if (code < 200 || code > 299) throw unexpected(code, answer)
       return await read(answer, limits.values, work)
     } catch (error) {
@@ -108,38 +121,40 @@ export class WebhookClient {
           : wording(error, route ?? asked.route, asked.serverName)
       const posting = `Post ${JSON.stringify(asked.shown)}: `
       throw new WebhookCallError(posting + why, { cause: error, openly: posting + openly })
+    } finally {
+      call?.end()
     }
   }
 
-  /** `told` hears where the call goes, before it does. @throws NoRoute, HostRefused, Abandoned, Error of the connection */
+  /** Where the call goes. @throws NoRoute */
+  async #routeOf({ route }: Call, { client, space }: WebhookTarget): Promise<Route> {
+    return 'service' in client ? await this.#routes.to(space, client.service) : route
+  }
+
+  /** @throws Abandoned, Error of the connection */
   async #ask(
-    call: Call,
+    asked: Call,
     target: WebhookTarget,
-    sending: { body: unknown } & Pick<Sending, 'signal' | 'work'>,
-    told: (route: Route) => void,
+    { body, ...sending }: { body: unknown } & Pick<Sending, 'signal' | 'work' | 'call'>,
   ): Promise<Answer> {
-    const { client } = target
-    // Before anything is refused, too: who has thousands of webhooks that may not be called does not call them all in one turn.
-    if (sending.work.due) await sending.work.rest()
-    const route = 'service' in client ? await this.#routes.to(target.space, client.service) : call.route
-    told(route)
-    this.#hosts.check(route.host)
     const { caPem: ca = '', limits = USUAL } = target
-    const peer = { ...route, serverName: call.serverName ?? route.host }
-    const { body, signal, work } = sending
+    const peer = { ...asked.route, serverName: asked.serverName ?? asked.route.host }
+    const { signal, work, call } = sending
     await new Promise<void>(begin => this.#gate.enter([target.space], begin))
     // a bundle that nobody asked with yet is read at once, however long it is: one in a slice
     if (!this.#trust.knows(ca)) await work.rest()
     // Only now: thousands of webhooks may wait to be told of one large object.
     const text = Buffer.from(JSON.stringify(body))
+    call.hold(text.length)
+    const limitBytes = Math.min(limits.bytes, BESIDE_SENT_BYTES + (limits.timesSent ?? Infinity) * text.length)
     return this.#trust.through({ ca, peer, signal }, agent =>
-      this.#send({ ...call, route }, { text, signal, work, agent, limitBytes: limits.bytes }),
+      this.#send(asked, { ...sending, text, agent, limitBytes }),
     )
   }
 
   #send(call: Call, sending: Sending): Promise<Answer> {
     const { route, path, hostHeader, serverName } = call
-    const { agent, text, signal, work, limitBytes } = sending
+    const { agent, text, signal, work, call: counted, limitBytes } = sending
     return new Promise((resolve, reject) => {
       const options = {
         ...route,
@@ -166,6 +181,12 @@ export class WebhookClient {
             return
           }
           parts.push(part)
+          counted.hold(part.length)
+          if (size > READ_AT_ONCE_BYTES && counted.isTooMuch) {
+            reject(new WebhookCallError('too much has been answered at the same time by the webhooks of this tenant'))
+            sent.destroy()
+            return
+          }
           if (size <= READ_AT_ONCE_BYTES || !work.due) return
           response.pause()
           // who does not go on is over: the signal ends the connection
@@ -212,6 +233,7 @@ interface Sending {
   text: Buffer
   signal: AbortSignal
   work: Work
+  call: WebhookCall
   limitBytes: number
 }
 

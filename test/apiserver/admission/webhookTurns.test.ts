@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import t, { type Test } from 'tap'
 import { AllowedHosts } from '../../../src/apiserver/admission/allowedHosts.ts'
-import { WebhookClient } from '../../../src/apiserver/admission/webhookClient.ts'
+import { type AnswerLimits, WebhookClient } from '../../../src/apiserver/admission/webhookClient.ts'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { Abandoned, type WorkOptions } from '../../../src/program/workTurns.ts'
 
@@ -54,8 +54,8 @@ async function world(t: Test, answer: string) {
   })
   const client = new WebhookClient({ routes: { to }, hosts, turns: { begin } })
   const url = `https://localhost:${(server.address() as AddressInfo).port}/`
-  const post = (timeoutSeconds = 20, at = { url }, body: object = {}) =>
-    client.post({ client: at, space: 'one', caPem: ca.certPem, timeoutSeconds }, body)
+  const post = (timeoutSeconds = 20, at = { url }, body: object = {}, limits?: AnswerLimits) =>
+    client.post({ client: at, space: 'one', caPem: ca.certPem, timeoutSeconds, ...(limits && { limits }) }, body)
   return { post, owners, seen, rests: () => rests, connections: () => connections }
 }
 
@@ -94,6 +94,13 @@ t.test('whoever gets no turn within the time of the call is told so', async t =>
 t.test('an answer that does not end is broken off', async t => {
   const { post } = await world(t, ' '.repeat(4 * 1024 * 1024))
   await t.rejects(post(), { message: /more than 3145728 bytes$/ })
+})
+
+t.test('an answer may be no longer than what was sent allows, where that counts', async t => {
+  const { post } = await world(t, JSON.stringify({ text: 'x'.repeat(3 * 1024 * 1024) }))
+  const limits = { bytes: 16 * 1024 * 1024, values: 1000, timesSent: 4 }
+  await t.rejects(post(20, undefined, {}, limits), { message: /^the webhook answered with more than 2097160 bytes$/ })
+  await post(20, undefined, { text: 'x'.repeat(1024 * 1024) }, limits)
 })
 
 t.test('an answer of more fields and levels than a body may have is none', async t => {

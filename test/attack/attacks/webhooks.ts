@@ -10,10 +10,11 @@ import { crowd, type Ground } from '../ground.ts'
 
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'w-' } }
 
-/** A webhook that does `answer`, asked about each ConfigMap of Alice's space; until `end`. */
+/** A webhook that does `answer`, asked about each ConfigMap of Alice's space, so many times; until `end`. */
 async function hook(
   { alice, space, size }: Ground,
   answer: (response: ServerResponse) => void,
+  times = 1,
 ): Promise<() => Promise<void>> {
   const lifetime = { nowMs: Date.now(), days: 1 }
   const ca = await issueCa({ commonName: 'webhook-ca', ...lifetime })
@@ -32,17 +33,15 @@ async function hook(
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
       metadata: { name: 'slow' },
-      webhooks: [
-        {
-          name: 'slow.example.com',
-          clientConfig: { url: `https://localhost:${port}/`, caBundle: Buffer.from(ca.certPem).toString('base64') },
-          rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          timeoutSeconds: size(4, 1),
-          failurePolicy: 'Fail',
-        },
-      ],
+      webhooks: Array.from({ length: times }, (_, i) => ({
+        name: `slow${i}.example.com`,
+        clientConfig: { url: `https://localhost:${port}/`, caBundle: Buffer.from(ca.certPem).toString('base64') },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }],
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        timeoutSeconds: size(4, 1),
+        failurePolicy: 'Fail',
+      })),
     },
   })
   return async () => {
@@ -53,7 +52,18 @@ async function hook(
   }
 }
 
-function hanging(name: string, does: string, answer: (response: ServerResponse) => void, account = false): Attack {
+interface Hanging {
+  account?: boolean
+  /** Webhooks that are asked about one object. */
+  times?: number
+}
+
+function hanging(
+  name: string,
+  does: string,
+  answer: (response: ServerResponse) => void,
+  { account = false, times = 1 }: Hanging = {},
+): Attack {
   return attack(name, {
     does,
     ...(account && {
@@ -65,7 +75,7 @@ function hanging(name: string, does: string, answer: (response: ServerResponse) 
     }),
     run: async ground => {
       const { alice, space, size } = ground
-      const end = await hook(ground, answer)
+      const end = await hook(ground, answer, times)
       try {
         const count = size(400, 4)
         await crowd(count, count, () => alice.send({ path: space.maps, body: MAP }))
@@ -93,11 +103,20 @@ const flood = (response: ServerResponse): void => {
   more()
 }
 
+const hold = (response: ServerResponse): void => {
+  response.on('error', () => {})
+  response.writeHead(200, { 'Content-Type': 'application/json' })
+  response.write(Buffer.alloc(3_000_000, ' '))
+}
+
 export const webhooks: readonly Attack[] = [
   hanging('webhook-hangs', '400 POSTs at a time wait for a webhook that never answers', () => {}),
-  hanging('webhook-hangs-account', 'the same, as a ServiceAccount', () => {}, true),
+  hanging('webhook-hangs-account', 'the same, as a ServiceAccount', () => {}, { account: true }),
   hanging('webhook-drips', '400 POSTs at a time wait for a webhook that answers a byte at a time', drip),
   hanging('webhook-floods', '400 POSTs at a time ask a webhook whose answer does not end', flood),
+  hanging('webhook-holds', '400 POSTs at a time wait for 16 webhooks each, that all but end answers of 3 MB', hold, {
+    times: 16,
+  }),
   attack('webhook-bundles', {
     does: '12 webhooks, each with thousands of authorities, or as many as count',
     run: async ({ alice, space, size }) => {
