@@ -32,14 +32,28 @@ interface Node extends Dependent {
   generation: number
 }
 
+/** Of one owner. */
+class Dependents {
+  readonly nodes = new Set<Node>()
+  /** References of others that hold up its deletion. */
+  blocking = 0
+}
+
+/** An owner under foreground or orphan deletion. */
+interface Waiting {
+  readonly ref: StreamedRef
+  /** Its dependents that hold it up have been asked to look at themselves. */
+  hasAsked: boolean
+}
+
 export class DependencyGraph implements StreamHandler {
   readonly #listener: GraphListener
   /** By {@link refId}. */
   readonly #nodes = new Map<string, Node>()
   /** By the owner's space and uid. */
-  readonly #dependents = new Map<string, Set<Node>>()
+  readonly #dependents = new Map<string, Dependents>()
   /** Owners under foreground or orphan deletion, by space and uid, as far as the stream has told. */
-  readonly #waiting = new Map<string, StreamedRef>()
+  readonly #waiting = new Map<string, Waiting>()
   /** Owners that a live read has found, and whose deletion the stream is sure to tell. */
   readonly #live = new Set<string>()
   /** Owners that the stream has told to be deleted, while they still have dependents. */
@@ -60,7 +74,35 @@ export class DependencyGraph implements StreamHandler {
   }
 
   dependentsOf(space: string, uid: string): readonly Dependent[] {
-    return [...(this.#dependents.get(ownerId(space, uid)) ?? [])]
+    return [...(this.#dependents.get(ownerId(space, uid))?.nodes ?? [])]
+  }
+
+  hasDependents(space: string, uid: string): boolean {
+    return this.#dependents.has(ownerId(space, uid))
+  }
+
+  /** Whether one of its dependents waits for its own. */
+  hasWaitingDependent(space: string, uid: string): boolean {
+    const dependents = this.#dependents.get(ownerId(space, uid))
+    if (dependents) for (const { deletesDependents } of dependents.nodes) if (deletesDependents) return true
+    return false
+  }
+
+  /** Whether dependents hold up the foreground deletion of this owner. */
+  isHeldUp(space: string, uid: string): boolean {
+    return (this.#dependents.get(ownerId(space, uid))?.blocking ?? 0) > 0
+  }
+
+  /**
+   * Has those that hold up a waiting owner looked at. Once: each then says itself what becomes of it, and who comes later is looked at
+   * by itself. To ask all of them again whenever one has gone would take as much as all of them squared.
+   */
+  askBlocking(space: string, uid: string): void {
+    const id = ownerId(space, uid)
+    const waiting = this.#waiting.get(id)
+    if (!waiting || waiting.hasAsked) return
+    waiting.hasAsked = true
+    this.#listener.wakeAll(refsOf(this.#dependents.get(id)?.nodes ?? [], blocks(uid)), id)
   }
 
   /** Whether every dependent that existed when this owner's deletion began is known. */
@@ -89,7 +131,7 @@ export class DependencyGraph implements StreamHandler {
     this.#synced = false
     this.#live.clear()
     this.#gone.clear()
-    for (const { space } of this.#waiting.values()) this.#countOwners(space, -1)
+    for (const { ref } of this.#waiting.values()) this.#countOwners(ref.space, -1)
     this.#waiting.clear()
   }
 
@@ -129,7 +171,10 @@ export class DependencyGraph implements StreamHandler {
     this.#synced = true
     // owners may have gone while nobody listened, so everything is looked at once
     this.#listener.wakeAll(refsOf(this.#nodes.values()), '')
-    this.#listener.wakeAll(this.#waiting.values(), '')
+    this.#listener.wakeAll(
+      this.#waiting.values().map(({ ref }) => ref),
+      '',
+    )
   }
 
   #deleted(id: string, event: StreamEvent): void {
@@ -161,7 +206,7 @@ export class DependencyGraph implements StreamHandler {
     if (!dependents) return
     this.#gone.add(own)
     // who leaves meanwhile needs no look, who comes is looked at by itself
-    if (this.#synced) this.#listener.wakeAll(refsOf(dependents), own)
+    if (this.#synced) this.#listener.wakeAll(refsOf(dependents.nodes), own)
   }
 
   /** Remembers an owner that waits for its dependents, and wakes it; the finalizer that it waits with. */
@@ -173,8 +218,10 @@ export class DependencyGraph implements StreamHandler {
       this.#waitsNoMore(ref.space, id)
       return undefined
     }
-    if (!this.#waiting.has(id)) this.#countOwners(ref.space, 1)
-    this.#waiting.set(id, ref)
+    if (!this.#waiting.has(id)) {
+      this.#countOwners(ref.space, 1)
+      this.#waiting.set(id, { ref, hasAsked: false })
+    }
     this.#live.delete(id)
     if (this.#synced) this.#listener.wake(ref)
     return waits
@@ -195,13 +242,14 @@ export class DependencyGraph implements StreamHandler {
     this.#nodes.set(refId(node.ref), node)
     for (const owner of node.owners) {
       const id = ownerId(space, owner.uid)
-      const set = this.#dependents.get(id)
-      if (set) {
-        set.add(node)
-        continue
+      let dependents = this.#dependents.get(id)
+      if (!dependents) {
+        dependents = new Dependents()
+        this.#dependents.set(id, dependents)
+        this.#countOwners(space, 1)
       }
-      this.#dependents.set(id, new Set([node]))
-      this.#countOwners(space, 1)
+      dependents.nodes.add(node)
+      if (isBlocking(node, owner)) dependents.blocking++
     }
     const doubtful = node.owners.some(owner => !this.#live.has(ownerId(space, owner.uid)))
     if (this.#synced && doubtful) this.#listener.wake(node.ref)
@@ -211,9 +259,11 @@ export class DependencyGraph implements StreamHandler {
     this.#nodes.delete(refId(node.ref))
     for (const owner of node.owners) {
       const id = ownerId(node.ref.space, owner.uid)
-      const set = this.#dependents.get(id)
-      set?.delete(node)
-      if (set?.size !== 0) continue
+      const dependents = this.#dependents.get(id)
+      if (!dependents) continue
+      if (isBlocking(node, owner)) dependents.blocking--
+      dependents.nodes.delete(node)
+      if (dependents.nodes.size > 0) continue
       this.#dependents.delete(id)
       this.#countOwners(node.ref.space, -1)
       this.#live.delete(id)
@@ -225,8 +275,8 @@ export class DependencyGraph implements StreamHandler {
   #wakeOwners(node: Node): void {
     if (!this.#synced) return
     for (const owner of node.owners) {
-      const ref = this.#waiting.get(ownerId(node.ref.space, owner.uid))
-      if (ref) this.#listener.wake(ref)
+      const waiting = this.#waiting.get(ownerId(node.ref.space, owner.uid))
+      if (waiting) this.#listener.wake(waiting.ref)
     }
   }
 
@@ -248,8 +298,17 @@ function metadataOf(event: StreamEvent): KubeObject['metadata'] {
   return event.metadata ?? event.object.metadata
 }
 
-function* refsOf(nodes: Iterable<Node>): Generator<StreamedRef> {
-  for (const { ref } of nodes) yield ref
+function* refsOf(nodes: Iterable<Node>, wants: (node: Node) => boolean = () => true): Generator<StreamedRef> {
+  for (const node of nodes) if (wants(node)) yield node.ref
+}
+
+function blocks(ownerUid: string): (node: Node) => boolean {
+  return node => node.owners.some(owner => owner.uid === ownerUid && isBlocking(node, owner))
+}
+
+/** Nobody holds itself up. */
+function isBlocking({ uid }: Node, owner: OwnerReference): boolean {
+  return owner.blockOwnerDeletion === true && owner.uid !== uid
 }
 
 /** One text per object of all spaces. */

@@ -25,13 +25,14 @@ export interface GarbageCollectorOptions {
 
 export function garbageCollector(options: GarbageCollectorOptions): Controller<StreamedRef> {
   const { client, logger, clock } = options
-  const wake = (ref: StreamedRef) => controller.add(ref)
+  const wakeAll = (refs: Iterable<StreamedRef>, owner: string) => controller.addAll(refs, owner)
   const graph = new DependencyGraph({
-    wake,
-    wakeAll: (refs, owner) => controller.addAll(refs, owner),
+    wake: ref => controller.add(ref),
+    wakeAll,
     kindsChanged: space => reconciler.kindsChanged(space),
   })
-  const reconciler = new GarbageReconciler({ client, graph, owners: new OwnerReader(client, clock), wake })
+  const owners = new OwnerReader(client, clock)
+  const reconciler = new GarbageReconciler({ client, graph, owners, wakeAll, turns: options.turns })
   const controller = new Controller<StreamedRef>({
     name: 'garbage-collector-controller',
     guard: options.guard,

@@ -4,29 +4,44 @@
  * @see https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
 import type { KubeObject, OwnerReference } from '../../apimachinery/object.ts'
+import { atMost } from '../../client/atMost.ts'
 import type { Client, DeleteOptions } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import { type DependencyGraph, FOREGROUND, ORPHAN, refId } from './dependencyGraph.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
+import { type DependencyGraph, FOREGROUND, type GraphListener, ORPHAN, refId } from './dependencyGraph.ts'
 import type { OwnerReader, OwnerState } from './ownerReader.ts'
 
 /** New kinds wake their dependents; this is for kinds that come in ways that we do not see. */
 const UNKNOWN_RECHECK_MS = 300_000
 
+export interface GarbageDeps extends Pick<GraphListener, 'wakeAll'> {
+  client: Client
+  graph: DependencyGraph
+  owners: OwnerReader
+  /** In whose slices of the loop's time owners are looked for: an object may name thousands. */
+  turns?: Pick<WorkTurns, 'begin'> | undefined
+}
+
+/** Owners of an object that are looked for at the same time. */
+const OWNERS_AT_ONCE = 16
+
 export class GarbageReconciler {
   readonly #client: Client
   readonly #graph: DependencyGraph
   readonly #owners: OwnerReader
-  readonly #wake: (ref: StreamedRef) => void
+  readonly #wakeAll: GraphListener['wakeAll']
+  readonly #turns: Pick<WorkTurns, 'begin'>
   /** Objects with an owner of a kind that their space does not serve, by space. */
   readonly #unknown = new Map<string, Map<string, StreamedRef>>()
 
-  constructor(o: { client: Client; graph: DependencyGraph; owners: OwnerReader; wake: (ref: StreamedRef) => void }) {
-    this.#client = o.client
-    this.#graph = o.graph
-    this.#owners = o.owners
-    this.#wake = o.wake
+  constructor(deps: GarbageDeps) {
+    this.#client = deps.client
+    this.#graph = deps.graph
+    this.#owners = deps.owners
+    this.#wakeAll = deps.wakeAll
+    this.#turns = deps.turns ?? new WorkTurns()
   }
 
   async reconcile(ref: StreamedRef): Promise<ReconcileResult> {
@@ -43,31 +58,31 @@ export class GarbageReconciler {
     this.#owners.forgetKinds(space)
     const waiting = this.#unknown.get(space)
     this.#unknown.delete(space)
-    for (const ref of waiting?.values() ?? []) this.#wake(ref)
+    if (waiting) this.#wakeAll(waiting.values(), space)
   }
 
   /** An object under deletion: does what its finalizers ask for, as soon as all its dependents are known. */
   async #release(ref: StreamedRef, object: KubeObject): Promise<ReconcileResult> {
     const { uid = '', finalizers = [] } = object.metadata
     if (!this.#graph.knowsDependentsOf(ref.space, uid)) return {}
-    const dependents = this.#graph.dependentsOf(ref.space, uid)
     if (finalizers.includes(ORPHAN)) {
-      for (const dependent of dependents) await this.#disown(dependent.ref, uid)
+      for (const dependent of this.#graph.dependentsOf(ref.space, uid)) await this.#disown(dependent.ref, uid)
       await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== ORPHAN) })
     } else if (finalizers.includes(FOREGROUND)) {
-      const blocks = (owner: OwnerReference) => owner.uid === uid && owner.blockOwnerDeletion === true
-      const blocking = dependents.filter(dependent => dependent.uid !== uid && dependent.owners.some(blocks))
-      if (blocking.length === 0) {
-        await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== FOREGROUND) })
-      }
-      for (const dependent of blocking) this.#wake(dependent.ref)
+      if (this.#graph.isHeldUp(ref.space, uid)) this.#graph.askBlocking(ref.space, uid)
+      else await this.#patch(ref, object, { finalizers: finalizers.filter(name => name !== FOREGROUND) })
     }
     return {}
   }
 
   /** A living object with owners: stays for as long as one of them is solid. */
   async #judge(ref: StreamedRef, object: KubeObject, owners: readonly OwnerReference[]): Promise<ReconcileResult> {
-    const states = await Promise.all(owners.map(owner => this.#stateOf(ref, owner)))
+    const states: OwnerState[] = []
+    const work = this.#turns.begin({ owner: ref.space })
+    await atMost(OWNERS_AT_ONCE, owners.entries(), async ([i, owner]) => {
+      if (work.due) await work.rest()
+      states[i] = await this.#stateOf(ref, owner)
+    })
     const having = (state: OwnerState) => owners.filter((_, index) => states[index] === state)
     if (having('unknown').length > 0) return this.#waitForKind(ref)
     const solid = having('solid')
@@ -76,11 +91,10 @@ export class GarbageReconciler {
       return {}
     }
     const { uid = '', finalizers = [] } = object.metadata
-    const dependents = this.#graph.dependentsOf(ref.space, uid)
-    if (having('waiting').length > 0 && dependents.length > 0) {
+    if (having('waiting').length > 0 && this.#graph.hasDependents(ref.space, uid)) {
       // a dependent that waits for us while we wait for it: somebody has to let go
       let current = object
-      if (dependents.some(dependent => dependent.deletesDependents)) {
+      if (this.#graph.hasWaitingDependent(ref.space, uid)) {
         const unblocked = owners.map(owner => ({ ...owner, blockOwnerDeletion: false }))
         current = (await this.#patch(ref, object, { ownerReferences: unblocked })) ?? object
       }

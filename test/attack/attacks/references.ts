@@ -21,6 +21,43 @@ export const references: readonly Attack[] = [
     },
     keepsMb: 100,
   }),
+  attack('many-owners', {
+    does: 'objects with 5,000 owners each, none of which is there',
+    run: async ({ alice, space, size }) => {
+      const tag = Math.random().toString(36).slice(2)
+      await crowd(size(40, 2), 4, i => {
+        const ownerReferences = Array.from({ length: size(5000, 500) }, (_, k) => ({
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          name: `absent-${k}`,
+          uid: `${tag}-${i}-${k}`,
+        }))
+        return alice.must({ path: space.maps, body: { metadata: { generateName: 'owned-', ownerReferences } } })
+      })
+    },
+    keepsMb: 60,
+  }),
+  attack('foreground-star', {
+    does: '10,000 dependents that hold their owner up, and are let go one by one',
+    run: async ({ alice, space, size }) => {
+      const tag = Math.random().toString(36).slice(2)
+      const count = size(10_000, 20)
+      const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: `owner-${tag}` }
+      const made = await alice.must({ path: space.maps, body: { metadata: { name: owner.name } } })
+      const { uid } = (JSON.parse(made.text) as { metadata: { uid: string } }).metadata
+      const ownerReferences = [{ ...owner, uid, blockOwnerDeletion: true }]
+      await crowd(count, 32, i => {
+        const metadata = { name: `${tag}-${i}`, ownerReferences, finalizers: ['example.com/held'] }
+        return alice.must({ path: space.maps, body: { metadata } })
+      })
+      const body = { propagationPolicy: 'Foreground' }
+      await alice.must({ method: 'DELETE', path: `${space.maps}/${owner.name}`, body })
+      const type = 'application/merge-patch+json'
+      const free = { metadata: { finalizers: null } }
+      await crowd(count, 32, i => alice.must({ method: 'PATCH', path: `${space.maps}/${tag}-${i}`, type, body: free }))
+    },
+    keepsMb: 100,
+  }),
   attack('subjects', {
     does: '40 RoleBindings of 1,200 subjects each, changed again and again',
     run: async ({ alice, space, size }) => {

@@ -161,8 +161,8 @@ t.test('a snapshot replaces the graph: what it lacks is forgotten', t => {
 t.test('an owner is not let go before the stream has told all its dependents', async t => {
   const server = new FakeServer()
   const { graph } = graphOf()
-  const wake = () => {}
-  const reconciler = new GarbageReconciler({ client: server, graph, owners: new OwnerReader(server), wake })
+  const wakeAll = () => {}
+  const reconciler = new GarbageReconciler({ client: server, graph, owners: new OwnerReader(server), wakeAll })
   const made: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'o', namespace: 'n' } }
   const owner = await server.in('s').create(configmaps, made)
   await server.in('s').delete(configmaps, { namespace: 'n', name: 'o' }, { propagationPolicy: 'Foreground' })
@@ -215,5 +215,34 @@ t.test('dependents of an owner that is gone are named by and by, whatever happen
   const rest: string[] = []
   for (let step = named[0]!.next(); !step.done; step = named[0]!.next()) rest.push(step.value.name)
   t.same([...new Set([...rest, ...woken])].sort(), ['d2', 'd3', 'd4', 'd5'])
+  t.end()
+})
+
+t.test('those that hold a waiting owner up are asked once, however often one of them goes', t => {
+  const { graph, woken } = graphOf()
+  const blocking = (...owners: string[]) => ({
+    ownerReferences: ownedBy(...owners).ownerReferences.map(owner => ({ ...owner, blockOwnerDeletion: true })),
+  })
+  graph.begin()
+  graph.synced()
+  for (const name of ['a', 'b']) graph.change(event('ADDED', name, blocking('o')).event)
+  graph.change(event('ADDED', 'free', ownedBy('o')).event)
+  graph.change(event('ADDED', 'o', blocking('o')).event)
+  woken()
+  graph.askBlocking('s', 'uid-o')
+  t.strictSame(woken(), [], 'it does not wait')
+  t.ok(graph.isHeldUp('s', 'uid-o'))
+  const waits = { ...blocking('o'), finalizers: [FOREGROUND], deletionTimestamp: '2026-01-01T00:00:00Z' }
+  graph.change(event('MODIFIED', 'o', waits).event)
+  woken()
+  graph.askBlocking('s', 'uid-o')
+  t.strictSame(woken(), ['a', 'b'])
+  graph.change(event('DELETED', 'a', blocking('o')).event)
+  t.strictSame(woken(), ['o'])
+  graph.askBlocking('s', 'uid-o')
+  t.strictSame(woken(), [])
+  graph.change(event('MODIFIED', 'b', ownedBy('o')).event)
+  t.notOk(graph.isHeldUp('s', 'uid-o'), 'nobody blocks it, itself included')
+  t.ok(graph.hasDependents('s', 'uid-o'))
   t.end()
 })
