@@ -242,6 +242,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/auth/aggregation.ts', 'MOST_WORK', count],
     ['src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts', 'MOST_WORK', count],
   ],
+  'finalizers, kinds and failures that a Namespace under deletion tells; finalizers of one object that it looks at': [
+    ['src/controllers/namespace/conditions.ts', 'MAX_TOLD', count],
+    ['src/controllers/namespace/conditions.ts', 'MAX_FINALIZERS', count],
+  ],
   'rules of LimitRanges times containers': [['src/apiserver/admission/limitRanger.ts', 'MOST_WORK', count]],
   'Pods that a stricter Pod Security label of their Namespace is compared with': [
     ['src/apiserver/admission/podSecurity/podSecurity.ts', 'MAX_PODS', count],

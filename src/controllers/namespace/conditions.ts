@@ -21,8 +21,43 @@ export interface ContentReport {
   /** One message for each resource whose objects could not be listed or deleted. */
   contentFailures: readonly string[]
   remaining: readonly { resource: GroupVersionResource; count: number }[]
-  /** How many of the remaining objects wait for each finalizer. */
-  finalizers: ReadonlyMap<string, number>
+  finalizers: FinalizerCounts
+}
+
+/** Of a namespace's conditions: each of its objects may have finalizers, or be of a kind, of which no other has heard. */
+const MAX_TOLD = 100
+/** Finalizers of one object that are looked at. */
+const MAX_FINALIZERS = 20
+
+/** How many of the remaining objects wait for each finalizer; of as many as are told. */
+export class FinalizerCounts {
+  readonly #counts = new Map<string, number>()
+  #hasMore = false
+
+  note(finalizers: readonly string[]): void {
+    if (finalizers.length > MAX_FINALIZERS) this.#hasMore = true
+    for (const name of finalizers.slice(0, MAX_FINALIZERS)) {
+      const count = this.#counts.get(name)
+      if (count === undefined && this.#counts.size >= MAX_TOLD) this.#hasMore = true
+      else this.#counts.set(name, (count ?? 0) + 1)
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#counts.size === 0
+  }
+
+  toString(): string {
+    const told = [...this.#counts].map(([name, count]) => `${name} in ${count} resource instances`).sort()
+    return [...told, ...(this.#hasMore ? ['and others'] : [])].join(', ')
+  }
+}
+
+/** In their order; of more than are told, how many those are. */
+function listed(texts: readonly string[]): string {
+  const more = texts.length - MAX_TOLD
+  const told = texts.toSorted().slice(0, MAX_TOLD)
+  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
 
 /** Nothing remains, and that is known for sure. */
@@ -33,10 +68,7 @@ export function isEmpty(report: ContentReport): boolean {
 export function conditionsOf(report: ContentReport): NamespaceCondition[] {
   const { discoveryFailures, contentFailures, remaining, finalizers } = report
   const groups = discoveryFailures.map(f => (f.version ? `${f.group}/${f.version}` : f.group)).sort()
-  const counts = remaining
-    .map(r => `${r.resource.resource}.${r.resource.group} has ${r.count} resource instances`)
-    .sort()
-  const waits = [...finalizers].map(([name, count]) => `${name} in ${count} resource instances`).sort()
+  const counts = remaining.map(r => `${r.resource.resource}.${r.resource.group} has ${r.count} resource instances`)
   return [
     condition('NamespaceDeletionDiscoveryFailure', {
       yes: groups.length > 0 && [
@@ -52,18 +84,18 @@ export function conditionsOf(report: ContentReport): NamespaceCondition[] {
     condition('NamespaceDeletionContentFailure', {
       yes: contentFailures.length > 0 && [
         'ContentDeletionFailed',
-        `Failed to delete all resource types, ${contentFailures.length} remaining: ${[...contentFailures].sort().join(', ')}`,
+        `Failed to delete all resource types, ${contentFailures.length} remaining: ${listed(contentFailures)}`,
       ],
       no: ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization'],
     }),
     condition('NamespaceContentRemaining', {
-      yes: counts.length > 0 && ['SomeResourcesRemain', `Some resources are remaining: ${counts.join(', ')}`],
+      yes: counts.length > 0 && ['SomeResourcesRemain', `Some resources are remaining: ${listed(counts)}`],
       no: ['ContentRemoved', 'All content successfully removed'],
     }),
     condition('NamespaceFinalizersRemaining', {
-      yes: waits.length > 0 && [
+      yes: !finalizers.isEmpty && [
         'SomeFinalizersRemain',
-        `Some content in the namespace has finalizers remaining: ${waits.join(', ')}`,
+        `Some content in the namespace has finalizers remaining: ${finalizers}`,
       ],
       no: ['ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
     }),

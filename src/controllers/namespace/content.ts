@@ -5,36 +5,38 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { toldOf } from '../../apimachinery/messageOf.ts'
-import { groupResourceName, type ObjectMeta } from '../../apimachinery/object.ts'
+import { groupResourceName } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { DiscoveryError, type DiscoveryFailure } from '../../client/discoveryError.ts'
 import { listAll } from '../../client/listWatch.ts'
-import type { ContentReport } from './conditions.ts'
+import type { Work } from '../../program/workTurns.ts'
+import { type ContentReport, FinalizerCounts } from './conditions.ts'
 
 /** Requests in flight for one namespace. */
 const CONCURRENCY = 8
 const PAGE = 500
 
+export interface Effort {
+  signal: AbortSignal
+  /** In whose slices of the loop's time it is done: there may be thousands of kinds, and most have nothing here. */
+  work: Work
+}
+
 export async function deleteContent(
   client: SpaceClient,
   namespace: string,
-  signal: AbortSignal,
+  { signal, work }: Effort,
 ): Promise<ContentReport> {
   const { resources, failures } = await discoverAll(client)
   const contentFailures: string[] = []
   const remaining: { resource: DiscoveredResource; count: number }[] = []
-  const finalizers = new Map<string, number>()
+  const finalizers = new FinalizerCounts()
   const kinds = resources.filter(r => r.namespaced && r.verbs.includes('delete') && r.verbs.includes('list'))
   const empty = async (resource: DiscoveredResource): Promise<void> => {
     try {
-      const left = await deleteAllOf(client, resource, namespace, signal)
-      if (left.length === 0) return
-      remaining.push({ resource, count: left.length })
-      for (const object of left) {
-        for (const finalizer of object.finalizers ?? []) {
-          finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
-        }
-      }
+      if (work.due) await work.rest()
+      const count = await deleteAllOf(client, resource, namespace, { signal, finalizers })
+      if (count > 0) remaining.push({ resource, count })
     } catch (error) {
       // a resource that went away since discovery (its CRD was deleted) took its objects along
       if (isStatusError(error, 'NotFound')) return
@@ -57,11 +59,19 @@ export async function deleteContent(
   return { discoveryFailures: failures, contentFailures, remaining, finalizers }
 }
 
-/** What is still there after every object was asked to go. */
-async function deleteAllOf(client: SpaceClient, resource: DiscoveredResource, namespace: string, signal: AbortSignal) {
-  const items = await metadataOf(client, resource, namespace)
-  const present = items.filter(({ deletionTimestamp }) => deletionTimestamp === undefined)
-  await forEach(present, CONCURRENCY, signal, async ({ name = '', uid }) => {
+/** How many are still there after every object was asked to go; `finalizers` hears what those wait for. */
+async function deleteAllOf(
+  client: SpaceClient,
+  resource: DiscoveredResource,
+  namespace: string,
+  { signal, finalizers }: { signal: AbortSignal; finalizers: FinalizerCounts },
+): Promise<number> {
+  const all = { namespace, limit: PAGE }
+  const { items } = await listAll(client, resource, all, ({ metadata: { name = '', uid, deletionTimestamp } }) =>
+    deletionTimestamp === undefined ? { name, uid } : undefined,
+  )
+  const present = items.filter(item => item !== undefined)
+  await forEach(present, CONCURRENCY, signal, async ({ name, uid }) => {
     try {
       const preconditions = uid === undefined ? {} : { preconditions: { uid } }
       await client.delete(resource, { namespace, name }, { propagationPolicy: 'Background', ...preconditions })
@@ -70,21 +80,9 @@ async function deleteAllOf(client: SpaceClient, resource: DiscoveredResource, na
       if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
     }
   })
-  if (items.length === 0) return items
-  return await metadataOf(client, resource, namespace)
-}
-
-/** Of everything that is there. A page is read in a turn of the loop, and no whole objects are held. */
-async function metadataOf(
-  client: SpaceClient,
-  resource: DiscoveredResource,
-  namespace: string,
-): Promise<{ [field in 'name' | 'uid' | 'deletionTimestamp' | 'finalizers']: ObjectMeta[field] | undefined }[]> {
-  const { items } = await listAll(client, resource, { namespace, limit: PAGE }, ({ metadata }) => {
-    const { name, uid, deletionTimestamp, finalizers } = metadata
-    return { name, uid, deletionTimestamp, finalizers }
-  })
-  return items
+  if (items.length === 0) return 0
+  const left = await listAll(client, resource, all, ({ metadata }) => finalizers.note(metadata.finalizers ?? []))
+  return left.items.length
 }
 
 async function discoverAll(

@@ -14,7 +14,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { conditionsOf, isEmpty, statusWith } from './conditions.ts'
 import { deleteContent } from './content.ts'
@@ -40,8 +40,10 @@ const FINALIZER = 'kubernetes'
 export class NamespaceReconciler {
   readonly #client: Client
   readonly #clock: Clock
+  readonly #turns: WorkTurns
 
   constructor(options: NamespaceControllerOptions) {
+    this.#turns = options.turns ?? new WorkTurns()
     this.#client = options.client
     this.#clock = options.clock ?? systemClock
   }
@@ -50,7 +52,7 @@ export class NamespaceReconciler {
     const client = this.#client.in(key.space)
     const namespace = await unlessGone(client.get(NAMESPACES, { name: key.name }))
     if (!namespace || !isTerminating(namespace)) return {}
-    const report = await deleteContent(client, key.name, signal)
+    const report = await deleteContent(client, key.name, { signal, work: this.#turns.begin({ owner: key.space }) })
     const empty = isEmpty(report)
     const status = statusWith(namespace, conditionsOf(report), new Date(this.#clock.now()))
     try {

@@ -1,4 +1,5 @@
 /** More spaces, objects and Events than one ought to have. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Attack, attack } from '../attack.ts'
 import { crowd } from '../ground.ts'
 
@@ -53,6 +54,29 @@ export const spaces: readonly Attack[] = [
       )
     },
     keepsMb: 120,
+  }),
+  attack('namespace-finalizers', {
+    does: 'a namespace of 10,000 objects with 20 finalizers each that nobody else has, deleted again and again',
+    prepare: async ({ alice, space, size }) => {
+      await alice.must({ path: `${space.prefix}/api/v1/namespaces`, body: { metadata: { name: 'held' } } })
+      await crowd(size(10_000, 30), 32, i => {
+        const finalizers = Array.from({ length: 20 }, (_, k) => `example.com/x${i}-${k}`)
+        const path = `${space.prefix}/api/v1/namespaces/held/configmaps`
+        return alice.must({ path, body: { metadata: { name: `held-${i}`, finalizers } } })
+      })
+    },
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/api/v1/namespaces/held`
+      await alice.send({ method: 'DELETE', path })
+      const type = 'application/merge-patch+json'
+      // each change of the namespace has it looked at again
+      await crowd(size(40, 2), 1, async i => {
+        const body = { metadata: { labels: { a: `v${i}` } } }
+        await alice.send({ method: 'PATCH', path, type, body })
+        await pause(size(100, 1))
+      })
+    },
+    keepsMb: 100,
   }),
   attack('namespaces', {
     does: 'namespaces with objects, deleted at once',

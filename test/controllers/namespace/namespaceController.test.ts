@@ -78,6 +78,22 @@ t.test('it waits for finalizers of others, says so, and looks again', async t =>
   await until(() => server.names('s', namespaces).length === 0, 'the namespace goes')
 })
 
+t.test('of many finalizers that nobody else has a hundred are told', async t => {
+  const server = new FakeServer()
+  await make(server, namespaces, 'n')
+  const names = (object: number, count: number) => Array.from({ length: count }, (_, i) => `e.com/x${object}-${i}`)
+  for (let i = 0; i < 30; i++) await make(server, configmaps, `held${i}`, { namespace: 'n', finalizers: names(i, 30) })
+  await start(t, server)
+  await server.in('s').delete(namespaces, { name: 'n' })
+  await until(() => server.requests.some(r => r.startsWith('update s namespaces')), 'the status is written')
+  await settle()
+  const told = conditions(await server.in('s').get(namespaces, { name: 'n' }))
+  t.match(told.NamespaceContentRemaining, /configmaps\. has 30 resource instances$/)
+  const { NamespaceFinalizersRemaining: waits = '' } = told
+  t.equal(waits.split(' in 1 resource instances, ').length, 101)
+  t.match(waits, /, and others$/)
+})
+
 t.test('what is not known is not gone: failed discovery and failed lists keep the namespace', async t => {
   const cases: Record<string, { break(server: FakeServer): void; condition: string; says: RegExp }> = {
     'discovery without a group': {
