@@ -197,6 +197,10 @@ class JournaledStore implements Store {
     return this.#view.list(range, options)
   }
 
+  slices(range: Range, options: ListOptions = {}): AsyncIterable<Page> {
+    return this.#view.slices(range, options)
+  }
+
   async write(write: Write): Promise<WriteResult> {
     const queued = this.#compareAndQueue(write)
     await queued.batch?.done.promise

@@ -1,7 +1,7 @@
 /**
  * Reads at an older revision: the current index, with the changes since then undone.
  */
-import { compareKeys, keyText } from './keys.ts'
+import { compareKeys, keyText, rangeHolds } from './keys.ts'
 import type { ObjectIndex } from './objectIndex.ts'
 import type { Key, ListOptions, Page, Range, Stored, StoreEvent } from './store.ts'
 
@@ -13,6 +13,20 @@ export class Undo {
   add(event: StoreEvent): void {
     const id = keyText(event.key)
     if (!this.#was.has(id)) this.#was.set(id, { key: event.key, stored: event.previous })
+  }
+
+  get isEmpty(): boolean {
+    return this.#was.size === 0
+  }
+
+  /** What of it was changed behind `after` and no further than `through`. */
+  between(after: Key | undefined, through: Key | undefined): Undo {
+    const some = new Undo()
+    for (const [id, change] of this.#was) {
+      const isAhead = after === undefined || compareKeys(change.key, after) > 0
+      if (isAhead && (through === undefined || compareKeys(change.key, through) <= 0)) some.#was.set(id, change)
+    }
+    return some
   }
 
   /** The changed keys behind `after`, in key order. */
@@ -79,6 +93,53 @@ export function stretchesAt(
     if (page.more) return { items, more: true, remaining: undefined }
     if (through === undefined) return { items, more: false, remaining: 0 }
     from = through
+  }
+}
+
+/** A list that is read in slices while others write: what they change ahead of it is undone. */
+export class SlicedRead {
+  readonly #index: ObjectIndex
+  readonly #range: Range
+  readonly #undo: Undo
+  readonly #uncounted: boolean
+  #after: Key | undefined
+  #left: number
+
+  /** `undo` leads back from this very instant; from then on the read is to be {@link told} of each change. */
+  constructor(index: ObjectIndex, undo: Undo, range: Range, { after, limit, uncounted }: ListOptions) {
+    this.#index = index
+    this.#undo = undo
+    this.#range = range
+    this.#after = after
+    this.#left = limit ?? Number.POSITIVE_INFINITY
+    this.#uncounted = uncounted ?? false
+  }
+
+  told(event: StoreEvent): void {
+    const { key } = event
+    const isAhead = this.#after === undefined || compareKeys(key, this.#after) > 0
+    if (isAhead && rangeHolds(this.#range, key)) this.#undo.add(event)
+  }
+
+  /** At most so many objects; it is the last one where it counts what is left, or there is no more. */
+  next(most: number): Omit<Page, 'revision'> & { isLast: boolean } {
+    const isLast = this.#left <= most
+    const after = this.#after
+    const limit = Math.min(this.#left, most)
+    const page =
+      isLast || this.#undo.isEmpty
+        ? listAt(this.#index, this.#undo, this.#range, {
+            limit,
+            uncounted: this.#uncounted || !isLast,
+            ...(after && { after }),
+          })
+        : stretchesAt(this.#index, (behind, through) => this.#undo.between(behind, through), this.#range, {
+            after,
+            limit,
+          })
+    this.#left -= page.items.length
+    this.#after = page.items.at(-1)?.key ?? after
+    return { ...page, isLast: isLast || !page.more }
   }
 }
 

@@ -164,6 +164,12 @@ export interface Store {
   /** @throws StorageError `Compacted`, or `Future` when `at` is greater than the newest revision */
   list(range: Range, options?: ListOptions): Promise<Page>
 
+  /**
+   * The same, some hundred objects at a time: all of one revision, whatever is written while it is read, and however long that takes.
+   * The last page tells what a list does; those before it have `more`, and count nothing.
+   */
+  slices(range: Range, options?: ListOptions): AsyncIterable<Page>
+
   /** Count of objects in a range, without reading them. */
   count(range: Range): Promise<number>
 

@@ -1,8 +1,9 @@
 /** Pages of an older revision: what was written since is undone where the page is, and not with each page anew. */
+import fc from 'fast-check'
 import t from 'tap'
 import { compareKeys } from '../../src/storage/keys.ts'
 import { ObjectIndex } from '../../src/storage/objectIndex.ts'
-import { listAt, stretchesAt, Undo } from '../../src/storage/pastReads.ts'
+import { listAt, SlicedRead, stretchesAt, Undo } from '../../src/storage/pastReads.ts'
 import type { Key, Stored, StoreEvent } from '../../src/storage/store.ts'
 import { key } from './support.ts'
 
@@ -47,4 +48,60 @@ t.test('a snapshot in pages undoes each change once or twice, however many pages
     before.map(({ revision }) => revision),
   )
   t.ok(undone < 3 * MANY, `${undone} were undone`)
+})
+
+t.test('a list that is read in slices shows where it began, whatever changes between them', t => {
+  const change = fc.record({ at: fc.nat(40), isDeletion: fc.boolean() })
+  const options = fc.record({
+    after: fc.option(fc.nat(40).map(named), { nil: undefined }),
+    limit: fc.option(fc.nat(45), { nil: undefined }),
+    uncounted: fc.boolean(),
+  })
+  const most = fc.integer({ min: 1, max: 9 })
+  const runs = fc.property(
+    fc.array(change),
+    fc.array(fc.array(change), { minLength: 1 }),
+    options,
+    most,
+    (first, turns, asked, most) => {
+      const index = new ObjectIndex()
+      let revision = 0
+      const make = ({ at, isDeletion }: { at: number; isDeletion: boolean }): StoreEvent | undefined => {
+        const of = named(at)
+        const previous = index.get(of)
+        if (isDeletion && previous === undefined) return undefined
+        const version = stored(of, ++revision)
+        if (isDeletion) index.delete(of)
+        else index.put(version)
+        return { type: isDeletion ? 'delete' : 'put', key: of, revision, stored: version, previous }
+      }
+      for (const one of first) make(one)
+      const { after, limit, uncounted } = asked
+      const given = { uncounted, ...(after && { after }), ...(limit !== undefined && { limit }) }
+      const wanted = listAt(index, new Undo(), {}, given)
+      const read = new SlicedRead(index, new Undo(), {}, given)
+      const items: Stored[] = []
+      for (let i = 0; ; i++) {
+        const slice = read.next(most)
+        items.push(...slice.items)
+        if (slice.isLast) {
+          t.strictSame(
+            { more: slice.more, remaining: slice.remaining },
+            { more: wanted.more, remaining: wanted.remaining },
+          )
+          break
+        }
+        for (const one of turns[i % turns.length]!) {
+          const event = make(one)
+          if (event) read.told(event)
+        }
+      }
+      t.strictSame(
+        items.map(item => item.revision),
+        wanted.items.map(item => item.revision),
+      )
+    },
+  )
+  fc.assert(runs, { numRuns: 500 })
+  t.end()
 })

@@ -10,6 +10,7 @@ import { compareKeys } from '../../storage/keys.ts'
 import {
   isStorageError,
   type Key,
+  type ListOptions,
   type Page,
   type Range,
   type Revision,
@@ -65,13 +66,24 @@ export interface WatchQuery {
   derived?: DerivedParts | undefined
 }
 
-interface PageOptions {
+interface Place {
   at: Revision | undefined
   after: Key | undefined
 }
 
-/** Objects asked of the store at once for a page that selects. */
-const SCAN_PAGE = 500
+interface PageOptions extends Place {
+  limit?: number | undefined
+  uncounted?: boolean
+}
+
+interface PagesOptions extends Place {
+  wanted: number
+  selects: boolean
+  /** Shared objects are merged into them. */
+  merges: boolean
+  work: Work
+}
+
 /** Objects looked at before the clock is. */
 const LOOKED_AT = 16
 /** Objects that are taken in a row where none is looked at: a page of what clients usually ask for has fewer. */
@@ -117,7 +129,6 @@ export class Reader {
     const work = query.work ?? this.#turns.begin({ owner: query.space })
     const range = rangeOf(type, query)
     const start = this.#startOf(query)
-    let { after } = start
     const wanted = query.limit && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
     // The store cannot narrow a range of all spaces to one namespace: that selects, too.
     const { sight } = selection
@@ -126,22 +137,16 @@ export class Reader {
     let items: Stored[] = []
     const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
     let shared: readonly string[] | undefined = layer === undefined ? [] : undefined
-    for (;;) {
-      // With a selection nobody knows how many must be looked at for a page: many at a time, whatever is still wanted.
-      const scans = selects && Number.isFinite(wanted)
-      const limit = scans ? SCAN_PAGE : Math.max(1, wanted - items.length)
-      // Many lists that come together would each take theirs in the same turn.
-      if (limit > TAKEN && work.due) await work.rest()
-      // Only a page without a selection says how many are left.
-      const page = await this.#page(range, { at: start.at, after, limit, uncounted: selects })
+    for await (const page of this.#pages(range, { ...start, wanted, selects, merges: layer !== undefined, work })) {
       const at = page.revision
-      shared ??= await this.#sharedNames(layer!, type, { space: query.space, selection, after, at })
+      shared ??= await this.#sharedNames(layer!, type, { space: query.space, selection, after: start.after, at })
       const { entries, rest } = mergeShared(page.items, shared, {
         keyOf: name => keyOf(query.space, type, layer!.namespace ?? '', name),
         isLastPage: !page.more,
       })
       shared = rest
-      const chosen = entries.length > limit && !scans ? entries.slice(0, limit) : entries
+      const room = wanted - items.length
+      const chosen = entries.length > room && !selects ? entries.slice(0, room) : entries
       const found = layer ? await this.#made(chosen, layer, type, { space: query.space, at }) : page.items
       const views = prepareViews(found, type)
       if (views) await views
@@ -160,18 +165,44 @@ export class Reader {
         if (taken % inARow === 0 && work.due) await work.rest()
       }
       const left = entries.length - taken
-      after = found[taken - 1]?.key
-      if (left === 0 && (!page.more || after === undefined)) return { items, revision: at }
-      start.at = at
-      if (items.length >= wanted) {
-        const result: ListResult = { items, revision: at, continue: encodeContinue({ at, after: after! }) }
-        if (!selects && page.remaining !== undefined) {
-          const own = { ...range, ...(layer?.namespace !== undefined && { namespace: layer.namespace }) }
-          const hidden = await this.#hidden(rest, own, at)
-          result.remaining = left + page.remaining + rest.length - hidden
-        }
-        return result
+      const last = found[taken - 1]?.key
+      if (left === 0 && (!page.more || last === undefined)) return { items, revision: at }
+      if (items.length < wanted) continue
+      const result: ListResult = { items, revision: at, continue: encodeContinue({ at, after: last! }) }
+      if (!selects && page.remaining !== undefined) {
+        const own = { ...range, ...(layer?.namespace !== undefined && { namespace: layer.namespace }) }
+        const hidden = await this.#hidden(rest, own, at)
+        result.remaining = left + page.remaining + rest.length - hidden
       }
+      return result
+    }
+    throw new Error('the store ended a list without a last page')
+  }
+
+  /**
+   * What is looked at for a list, of one revision. With a selection nobody knows how many that will be, and only one without says
+   * how many are left; where shared objects are merged into a page, nobody knows how many the store's part of it has.
+   */
+  async *#pages(
+    range: Range,
+    { at, after, wanted, selects, merges, work }: PagesOptions,
+  ): AsyncGenerator<Page, void, void> {
+    const isShort = wanted <= TAKEN || (merges && Number.isFinite(wanted))
+    if (isShort && !selects) {
+      yield await this.#page(range, { at, after, limit: wanted })
+      return
+    }
+    // Many lists that come together would each take theirs in the same turn.
+    if (work.due) await work.rest()
+    const limit = selects ? undefined : wanted
+    const slices = this.#store.slices(range, optionsOf({ at, after, limit, uncounted: selects }))
+    try {
+      for await (const slice of slices) {
+        yield slice
+        if (work.due) await work.rest()
+      }
+    } catch (error) {
+      throw this.#readError(error, at)
     }
   }
 
@@ -313,7 +344,7 @@ export class Reader {
     return count
   }
 
-  #startOf(query: ListQuery): { at: number | undefined; after: Key | undefined } {
+  #startOf(query: ListQuery): Place {
     if (!query.continue) return { at: revisionOfList(query, this.#store.revision), after: undefined }
     const { resourceVersion: rv = '' } = query
     if (rv !== '' && rv !== '0') {
@@ -326,18 +357,8 @@ export class Reader {
     return token
   }
 
-  #page(
-    range: Range,
-    { at, after, limit, uncounted }: PageOptions & { limit: number; uncounted?: boolean },
-  ): Promise<Page> {
-    return this.#reading(at, () =>
-      this.#store.list(range, {
-        ...(at !== undefined && { at }),
-        ...(after && { after }),
-        ...(Number.isFinite(limit) && { limit }),
-        ...(uncounted && { uncounted }),
-      }),
-    )
+  #page(range: Range, options: PageOptions): Promise<Page> {
+    return this.#reading(options.at, () => this.#store.list(range, optionsOf(options)))
   }
 
   /** `at`: the revision that is read; absent: the newest. @throws StatusError Expired, Timeout (it lies in the future) */
@@ -345,14 +366,26 @@ export class Reader {
     try {
       return await read()
     } catch (error) {
-      if (isStorageError(error, 'Compacted')) {
-        throw new StatusError('Expired', `The resourceVersion for the provided list is too old.`, undefined, {
-          cause: error,
-        })
-      }
-      if (isStorageError(error, 'Future')) throw tooLarge(at ?? 0, this.#store.revision)
-      throw error
+      throw this.#readError(error, at)
     }
+  }
+
+  #readError(error: unknown, at: Revision | undefined): unknown {
+    if (isStorageError(error, 'Compacted')) {
+      return new StatusError('Expired', `The resourceVersion for the provided list is too old.`, undefined, {
+        cause: error,
+      })
+    }
+    return isStorageError(error, 'Future') ? tooLarge(at ?? 0, this.#store.revision) : error
+  }
+}
+
+function optionsOf({ at, after, limit, uncounted }: PageOptions): ListOptions {
+  return {
+    ...(at !== undefined && { at }),
+    ...(after && { after }),
+    ...(limit !== undefined && Number.isFinite(limit) && { limit }),
+    ...(uncounted && { uncounted }),
   }
 }
 

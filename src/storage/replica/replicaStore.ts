@@ -125,6 +125,10 @@ class ReplicaStore implements Store {
     return this.#view.list(range, options)
   }
 
+  slices(range: Range, options: ListOptions = {}): AsyncIterable<Page> {
+    return this.#view.slices(range, options)
+  }
+
   watch(range: Range, options: WatchOptions): AsyncIterable<readonly StoreEvent[]> {
     return this.#view.watch(range, options)
   }

@@ -142,10 +142,12 @@ t.test('so does a page for which much has to be looked at', async t => {
   for (const name of ['y', 'z']) await put(name, { labels: { a: 'b' } })
   const { revision } = store
   let looks = 0
-  const list = store.list.bind(store)
-  store.list = async (range, options) => {
-    if (++looks === 2) await Promise.all([remove('z'), put('x', { labels: { a: 'b' } })])
-    return await list(range, options)
+  const slices = store.slices.bind(store)
+  store.slices = async function* (range, options) {
+    for await (const slice of slices(range, options)) {
+      if (++looks === 2) await Promise.all([remove('z'), put('x', { labels: { a: 'b' } })])
+      yield slice
+    }
   }
   const page = await reader.list(type, { space: SPACE, namespace: 'n', selection: selecting(type, 'a=b'), limit: 5 })
   t.ok(looks > 2)

@@ -60,10 +60,31 @@ t.test('others have their turn, and the list is one revision all the same', asyn
   let deleted = 0
   everyTurn(() => void store.update(keyOf(type, 'n', `c${10 * deleted++}`), () => ({ type: 'delete' })))
   const { items, revision } = await reader.list(type, { space: SPACE, selection: some({ labelSelector: 'app=some' }) })
-  everyTurn(() => {})
   t.ok(deleted > 0)
   t.ok(items.every(item => item.revision <= revision))
   t.equal(items.length, COUNT / 10, 'what was deleted meanwhile was there at its revision')
+  const left = await store.count({ space: SPACE, group: '', resource: 'configmaps' })
+  const all = await reader.list(type, { space: SPACE })
+  everyTurn(() => {})
+  t.ok(all.items.every(item => item.revision <= all.revision))
+  t.ok(
+    all.items.length <= left &&
+      all.items.length > (await store.count({ space: SPACE, group: '', resource: 'configmaps' })),
+  )
+})
+
+t.test('a bounded list of many tells how many are left', async t => {
+  const { reader, type, everyTurn, store, keyOf } = await world(t)
+  let deleted = COUNT
+  everyTurn(() => void store.update(keyOf(type, 'n', `c${--deleted}`), () => ({ type: 'delete' })))
+  const page = await reader.list(type, { space: SPACE, limit: 600 })
+  everyTurn(() => {})
+  t.equal(page.items.length, 600)
+  t.equal(page.remaining, COUNT - 600)
+  const next = await reader.list(type, { space: SPACE, limit: 600, continue: page.continue })
+  t.equal(next.items.length, COUNT - 600)
+  t.equal(next.revision, page.revision)
+  t.notOk(next.continue)
 })
 
 t.test('a long list of everything leaves turns to others, a page does not wait for one', async t => {
@@ -81,11 +102,15 @@ t.test('many long lists that come together take their objects one after the othe
   const turns: (() => void)[] = []
   const work = new WorkTurns({ sliceMs: 5, clock: () => nowMs, later: turn => turns.push(turn) })
   let begun = 0
-  const list = store.list.bind(store)
-  store.list = (...of) => {
-    begun++
-    nowMs += 3
-    return list(...of)
+  const slices = store.slices.bind(store)
+  store.slices = (...of) => {
+    const read = slices(...of)[Symbol.asyncIterator]()
+    const next = () => {
+      begun++
+      nowMs += 3
+      return read.next()
+    }
+    return { [Symbol.asyncIterator]: () => ({ next }) }
   }
   const reader = new Reader({ store, parsed, turns: work })
   const lists = Promise.all(Array.from({ length: 20 }, () => reader.list(type, { space: SPACE })))

@@ -1,11 +1,26 @@
 /** Lists: order, ranges, pages, the past. */
 import { compareKeys } from '../../../src/storage/keys.ts'
-import type { Range, Store } from '../../../src/storage/store.ts'
+import type { Key, ListOptions, Page, Range, Store } from '../../../src/storage/store.ts'
 import { create, del, key, put, rangesAround, textOf } from '../support.ts'
 import type { Case } from './case.ts'
 
 const names = async (store: Store, range: Range, options = {}) =>
   (await store.list(range, options)).items.map(item => item.key.name)
+
+/** Reads a list in slices; `meanwhile` is awaited behind the first. */
+async function sliced(
+  store: Store,
+  range: Range,
+  options: ListOptions = {},
+  meanwhile?: () => Promise<unknown>,
+): Promise<Page[]> {
+  const pages: Page[] = []
+  for await (const page of store.slices(range, options)) if (pages.push(page) === 1) await meanwhile?.()
+  return pages
+}
+
+const numbered = (count: number): Key[] =>
+  Array.from({ length: count }, (_, i) => key(`n${String(i).padStart(5, '0')}`))
 
 /** Keys that differ in every part, so that a part that is forgotten shows. */
 const grid = ['s1', 's2', 's10'].flatMap(space =>
@@ -103,6 +118,93 @@ export const listCases: Case[] = [
       t.match(await store.list({}, { at, limit: 1, after: key('b') }), { more: true, remaining: 1 })
       t.match(await store.list({}, { limit: 3, uncounted: true }), { more: true })
       t.match(await store.list({}, { limit: 4, uncounted: true }), { more: false })
+    },
+  },
+  {
+    name: 'slices are the list: every range shape, limits, places to begin, the past',
+    async run(t, open) {
+      const { store } = await open()
+      const at = await create(store, ...grid)
+      await store.update(grid[0]!, () => del())
+      await store.update(grid[40]!, () => put('changed'))
+      for (const range of rangesAround(grid[1]!))
+        for (const options of [
+          {},
+          { at },
+          { limit: 5 },
+          { limit: 5, uncounted: true },
+          { after: grid[1]! },
+          { limit: 2, after: grid[1]!, at },
+        ])
+          t.strictSame(await sliced(store, range, options), [await store.list(range, options)], JSON.stringify(range))
+      await t.rejects(sliced(store, {}, { at: store.revision + 1 }), { code: 'Future' })
+      await t.rejects(sliced(store, { group: '' }), TypeError)
+    },
+  },
+  {
+    name: 'slices show one revision, whatever is written meanwhile',
+    async run(t, open) {
+      const { store } = await open({ maxHistoryEventsInMemory: 10 })
+      const all = numbered(2500)
+      await create(store, ...all)
+      const before = await store.list({})
+      let turn = 0
+      const change = async (): Promise<void> => {
+        turn++
+        // some far behind, some where the reader is, some ahead
+        await Promise.all(
+          all
+            .filter((_, i) => i % 7 === 0)
+            .map(each => store.update(each, () => (turn % 2 === 0 ? put('back') : del()))),
+        )
+        await Promise.all(all.filter((_, i) => i % 7 === 1).map(each => store.update(each, () => put(`turn ${turn}`))))
+        await create(store, ...all.filter((_, i) => i % 5 === 0).map(({ name }) => key(`${name}-${turn}`)))
+        await store.compact(store.revision)
+      }
+      const items: Page['items'] = []
+      let pages = 0
+      for await (const page of store.slices({})) {
+        pages++
+        items.push(...page.items)
+        t.equal(page.revision, before.revision)
+        t.match(page, items.length < all.length ? { more: true } : { more: false, remaining: 0 })
+        await change()
+      }
+      t.ok(pages > 2, `${pages} slices`)
+      t.strictSame(items.map(textOf), before.items.map(textOf))
+      const [first, ...others] = await sliced(store, {}, { limit: 2000 }, change)
+      t.ok(others.length > 0)
+      t.match(others.at(-1), { more: true, revision: first!.revision })
+      const later = await store.list({})
+      t.not(first!.revision, later.revision)
+    },
+  },
+  {
+    name: 'a bounded list in slices counts what is left at its revision',
+    async run(t, open) {
+      const { store } = await open()
+      const all = numbered(2500)
+      const at = await create(store, ...all)
+      const pages = await sliced(store, {}, { limit: 2000 }, () =>
+        store.writeMany(all.slice(1500).map((each, i) => ({ key: each, mutation: del(), expect: 1501 + i }))),
+      )
+      t.strictSame(
+        pages.flatMap(({ items }) => items.map(({ revision }) => revision)),
+        Array.from({ length: 2000 }, (_, i) => i + 1),
+      )
+      t.match(pages.at(-1), { more: true, remaining: 500, revision: at })
+      t.equal(await store.count({}), 1500)
+    },
+  },
+  {
+    name: 'slices end with a store that closes',
+    async run(t, open) {
+      const { store } = await open()
+      await create(store, ...numbered(2000))
+      await t.rejects(
+        sliced(store, {}, {}, () => store.close()),
+        { code: 'Closed' },
+      )
     },
   },
   {

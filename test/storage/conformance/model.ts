@@ -1,7 +1,7 @@
 /** Random runs of operations against the naive store. */
 import fc from 'fast-check'
 import { compareKeys } from '../../../src/storage/keys.ts'
-import type { Key, Mutation, Store } from '../../../src/storage/store.ts'
+import type { Key, Mutation, Page, Store } from '../../../src/storage/store.ts'
 import { del, Model, put, rangesAround, readWatch, seen, textOf, updated } from '../support.ts'
 import type { Case } from './case.ts'
 
@@ -135,6 +135,14 @@ async function step(store: Store, model: Model, op: Exclude<Op, { op: 'reopen' }
       })
       equal(uncounted.items.map(textOf), page.items.map(textOf))
       equal(uncounted.more, page.remaining !== 0)
+      const slices: Page[] = []
+      for await (const slice of store.slices(range, {
+        at,
+        ...(limit !== undefined && { limit }),
+        ...(after && { after }),
+      }))
+        slices.push(slice)
+      equal(slices, [page])
       equal(await store.count(range), model.stateAt(model.revision, range).length)
       return
     }
