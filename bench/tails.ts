@@ -3,7 +3,8 @@
  * [--server-cores 0,1] [--generator-cores 2,3] [--profiles DIR]`.
  *
  * A server with so many ConfigMaps of a kilobyte is asked for one thing after the other. Printed are how long each took, and the
- * processor time of the longest turn of its loop meanwhile, and of one in a hundred. `--profiles` writes a processor profile of each.
+ * processor time of the longest turn of its loop meanwhile, and of one in a hundred. `--profiles` writes a processor profile of each, which
+ * says when that turn was (`longestTurn`, in the profile's microseconds).
  */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -92,15 +93,15 @@ class Bench {
     return told
   }
 
-  /** Until so many events of a watch have come. */
-  async watch(path: string, events: number): Promise<void> {
+  /** Until so many events of a watch have come, or the one that is the last. */
+  async watch(path: string, events: number, last?: string): Promise<void> {
     const { host, port } = this.server.endpoint
     const asking = request({ host, port, path, agent: this.#agent }).end()
     const [answer] = await once(asking, 'response')
     let lines = 0
     for await (const piece of answer as AsyncIterable<Buffer>) {
       for (const byte of piece) if (byte === 10) lines++
-      if (lines >= events) break
+      if (lines >= events || (last !== undefined && piece.includes(last))) break
     }
     asking.destroy()
   }
@@ -164,8 +165,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     prepare: bench => bench.create('namespace', DELETED),
     async run(bench) {
       const path = '/api/v1/namespaces/namespace'
-      await bench.ask({ method: 'DELETE', path })
-      await bench.watch(`/api/v1/namespaces?watch=1&fieldSelector=metadata.name%3Dnamespace`, 1)
+      const { text } = await bench.ask({ method: 'DELETE', path })
+      const { resourceVersion } = JSON.parse(text).metadata
+      const query = `watch=1&fieldSelector=metadata.name%3Dnamespace&resourceVersion=${resourceVersion}`
+      await bench.watch(`/api/v1/namespaces?${query}`, Number.POSITIVE_INFINITY, '"type":"DELETED"')
     },
   },
 }
@@ -177,9 +180,9 @@ async function measured(bench: Bench, name: string, { prepare, run }: Row): Prom
   const begun = performance.now()
   await run(bench)
   const ms = performance.now() - begun
-  const { longest, p99 } = await bench.inspector.stopTurns()
+  const { longest, p99, from, to } = await bench.inspector.stopTurns()
   if (flags.profiles !== undefined) {
-    const profile = await bench.inspector.stopProfile()
+    const profile = { ...(await bench.inspector.stopProfile()), longestTurn: { from, to } }
     writeFileSync(join(flags.profiles, `${name.replace(/\W+/g, '-')}.cpuprofile`), JSON.stringify(profile))
   }
   return `${name.padEnd(28)} ${ms.toFixed(0).padStart(7)} ms   ${longest.toFixed(1).padStart(6)} ms   ${p99.toFixed(1).padStart(6)} ms`

@@ -12,6 +12,9 @@ export interface Memory {
 export interface Turns {
   p99: number
   longest: number
+  /** When the longest was, in microseconds of a profile's clock. */
+  from: number
+  to: number
 }
 
 interface Reply {
@@ -68,10 +71,10 @@ export class Inspector {
   }
 
   /** As devtools read it. */
-  async stopProfile(): Promise<unknown> {
+  async stopProfile(): Promise<object> {
     const { profile } = await this.#call('Profiler.stop')
     await this.#call('Profiler.disable')
-    return profile
+    return profile as object
   }
 
   close(): void {
@@ -101,16 +104,22 @@ function measureTurns(): () => Turns {
     const { user, system } = process.threadCpuUsage()
     return (user + system) / 1000
   }
+  const clockUs = (): number => Number(process.hrtime.bigint() / 1000n)
   const turns: number[] = []
   let last = usedMs()
+  let before = clockUs()
+  const longest = { longest: 0, from: before, to: before }
   const timer = setInterval(() => {
     const now = usedMs()
+    const at = clockUs()
     turns.push(now - last)
+    if (now - last > longest.longest) Object.assign(longest, { longest: now - last, from: before, to: at })
     last = now
+    before = at
   }, everyMs)
   return () => {
     clearInterval(timer)
     turns.sort((a, b) => a - b)
-    return { p99: turns[Math.floor(turns.length * 0.99)] ?? 0, longest: turns.at(-1) ?? 0 }
+    return { ...longest, p99: turns[Math.floor(turns.length * 0.99)] ?? 0 }
   }
 }

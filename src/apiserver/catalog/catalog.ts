@@ -3,6 +3,7 @@
  * prepared them. Loaded once per process and shared by all spaces; nobody may change what it returns.
  */
 import type { CatalogFile, CatalogResource, DescriptionsFile, SchemaNode } from '../../../openapi/catalogFormat.ts'
+import { parseHarmless } from '../../apimachinery/jsonParse.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { ONE_VALUE, type Schema, STRUCT_FACTS, STRUCT_NAME } from '../../apimachinery/schema.ts'
 import { readGenerated } from '../../program/dataFiles.ts'
@@ -62,7 +63,7 @@ function markOpenFields(schema: Schema): void {
 
 function parsed(read: (name: string) => string, name: string): unknown {
   try {
-    return JSON.parse(read(name))
+    return parseHarmless(read(name))
   } catch (cause) {
     throw new Error(`cannot read openapi/generated/${name}: run "node openapi/derive.ts" to write it`, { cause })
   }

@@ -16,6 +16,8 @@ import { warningHeaders } from './warningHeaders.ts'
 /** Longer answers are written block by block. */
 const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
 const CACHE_CONTROL = 'no-cache, private'
+/** Items by which the length of a long list is estimated. */
+const LOOKED_AT = 1024
 
 export interface Pieces {
   /** Some at a time; may be made as they are asked for. */
@@ -105,7 +107,7 @@ function begun(
       : { 'Content-Length': length }
   const kept = keptHeaders(exchange.reply)
   raw.writeHead(code, { ...kept, ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
-  return compressed ? services.compression.sink(raw, length ?? bytesIn(items)) : plainSink(raw)
+  return compressed ? services.compression.sink(raw, length ?? aboutBytesIn(items)) : plainSink(raw)
 }
 
 export function lengthOf(pieces: readonly Buffer[]): number {
@@ -114,10 +116,12 @@ export function lengthOf(pieces: readonly Buffer[]): number {
   return length
 }
 
-function bytesIn(items: readonly Stored[]): number {
+/** By the first ones: to look at each of a hundred thousand takes ten milliseconds. */
+function aboutBytesIn(items: readonly Stored[]): number {
+  const looked = Math.min(items.length, LOOKED_AT)
   let length = 0
-  for (const { bytes } of items) length += bytes.length
-  return length
+  for (let i = 0; i < looked; i++) length += items[i]!.bytes.length
+  return looked === 0 ? 0 : (length / looked) * items.length
 }
 
 /** What stands in every answer, for those that do not go through Fastify. */

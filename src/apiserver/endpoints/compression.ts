@@ -64,7 +64,7 @@ export class Compression {
     return !this.#isOff && acceptsGzip(request) && !this.#seats.isCrowded
   }
 
-  /** Compresses what is written to it, `bytes` in all, on its way to `out`. */
+  /** Compresses what is written to it, about so many `bytes` in all, on its way to `out`. */
   sink(out: Writable, bytes: number): BlockSink {
     const gone = new AbortController()
     out.once('close', () => gone.abort())

@@ -73,11 +73,16 @@ export async function deleteCollectionEndpoint(services: Services, exchange: Exc
   for (let i = 0; i < list.items.length; i += DELETED_AT_ONCE) {
     // Whoever leaves wants no more of it: what is deleted till then is deleted.
     if (i > 0) await work.rest()
-    const outcomes = await Promise.allSettled(
-      list.items
-        .slice(i, i + DELETED_AT_ONCE)
-        .map(({ key }) => deleteObject(services.deps, context, exchange.type, key, options)),
-    )
+    const deletions: Promise<unknown>[] = []
+    for (const { key } of list.items.slice(i, i + DELETED_AT_ONCE)) {
+      deletions.push(deleteObject(services.deps, context, exchange.type, key, options))
+      // looked at below: it must not count as unhandled until then
+      deletions.at(-1)!.catch(() => {})
+      // as far as it goes without waiting
+      await new Promise<void>(resolve => process.nextTick(resolve))
+      if (work.due) await work.rest()
+    }
+    const outcomes = await Promise.allSettled(deletions)
     failure ??= outcomes.find(isFailure)
   }
   if (failure) throw failure.reason

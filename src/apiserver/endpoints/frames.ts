@@ -4,6 +4,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import { RecentlyOf } from '../../apimachinery/recentlyOf.ts'
 import type { Stored } from '../../storage/store.ts'
 
 export type FrameType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -25,6 +26,20 @@ const LATELY_ENTRIES = 4096
 /** Of what is shorter the length is not kept: it is soon made again. */
 const LONG_BYTES = 4096
 
+/** What watchers share is asked for by all of them soon after one another. Of the newest versions, and as much again. */
+const RECENT = 4096
+const RECENT_BYTES = 16 * 1024 * 1024
+/** Of versions. */
+const LENGTHS = 16_384
+
+interface Shared {
+  readonly form: string
+  readonly bytes: Buffer
+  readonly before: Shared | undefined
+}
+
+const bytesOf = ({ bytes }: Shared): number => bytes.length
+
 interface Made {
   readonly form: string
   readonly bytes: Buffer
@@ -36,10 +51,10 @@ interface Length {
 }
 
 export class FrameCache {
-  /** By version of an object and then by form; entries live as long as the version does in memory. */
-  readonly #frames = new WeakMap<Stored, Map<string, Buffer>>()
-  /** Of the long, in the form that was last asked for; entries live as long as the version does in memory. */
-  readonly #lengths = new WeakMap<Stored, Length>()
+  /** By version of an object: its newest form, and those before it. */
+  readonly #frames = new RecentlyOf<Stored, Shared>({ entries: RECENT, weight: RECENT_BYTES, of: bytesOf })
+  /** Of the long, in the form that was last asked for. */
+  readonly #lengths = new RecentlyOf<Stored, Length>({ entries: LENGTHS, weight: LENGTHS, of: () => 0 })
   readonly #lately = new BoundedCache<Stored, Made>({
     entries: LATELY_ENTRIES,
     weight: { limit: LATELY_BYTES, of: ({ bytes }, stored) => bytes.length + stored.bytes.length },
@@ -52,16 +67,11 @@ export class FrameCache {
 
   /** Any other bytes that follow from a version of an object. */
   shared(stored: Stored, form: string, make: () => Buffer): Buffer {
-    let forms = this.#frames.get(stored)
-    if (forms === undefined) {
-      forms = new Map()
-      this.#frames.set(stored, forms)
-    }
-    let bytes = forms.get(form)
-    if (bytes === undefined) {
-      bytes = make()
-      forms.set(form, bytes)
-    }
+    const known = this.known(stored, form)
+    if (known) return known
+    const bytes = make()
+    // asked again: what is made may have shared another form of it
+    this.#frames.set(stored, { form, bytes, before: this.#frames.get(stored) })
     return bytes
   }
 
@@ -87,7 +97,9 @@ export class FrameCache {
 
   /** What `shared` keeps, if it does. */
   known(stored: Stored, form: string): Buffer | undefined {
-    return this.#frames.get(stored)?.get(form)
+    let one = this.#frames.get(stored)
+    while (one !== undefined && one.form !== form) one = one.before
+    return one?.bytes
   }
 }
 

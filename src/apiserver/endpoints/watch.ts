@@ -97,7 +97,6 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
       : undefined
   const whole = wantsInitial && present ? await wholeItems(services, exchange.type, present, work) : present
   const initial = wantsInitial && whole ? await (sight?.shownAll(whole, work) ?? whole) : undefined
-  const known = present?.items.map(({ key }) => key.name) ?? []
   const seconds = intOption(query, 'timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
   return {
     selection,
@@ -106,8 +105,12 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
     after: initial ? initial.revision : revision === 0 ? reader.revision : revision,
     bookmarks,
     timeoutMs: Math.min(Math.max(seconds, 1) * 1000, 2 ** 31 - 1),
-    ...(sight && present && { seen: sight.follow(known, present.revision, selection) }),
+    ...(sight && present && { seen: sight.follow(namesOf(present), present.revision, selection) }),
   }
+}
+
+function namesOf({ items }: ListResult): string[] {
+  return items.map(({ key }) => key.name)
 }
 
 function checkInitialEvents(sendInitial: string | null, match: string | null): void {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { mistakableKeyIn } from '../../../src/apimachinery/jsonParse.ts'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { readGenerated } from '../../../src/program/dataFiles.ts'
 
 const catalog = loadCatalog()
 
@@ -19,6 +21,10 @@ function at(schema: Schema | undefined, ...path: string[]): Schema {
   if (node === undefined) throw new Error(`no schema at ${path.join('.')}`)
   return node
 }
+
+t.test('what is read without a look at its keys has none that V8 mistakes', async t => {
+  for (const name of ['catalog.json', 'descriptions.json']) t.equal(mistakableKeyIn(readGenerated(name)), undefined)
+})
 
 t.test('a built-in kind is described as kubectl users know it', async t => {
   t.match(type('deployments', 'apps', 'v1'), {
