@@ -4,7 +4,7 @@
  * time and memory of the server, for a copy; an edit, a new object, an edit of another space meanwhile; a restart; and the deletion.
  *
  * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`:
- * what the processor did while the copies were made, for devtools. `--only copies`: no further than that. `--tree DIR`: another clone's server.
+ * what the processor did while the copies were made, `--allocations FILE`: what was allocated, for devtools. `--only copies`: no further than that. `--tree DIR`: another clone's server.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,6 +24,7 @@ const { values: flags } = parseArgs({
     streams: { type: 'string' },
     core: { type: 'string' },
     profile: { type: 'string' },
+    allocations: { type: 'string' },
     only: { type: 'string' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
   },
@@ -241,6 +242,7 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
   let other: Neighbour | undefined
   const made = await measured(bench, async () => {
     if (flags.profile) await inspector.startProfile()
+    if (flags.allocations) await inspector.startAllocations()
     // not before: what waits for quiet would wait for it
     other = new Neighbour(bench, theirs, neighbour)
     await bench.place(WORKLOAD, 'bench')
@@ -248,6 +250,7 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
     await other.stop()
   })
   if (flags.profile) await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
+  if (flags.allocations) await writeFile(flags.allocations, JSON.stringify(await inspector.stopAllocations()))
   const after = await inspector.memory()
   tell(`${CLUSTERS} x ${OBJECTS} copies, the last`, ms(made.wallMs))
   tell(

@@ -77,6 +77,18 @@ export class Inspector {
     return profile as object
   }
 
+  /** From now on what is allocated is counted by who does, also what is collected since. */
+  async startAllocations(): Promise<void> {
+    const all = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
+    await this.#call('HeapProfiler.startSampling', { samplingInterval: 16_384, ...all })
+  }
+
+  /** As devtools read it. */
+  async stopAllocations(): Promise<unknown> {
+    const { profile } = await this.#call('HeapProfiler.stopSampling')
+    return profile
+  }
+
   close(): void {
     this.#socket.terminate()
   }
