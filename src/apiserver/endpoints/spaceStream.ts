@@ -11,7 +11,6 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { HEARS_LIVE, type LiveQuestion } from '../../apimachinery/liveObjects.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
-import { sizeOf, writeText } from '../../storage/sharedStored.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
@@ -19,6 +18,7 @@ import type { DerivedParts } from '../registry/derivedParts.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { StoreEpochs } from '../registry/storeEpochs.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
+import { EventLines } from './eventLines.ts'
 import { type FrameSink, writeEach } from './streamWriter.ts'
 
 const BOOKMARK_INTERVAL_MS = 60_000
@@ -149,13 +149,14 @@ export async function runSpaceStream(
     tellWhenCaughtUp()
   }
   const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
+  const lines = new EventLines(deps.forms, plan.known)
   try {
     ended = deps.reading?.(plan.space, user, { protocols: plan.protocols, send: plan.takesQuestions ? ask : undefined })
     if (plan.asksProtocol) protocol = agreedProtocol(plan.protocols)
     // it is to know at once in which life it goes on
     if (plan.after !== undefined && !(await sink.write([bookmark(plan.after)]))) return
     for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
-      if (!(await writeEach(sink, events, ({ type, stored }) => eventLine(deps, type, stored, plan.known)))) return
+      if (!(await writeEach(sink, events, ({ type, stored }) => lines.of(type, stored)))) return
       if (synced && !(await sink.write([bookmark(revision, true)]))) return
       tellWhenCaughtUp()
     }
@@ -169,24 +170,6 @@ export async function runSpaceStream(
     clearTimeout(lifetime)
     sink.end()
   }
-}
-
-const LINE_END = '}\n'
-
-function eventLine(deps: SpaceStreamDeps, type: ChangeType, stored: Stored, known = 0): Buffer {
-  const { space, group, resource, namespace, name } = stored.key
-  const { version, as } = deps.forms.told(stored)
-  const head = { type, space, group, version, resource, namespace, name, revision: stored.revision }
-  // What is written after the snapshot has a later revision; what is deleted is told whole.
-  if (stored.revision <= known && type === 'ADDED') return Buffer.from(`${JSON.stringify(head)}\n`)
-  const begin = `${JSON.stringify(head).slice(0, -1)},"object":`
-  const at = Buffer.byteLength(begin)
-  const end = at + sizeOf(as)
-  const line = Buffer.allocUnsafe(end + LINE_END.length)
-  line.write(begin)
-  writeText(as, line, at)
-  line.write(LINE_END, end)
-  return line
 }
 
 /** Not an event of the space: it has no place in the order. */

@@ -1,5 +1,6 @@
 /** Writes frames to a chunked response with back-pressure, and ends it cleanly from either side. */
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { Turns } from './writeTurns.ts'
 
@@ -17,13 +18,13 @@ const WAITING_LIMIT_BYTES = 64 * 1024
 const CHUNK_BYTES = 64 * 1024
 
 export interface SinkOptions {
-  /** Nobody else is sent the same frames: nothing that is made of one has to be kept for others. */
+  /** Nobody else is sent the same frames: those that wait leave as one chunk. */
   isAlone?: boolean
 }
 
 /** Frames that come before the response's turn to write leave together. Its headers have left. */
 export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = false }: SinkOptions = {}): FrameSink {
-  const out = bodyOf(raw, isAlone ? madeChunk : chunkOf)
+  const out = isAlone ? joinedBodyOf(raw) : bodyOf(raw)
   const waiting: Buffer[] = []
   let waitingBytes = 0
   let scheduled = false
@@ -97,14 +98,35 @@ interface Body {
  * event becomes a chunk once, and goes to all sockets as it is.
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-7.1
  */
-function bodyOf(raw: ServerResponse, toChunk: (frame: Buffer) => readonly Buffer[]): Body {
+function bodyOf(raw: ServerResponse): Body {
+  const { out, isChunked } = wayOf(raw)
+  return {
+    ...bodyOver(raw, out),
+    // As a chunk, nothing would be the end.
+    framed: frame => (frame.length === 0 ? [] : isChunked ? chunkOf(frame) : [frame]),
+  }
+}
+
+/** The same of frames that nobody else is sent: they are copied once, into the chunk in which they leave. */
+function joinedBodyOf(raw: ServerResponse): Body {
+  const { out, isChunked } = wayOf(raw)
+  const body = bodyOver(raw, out)
+  return {
+    ...body,
+    framed: frame => (frame.length === 0 ? [] : [frame]),
+    write: pieces => body.write(isChunked && pieces.length > 0 ? joinedChunk(pieces) : pieces),
+  }
+}
+
+function wayOf(raw: ServerResponse): { out: ServerResponse | Socket; isChunked: boolean } {
   const { socket } = raw
   // HTTP/1.0 has no chunks
   const isChunked = socket !== null && raw.chunkedEncoding
-  const out = isChunked ? socket : raw
+  return { out: isChunked ? socket : raw, isChunked }
+}
+
+function bodyOver(raw: ServerResponse, out: ServerResponse | Socket): Omit<Body, 'framed'> {
   return {
-    // As a chunk, nothing would be the end.
-    framed: frame => (frame.length === 0 ? [] : isChunked ? toChunk(frame) : [frame]),
     write(pieces) {
       if (pieces.length > 1) out.cork()
       for (const piece of pieces) out.write(piece)
@@ -139,6 +161,20 @@ function madeChunk(bytes: Buffer): readonly Buffer[] {
   const length = Buffer.from(`${bytes.length.toString(16)}\r\n`)
   if (bytes.length > COPIED_BYTES) return [length, bytes, END_OF_CHUNK]
   return [Buffer.concat([length, bytes, END_OF_CHUNK])]
+}
+
+/** One piece is not copied where it is large. */
+function joinedChunk(pieces: readonly Buffer[]): readonly Buffer[] {
+  const [first] = pieces
+  if (first === undefined || pieces.length === 1) return first ? madeChunk(first) : []
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  const head = `${length.toString(16)}\r\n`
+  const chunk = Buffer.allocUnsafe(head.length + length + END_OF_CHUNK.length)
+  let at = chunk.write(head, 'latin1')
+  for (const piece of pieces) at += piece.copy(chunk, at)
+  END_OF_CHUNK.copy(chunk, at)
+  return [chunk]
 }
 
 const END_OF_CHUNK = Buffer.from('\r\n')
