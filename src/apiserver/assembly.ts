@@ -69,6 +69,7 @@ import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
 import { StoreEpochs } from './registry/storeEpochs.ts'
 import { StreamForms } from './registry/streamForms.ts'
+import { uidMaker } from './registry/uids.ts'
 import { CarryBoard } from './server/carryMetrics.ts'
 import { DEFAULT_IN_FLIGHT, InFlight, UNREAD } from './server/inFlight.ts'
 import { RequestWork } from './server/requestWork.ts'
@@ -278,7 +279,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     admission: [...admission.steps, definitions.admission],
     shared,
     clock,
-    uuid: randomUUID,
+    uuid: uidMaker(),
     random: Math.random,
     turns: work,
     annotateSpace: options.spaces,

@@ -189,6 +189,38 @@ export interface SharedCreation {
   readonly fieldManager?: string
 }
 
+/** What was made of one of them. */
+export interface SharedMade {
+  readonly uid: string
+  readonly resourceVersion: string
+  /** One that says the same, but for which one it is and when it was made: shared by those that do, and never to be changed. */
+  readonly like: Readonly<KubeObject>
+}
+
+/** It is to be written alone; `first`: of what nobody has written so before, and nobody else has a say in. */
+export type Unshared = 'first' | undefined
+
+/** One of many objects that are deleted at a time, in the version that is known; what depends on it goes after it. */
+export interface SharedDeletion {
+  readonly space: string
+  readonly resource: GroupVersionResource
+  /** `''` for a cluster-scoped one. */
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
+/**
+ * One of many objects that are there and are changed at a time, as one that said the same was before with `said` as its
+ * {@link WriteOptions.sharedFrom}.
+ */
+export interface SharedUpdate extends SharedDeletion {
+  readonly said: Readonly<KubeObject>
+  /** Default: that of the client. */
+  readonly fieldManager?: string
+}
+
 /** An API server with many spaces. */
 export interface Client {
   /** `space` is an id or a path; `*` lists and watches across all spaces. */
@@ -199,8 +231,12 @@ export interface Client {
    */
   stream(options: StreamOptions): AsyncIterable<StreamBatch>
   /**
-   * What is made, at its index, and nobody changes; absent is what is to be made alone, or said by that why it cannot be. Nobody can
+   * What is made, at its index; other is what is to be made alone, or said by that why it cannot be. Nobody can
    * delay it who has a say in one of the spaces. Absent: there is no such way.
    */
-  createShared?(creations: readonly SharedCreation[]): Promise<readonly (KubeObject | undefined)[]>
+  createShared?(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | Unshared)[]>
+  /** The same of what is there. */
+  updateShared?(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | Unshared)[]>
+  /** Whether each is gone; what is not is to be deleted alone, or said by that why it cannot be. Absent: there is no such way. */
+  deleteShared?(deletions: readonly SharedDeletion[]): Promise<readonly boolean[]>
 }

@@ -39,15 +39,24 @@ export class FairQueue<T extends object> {
     owner.add(item, lane)
   }
 
-  /** Takes the next one that still waits, and says in whose turn; those for which `waits` is false are passed over. */
-  take(waits: (item: T) => boolean): { item: T; lane: Lane } | undefined {
-    for (let owner = this.#turns.take(); owner; owner = this.#turns.take()) {
-      const taken = owner.take(waits)
+  /**
+   * Takes the next one that still waits, and says in whose turn; those for which `waits` is false are passed over. `isOut`: whose
+   * turn it is not now; they keep their place as well as they can.
+   */
+  take(waits: (item: T) => boolean, isOut: (owner: string) => boolean = never): { item: T; lane: Lane } | undefined {
+    const out: Owner<T>[] = []
+    let taken: { item: T; lane: Lane } | undefined
+    for (let owner = this.#turns.take(); owner && !taken; owner = taken ? undefined : this.#turns.take()) {
+      if (isOut(owner.name)) {
+        out.push(owner)
+        continue
+      }
+      taken = owner.take(waits)
       if (owner.isEmpty) this.#owners.delete(owner.name)
       else this.#turns.add(owner)
-      if (taken) return taken
     }
-    return undefined
+    for (const owner of out) this.#turns.add(owner)
+    return taken
   }
 
   /** Owners of which something waits. */
@@ -60,6 +69,8 @@ export class FairQueue<T extends object> {
     this.#turns.clear()
   }
 }
+
+const never = (): boolean => false
 
 class Owner<T extends object> {
   readonly name: string

@@ -39,7 +39,14 @@ export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileRes
 export interface Together<K, P> {
   /** As many at a time. */
   readonly most: number
-  /** What is to be done about a key, if that is of this sort; changes nothing. `undefined`: it is worked on alone. */
+  /**
+   * So many times that are under way at most. Whoever has some among them waits for those with more: then as many as can be go
+   * together next.
+   */
+  readonly atOnce: number
+  /** Whether a key may be of this sort: those that are wait where there is no room. */
+  concerns(key: K): boolean
+  /** What is to be done about such a key, if it is of this sort; changes nothing. `undefined`: it is worked on alone. */
   prepare(key: K): P | undefined
   /**
    * Does it, in the turn in which it was prepared; for each, at its index, whether it is done: what is not, is worked on alone.
@@ -78,7 +85,7 @@ export interface WorkQueueOptions<K> {
 }
 
 export interface RunOptions<K, P> {
-  /** Keys worked on at the same time. Default 4. */
+  /** Keys worked on at the same time, beside those that are done together. Default 4. */
   concurrency?: number
   together?: Together<K, P> | undefined
   /** Ends the run; running reconciles are told by their own signal, which is this one. */
@@ -106,8 +113,10 @@ interface Worker<K> {
 
 /** Keys of which much can be done together, as they are begun. */
 interface Bundles<K> {
-  /** Whether the key is now one of them. */
-  take(entry: Entry<K>): boolean
+  /** Whether some may be begun now. */
+  readonly hasRoom: boolean
+  /** Whether the key is now one of them, or held until it can be, as others of the same owner are. */
+  take(entry: Entry<K>, owner: string): boolean
   /** No more come in this turn. */
   begin(): void
 }
@@ -160,6 +169,11 @@ export class WorkQueue<K = string> {
   readonly #waiting: FairQueue<Entry<K>>
   #queued = 0
   #running = 0
+  /** Of those that run, what is done together. */
+  #bundled = 0
+  /** By owner, the next one that is to be done with others of theirs, while there is no room for that; it counts as running. */
+  readonly #standing = new Map<string, Entry<K>>()
+  readonly #stands = (owner: string): boolean => this.#standing.has(owner)
   /** Slow reconciles by party, and the keys that wait for them to end. */
   readonly #slow = new Map<string, { running: number; waiting: FairQueue<Entry<K>> }>()
   #slowRunning = 0
@@ -347,13 +361,29 @@ export class WorkQueue<K = string> {
   }
 
   #begin(worker: Worker<K>): void {
-    while (this.#running - this.#slowRunning < worker.concurrency) {
-      if (this.#queued > 0 && this.#beginning.due) {
+    const { bundles, concurrency } = worker
+    while (this.#running - this.#bundled - this.#slowRunning < concurrency) {
+      if ((this.#queued > 0 || this.#standing.size > 0) && this.#beginning.due) {
         void this.#rest()
         return
       }
-      const taken = this.#waiting.take(isQueued)
-      if (!taken) return
+      const next = this.#next(bundles)
+      if (!next) return
+      const { item: entry, lane } = next
+      if (!bundles?.take(entry, lane.owner)) void this.#work(entry, worker.reconcile, worker.signal)
+    }
+  }
+
+  #next(bundles: Bundles<K> | undefined): { readonly item: Entry<K>; readonly lane: Lane } | undefined {
+    if (bundles?.hasRoom) {
+      for (const [owner, item] of this.#standing) {
+        this.#standing.delete(owner)
+        return { item, lane: { owner } }
+      }
+    }
+    for (;;) {
+      const taken = this.#waiting.take(isQueued, this.#stands)
+      if (!taken) return undefined
       const { item: entry, lane } = taken
       const slow = this.#party && this.#slow.get(this.#party(entry.key))
       if (slow !== undefined && slow.running >= SLOW_LIMIT) {
@@ -364,27 +394,58 @@ export class WorkQueue<K = string> {
       this.#queued--
       entry.running = true
       this.#running++
-      if (!worker.bundles?.take(entry)) void this.#work(entry, worker.reconcile, worker.signal)
+      return taken
     }
   }
 
   #bundles<P>(together: Together<K, P>, reconcile: Reconcile<K>, signal: AbortSignal): Bundles<K> {
+    const { most, atOnce } = together
     let entries: Entry<K>[] = []
     let prepared: P[] = []
+    let underway = 0
+    /** Whose are among those, how often. */
+    const owners = new Map<string, number>()
+    let ownersOfNext = new Set<string>()
+    const count = (names: Iterable<string>, more: 1 | -1): void => {
+      for (const owner of names) {
+        const now = (owners.get(owner) ?? 0) + more
+        if (now > 0) owners.set(owner, now)
+        else owners.delete(owner)
+      }
+    }
     const begin = (): void => {
       if (entries.length === 0) return
-      const all = prepared
-      void this.#workTogether(entries, () => together.work(all), { reconcile, signal })
+      const [begun, all, of] = [entries, prepared, ownersOfNext]
       entries = []
       prepared = []
+      ownersOfNext = new Set()
+      underway++
+      count(of, 1)
+      const over = (): void => {
+        underway--
+        count(of, -1)
+      }
+      void this.#workTogether(begun, () => together.work(all), { reconcile, signal, over })
     }
     return {
-      take: entry => {
+      get hasRoom() {
+        return underway < atOnce
+      },
+      take: (entry, owner) => {
+        if (!together.concerns(entry.key)) return false
+        if (underway >= atOnce) {
+          // who has little to do does not wait for those who have much
+          if (!owners.has(owner)) return false
+          this.#standing.set(owner, entry)
+          return true
+        }
         const one = together.prepare(entry.key)
         if (one === undefined) return false
+        this.#bundled++
+        ownersOfNext.add(owner)
         entries.push(entry)
         prepared.push(one)
-        if (entries.length >= together.most) begin()
+        if (entries.length >= most) begin()
         return true
       },
       begin,
@@ -395,21 +456,24 @@ export class WorkQueue<K = string> {
   async #workTogether(
     entries: readonly Entry<K>[],
     work: () => Promise<readonly boolean[]>,
-    { reconcile, signal }: { reconcile: Reconcile<K>; signal: AbortSignal },
+    { reconcile, signal, over }: { reconcile: Reconcile<K>; signal: AbortSignal; over: () => void },
   ): Promise<void> {
     const guard = this.#guard
     const ids = guard ? entries.map(({ id }) => id) : []
     const tickets = guard?.beginMany?.(ids) ?? ids.map(id => guard!.begin(id))
-    let done: readonly boolean[] = []
+    let isDone: readonly boolean[] = []
     try {
-      done = await work()
+      isDone = await work()
     } catch (error) {
       // each alone says what is wrong with it
       this.#logger.debug({ err: error }, 'what was begun together is done one by one')
     }
+    over()
+    this.#bundled -= entries.length
     for (const ticket of tickets) guard?.end(ticket, false)
-    for (const [i, entry] of entries.entries()) {
-      if (!done[i]) {
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!
+      if (!isDone[i]) {
         void this.#work(entry, reconcile, signal)
         continue
       }
@@ -531,6 +595,8 @@ export class WorkQueue<K = string> {
 
   #stop(): void {
     this.#stopped = true
+    this.#running -= this.#standing.size
+    this.#standing.clear()
     for (const entry of this.#entries.values()) {
       entry.cancelRetry?.()
       entry.later?.cancel()

@@ -293,7 +293,8 @@ class JournaledStore implements Store {
     const revision = this.#lastQueued + 1
     this.#packing.consider()
     const mayShare = mutation.text?.own !== undefined || previous instanceof SharedStored
-    const alike = mayShare ? this.#texts.alike(key) : undefined
+    const text = mutation.text instanceof AlikeText ? mutation.text : undefined
+    const alike = mayShare ? this.#texts.alike(key, text?.form) : undefined
     const place = { key: previous === undefined ? this.#index.ownKey(key, alike?.name) : key, revision }
     const shared = mayShare ? this.#shared(place, mutation, previous, alike) : undefined
     const stored = shared ?? this.#own(place, mutation, previous)

@@ -31,12 +31,18 @@ export interface Named {
 export class SharedTexts {
   readonly #joined = new JoinedTexts()
   readonly #named = new Map<string, Named>()
+  /** The same by their forms. */
+  readonly #registered = new WeakMap<TextForm, Named>()
   readonly #rests = new Map<string, readonly string[]>()
+  /** What was looked up there last, as it was given and as it is kept. */
+  #lastRest: readonly [given: readonly string[], kept: readonly string[]] | undefined
   #vain = 0
 
-  /** Who has this name already and shares a text, to be given to the others below. */
-  alike(key: Key): Named | undefined {
-    return this.#named.size === 0 ? undefined : this.#named.get(nameOf(key))
+  /** Who has this name already and shares a text, to be given to the others below. `form`: that of the text, where it is known. */
+  alike(key: Key, form?: TextForm): Named | undefined {
+    const known = form && this.#registered.get(form)
+    if (known || this.#named.size === 0) return known
+    return this.#named.get(nameOf(key))
   }
 
   /**
@@ -53,7 +59,7 @@ export class SharedTexts {
   said(place: Pick<Stored, 'key' | 'revision'>, text: AlikeText, named: Named | undefined): SharedStored {
     const { form } = text
     // the last object of it may have gone since
-    if (!named?.forms.includes(form)) this.#register(form, place.key)
+    if (named === undefined || this.#registered.get(form) !== named) this.#register(form, place.key)
     return this.#shared(form, text, place, text.own)
   }
 
@@ -82,6 +88,7 @@ export class SharedTexts {
     const named = this.#named.get(name)
     const place = named?.forms.indexOf(before.form) ?? -1
     if (place >= 0) named!.forms.splice(place, 1)
+    this.#registered.delete(before.form)
     if (named?.forms.length === 0) this.#named.delete(name)
   }
 
@@ -118,7 +125,8 @@ export class SharedTexts {
     const name = nameOf(key)
     const named = this.#named.get(name) ?? { name: key.name, forms: [], candidate: undefined }
     this.#named.set(name, named)
-    if (named.forms.push(form) > FORMS) named.forms.shift()
+    this.#registered.set(form, named)
+    if (named.forms.push(form) > FORMS) this.#registered.delete(named.forms.shift()!)
   }
 
   #shared(
@@ -137,9 +145,11 @@ export class SharedTexts {
   }
 
   #rest(rest: readonly string[]): readonly string[] {
+    if (this.#lastRest?.[0] === rest) return this.#lastRest[1]
     const id = rest.length === 1 ? rest[0]! : rest.join('\0')
-    const known = this.#rests.get(id)
-    if (known !== undefined) return known
+    const known = this.#rests.get(id) ?? rest
+    this.#lastRest = [rest, known]
+    if (known !== rest) return known
     if (this.#rests.size >= KEPT_RESTS) this.#rests.clear()
     this.#rests.set(id, rest)
     return rest

@@ -430,6 +430,8 @@ t.test('what can be done together is, the rest is worked on alone', async t => {
   const bundles: string[][] = []
   const together = {
     most: 3,
+    atOnce: 4,
+    concerns: (key: string) => key.startsWith('t'),
     prepare: (key: string) => (key.startsWith('t') ? key.toUpperCase() : undefined),
     work: async (keys: readonly string[]) => {
       bundles.push([...keys])
@@ -469,6 +471,8 @@ t.test('a key that changes while it is done together is worked on again, and end
   let works = 0
   const together = {
     most: 10,
+    atOnce: 4,
+    concerns: () => true,
     prepare: (key: string) => key,
     work: async (keys: readonly string[]) => {
       t.strictSame(begun.length - ended.length, keys.length, 'noted before anything is done')
@@ -489,3 +493,48 @@ t.test('a key that changes while it is done together is worked on again, and end
   stop.abort()
   await run
 })
+
+t.test(
+  'where as much is done together as may be, the next ones wait for each other, and not others for them',
+  async t => {
+    const queue = new WorkQueue<string>()
+    const stop = new AbortController()
+    const alone: string[] = []
+    const bundles: string[][] = []
+    const gates: (() => void)[] = []
+    const together = {
+      most: 2,
+      atOnce: 1,
+      concerns: (key: string) => key.startsWith('t'),
+      prepare: (key: string) => (key === 't-alone' ? undefined : key),
+      work: async (keys: readonly string[]) => {
+        bundles.push([...keys])
+        await new Promise<void>(resolve => gates.push(resolve))
+        return keys.map(() => true)
+      },
+    }
+    for (const key of ['t1', 'a', 't2', 'b', 't3', 'c']) queue.add(key)
+    const run = queue.run(async key => void alone.push(key), { signal: stop.signal, concurrency: 4, together })
+    await settle()
+    t.strictSame(bundles, [['t1', 't2']])
+    t.strictSame(alone, ['a', 'b'], 'what is before them')
+    for (const key of ['t4', 't-alone', 't5']) queue.add(key)
+    await settle()
+    t.equal(bundles.length, 1)
+    gates.shift()!()
+    await settle()
+    t.strictSame(bundles.slice(1), [['t3', 't4']], 'as many as can be')
+    t.strictSame(alone.slice(2), ['c'])
+    gates.shift()!()
+    await settle()
+    t.strictSame(alone.slice(3), ['t-alone'])
+    t.strictSame(bundles.slice(2), [['t5']])
+    queue.add('t6')
+    await settle()
+    t.equal(bundles.length, 3)
+    stop.abort()
+    gates.shift()!()
+    await run
+    t.equal(bundles.length, 3, 'what is held when the queue is stopped is not begun')
+  },
+)

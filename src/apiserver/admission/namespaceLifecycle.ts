@@ -16,7 +16,7 @@ const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
 export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }): Admission {
   return {
     stage: 'gate',
-    isSwift: true,
+    judgesPlaces: true,
     handles: (type, operation) =>
       operation === 'CREATE'
         ? type.namespaced

@@ -11,7 +11,7 @@ import type { SpaceTree } from '../spaces/tree.ts'
 export function spaceLifecycle(tree: SpaceTree, isMaker: (user: UserInfo) => boolean): Admission {
   return {
     stage: 'validate',
-    isSwift: true,
+    judgesPlaces: true,
     handles: (_type, operation) => operation === 'CREATE',
     reaches: ({ unstored, user }) => !unstored && !isMaker(user),
     admit({ context: { space }, type, object }) {

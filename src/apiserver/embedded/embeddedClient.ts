@@ -5,7 +5,7 @@
 import type { Client } from '../../client/client.ts'
 import { type EmbeddedDeps, EmbeddedSpace, spaceNotFound } from './embeddedSpace.ts'
 import { embeddedStream } from './embeddedStream.ts'
-import { createTogether } from './sharedCreations.ts'
+import { createTogether, deleteTogether, updateTogether } from './sharedWrites.ts'
 
 export function embeddedClient(deps: EmbeddedDeps): Client {
   const idOf = (space: string): string => {
@@ -18,5 +18,7 @@ export function embeddedClient(deps: EmbeddedDeps): Client {
     in: space => new EmbeddedSpace(deps, () => idOf(space)),
     stream: options => embeddedStream(deps, { ...options, space: idOf(options.space) }),
     createShared: creations => createTogether(deps, creations),
+    updateShared: updates => updateTogether(deps, updates),
+    deleteShared: deletions => deleteTogether(deps, deletions),
   }
 }

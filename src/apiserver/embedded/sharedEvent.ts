@@ -45,7 +45,8 @@ export class SharedEvent implements StreamEvent {
     return this.#stored.revision
   }
   get resource(): GroupVersionResource {
-    this.#resource ??= this.#resourceOf(this.#stored)
+    const { forms } = this.#services
+    this.#resource ??= this.#of === '*' ? forms.servedResource(this.#stored) : forms.resource(this.#stored)
     return this.#resource
   }
   get object(): KubeObject {
@@ -68,11 +69,5 @@ export class SharedEvent implements StreamEvent {
   }
   likeness(): Likeness | undefined {
     return this.#services.forms.likeness(this.#stored)
-  }
-
-  #resourceOf(stored: Stored): GroupVersionResource {
-    const { forms } = this.#services
-    const { group, resource } = stored.key
-    return { group, version: this.#of === '*' ? forms.servedVersion(stored) : forms.version(stored), resource }
   }
 }

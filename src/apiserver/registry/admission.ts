@@ -24,8 +24,11 @@ export interface Admission {
   reaches?(target: AdmissionTarget, type: ResourceType, operation: Operation): boolean
   /** Whether an update as it stands concerns the step: synchronous and cheap. Absent: every one does. */
   concerns?(request: Pick<AdmissionRequest, 'object' | 'old' | 'context'>): boolean
-  /** It changes nothing, and waits for nothing but the store's memory: many writes may wait for it together. */
-  readonly isSwift?: true
+  /**
+   * What it says of one creation it says of all of that kind in that place: it looks at space and namespace alone, changes nothing, and
+   * waits for nothing but the store's memory. So it is asked once for many.
+   */
+  readonly judgesPlaces?: true
   admit(request: AdmissionRequest): void | Promise<void>
 }
 /** What is known of a request before its object is. */

@@ -39,15 +39,23 @@ export class Creations {
     this.#creates = new CreatePreparation(preparation)
   }
 
-  /** `object` is in the version of `type`; it is taken over and changed. */
-  async create(context: WriteContext, type: ResourceType, namespace: string, object: KubeObject): Promise<Written> {
+  /** `object` is in the version of `type`; it is taken over and changed. `isShared`: those of other spaces will say the same. */
+  async create(
+    context: WriteContext,
+    type: ResourceType,
+    namespace: string,
+    object: KubeObject,
+    { isShared = false } = {},
+  ): Promise<Written> {
     refuseVersion(object)
     const { name, generateName: base } = object.metadata
     if (!name && typeof base === 'string' && base !== '')
       object.metadata.name = await this.#freeName(context.space, type, namespace, base)
     const working = withWork(context, workOf(this.#deps.turns, context, hasMoreValues(object, LARGE_VALUES)))
     if (working.work?.due) await working.work.rest()
-    const { text, outcome } = await this.#creates.prepare(working, type, namespace, object)
+    const { text: said, outcome } = await this.#creates.prepare(working, type, namespace, object)
+    const { uid } = object.metadata
+    const text = isShared && uid !== undefined ? { ...said, own: uid } : said
     const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
     const made = await this.put({ context, type, key, text, object, outcome })
     if ('created' in made) return made

@@ -26,6 +26,8 @@ export class Filling<S> {
   readonly #form: TextForm
   readonly #own: Word<S>
   readonly #rest: readonly Word<S>[]
+  /** What stood beside the uid in the last text. */
+  #last: readonly string[] | undefined
 
   /**
    * Learned of one text, and tried on an example: where a word stands in a gap by chance the two differ. `undefined` where the
@@ -64,14 +66,22 @@ export class Filling<S> {
   text(wordFor: (slot: S) => string, space: string): AlikeText | undefined {
     if (space.length !== NOWHERE.length) return undefined
     const own = filled(this.#own, wordFor)
-    if (own === undefined) return undefined
-    const rest: string[] = []
-    for (const word of this.#rest) {
-      const said = filled(word, wordFor)
+    const rest = this.#saidBeside(wordFor)
+    return own === undefined || rest === undefined ? undefined : new AlikeText(this.#form, { own, rest }, space)
+  }
+
+  /** Mostly what the last one said: what is written in the same second. */
+  #saidBeside(wordFor: (slot: S) => string): readonly string[] | undefined {
+    const last = this.#last
+    let rest: string[] | undefined = last ? undefined : []
+    for (let i = 0; i < this.#rest.length; i++) {
+      const said = filled(this.#rest[i]!, wordFor)
       if (said === undefined) return undefined
-      rest.push(said)
+      if (!rest && last![i] !== said) rest = last!.slice(0, i)
+      rest?.push(said)
     }
-    return new AlikeText(this.#form, { own, rest }, space)
+    if (rest) this.#last = rest
+    return this.#last
   }
 }
 

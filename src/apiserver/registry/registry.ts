@@ -7,14 +7,15 @@ import type { WriteContext } from './context.ts'
 import { Creations } from './creations.ts'
 import { Preparation, type RegistryDeps, type UpdateOptions } from './preparation.ts'
 import type { Provenance } from './provenance.ts'
-import { type SharedCreation, SharedCreations } from './sharedCreations.ts'
-import { SharedUpdates } from './sharedUpdates.ts'
+import { type SharedCreation, SharedCreations, type SharedlyMade, type Unshared } from './sharedCreations.ts'
+import { type SharedDeletion, SharedDeletions } from './sharedDeletions.ts'
+import { type SharedUpdate, SharedUpdates } from './sharedUpdates.ts'
 import { type Change, Updates } from './updates.ts'
 import type { Written } from './written.ts'
 
 export type { Admission, AdmissionRequest } from './admission.ts'
 
-export type { Change, RegistryDeps, SharedCreation, UpdateOptions, Written }
+export type { Change, RegistryDeps, SharedCreation, SharedDeletion, SharedlyMade, Unshared, UpdateOptions, Written }
 
 export class Registry {
   /** For operations that stand beside the registry (deletion). */
@@ -24,6 +25,7 @@ export class Registry {
   readonly #sharedCreations: SharedCreations
   readonly #updates: Updates
   readonly #sharedUpdates: SharedUpdates
+  readonly #sharedDeletions: SharedDeletions
 
   /** What of objects nobody said. Absent where nothing travels. */
   get provenance(): Provenance | undefined {
@@ -37,6 +39,7 @@ export class Registry {
     this.#sharedCreations = new SharedCreations(this.#preparation, this.#creations, deps)
     this.#updates = new Updates(this.#preparation, this.#creations, deps)
     this.#sharedUpdates = new SharedUpdates(this.#preparation, this.#updates, deps)
+    this.#sharedDeletions = new SharedDeletions(deps)
   }
 
   /** `input` is in the version of `type`; it is taken over and changed. */
@@ -62,9 +65,7 @@ export class Registry {
    * way ({@link createShared}), which does it or says why not: what is the first of its kind, what somebody else has a say in, what
    * is refused.
    */
-  createManyShared(
-    creations: readonly SharedCreation[],
-  ): Promise<readonly ((Written & { object: KubeObject }) | undefined)[]> {
+  createManyShared(creations: readonly SharedCreation[]): Promise<readonly (SharedlyMade | Unshared)[]> {
     return this.#sharedCreations.createMany(creations)
   }
 
@@ -91,5 +92,18 @@ export class Registry {
     replacement: { object: Readonly<KubeObject>; said: object },
   ): Promise<Written & { object?: KubeObject }> {
     return this.#sharedUpdates.update(context, type, place, replacement)
+  }
+
+  /** The same of many at a time, with one wait for the disk: absent is what has to go its own way ({@link updateShared}). */
+  updateManyShared(updates: readonly SharedUpdate[]): Promise<readonly (SharedlyMade | Unshared)[]> {
+    return this.#sharedUpdates.updateMany(updates)
+  }
+
+  /**
+   * Deletes many of them at a time, with one wait for the disk; whether each is gone. What is not has to go its own way, see
+   * operations/remove.ts.
+   */
+  deleteManyShared(deletions: readonly SharedDeletion[]): Promise<readonly boolean[]> {
+    return this.#sharedDeletions.deleteMany(deletions)
   }
 }

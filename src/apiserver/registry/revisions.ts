@@ -8,7 +8,7 @@
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
-import { alikeOf } from '../../storage/alikeText.ts'
+import { type AlikeText, alikeOf } from '../../storage/alikeText.ts'
 import type { SharedStored } from '../../storage/sharedStored.ts'
 import type { Encoded, Revision, Stored } from '../../storage/store.ts'
 import type { TextForm } from '../../storage/textForm.ts'
@@ -67,6 +67,13 @@ export interface Changed {
 /** Different contents of the objects that one is to replace: more of them are changed each for themselves. */
 const KEPT_CHANGES = 32
 
+/** What becomes of one of many that say the same. */
+export interface ChangedAlike {
+  readonly text: Encoded
+  /** One that became the same, but for which one it is and its times. Nobody ever changes it. */
+  readonly like: KubeObject
+}
+
 export class Revisions {
   readonly #known = new WeakMap<object, Known>()
 
@@ -76,8 +83,11 @@ export class Revisions {
     if (!known) return undefined
     const shared = alikeOf(place.current)
     const alike = shared && known.alike.get(shared.form)
-    const told = alike && isSameWrite(alike.change.circumstances, circumstances) && toldOf(alike, shared, place)
-    if (told) return told
+    const text =
+      alike && isSameWrite(alike.change.circumstances, circumstances) && shared.own === place.metadata.uid
+        ? alikeText(alike, shared, place.now)
+        : undefined
+    if (alike && shared && text) return { text, stored: revision => objectIn(alike, shared, place.now, revision) }
     const cut = cutOf(place)
     const change = cut && known.changes.get(shapeOf(cut))
     if (!cut || !change || !isSameWrite(change.circumstances, circumstances)) return undefined
@@ -86,6 +96,14 @@ export class Revisions {
       text: { ...joined(change, textAt), own: place.metadata.uid! },
       stored: revision => objectOf(change, cut, textAt, revision),
     }
+  }
+
+  /** The same of one of many, without looking at what it says. */
+  alike(said: object, circumstances: Circumstances, stored: SharedStored, now: string): ChangedAlike | undefined {
+    const alike = this.#known.get(said)?.alike.get(stored.form)
+    if (!alike || !isSameWrite(alike.change.circumstances, circumstances)) return undefined
+    const text = alikeText(alike, stored, now)
+    return text && { text, like: alike.change.object }
   }
 
   /** What it has become, to be known for the next one. */
@@ -143,23 +161,25 @@ function alikeChange(
 }
 
 /** `undefined` where the object says something else than the one that was changed, or what is to be told apart is the same by chance. */
-function toldOf(
-  { change, fixed, places, filling }: AlikeChange,
-  { key: { space }, own: uid, rest }: SharedStored,
-  { metadata, now }: Place,
-): Changed | undefined {
-  if (metadata.uid !== uid || rest.includes(now)) return undefined
+function alikeText(alike: AlikeChange, stored: SharedStored, now: string): AlikeText | undefined {
+  const { fixed, filling } = alike
+  const { rest } = stored
   for (let i = 0; i < rest.length; i++) {
     if (fixed[i] !== undefined && fixed[i] !== rest[i]) return undefined
-    if (rest.indexOf(rest[i]!) !== i) return undefined
+    if (rest[i] === now || rest.indexOf(rest[i]!) !== i) return undefined
   }
-  const textAt = (slot: Slot): string => {
-    if (slot === 'now') return now
-    if (slot === 'uid') return uid
-    return slot === 'space' ? space : rest[places[slot]!]!
-  }
-  const text = filling.text(textAt, space)
-  return text && { text, stored: revision => objectOf(change, { uid, space }, textAt, revision) }
+  return filling.text(slot => wordAt(alike, stored, now, slot), stored.key.space)
+}
+
+function wordAt({ places }: AlikeChange, { key, own, rest }: SharedStored, now: string, slot: Slot): string {
+  if (slot === 'now') return now
+  if (slot === 'uid') return own
+  return slot === 'space' ? key.space : rest[places[slot]!]!
+}
+
+function objectIn(alike: AlikeChange, stored: SharedStored, now: string, revision: Revision): KubeObject {
+  const { own: uid, key } = stored
+  return objectOf(alike.change, { uid, space: key.space }, slot => wordAt(alike, stored, now, slot), revision)
 }
 
 function joined({ pieces, slots, tail, note }: Change, textAt: (slot: Slot) => string): Encoded {

@@ -6,14 +6,15 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
-import type { Key } from '../../storage/store.ts'
+import type { Key, Stored, Write } from '../../storage/store.ts'
 import { type Admission, type AdmissionRequest, Outcome, optionsOf, runStage, stepsFor } from './admission.ts'
 import type { WriteContext } from './context.ts'
 import type { Creations } from './creations.ts'
 import { keyOf } from './keys.ts'
 import type { Preparation, RegistryDeps } from './preparation.ts'
+import type { SharedLayer } from './sharedObjects.ts'
 import { type Identity, isRepeatable, type Template, Templates, textOf } from './templates.ts'
-import { type Written, written } from './written.ts'
+import type { Written } from './written.ts'
 
 /** One of many objects that are made by templates. */
 export interface SharedCreation {
@@ -31,10 +32,33 @@ interface Way {
   readonly target: ResourceType
 }
 
-interface Stepped {
-  readonly creation: SharedCreation
+/** What is the same for all that is made in one place. */
+interface Place extends Omit<SharedCreation, 'sent'> {
+  readonly target: ResourceType
   readonly steps: readonly Admission[]
+  /** Of the kind, what every space has there without storing it. */
+  readonly shared: SharedLayer | undefined
+  /** Whether anything may be made there without asking anybody else. */
+  isOpen: boolean | Promise<boolean>
 }
+
+interface Taken {
+  /** Of its creation. */
+  readonly i: number
+  readonly template: Template
+  readonly identity: Identity
+}
+
+/** One of many that say the same. */
+export interface SharedlyMade {
+  readonly stored: Stored
+  readonly uid: string
+  /** One that says the same, but for which one it is and when it was made. Nobody ever changes it. */
+  readonly like: Readonly<KubeObject>
+}
+
+/** It has to go its own way; `first`: as nobody has written it so before, and nobody else has a say in it. */
+export type Unshared = 'first' | undefined
 
 /** What a template makes of one. */
 interface Templated {
@@ -70,7 +94,7 @@ export class SharedCreations {
     const template = this.#templates.get(sent, circumstances)
     if (template === undefined) {
       const object = cloneJson(sent)
-      const made = await this.#creations.create(context, type, namespace, object)
+      const made = await this.#creations.create(context, type, namespace, object, { isShared: true })
       const { uid = '', creationTimestamp = '' } = object.metadata
       const identity = { uid, now: creationTimestamp, space: context.space }
       this.#templates.keep(sent, circumstances, { identity, text: textOf(made.stored), object })
@@ -94,52 +118,69 @@ export class SharedCreations {
   }
 
   /**
-   * Many at a time, of any spaces, with one wait for the disk: what is made, at its index. Absent is what has to go its own
+   * Many at a time, of any spaces, with one wait for the disk: what is made, at its index. Other is what has to go its own
    * way ({@link create}), which does it or says why not: what is the first of its kind, what somebody else has a say in, what
    * is refused.
    */
-  async createMany(
-    creations: readonly SharedCreation[],
-  ): Promise<readonly ((Written & { object: KubeObject }) | undefined)[]> {
-    let before: Stepped | undefined
-    const ways = creations.map(each => {
+  async createMany(creations: readonly SharedCreation[]): Promise<readonly (SharedlyMade | Unshared)[]> {
+    const { store, clock } = this.#deps
+    const now = timestamp(clock())
+    const places: Place[] = []
+    for (const each of creations) {
+      const before = places.at(-1)
       // what goes to one place comes in runs
-      if (!before || !isAtOnce(before.creation, each)) before = { creation: each, steps: this.#stepsOfCreation(each) }
-      return this.#swiftly(each, before.steps)
-    })
-    const passed: (boolean | Promise<boolean>)[] = ways.map(way => way !== undefined && passes(way))
-    for (const [i, one] of passed.entries()) if (typeof one !== 'boolean') passed[i] = await one
-    const taken = ways.filter((way, i): way is Templated => way !== undefined && passed[i] === true)
-    const results = await this.#deps.store.writeMany(
-      taken.map(({ key, template, identity }) => {
-        return { key, mutation: { type: 'put', text: template.text(identity) }, expect: 0 }
-      }),
-    )
-    const made = new Map<Templated, Written & { object: KubeObject }>()
-    for (const [i, result] of results.entries()) {
-      const way = taken[i]!
-      const { template, identity, request } = way
-      request.outcome.settle(result.ok ? result.stored : undefined)
+      places.push(before && isAtOnce(before, each) ? before : this.#placeOf(each))
+    }
+    for (const place of places) if (typeof place.isOpen !== 'boolean') place.isOpen = await place.isOpen
+    const made = creations.map((): SharedlyMade | Unshared => undefined)
+    const taken: Taken[] = []
+    const writes: Write[] = []
+    for (let i = 0; i < creations.length; i++) {
+      const { sent } = creations[i]!
+      const place = places[i]!
+      const template = place.isOpen ? this.#templateAt(place, sent) : undefined
+      if (template === 'first') made[i] = template
+      if (template === undefined || template === 'first') continue
+      const identity = { uid: this.#deps.uuid(), now, space: place.context.space }
+      const text = template.text(identity)
+      const key = keyOf(identity.space, place.type, place.namespace, sent.metadata.name ?? '')
+      taken.push({ i, template, identity })
+      writes.push({ key, mutation: { type: 'put', text }, expect: 0 })
+    }
+    const results = await store.writeMany(writes)
+    for (let j = 0; j < results.length; j++) {
+      const result = results[j]!
+      const { i, template, identity } = taken[j]!
       if (!result.ok) continue
       template.learn(identity, result.stored)
-      const object = template.stored(identity, result.stored.revision)
-      made.set(way, { ...(await written(result.stored, true, request.type)), object })
+      made[i] = { stored: result.stored, uid: identity.uid, like: template.sample }
     }
-    return ways.map(way => way && made.get(way))
+    return made
   }
 
-  /** How one is made that waits for nobody; `undefined`: it has to go its own way. */
-  #swiftly(creation: SharedCreation, steps: readonly Admission[]): Templated | undefined {
-    const { context, type, namespace, sent } = creation
-    // its definition may begin to go meanwhile
-    if (type.custom !== undefined) return undefined
-    if (steps.some(({ isSwift }) => !isSwift)) return undefined
+  /** Who judges what is made there judges by the place alone: they are asked once for what comes in a row, in its turn. */
+  #placeOf({ context, type, namespace, sent }: SharedCreation): Place {
+    const steps = this.#stepsOfCreation({ context, type, namespace })
+    const target = this.#preparation.target(context.space, type)
+    const place = {
+      context,
+      type,
+      namespace,
+      target,
+      steps,
+      isOpen: false,
+      shared: this.#deps.shared?.of(type, namespace),
+    }
+    // the definition of a kind may begin to go meanwhile
+    if (type.custom !== undefined || steps.some(({ judgesPlaces }) => !judgesPlaces)) return place
+    return { ...place, isOpen: isOpen(steps, requestOf(place, sent)) }
+  }
+
+  #templateAt({ context, type, steps, shared }: Place, sent: Readonly<KubeObject>): Template | Unshared {
     const circumstances = this.#preparation.circumstances(context, type, sent)
     if (!isRepeatable(circumstances, sent, steps)) return undefined
-    const template = this.#templates.get(sent, circumstances)
-    const { space } = context
-    if (!template || this.#deps.shared?.of(type, namespace)?.has(space, sent.metadata.name ?? '')) return undefined
-    return this.#templated(creation, { template, steps, target: circumstances.target })
+    if (shared?.has(context.space, sent.metadata.name ?? '')) return undefined
+    return this.#templates.get(sent, circumstances) ?? 'first'
   }
 
   #stepsOfCreation({ context: { space, user }, type, namespace }: Omit<SharedCreation, 'sent'>): readonly Admission[] {
@@ -150,36 +191,35 @@ export class SharedCreations {
     const { context, type, namespace } = creation
     const { uuid, clock } = this.#deps
     const { space } = context
-    const identity = { uid: detached(uuid()), now: timestamp(clock()), space }
+    const identity = { uid: uuid(), now: timestamp(clock()), space }
     const object = template.judged(identity)
-    const request = {
-      operation: 'CREATE',
-      context,
-      type: target,
-      requestType: type,
-      subresource: '',
-      object,
-      old: undefined,
-      options: optionsOf('CreateOptions', context),
-      outcome: new Outcome(),
-    } as const
     const key = keyOf(space, type, namespace, object.metadata.name ?? '')
-    return { template, identity, steps, request, key }
+    return { template, identity, steps, request: requestOf({ context, type, target }, object), key }
   }
 }
 
-/** Whether both pass the same steps. */
-function isAtOnce(a: SharedCreation, b: SharedCreation): boolean {
+function isAtOnce(a: Place, b: SharedCreation): boolean {
   return a.context === b.context && a.type === b.type && a.namespace === b.namespace
 }
 
-/** Whether nothing speaks against what a template makes; a promise only where a step waits. Never throws nor rejects. */
-function passes({ steps, request }: Templated): boolean | Promise<boolean> {
+function requestOf({ context, type, target }: Pick<Place, 'context' | 'type' | 'target'>, object: KubeObject) {
+  return {
+    operation: 'CREATE',
+    context,
+    type: target,
+    requestType: type,
+    subresource: '',
+    object,
+    old: undefined,
+    options: optionsOf('CreateOptions', context),
+    outcome: new Outcome(),
+  } as const
+}
+
+/** Whether nothing may be said against what is made there; a promise only where a step waits. Never throws nor rejects. */
+function isOpen(steps: readonly Admission[], request: AdmissionRequest): boolean | Promise<boolean> {
   // said by the way of its own
-  const refused = (): false => {
-    request.outcome.settle(undefined)
-    return false
-  }
+  const refused = (): false => false
   const validated = (): Promise<void> | undefined => runStage(steps, 'validate', request)
   try {
     const gated = runStage(steps, 'gate', request)
@@ -188,9 +228,4 @@ function passes({ steps, request }: Templated): boolean | Promise<boolean> {
   } catch {
     return refused()
   }
-}
-
-/** Node joins a uid of 21 pieces, which stay as long as it does: ten times its size. */
-function detached(uid: string): string {
-  return Buffer.from(uid, 'latin1').toString('latin1')
 }

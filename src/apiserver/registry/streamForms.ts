@@ -2,7 +2,7 @@
  * Objects as streams of all kinds tell them: in the version that their kind is stored in today, whatever version they were
  * stored in, so that the version that is told is one that can be asked for and the one that the object says.
  */
-import type { KubeObject } from '../../apimachinery/object.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Likeness } from '../../client/client.ts'
 import { SharedStored } from '../../storage/sharedStored.ts'
@@ -24,6 +24,8 @@ export class StreamForms {
   readonly #provenance: Provenance | undefined
   readonly #likeness = new StoredLikeness()
   readonly #versions = new WeakMap<TextForm, string>()
+  /** Of built-in kinds: they are told as they are stored, whatever a space defines. */
+  readonly #builtin = new WeakMap<TextForm, GroupVersionResource>()
 
   constructor(types: TypeRegistry, provenance?: Provenance) {
     this.#types = types
@@ -68,19 +70,32 @@ export class StreamForms {
 
   /** The version in which it is told, and what has the text that is told: a text that is kept once is not put together for that. */
   told(stored: Stored): { readonly version: string; readonly as: Pick<Stored, 'bytes'> } {
+    const builtin = this.#builtinOf(stored)
+    if (builtin) return { version: builtin.version, as: stored }
     if (!this.#typeOf(stored)?.custom) return { version: this.#storedVersion(stored), as: stored }
     const { version, bytes } = this.of(stored)
     return { version, as: { bytes } }
   }
 
-  /** The version in which it is told. */
-  version(stored: Stored): string {
+  /** Its kind, in the version in which it is told. */
+  resource(stored: Stored): GroupVersionResource {
+    const builtin = this.#builtinOf(stored)
+    if (builtin) return builtin
+    const { group, resource } = stored.key
     const type = this.#typeOf(stored)
-    return type?.custom && converted(stored, type) ? type.version : this.#storedVersion(stored)
+    const isConverted = type?.custom && converted(stored, type)
+    const told = { group, version: isConverted ? type.version : this.#storedVersion(stored), resource }
+    if (stored instanceof SharedStored && type && !type.custom) this.#builtin.set(stored.form, told)
+    return told
+  }
+
+  #builtinOf(stored: Stored): GroupVersionResource | undefined {
+    return stored instanceof SharedStored ? this.#builtin.get(stored.form) : undefined
   }
 
   /** Whether it is told as it is stored; for a built-in kind nobody looks at its text. */
   isStored(stored: Stored): boolean {
+    if (this.#builtinOf(stored)) return true
     const type = this.#typeOf(stored)
     return !type?.custom || (converted(stored, type) ?? stored.bytes) === stored.bytes
   }
@@ -90,9 +105,10 @@ export class StreamForms {
     return this.isStored(stored) ? this.#likeness.of(stored) : undefined
   }
 
-  /** The version to ask for it, whatever version it is told in. */
-  servedVersion(stored: Stored): string {
-    return this.#typeOf(stored)?.version ?? this.#storedVersion(stored)
+  /** Its kind, in the version to ask for it, whatever version it is told in. */
+  servedResource(stored: Stored): GroupVersionResource {
+    const { group, resource } = stored.key
+    return { group, version: this.#typeOf(stored)?.version ?? this.#storedVersion(stored), resource }
   }
 
   /** Of texts that are kept once: without putting one together. */

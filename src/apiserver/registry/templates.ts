@@ -96,6 +96,11 @@ export class Template {
     return this.#note === undefined ? text : { ...text, note: this.#note }
   }
 
+  /** The object as it was stored first. Nobody ever changes it. */
+  get sample(): Readonly<KubeObject> {
+    return this.#stored
+  }
+
   /** The object as it is judged; it shares what does not differ. */
   judged(identity: Identity): KubeObject {
     return { ...this.#judged, metadata: this.#metadata(this.#judged.metadata, identity) }

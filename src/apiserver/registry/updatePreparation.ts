@@ -251,12 +251,9 @@ export class UpdatePreparation {
     options.trace?.keepBare(object)
   }
 
-  /** An object on its way out goes with its last finalizer. `isLarge`: what is done with it is done in slices. */
-  *finish(
-    object: KubeObject,
-    { old, note, isLarge }: { old: KubeObject; note: string | undefined; isLarge: boolean },
-  ): Steps<TextMutation> {
-    const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
+  /** An object on its way out goes with its last finalizer. */
+  *finish(object: KubeObject, { old, note, isLarge, isShared }: Finishing): Steps<TextMutation> {
+    const { uid, deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
     const gone =
       deletionTimestamp !== undefined &&
       deletionGracePeriodSeconds === 0 &&
@@ -267,10 +264,19 @@ export class UpdatePreparation {
     const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
     return {
       type: 'put',
-      text: note === undefined ? text : { ...text, note },
+      text: { ...text, ...(note !== undefined && { note }), ...(isShared && uid !== undefined && { own: uid }) },
       ...(leadsOut && { leads: 'out' }),
     }
   }
+}
+
+interface Finishing {
+  readonly old: KubeObject
+  readonly note: string | undefined
+  /** What is done with it is done in slices. */
+  readonly isLarge: boolean
+  /** As {@link UpdateOptions.isShared}. */
+  readonly isShared?: boolean | undefined
 }
 
 /** How many hold the object, its kind's own among them. */

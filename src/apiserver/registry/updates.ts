@@ -226,6 +226,7 @@ export class Updates {
         old,
         note,
         isLarge: work !== undefined,
+        isShared: options.isShared,
       })
       const mutation = await inSlices(finishing, work)
       if (work?.due) await work.rest()
@@ -271,7 +272,8 @@ export class Updates {
         return undefined
       }
       const { kept, note } = trace?.settle(object) ?? { kept: object }
-      const mutation = atOnce(this.#updates.finish(toStoredNow(kept, type), { old, note, isLarge: false }))
+      const finished = { old, note, isLarge: false, isShared: options.isShared }
+      const mutation = atOnce(this.#updates.finish(toStoredNow(kept, type), finished))
       gone = mutation.type === 'delete'
       return isUnchanged(now, type, mutation, old, kept) ? undefined : mutation
     })

@@ -132,7 +132,7 @@ export class SpaceContent {
       return { context, type, namespace: '', sent }
     })
     const made = await registry.createManyShared(wanted)
-    const lacking = wanted.filter((_, i) => !made[i])
+    const lacking = wanted.filter((_, i) => typeof made[i] !== 'object')
     await Promise.all(lacking.map(({ type, sent }) => unlessThere(registry.createShared(context, type, '', sent))))
   }
 

@@ -1,14 +1,14 @@
 /** What follows when copies are as they should be: work statuses, the cluster's report and the placements' reports. */
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { ConvergedCopy } from './copiesTogether.ts'
 import type { CopyReconciler } from './copyReconciler.ts'
-import type { NewCopy } from './copyWriter.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { reportTasks, type Task } from './task.ts'
 import type { WorkStatusFollowers } from './workStatusFollowers.ts'
 
 export interface ConvergenceDeps {
-  copies: CopyReconciler
+  copies: Pick<CopyReconciler, 'reconcile'>
   join: PlacementJoin
   statuses: WorkStatusFollowers
   add(task: Task): void
@@ -37,13 +37,14 @@ export class Convergence {
   }
 
   /** Whoever is told of copies that are as they should be, is told of many of them once. */
-  converged(copies: readonly NewCopy[]): void {
+  converged(copies: readonly ConvergedCopy[]): void {
     const { statuses, add, addAll } = this.#deps
     const clusters = new Set<string>()
     const placements = new Map<string, Set<string>>()
     for (const { mailbox, key, source } of copies) {
       statuses.touched(mailbox.name, key)
       if (mailbox.desired.unprocessed > 0) clusters.add(mailbox.name)
+      if (!source) continue
       const names = placements.get(source.space) ?? new Set<string>()
       for (const name of source.placements) names.add(name)
       placements.set(source.space, names)

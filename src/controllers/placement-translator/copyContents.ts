@@ -31,35 +31,46 @@ export interface Manner {
 const KEPT = { entries: 1000, characters: 8 * 1024 * 1024 }
 
 interface Known {
+  readonly space: string
+  readonly manner: Manner
   readonly revision: number
   readonly content: CopyContent
   readonly characters: number
 }
 
 export class CopyContents {
-  readonly #known = new BoundedCache<string, Known>({
+  /** By the object's key: of one in several spaces, and placed in several manners. */
+  readonly #known = new BoundedCache<string, readonly Known[]>({
     entries: KEPT.entries,
-    weight: { limit: KEPT.characters, of: ({ characters }) => characters },
+    weight: { limit: KEPT.characters, of: all => all.reduce((sum, { characters }) => sum + characters, 0) },
   })
 
   /** Of an object that goes everywhere as it is; `undefined` where nobody has made it yet. */
-  get(space: string, fact: ObjectFact, manner: Manner): CopyContent | undefined {
-    const known = this.#known.get(idOf(space, fact, manner))
-    return known?.revision === fact.revision ? known.content : undefined
+  get(space: string, { key, revision }: ObjectFact, manner: Manner): CopyContent | undefined {
+    for (const known of this.#known.peek(key) ?? NONE) {
+      if (known.space !== space || !isSameManner(known.manner, manner)) continue
+      return known.revision === revision ? known.content : undefined
+    }
+    return undefined
   }
 
   /** To be found by the next mailbox, if `fact` is what it was made of. */
-  keep(space: string, fact: ObjectFact, manner: Manner, content: CopyContent): void {
-    const { revision } = fact
+  keep(space: string, { key, revision }: ObjectFact, manner: Manner, content: CopyContent): void {
     const characters = JSON.stringify(content.body).length
-    this.#known.set(idOf(space, fact, manner), { revision, content, characters })
+    const others = (this.#known.peek(key) ?? NONE).filter(
+      known => known.space !== space || !isSameManner(known.manner, manner),
+    )
+    this.#known.set(key, [...others, { space, manner, revision, content, characters }])
   }
+}
+
+const NONE: readonly Known[] = []
+
+export function isSameManner(a: Manner, b: Manner): boolean {
+  if (a.implied !== b.implied || a.preserve !== b.preserve || a.adopt !== b.adopt) return false
+  return a.left.length === b.left.length && a.left.every((pointer, i) => pointer === b.left[i])
 }
 
 export function contentOf(projection: Projection, generation: number | undefined, isShared = false): CopyContent {
   return { projection, body: createdCopy(projection), generation, isShared }
-}
-
-function idOf(space: string, { key }: ObjectFact, { implied, preserve, adopt, left }: Manner): string {
-  return `${space} ${implied ? 'i' : ''}${preserve ? 'p' : ''}${adopt ? 'a' : ''} ${key} ${left.join(' ')}`
 }

@@ -2,7 +2,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
-import type { Client } from '../../client/client.ts'
+import type { Client, SharedCreation, SharedMade, SharedUpdate, Unshared } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyContent } from './copyContents.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
@@ -26,12 +26,22 @@ interface Present {
   readonly content: CopyContent
 }
 
-/** A copy that is not there, and that nothing keeps from being made. */
-export interface NewCopy {
+/** What nobody wants in a mailbox. */
+export interface GoingCopy {
+  readonly mailbox: Mailbox
+  readonly key: string
+  /** Absent where it has gone already. */
+  readonly copy: CopyFact | undefined
+}
+
+/** A copy that nothing keeps from being made, or changed: one of many that say the same. */
+export interface SharedCopy {
   readonly mailbox: Mailbox
   readonly key: string
   readonly content: CopyContent
   readonly source: Source
+  /** What is there. Absent: nothing is. */
+  readonly copy: CopyFact | undefined
 }
 
 export interface CopyWriterDeps {
@@ -39,8 +49,8 @@ export interface CopyWriterDeps {
   cache: ObjectCache
   /** A write is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
-  /** The mailbox's stream has told of a write before it was answered, and will not tell of it again. */
-  told: (mailbox: Mailbox, key: string, object: KubeObject) => void
+  /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
+  wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>) => void
 }
 
 export class CopyWriter {
@@ -68,25 +78,26 @@ export class CopyWriter {
     }
   }
 
-  /** Many that are not there, as one write; what is made, at its index. What is not has to be written by itself. */
-  async makeTogether(copies: readonly NewCopy[]): Promise<readonly (KubeObject | undefined)[]> {
-    const { client, written } = this.#deps
-    if (!client.createShared) return copies.map(() => undefined)
+  /** Many, as one write; what is made or changed, at its index. Other is to be written by itself. */
+  async writeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | Unshared)[]> {
+    const { written, wrote } = this.#deps
     for (const { mailbox, key } of copies) {
       mailbox.begin(key)
       mailbox.desired.begin(key)
     }
     try {
-      const made = await client.createShared(
-        copies.map(({ mailbox: { space }, source, content }) => {
-          return { space, resource: source.fact.resource, object: content.body, fieldManager: FIELD_MANAGER }
-        }),
-      )
-      for (const [i, object] of made.entries()) {
-        if (!object) continue
+      const made = await this.#storeTogether(copies)
+      for (let i = 0; i < copies.length; i++) {
+        const one = made[i]
+        if (typeof one !== 'object') continue
         const { mailbox, key, source } = copies[i]!
-        mailbox.desired.changed(key, Number(object.metadata.resourceVersion))
-        this.#settle(mailbox, key, source.fact.resource, object)
+        const { uid, resourceVersion, like } = one
+        mailbox.desired.changed(key, Number(resourceVersion))
+        if (!mailbox.hasTold(key, resourceVersion) && Number(resourceVersion) <= mailbox.told) continue
+        const { resource } = source.fact
+        const owner = source.space
+        mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: false, owner, settled: true })
+        wrote(mailbox, key, like)
       }
       return made
     } finally {
@@ -95,6 +106,19 @@ export class CopyWriter {
         written(mailbox, key)
       }
     }
+  }
+
+  async #storeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | Unshared)[]> {
+    const { client } = this.#deps
+    const news = copies.filter(({ copy }) => !copy)
+    const changes = copies.filter(({ copy }) => copy)
+    const [made, changed] = await Promise.all([
+      news.length > 0 ? client.createShared?.(news.map(creationOf)) : undefined,
+      changes.length > 0 ? client.updateShared?.(changes.map(updateOf)) : undefined,
+    ])
+    if (changes.length === 0) return made ?? []
+    const [ofNews, ofChanges] = [made?.values(), changed?.values()]
+    return copies.map(({ copy }) => (copy ? ofChanges : ofNews)?.next().value)
   }
 
   /** Brings up to date what is there. */
@@ -180,12 +204,48 @@ export class CopyWriter {
     const terminating = deletionTimestamp !== undefined
     mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled: true })
     this.#deps.cache.set(mailbox.space, key, object)
-    if (told) this.#deps.told(mailbox, key, object)
+    this.#deps.wrote(mailbox, key, object)
     if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
   }
 
+  /** Deletes a copy. `isPreserved`: its cluster is to keep what it has. */
+  async remove(mailbox: Mailbox, key: string, copy: CopyFact, isPreserved: boolean): Promise<void> {
+    const { namespace, name } = parseObjectKey(key)
+    const { uid, resource } = copy
+    try {
+      const resourceVersion = isPreserved ? await this.#preserve(mailbox, key, copy) : copy.resourceVersion
+      // what was reported below the copy goes with it, whatever kind it is
+      const options = { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } } as const
+      await this.#deps.client.in(mailbox.space).delete(resource, { ...(namespace && { namespace }), name }, options)
+      this.#deleted(mailbox, key, copy)
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return
+      if (isStatusError(error, 'Conflict')) await this.#reread(mailbox, key, copy)
+      throw error
+    }
+  }
+
+  /** Deletes many, as one write; whether each is gone. What is not has to be deleted by itself. */
+  async removeTogether(copies: readonly GoingCopy[]): Promise<readonly boolean[]> {
+    const there = copies.filter(({ copy }) => copy)
+    const gone = await this.#deps.client.deleteShared?.(
+      there.map(({ mailbox: { space }, key, copy }) => {
+        const { namespace, name } = parseObjectKey(key)
+        const { uid, resource, resourceVersion } = copy!
+        return { space, resource, namespace, name, uid, resourceVersion }
+      }),
+    )
+    const isGone = gone?.values()
+    return copies.map(({ mailbox, key, copy }) => {
+      if (!copy) return true
+      if (!isGone?.next().value) return false
+      this.#deleted(mailbox, key, copy)
+      return true
+    })
+  }
+
   /** The cluster is to keep it; the version that says so. */
-  async preserve(mailbox: Mailbox, key: string, { resource, uid, resourceVersion }: CopyFact): Promise<string> {
+  async #preserve(mailbox: Mailbox, key: string, { resource, uid, resourceVersion }: CopyFact): Promise<string> {
     const { namespace, name } = parseObjectKey(key)
     const ref = { ...(namespace && { namespace }), name }
     const body = { metadata: { uid, resourceVersion, annotations: { [PRESERVE_ANNOTATION]: 'true' } } }
@@ -198,14 +258,14 @@ export class CopyWriter {
    * A copy was deleted by us, of which the mailbox's stream tells later: until then nobody is to rely on its being there, nor on
    * what was kept of it.
    */
-  deleted(mailbox: Mailbox, key: string, copy: CopyFact): void {
+  #deleted(mailbox: Mailbox, key: string, copy: CopyFact): void {
     if (mailbox.copies.get(key) !== copy) return
     mailbox.copies.set(key, { ...copy, terminating: true, settled: false, likeness: undefined })
     this.#deps.cache.delete(mailbox.space, key)
   }
 
   /** After a lost race: what the copy is now, so that the retry does not repeat the same old precondition. */
-  async reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
+  async #reread(mailbox: Mailbox, key: string, copy: CopyFact): Promise<void> {
     const { namespace, name } = parseObjectKey(key)
     const ref = { ...(namespace && { namespace }), name }
     const object = await unlessGone(this.#deps.client.in(mailbox.space).get(copy.resource, ref))
@@ -215,4 +275,14 @@ export class CopyWriter {
     const terminating = deletionTimestamp !== undefined
     mailbox.copies.set(key, { ...copy, uid, resourceVersion, terminating, settled: false, likeness: undefined })
   }
+}
+
+function creationOf({ mailbox: { space }, source, content }: SharedCopy): SharedCreation {
+  return { space, resource: source.fact.resource, object: content.body, fieldManager: FIELD_MANAGER }
+}
+
+function updateOf({ mailbox: { space }, source, content, copy }: SharedCopy): SharedUpdate {
+  const { resource, namespace, name } = source.fact
+  const { uid = '', resourceVersion = '' } = copy ?? {}
+  return { space, resource, namespace, name, uid, resourceVersion, said: content.body, fieldManager: FIELD_MANAGER }
 }

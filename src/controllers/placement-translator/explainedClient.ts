@@ -42,6 +42,8 @@ export function explainedClient(client: Client, deps: ExplanationDeps): Client {
     stream: options => client.stream(options),
     // nothing of what somebody records is written so
     ...(client.createShared && { createShared: creations => client.createShared!(creations) }),
+    ...(client.updateShared && { updateShared: updates => client.updateShared!(updates) }),
+    ...(client.deleteShared && { deleteShared: deletions => client.deleteShared!(deletions) }),
   }
 }
 

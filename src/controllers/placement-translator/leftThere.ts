@@ -7,9 +7,11 @@ import type { Source } from './placementProduct.ts'
 export function leftThere(
   join: Pick<PlacementJoin, 'spec' | 'workload'>,
   { space, placements, fact }: Pick<Source, 'space' | 'placements' | 'fact'>,
-): string[] {
+): readonly string[] {
+  if (placements.every(name => !join.spec(space, name)?.left.length)) return NOTHING
   const rules = placements.flatMap(name => join.spec(space, name)?.left ?? [])
-  if (rules.length === 0) return []
   const { resource, namespace, name } = fact
   return leftOf(rules, { group: resource.group, kind: join.workload(space).kinds.kindOf(resource), namespace, name })
 }
+
+const NOTHING: readonly string[] = []

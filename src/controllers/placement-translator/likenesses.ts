@@ -7,7 +7,7 @@ import { HEALTHY, healthOf } from '../../apimachinery/health.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, PROJECTED_LABEL, UPSYNCED } from '../../apimachinery/placement.ts'
 import type { StreamEvent } from '../../client/client.ts'
-import type { Manner } from './copyContents.ts'
+import { isSameManner, type Manner } from './copyContents.ts'
 import { ownerOf } from './projection.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -47,7 +47,7 @@ export class CopyLikeness {
   /** What was found when one of them was held against that. */
   judged(fact: ObjectFact, manner: Manner): Judged | undefined {
     const known = this.#judged
-    return known?.fact === fact && isSame(known.manner, manner) ? known : undefined
+    return known?.fact === fact && isSameManner(known.manner, manner) ? known : undefined
   }
 
   judge(judged: Judged): Judged {
@@ -96,8 +96,4 @@ export class Likenesses {
     for (const [, likeness] of this.#known) likeness.forget()
     this.#known.clear()
   }
-}
-
-function isSame(a: Manner, b: Manner): boolean {
-  return a.implied === b.implied && a.preserve === b.preserve && a.adopt === b.adopt && a.left.join() === b.left.join()
 }

@@ -151,6 +151,12 @@ export class Mailbox {
     return true
   }
 
+  /** Whether all that follows from a version of a copy was looked at when it was written, or found right. */
+  isSettled(key: string, revision: number): boolean {
+    const known = this.copies.get(key)
+    return known?.settled === true && !this.isBeingTold && known.resourceVersion === String(revision)
+  }
+
   /** Whether the stream has told just what a write of ours made: then there is nothing more to be told of it. */
   hasTold(key: string, resourceVersion: string): boolean {
     const heard = this.#writing.get(key)

@@ -114,8 +114,8 @@ export class Mailboxes {
     if (heard) this.#look(mailbox, key, heard)
   }
 
-  /** What a write of ours made, of which the stream has told before it was answered: what follows from that beside its content. */
-  toldEarly(mailbox: Mailbox, key: string, object: KubeObject): void {
+  /** What a write of ours made, or was found right: what follows from that beside its content. */
+  wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>): void {
     mailbox.others.delete(key)
     mailbox.carried.delete(key)
     this.#noteState(mailbox, key, object)
@@ -181,7 +181,7 @@ export class Mailboxes {
       return
     }
     const isPlain = id !== NAMESPACES_ID && id !== CRDS_ID
-    if (isPlain && mailbox.awaits(key, event)) return
+    if (isPlain && (mailbox.awaits(key, event) || mailbox.isSettled(key, revision))) return
     const likened = isPlain && mailbox.isBeingTold ? this.#likenesses.of(event) : undefined
     if (likened && !mailbox.carried.has(key)) this.#take(mailbox, key, event, likened)
     else this.#look(mailbox, key, event)
@@ -260,7 +260,7 @@ export class Mailboxes {
   }
 
   /** Whoever looks at the state of copies is told of this one's. */
-  #noteState(mailbox: Mailbox, key: string, object: KubeObject): void {
+  #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>): void {
     this.#listener.reported(mailbox.name, key)
     if (mailbox.health.note(key, parseObjectKey(key), object)) this.#listener.healthChanged(mailbox.name, key)
   }

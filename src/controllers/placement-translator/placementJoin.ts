@@ -3,7 +3,7 @@
  * mailboxes; their product is what each mailbox should hold. The product is never stored: every change names the copies,
  * SyncerConfigs and source objects that it may have touched, and {@link PlacementProduct} answers for one of them at a time.
  */
-import { destinations, PlacementProduct, pair, type Space } from './placementProduct.ts'
+import { destinations, PlacementProduct, type Space } from './placementProduct.ts'
 import type { PlacementSpec } from './placementSpec.ts'
 import type { Consent } from './wayChoice.ts'
 import { type Destination, sameWays, type Ways, waysOf } from './ways.ts'
@@ -51,9 +51,11 @@ export class PlacementJoin extends PlacementProduct {
     const space = this.#space(id)
     const isNew = !space.specs.has(name)
     if (isNew) this.#version++
+    const lead = space.leads.get(name) ?? { space: id, name }
+    space.leads.set(name, lead)
     space.specs.set(name, spec)
     space.created.set(name, created)
-    if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, pair(id, name))
+    if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, lead)
     space.workload.setPlacement(name, spec)
     this.#sink.configs(this.#mailboxesOf(destinations(space, name)), id)
     this.#sink.placement(id, name)
@@ -67,7 +69,8 @@ export class PlacementJoin extends PlacementProduct {
     space.workload.removePlacement(name)
     space.specs.delete(name)
     space.created.delete(name)
-    for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, pair(id, name))
+    for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
+    space.leads.delete(name)
     this.#sink.configs(this.#mailboxesOf(gone), id)
   }
 
@@ -84,12 +87,12 @@ export class PlacementJoin extends PlacementProduct {
     const touched = new Set<string>()
     for (const [mailbox, ways] of after) {
       const old = before.get(mailbox)
-      if (!old) addTo(this.byMailbox, mailbox, pair(id, name))
+      if (!old) addTo(this.byMailbox, mailbox, space.leads.get(name)!)
       if (!old || !sameWays(old, ways)) touched.add(mailbox)
     }
     for (const mailbox of before.keys()) {
       if (after.has(mailbox)) continue
-      removeFrom(this.byMailbox, mailbox, pair(id, name))
+      removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
       touched.add(mailbox)
     }
     if (space.specs.has(name)) this.#sink.placement(id, name)
@@ -169,6 +172,7 @@ export class PlacementJoin extends PlacementProduct {
           (name, key, change) => this.#selectionChanged(id, name, key, change),
           (name, fact) => this.#isHeld(id, name, fact),
         ),
+        leads: new Map(),
         specs: new Map(),
         created: new Map(),
         slices: new Map(),

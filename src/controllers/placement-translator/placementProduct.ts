@@ -33,8 +33,16 @@ export interface Cause {
   readonly placement?: string
 }
 
+/** A placement of a space. */
+export interface Lead {
+  readonly space: string
+  readonly name: string
+}
+
 export interface Space {
   readonly workload: Workload
+  /** The placements that exist, each one object. */
+  readonly leads: Map<string, Lead>
   readonly specs: Map<string, PlacementSpec>
   /** Creation times of the placements, by name. */
   readonly created: Map<string, string>
@@ -44,11 +52,12 @@ export interface Space {
 
 const NOWHERE: Ways = new Map()
 const NONE: ReadonlySet<string> = new Set()
+const NO_LEADS: ReadonlySet<Lead> = new Set()
 
 export class PlacementProduct {
   protected readonly spaces = new Map<string, Space>()
-  /** Mailbox → `space placement` pairs whose slice names it, for placements that exist. */
-  protected readonly byMailbox = new Map<string, Set<string>>()
+  /** Mailbox → the placements whose slice names it, as {@link Space.leads} has them. */
+  protected readonly byMailbox = new Map<string, Set<Lead>>()
   readonly #consent: Consent
   protected readonly choice: WayChoice
 
@@ -76,7 +85,7 @@ export class PlacementProduct {
 
   /** Whether something is so of all spaces with a placement that leads to the mailbox. */
   areAllFor(mailbox: string, isSo: (space: string) => boolean): boolean {
-    for (const entry of this.byMailbox.get(mailbox) ?? []) if (!isSo(unpair(entry)[0])) return false
+    for (const { space } of this.byMailbox.get(mailbox) ?? NO_LEADS) if (!isSo(space)) return false
     return true
   }
 
@@ -101,8 +110,7 @@ export class PlacementProduct {
   unsureOf(mailbox: string, key: string): ReadonlySet<string> {
     if (!this.#consent.anyUncertain) return NONE
     const unsure = new Set<string>()
-    for (const entry of this.byMailbox.get(mailbox) ?? []) {
-      const [id, name] = unpair(entry)
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
       const { workload } = this.spaces.get(id)!
       if (!workload.selects(name, key)) continue
       if (this.choice.isUnsure(this.#approach(id, name, mailbox), workload.get(key)!)) unsure.add(id)
@@ -142,8 +150,7 @@ export class PlacementProduct {
   sourcesOf(mailbox: string, key: string): Source[] {
     let found: Source | undefined
     let others: Map<string, Source> | undefined
-    for (const entry of this.byMailbox.get(mailbox) ?? []) {
-      const [id, name] = unpair(entry)
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
       const space = this.spaces.get(id)!
       if (!space.workload.selects(name, key)) continue
       const fact = space.workload.get(key)!
@@ -183,9 +190,9 @@ export class PlacementProduct {
   /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
   causesOf(mailbox: string, key: string): Cause[] {
     const { group, resource, name: object } = parseObjectKey(key)
-    const all = [...(this.byMailbox.get(mailbox) ?? [])].map(unpair)
+    const all = [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
     const causes = (wants: (workload: Workload, placement: string) => boolean): Cause[] =>
-      all.flatMap(([space, placement]) =>
+      all.flatMap(({ space, name: placement }) =>
         wants(this.spaces.get(space)!.workload, placement) ? [{ space, placement }] : [],
       )
     if (group === SYNCER_CONFIGS.group && resource === SYNCER_CONFIGS.resource) return causes(() => true)
@@ -201,8 +208,7 @@ export class PlacementProduct {
   /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered, and whose claim each is. */
   claimsIn(mailbox: string): Map<string, { readonly space: string; readonly fact: ObjectFact }> {
     const content = new Map<string, { space: string; fact: ObjectFact }>()
-    for (const entry of this.#claimsOn(mailbox)) {
-      const [id, name] = unpair(entry)
+    for (const { space: id, name } of this.#claimsOn(mailbox)) {
       const { workload } = this.spaces.get(id)!
       const approach = this.#approach(id, name, mailbox)
       for (const key of workload.selectedBy(name)) {
@@ -216,8 +222,7 @@ export class PlacementProduct {
 
   /** Whether some object of this kind is selected for the mailbox. */
   needsKind(mailbox: string, kind: string): boolean {
-    for (const entry of this.byMailbox.get(mailbox) ?? []) {
-      const [id, name] = unpair(entry)
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
       if (this.spaces.get(id)!.workload.uses(name, kind)) return true
     }
     return false
@@ -226,8 +231,7 @@ export class PlacementProduct {
   /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */
   upsyncOf(mailbox: string): UpsyncShare {
     const bySpace = new Map<string, SpaceSets>()
-    for (const entry of this.byMailbox.get(mailbox) ?? []) {
-      const [id, name] = unpair(entry)
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
       const space = this.spaces.get(id)!
       const spec = space.specs.get(name)!
       if (spec.upsync.length === 0) continue
@@ -244,11 +248,8 @@ export class PlacementProduct {
   }
 
   /** Spaces and names of the placements that lead to the mailbox. */
-  placementsOf(mailbox: string): { space: string; name: string }[] {
-    return [...(this.byMailbox.get(mailbox) ?? [])].map(entry => {
-      const [space, name] = unpair(entry)
-      return { space, name }
-    })
+  placementsOf(mailbox: string): Lead[] {
+    return [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
   }
 
   spec(id: string, name: string): PlacementSpec | undefined {
@@ -293,8 +294,7 @@ export class PlacementProduct {
 
   /** Whether some object in this Namespace should be in the mailbox, or may have to. */
   needsNamespace(mailbox: string, namespace: string): boolean {
-    for (const entry of this.byMailbox.get(mailbox) ?? []) {
-      const [id, name] = unpair(entry)
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
       const { workload } = this.spaces.get(id)!
       const approach = this.#approach(id, name, mailbox)
       for (const key of workload.inNamespace(namespace)) {
@@ -313,20 +313,18 @@ export class PlacementProduct {
   }
 
   /** Placements that lead to the mailbox with something, the oldest first. */
-  #claimsOn(mailbox: string): string[] {
-    const claim = (entry: string) => {
-      const [space, name] = unpair(entry)
-      return claimOf({ space, since: this.spaces.get(space)!.created.get(name)! })
-    }
+  #claimsOn(mailbox: string): Lead[] {
     // thousands may lead there that select nothing
-    const entries = [...(this.byMailbox.get(mailbox) ?? [])].filter(entry => {
-      const [space, name] = unpair(entry)
-      return this.spaces.get(space)!.workload.selectsAny(name)
-    })
-    return entries
-      .map(entry => ({ entry, claim: claim(entry) }))
+    const leads = this.placementsOf(mailbox).filter(({ space, name }) =>
+      this.spaces.get(space)!.workload.selectsAny(name),
+    )
+    return leads
+      .map(lead => ({
+        lead,
+        claim: claimOf({ space: lead.space, since: this.spaces.get(lead.space)!.created.get(lead.name)! }),
+      }))
       .sort((a, b) => (a.claim < b.claim ? -1 : 1))
-      .map(({ entry }) => entry)
+      .map(({ lead }) => lead)
   }
 }
 
@@ -343,11 +341,4 @@ export function byAge(a: Source, b: Source): number {
 /** Sorts the older claim first; of two made in the same second, the one of the space whose id is first. */
 function claimOf({ since, space }: { readonly since: string; readonly space: string }): string {
   return `${since} ${space}`
-}
-
-// Space ids hold no blanks.
-export const pair = (id: string, name: string) => `${id} ${name}`
-const unpair = (entry: string): [id: string, name: string] => {
-  const blank = entry.indexOf(' ')
-  return [entry.slice(0, blank), entry.slice(blank + 1)]
 }

@@ -7,7 +7,7 @@ import type { ClusterRefusals } from './clusterRefusals.ts'
 import type { ClusterReports } from './clusterReports.ts'
 import { reconcileConfig } from './configReconciler.ts'
 import type { Convergence } from './convergence.ts'
-import type { CopyReconciler } from './copyReconciler.ts'
+import type { CopyRemovals } from './copyRemovals.ts'
 import type { FeedbackReconciler } from './feedbackReconciler.ts'
 import type { Knowledge } from './knowledge.ts'
 import type { LeavingMailboxes } from './leavingMailboxes.ts'
@@ -31,7 +31,7 @@ export interface TaskRouterDeps {
   leaving: LeavingMailboxes
   pauses: Pauses
   staying: StayingCopies
-  copies: CopyReconciler
+  removals: Pick<CopyRemovals, 'isUnwanted'>
   convergence: Convergence
   records: UpsyncRecords
   refusals: ClusterRefusals
@@ -92,14 +92,14 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: as above
   async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
-    const { mailboxes, knowledge, leaving, pauses, copies, staying, convergence } = this.#deps
+    const { mailboxes, knowledge, leaving, pauses, removals, staying, convergence } = this.#deps
     const mailbox = mailboxes.get(task.mailbox)
     if (!mailbox) return { postponed: true } // all its content is queued when it is ready
     if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
     if (leaving.has(task.mailbox)) return
     // all of it is looked at again when that is over
     if (task.type !== 'asked' && pauses.locationOf(task.mailbox) !== undefined) {
-      if (task.type === 'copy' && copies.isUnwanted(mailbox, task.key)) staying.behindPause(mailbox, task.key)
+      if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) staying.behindPause(mailbox, task.key)
       return
     }
     const work = task.type === 'copy' ? convergence.copy(mailbox, task.key) : this.#around(task, mailbox)

@@ -33,7 +33,7 @@ export class WayChoice {
 
   /** The first Location on which the object may be placed. */
   first({ space, spec, ways }: Approach, fact: ObjectFact): Destination | undefined {
-    if (ways.some(way => this.#consent.allowance(space, way).carriesUp(spec, fact))) return undefined
+    for (const way of ways) if (this.#consent.allowance(space, way).carriesUp(spec, fact)) return undefined
     for (const way of ways) if (this.#refusal(space, way, fact) === undefined) return way
     return undefined
   }

@@ -163,7 +163,8 @@ export class ServiceAccountReconciler {
       { space, resource: ACCOUNTS, object: account },
       { space, resource: CONFIG_MAPS, object: ca },
     ]
-    const [hasAccount, hasCa] = (await this.#client.createShared?.(wanted)) ?? []
+    const made = (await this.#client.createShared?.(wanted)) ?? []
+    const [hasAccount, hasCa] = [0, 1].map(i => typeof made[i] === 'object')
     if (!hasAccount) await create(client, ACCOUNTS, account)
     if (hasCa || (await create(client, CONFIG_MAPS, ca))) return
     const current = await client.get(CONFIG_MAPS, { namespace, name: CA_CONFIG_MAP })

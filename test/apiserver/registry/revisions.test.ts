@@ -10,6 +10,8 @@ import { asking, configMap, deployment, type HeartOptions, heart, refused, step 
 const T0 = '2026-01-02T03:04:05Z'
 const T1 = '2026-02-03T04:05:06Z'
 const T2 = '2026-03-04T05:06:07Z'
+/** Where many are changed at a time. */
+const MANY: ReadonlySet<string> = new Set(['0000000000spaceb'])
 /** What is changed by a template is compared with what was changed in this space. */
 const ALONE = '0000000000spacez'
 
@@ -65,11 +67,38 @@ async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}
         await h.registry.update(context, type, 'n', name, { replacement: () => cloneJson(object) })
         return true
       }
+      const { uid = '', resourceVersion = '' } = copy.metadata
+      const update = { context, type, namespace: 'n', name, uid, resourceVersion, said }
+      const [together] = MANY.has(space) ? await h.registry.updateManyShared([update]) : []
+      if (typeof together === 'object') {
+        t.strictSame(
+          besideWhich(together.like),
+          besideWhich(decodeObject(together.stored)),
+          'what is answered is like what is stored',
+        )
+        return looks > 1
+      }
+      looks = 0
       const made = await h.registry.updateShared(context, type, { namespace: 'n', name }, { object, said })
       if (made.object) t.strictSame(made.object, decodeObject(made.stored), 'what is answered is what is stored')
       return looks > 1
     },
   }
+}
+
+/** The object without what tells it from others that say the same. */
+function besideWhich({ metadata, ...rest }: Readonly<KubeObject>): object {
+  const {
+    uid: _uid,
+    creationTimestamp: _at,
+    resourceVersion: _version,
+    managedFields = [],
+    annotations,
+    ...more
+  } = metadata
+  const { 'kcp.io/cluster': _space, ...others } = annotations ?? {}
+  const claims = managedFields.map(({ time: _time, ...claim }) => claim)
+  return { ...rest, metadata: { ...more, annotations: others, managedFields: claims } }
 }
 
 /** The text without what tells objects of several spaces apart. */
@@ -213,3 +242,54 @@ t.test('whatever objects say, be it like a uid, a time or a space', async t => {
     { numRuns: 40 },
   )
 })
+
+t.test(
+  'many are changed or deleted at a time: not what is the first, or was written meanwhile, or is held',
+  async t => {
+    const w = await world(t, 'v1/configmaps')
+    const type = w.type('v1/configmaps')
+    const object = configMap('x', { v: '1' })
+    for (const space of SPACES) await w.registry.createShared(asking({ space }), type, 'n', object)
+    w.at(T1)
+    const said = configMap('x', { v: '2' })
+    const named = async (space: string) => {
+      const { uid = '', resourceVersion = '' } = decodeObject(await w.stored(space, 'x')).metadata
+      return { context: asking({ space }), type, namespace: 'n', name: 'x', uid, resourceVersion, said }
+    }
+    const updates = await Promise.all(SPACES.map(named))
+    t.strictSame(
+      await w.registry.updateManyShared(updates),
+      SPACES.map(() => 'first'),
+    )
+    t.ok(await w.change('0000000000spacea', said))
+    await w.change('0000000000spacec', configMap('x', { v: 'theirs' }))
+    const changed = await w.registry.updateManyShared(updates)
+    t.strictSame(
+      changed.map(one => (typeof one === 'object' ? one.stored.key.space : one)),
+      [undefined, '0000000000spaceb', undefined, ALONE],
+    )
+    for (const space of ['0000000000spaceb', ALONE])
+      t.equal(sameText(await w.stored(space, 'x')), sameText(await w.stored('0000000000spacea', 'x')))
+    t.match(decodeObject(await w.stored('0000000000spacec', 'x')), { data: { v: 'theirs' } })
+
+    const before = w.store.revision
+    t.strictSame(await w.registry.deleteManyShared(updates), [false, false, false, false], 'of another version')
+    const now = await Promise.all(SPACES.map(named))
+    t.strictSame(
+      await w.registry.deleteManyShared(now.map(each => ({ ...each, uid: 'another' }))),
+      Array(4).fill(false),
+    )
+    t.equal(w.store.revision, before)
+    t.strictSame((await w.registry.deleteManyShared(now)).slice(0, 2), [true, true])
+    t.equal(await w.stored('0000000000spacea', 'x'), undefined)
+    const held = configMap('held', {}, { finalizers: ['example.com/held'] })
+    for (const space of SPACES) await w.registry.createShared(asking({ space }), type, 'n', held)
+    const others = await Promise.all(
+      SPACES.map(async space => {
+        const { uid = '', resourceVersion = '' } = decodeObject(await w.stored(space, 'held')).metadata
+        return { context: asking({ space }), type, namespace: 'n', name: 'held', uid, resourceVersion }
+      }),
+    )
+    t.strictSame(await w.registry.deleteManyShared(others), Array(4).fill(false))
+  },
+)

@@ -9,10 +9,14 @@ import type {
   Likeness,
   ObjectRef,
   SharedCreation,
+  SharedDeletion,
+  SharedMade,
+  SharedUpdate,
   SpaceClient,
   StreamBatch,
   StreamEvent,
   StreamOptions,
+  Unshared,
   WriteOptions,
 } from '../../../src/client/client.ts'
 import type { SpacePlaces } from '../../../src/controllers/placedSource.ts'
@@ -75,6 +79,10 @@ export class FakeServer implements Client, SpacePlaces {
   /** Whether its streams tell what objects are like; and of how many of their events somebody looked at the object. */
   tellsLikeness = true
   looks = 0
+  /** How many were changed at a time with others. */
+  together = 0
+  /** What objects became by what they were changed by. */
+  readonly #changes = new WeakMap<object, { readonly from: object; readonly to: KubeObject }>()
   /** Called before each write; may throw to refuse it. */
   refuse: (space: string, verb: string, resource: GroupResource, name: string) => void = () => {};
 
@@ -102,12 +110,49 @@ export class FakeServer implements Client, SpacePlaces {
   }
 
   /** What cannot be made is to be made alone, and refused then. */
-  async createShared(creations: readonly SharedCreation[]): Promise<readonly (KubeObject | undefined)[]> {
+  async createShared(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | Unshared)[]> {
     return creations.map(({ space, resource, object, fieldManager }) => {
       try {
-        return this.#create(space, resource, object, fieldManager === undefined ? {} : { fieldManager })
+        const like = this.#create(space, resource, object, fieldManager === undefined ? {} : { fieldManager })
+        const { uid = '', resourceVersion = '' } = like.metadata
+        return { uid, resourceVersion, like }
       } catch {
         return undefined
+      }
+    })
+  }
+
+  /** What nobody has changed so, or what is not as it was known, is to be changed alone. */
+  async updateShared(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | Unshared)[]> {
+    return updates.map(({ space, resource, namespace, name, resourceVersion, said, fieldManager }) => {
+      const old = this.peek(space, resource, name, namespace)
+      if (old?.metadata.resourceVersion !== resourceVersion) return undefined
+      const change = this.#changes.get(said)
+      if (!old || !change || !isDeepStrictEqual(besideWhich(old), change.from)) return 'first'
+      try {
+        const { uid, annotations } = old.metadata
+        const metadata = { ...change.to.metadata, uid: uid!, resourceVersion }
+        metadata.annotations = { ...metadata.annotations, 'kcp.io/cluster': annotations!['kcp.io/cluster']! }
+        const options = fieldManager === undefined ? {} : { fieldManager }
+        const like = this.#update(space, resource, { ...change.to, metadata }, options)
+        this.together++
+        return { uid: uid!, resourceVersion: like.metadata.resourceVersion!, like }
+      } catch {
+        return undefined
+      }
+    })
+  }
+
+  /** What cannot be deleted is to be deleted alone, and refused then. */
+  async deleteShared(deletions: readonly SharedDeletion[]): Promise<readonly boolean[]> {
+    return deletions.map(({ space, resource, namespace, name, uid, resourceVersion }) => {
+      if (this.peek(space, resource, name, namespace)?.metadata.finalizers?.length) return false
+      try {
+        const options = { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } } as const
+        this.#delete(space, resource, { name, ...(namespace && { namespace }) }, options)
+        return true
+      } catch {
+        return false
       }
     })
   }
@@ -259,6 +304,8 @@ export class FakeServer implements Client, SpacePlaces {
     }
     if (isDeepStrictEqual(object, old)) return structuredClone(old)
     if (options?.dryRun) return object
+    if (options?.sharedFrom)
+      this.#changes.set(options.sharedFrom, { from: besideWhich(old), to: structuredClone(body) })
     const { deletionTimestamp, finalizers = [] } = object.metadata
     if (deletionTimestamp !== undefined && finalizers.length === 0)
       return this.#commit('DELETED', { space, resource, object }, 'delete')
@@ -394,4 +441,11 @@ function merge(target: unknown, patch: unknown): unknown {
     else result[key] = merge(result[key], value)
   }
   return result
+}
+
+/** What an object says but for which one it is, and when it was made. */
+function besideWhich({ metadata, ...rest }: KubeObject): object {
+  const { uid: _uid, resourceVersion: _version, creationTimestamp: _at, annotations, ...said } = metadata
+  const { 'kcp.io/cluster': _space, ...others } = annotations ?? {}
+  return { ...rest, metadata: { ...said, annotations: others } }
 }

@@ -91,7 +91,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
     client,
     cache,
     written: (at, key) => mailboxes.written(at, key),
-    told: (at, key, object) => mailboxes.toldEarly(at, key, object),
+    wrote: (at, key, object) => mailboxes.wrote(at, key, object),
   })
   const copy = (): KubeObject | undefined => server.peek(space, MAPS, PAGE.name, PAGE.namespace)
   return {

@@ -123,7 +123,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     keys: mailbox => contentOf(content, mailbox),
     isRight: (mailbox, key) =>
       guard?.suspects?.(() => taskId({ type: 'copy', mailbox: mailbox.name, key })) !== true &&
-      parts.copies.isRight(mailbox, key),
+      parts.looks.isRight(mailbox, key),
     found: (mailbox, keys) => queue.addAll(naming(mailbox, contentTasks(content, mailbox, keys)), MAILBOXES),
     done: () => mailboxes.looked(),
     failed: (mailbox, error) => logger.error({ mailbox, err: error }, 'not all of a mailbox could be looked at'),

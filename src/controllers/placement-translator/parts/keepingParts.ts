@@ -26,7 +26,7 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     isKnown: space => !join.isWorkloadSpace(space) || parts.workloads.isSynced(space),
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
     isEvicted: mailbox => evictions.has(mailbox),
-    isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.copies.isUnwanted(mailbox, key),
+    isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
     // behind all that the space's changes have named
     ask: space => queue.addAll([{ type: 'judge', space }], space),
     again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),

@@ -20,7 +20,8 @@ import type { ClusterReports } from '../clusterReports.ts'
 import type { Consents } from '../consents.ts'
 import type { CopiesInHand } from '../copiesInHand.ts'
 import type { CopiesTogether } from '../copiesTogether.ts'
-import type { CopyReconciler } from '../copyReconciler.ts'
+import type { CopyLooks } from '../copyLooks.ts'
+import type { CopyRemovals } from '../copyRemovals.ts'
 import type { newStages } from '../copyTimings.ts'
 import type { Namings } from '../desiredContent.ts'
 import type { Evictions } from '../evictions.ts'
@@ -133,7 +134,8 @@ export interface Parts {
   readonly rules: OwnershipRules
   /** Whose writes into mailboxes say which EdgePlacements are behind them. */
   readonly client: Client
-  readonly copies: CopyReconciler
+  readonly removals: CopyRemovals
+  readonly looks: CopyLooks
   readonly feedback: FeedbackReconciler
   readonly router: TaskRouter
   readonly together: CopiesTogether

@@ -5,16 +5,23 @@ import { standsInMailbox } from '../../placedSource.ts'
 import { Conflicts, conflictReports } from '../conflicts.ts'
 import { Convergence } from '../convergence.ts'
 import { CopiesTogether } from '../copiesTogether.ts'
+import type { CopyDeps } from '../copyDeps.ts'
+import { CopyLooks } from '../copyLooks.ts'
+import { CopyMaking } from '../copyMaking.ts'
+import { CopyNotes } from '../copyNotes.ts'
 import { CopyReconciler } from '../copyReconciler.ts'
+import { CopyRemovals } from '../copyRemovals.ts'
+import { CopyWriter } from '../copyWriter.ts'
 import { explainedClient } from '../explainedClient.ts'
 import { FeedbackReconciler } from '../feedbackReconciler.ts'
 import { HeldBack } from '../heldBack.ts'
 import { ownersIn } from '../mailbox.ts'
 import type { OwnershipRules } from '../ownership.ts'
+import { SharedCopies } from '../sharedCopies.ts'
 import { TaskRouter } from '../taskRouter.ts'
 import type { Parts, Setup } from './parts.ts'
 
-type Made = 'rules' | 'client' | 'copies' | 'feedback' | 'router' | 'together'
+type Made = 'rules' | 'client' | 'removals' | 'looks' | 'feedback' | 'router' | 'together'
 
 /** After what is heard. */
 export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
@@ -47,7 +54,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     places,
     cameFrom: (mailbox, key) => ownersIn(mailboxes.get(mailbox)?.copies.get(key)?.owner ?? ''),
   })
-  const copies = new CopyReconciler({
+  const deps: CopyDeps = {
     client,
     join,
     cache,
@@ -67,7 +74,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     withheld: (source, told) => parts.reports.reportCopy(source, told),
     unserved: (source, told) => parts.reports.reportUnserved(source, told),
     written: (mailbox, key) => mailboxes.written(mailbox, key),
-    told: (mailbox, key, object) => mailboxes.toldEarly(mailbox, key, object),
+    wrote: (mailbox, key, object) => mailboxes.wrote(mailbox, key, object),
     heldBack: new HeldBack({
       reportCopy: (source, told) => parts.reports.reportCopy(source, told),
       withdrawCopy: (source, reason) => parts.reports.withdrawCopy(source, reason),
@@ -81,7 +88,15 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       const mayChange = knowledge.knowsMailbox(name) && pauses.locationOf(name) === undefined
       return mayChange ? mailboxes.get(name) : undefined
     },
-  })
+  }
+  const making = new CopyMaking(deps)
+  const notes = new CopyNotes(deps)
+  const writer = new CopyWriter(deps)
+  const looks = new CopyLooks({ join, pauses, making, notes })
+  const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
+  const sharedCopies = new SharedCopies({ join, pauses, keepsOut: deps.keepsOut, making, notes, writer, converge })
+  const removals = new CopyRemovals({ ...deps, notes, writer, converge })
+  const copies: CopyReconciler = new CopyReconciler({ ...deps, making, notes, writer, removals })
   const feedback = new FeedbackReconciler({
     client,
     join,
@@ -108,7 +123,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     leaving: parts.leaving,
     pauses,
     staying,
-    copies,
+    removals,
     convergence,
     records: parts.records,
     refusals: parts.refusals,
@@ -120,9 +135,10 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     closing: parts.closing,
   })
   const together = new CopiesTogether({
-    copies,
+    sharedCopies,
+    removals,
     mailbox: name => (isOpen(name) ? mailboxes.get(name) : undefined),
     converged: copies => convergence.converged(copies),
   })
-  return { rules, client, copies, feedback, router, together }
+  return { rules, client, removals, looks, feedback, router, together }
 }

@@ -1,0 +1,157 @@
+/**
+ * Takes out of mailboxes what nobody wants there any more: what carries the projected label, is not held by the brake or a pause, and
+ * is not needed by what is still there. An object that moves is made in its new place first.
+ */
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
+import type { CopyNotes } from './copyNotes.ts'
+import type { CopyWriter, GoingCopy } from './copyWriter.ts'
+import { definitionKey, isNeededDefinition } from './definitions.ts'
+import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailbox.ts'
+import { namespaceKey, parseObjectKey } from './names.ts'
+
+export interface CopyRemovalsDeps
+  extends Pick<CopyDeps, 'client' | 'join' | 'isGoneFrom' | 'mailbox' | 'brake' | 'pauses' | 'staying' | 'again'> {
+  notes: CopyNotes
+  writer: CopyWriter
+  /** Has a copy made what it should be, at once. */
+  converge: (mailbox: Mailbox, key: string) => Promise<unknown>
+}
+
+/** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
+const MOVE_ATTEMPTS = 6
+const MOVE_WAIT_MS = 20
+
+export class CopyRemovals {
+  readonly #deps: CopyRemovalsDeps
+  /** Removals that waited in vain so far, by mailbox and key. */
+  readonly #waited = new Map<string, number>()
+
+  constructor(deps: CopyRemovalsDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether an object is there that has to go; `undefined`: nobody knows. */
+  isUnwanted(mailbox: Mailbox, key: string): boolean | undefined {
+    const { join } = this.#deps
+    const copy = mailbox.copies.get(key)
+    if (!copy || copy.terminating) return false
+    if (mayBeAnothers(join, mailbox, key)) return undefined
+    if (join.sourcesOf(mailbox.name, key).length > 0) return false
+    const { name } = parseObjectKey(key)
+    if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return false
+    return !isNeededDefinition(join, mailbox.name, key)
+  }
+
+  /** One that nobody claims. */
+  async remove(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+    const { brake, pauses, staying, notes, writer } = this.#deps
+    const copy = mailbox.copies.get(key)
+    this.#lookAround(mailbox, key)
+    if (!copy || copy.terminating || this.isUnwanted(mailbox, key) === false) {
+      notes.settled(mailbox, key)
+      return {}
+    }
+    if (pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) {
+      staying.behindPause(mailbox, key)
+      return {}
+    }
+    staying.settled(mailbox.name, key)
+    if (!brake.mayGo(mailbox, key, copy)) return {} // looked at again when it may
+    const requeueAfterMs = await this.#moved(mailbox, key, copy)
+    if (requeueAfterMs !== undefined) return { requeueAfterMs }
+    // its cluster hears so even where the placement said it only just before it went
+    await writer.remove(mailbox, key, copy, brake.isPreserved(mailbox.name, key))
+    return {}
+  }
+
+  /**
+   * A copy that nobody claims, if it may go at once and nothing else is to be thought of; `undefined`: it is not as simple, see
+   * {@link remove}.
+   */
+  toRemove(mailbox: Mailbox, key: string): GoingCopy | undefined {
+    const { join, brake, pauses } = this.#deps
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mayBeAnothers(join, mailbox, key)) return undefined
+    const known = mailbox.copies.get(key)
+    const copy = known?.terminating ? undefined : known
+    if (!copy) return join.sourcesOf(mailbox.name, key).length === 0 ? { mailbox, key, copy } : undefined
+    if (this.isUnwanted(mailbox, key) !== true) return undefined
+    const owners = ownersIn(copy.owner)
+    if (pauses.holdsCopy(mailbox.name, key, owners[0]) || !brake.mayGo(mailbox, key, copy)) return undefined
+    if (brake.isPreserved(mailbox.name, key)) return undefined
+    for (const space of owners) if (join.destinationsOf(space, key).size > 0) return undefined
+    return { mailbox, key, copy }
+  }
+
+  /** Of many of them; whether each is done with. */
+  async removeTogether(copies: readonly GoingCopy[]): Promise<readonly boolean[]> {
+    const { staying, notes, writer } = this.#deps
+    for (const { mailbox, key, copy } of copies) {
+      this.#lookAround(mailbox, key)
+      if (copy) staying.settled(mailbox.name, key)
+      else notes.settled(mailbox, key)
+      notes.unhindered(mailbox, key)
+    }
+    return await writer.removeTogether(copies)
+  }
+
+  #lookAround(mailbox: Mailbox, key: string): void {
+    mailbox.bereft.delete(key)
+    const object = parseObjectKey(key)
+    this.#lookAtDefinition(mailbox, definitionKey(object))
+    if (object.namespace !== '') this.#lookAtNamespace(mailbox, namespaceKey(object.namespace))
+  }
+
+  /** Whoever brought the definition of what goes may be gone already. */
+  #lookAtDefinition(mailbox: Mailbox, definition: string): void {
+    if (!mailbox.copies.has(definition)) return
+    // or another space's is to take its place
+    if (this.#deps.join.sourcesOf(mailbox.name, definition).length > 0 && !mailbox.refused.has(definition)) return
+    this.#deps.again(mailbox.name, definition)
+  }
+
+  /** The Namespace of what goes waits for it. */
+  #lookAtNamespace(mailbox: Mailbox, namespace: string): void {
+    if (!mailbox.copies.get(namespace)?.owner) return
+    if (this.#deps.join.sourcesOf(mailbox.name, namespace).length > 0) return
+    this.#deps.again(mailbox.name, namespace)
+  }
+
+  /**
+   * Where the object goes now it is made first, so that a move leaves no moment without it; how long to wait for that.
+   * Patience ends: a place that cannot take the object does not keep it from leaving the old one.
+   */
+  async #moved(mailbox: Mailbox, key: string, copy: CopyFact): Promise<number | undefined> {
+    const id = `${mailbox.name} ${key}`
+    const waited = this.#waited.get(id) ?? 0
+    this.#waited.delete(id)
+    let failed = false
+    for (const space of ownersIn(copy.owner)) {
+      for (const name of this.#deps.join.destinationsOf(space, key).keys()) {
+        const other = this.#deps.mailbox(name)
+        if (!other || other.copies.get(key)?.terminating === false) continue
+        try {
+          await this.#deps.converge(other, key)
+        } catch {
+          failed = true // the other place's own work says why, and tries again
+        }
+        this.#deps.again(name, key)
+      }
+    }
+    if (!failed || waited >= MOVE_ATTEMPTS) return undefined
+    this.#waited.set(id, waited + 1)
+    return MOVE_WAIT_MS * 2 ** waited
+  }
+
+  /**
+   * A Namespace may hold things that are not ours. It goes when nothing needs it, and each of its sources is known to be gone:
+   * also what is held there goes before it. One that was made because objects needed it goes when nothing is left in it.
+   */
+  #namespaceMayGo(mailbox: Mailbox, copy: CopyFact, name: string): boolean {
+    const owners = ownersIn(copy.owner)
+    if (this.#deps.join.needsNamespace(mailbox.name, name)) return false
+    if (owners.length === 0) return isEmptyIn(mailbox, name)
+    if (mailbox.copies.hasIn(name)) return false
+    return owners.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
+  }
+}
