@@ -251,6 +251,12 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/admission/podSecurity/podSecurity.ts', 'MAX_PODS', count],
   ],
 
+  'webhook configurations, admission policies, bindings, or classes of one kind that act in a space; ResourceQuotas or LimitRanges in a Namespace; bytes of one kind in a space or Namespace':
+    [
+      ['src/apiserver/admission/settingsLimit.ts', 'MAX_IN_SPACE', count],
+      ['src/apiserver/admission/settingsLimit.ts', 'MAX_IN_NAMESPACE', count],
+      ['src/apiserver/admission/settingsLimit.ts', 'MAX_BYTES', bytes],
+    ],
   'text of a CEL expression; its depth; operators of one sort in a row': [
     [`${CEL}/celDepth.ts`, 'MAX_EXPRESSION_CHARACTERS', count],
     [`${CEL}/celDepth.ts`, 'LEVELS', count],

@@ -42,6 +42,7 @@ import { PolicyStatus } from './policyStatus.ts'
 import { rbacAdmission } from './rbacEscalation.ts'
 import { QUOTAS, resourceQuota } from './resourceQuota.ts'
 import { runtimeClassAdmission } from './runtimeClassAdmission.ts'
+import { settingsLimit } from './settingsLimit.ts'
 import { spaceBudgetAdmission } from './spaceBudgetAdmission.ts'
 import { spaceLifecycle } from './spaceLifecycle.ts'
 import { PRIORITY_CLASSES } from './systemPriorityClasses.ts'
@@ -109,26 +110,23 @@ const MAKERS: ReadonlySet<string> = new Set(
 export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const { store, parsed, types, elsewhere, nature, tree, log } = deps
   const settings = (group: string, ...resources: string[]) => resources.map(resource => ({ group, resource }))
-  const configurations = new ConfigurationLog({
-    store,
-    resources: [
-      ...settings(
-        ADMISSION_GROUP,
-        'mutatingwebhookconfigurations',
-        'validatingwebhookconfigurations',
-        'mutatingadmissionpolicies',
-        'mutatingadmissionpolicybindings',
-        'validatingadmissionpolicies',
-        'validatingadmissionpolicybindings',
-      ),
-      QUOTAS,
-      LIMIT_RANGES,
-      PRIORITY_CLASSES,
-      STORAGE_CLASSES,
-      INGRESS_CLASSES,
-    ],
-    nature,
-  })
+  const kinds = [
+    ...settings(
+      ADMISSION_GROUP,
+      'mutatingwebhookconfigurations',
+      'validatingwebhookconfigurations',
+      'mutatingadmissionpolicies',
+      'mutatingadmissionpolicybindings',
+      'validatingadmissionpolicies',
+      'validatingadmissionpolicybindings',
+    ),
+    QUOTAS,
+    LIMIT_RANGES,
+    PRIORITY_CLASSES,
+    STORAGE_CLASSES,
+    INGRESS_CLASSES,
+  ]
+  const configurations = new ConfigurationLog({ store, resources: kinds, nature })
   const labelled = new LabelledNamespaces({ store, nature })
   const cel = new AdmissionCel()
   const expressions = new ExpressionRunner({ authorizer: deps.authorizer, run: deps.runExpressions, share: deps.share })
@@ -176,6 +174,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
         limitBounds!,
         ...podSecurity({ store, parsed, namespaces: labelled }),
         expressionCheck(cel),
+        settingsLimit(configurations, kinds),
         ownerReferences({ authorizer: deps.authorizer, types }),
       ),
       certificateSubjects,

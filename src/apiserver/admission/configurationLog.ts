@@ -4,6 +4,7 @@
  */
 import type { Nature } from '../../apimachinery/nature.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 
@@ -18,25 +19,33 @@ export interface ConfigurationLogOptions {
   nature?: Pick<Nature, 'acts'>
 }
 
-/** By space and `namespace/name`. No empty maps inside. */
-type Known = Map<string, Map<string, KubeObject>>
+/** How much there is in one place. */
+export interface SettingsSize {
+  readonly objects: number
+  /** As they are stored. */
+  readonly bytes: number
+}
+
+interface Known {
+  readonly object: KubeObject
+  readonly bytes: number
+}
 
 export class ConfigurationLog {
   readonly #options: ConfigurationLogOptions
   /** By resource. */
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, Settings>()
   /** Those that do not act where they are, by resource. */
-  readonly #inert = new Map<string, Known>()
-  /** What was asked for since the last change, by resource and space. */
-  readonly #lists = new Map<string, Lists>()
-  readonly #listeners: ((space: string) => void)[] = []
+  readonly #inert = new Map<string, Settings>()
+  /** By resource. */
+  readonly #listeners = new Map<string, ((space: string) => void)[]>()
 
   constructor(options: ConfigurationLogOptions) {
     this.#options = options
     for (const { group, resource } of options.resources) {
       const name = groupResourceName({ group, resource })
-      this.#known.set(name, new Map())
-      this.#inert.set(name, new Map())
+      this.#known.set(name, new Settings())
+      this.#inert.set(name, new Settings())
       options.store.project(
         { group, resource },
         { reset: items => this.#reset(name, items), apply: event => this.#apply(name, event) },
@@ -44,75 +53,70 @@ export class ConfigurationLog {
     }
   }
 
-  /** Calls back after each change in a space. */
-  onChange(listener: (space: string) => void): void {
-    this.#listeners.push(listener)
+  /** Calls back after each change of these in a space. */
+  onChange(resources: readonly GroupResource[], listener: (space: string) => void): void {
+    for (const resource of resources) {
+      const name = groupResourceName(resource)
+      this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener])
+    }
   }
 
   /** What acts in a space has become other than it was. */
   rethink(space: string): void {
-    let changed = false
     for (const { group, resource } of this.#options.resources) {
       const name = groupResourceName({ group, resource })
       const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
-      const all = [...(known.get(space) ?? []), ...(inert.get(space) ?? [])]
-      this.#lists.delete(`${name}/${space}`)
-      known.delete(space)
-      inert.delete(space)
-      for (const [id, object] of all)
-        put(this.#acts(space, object, { group, resource }) ? known : inert, space, id, object)
-      changed ||= all.length > 0
+      const all = [...known.take(space), ...inert.take(space)]
+      for (const each of all) (this.#acts(space, each.object, { group, resource }) ? known : inert).put(space, each)
+      if (all.length > 0) this.#tell(name, space)
     }
-    if (changed) this.#tell(space)
   }
 
   /** Logical-cluster ids of the spaces that have such objects. */
   spaces(resource: GroupResource): string[] {
-    return [...(this.#known.get(groupResourceName(resource))?.keys() ?? [])]
+    return this.#known.get(groupResourceName(resource))?.spaces() ?? []
   }
 
   has(space: string, resource: GroupResource): boolean {
     return this.#known.get(groupResourceName(resource))?.has(space) === true
   }
 
-  /** In order of names; `namespace`: only those in it. Sorted once for each change, not for each request that asks. */
+  /** In order of names; `namespace`: only those in it. Sorted once for each change there, not for each request that asks. */
   list(space: string, resource: GroupResource, namespace?: string): readonly KubeObject[] {
-    const name = groupResourceName(resource)
-    const objects = this.#known.get(name)?.get(space)
-    if (objects === undefined) return []
-    const place = `${name}/${space}`
-    const lists = this.#lists.get(place) ?? listsOf(objects.values())
-    this.#lists.set(place, lists)
-    return (namespace === undefined ? lists.all : lists.inside.get(namespace)) ?? []
+    return this.#known.get(groupResourceName(resource))?.list(space, namespace) ?? []
   }
 
   get(space: string, resource: GroupResource, namespace: string, name: string): KubeObject | undefined {
-    return this.#known.get(groupResourceName(resource))?.get(space)?.get(`${namespace}/${name}`)
+    return this.#known.get(groupResourceName(resource))?.get(space, namespace, name)
+  }
+
+  /** Of those that act in a namespace, or, where `''`, of those that are in none. */
+  size(space: string, resource: GroupResource, namespace: string): SettingsSize {
+    return this.#known.get(groupResourceName(resource))?.size(space, namespace) ?? NOTHING
   }
 
   #reset(name: string, items: Iterable<Stored>): void {
-    const read = [...items].map(stored => ({ key: stored.key, object: this.#read(stored) }))
     const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
-    const before = [...known.keys()]
-    for (const space of before) this.#lists.delete(`${name}/${space}`)
+    const before = known.spaces()
     known.clear()
     inert.clear()
-    for (const { key, object } of read) {
-      if (object) put(this.#acts(key.space, object, key) ? known : inert, key.space, idOf(key), object)
+    for (const stored of items) {
+      const object = this.#read(stored)
+      const { key } = stored
+      if (object) (this.#acts(key.space, object, key) ? known : inert).put(key.space, { object, bytes: sizeOf(stored) })
     }
-    for (const space of new Set([...before, ...known.keys()])) this.#tell(space)
+    for (const space of new Set([...before, ...known.spaces()])) this.#tell(name, space)
   }
 
   #apply(name: string, { type, key, stored }: StoreEvent): void {
     const [known, inert] = [this.#known.get(name)!, this.#inert.get(name)!]
     const object = type === 'put' ? this.#read(stored) : undefined
-    this.#lists.delete(`${name}/${key.space}`)
     const acts = object !== undefined && this.#acts(key.space, object, key)
-    drop(inert, key)
-    if (object && !acts) put(inert, key.space, idOf(key), object)
-    if (object && acts) put(known, key.space, idOf(key), object)
-    else if (!drop(known, key)) return
-    this.#tell(key.space)
+    inert.drop(key)
+    if (object && !acts) inert.put(key.space, { object, bytes: sizeOf(stored) })
+    if (object && acts) known.put(key.space, { object, bytes: sizeOf(stored) })
+    else if (!known.drop(key)) return
+    this.#tell(name, key.space)
   }
 
   #read(stored: Stored): KubeObject | undefined {
@@ -126,36 +130,107 @@ export class ConfigurationLog {
     return this.#options.nature?.acts(space, { group, resource }, object) ?? true
   }
 
-  #tell(space: string): void {
-    for (const listener of this.#listeners) listener(space)
+  #tell(name: string, space: string): void {
+    for (const listener of this.#listeners.get(name) ?? []) listener(space)
   }
 }
 
-/** In order of names. */
-interface Lists {
-  readonly all: readonly KubeObject[]
-  readonly inside: ReadonlyMap<string, readonly KubeObject[]>
+const NOTHING: SettingsSize = { objects: 0, bytes: 0 }
+
+/** In one namespace, or in none. */
+interface Place {
+  readonly objects: Map<string, Known>
+  bytes: number
+  /** In order of names; absent until somebody asks, and after a change. */
+  sorted: readonly KubeObject[] | undefined
 }
 
-function listsOf(objects: Iterable<KubeObject>): Lists {
-  const all = [...objects].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
-  return { all, inside: Map.groupBy(all, ({ metadata }) => metadata.namespace ?? '') }
+/** Of one kind. No empty maps inside. */
+class Settings {
+  /** By space, and by namespace. */
+  readonly #spaces = new Map<string, Map<string, Place>>()
+  /** What was asked for of all namespaces together since the last change, by space. */
+  readonly #all = new Map<string, readonly KubeObject[]>()
+
+  spaces(): string[] {
+    return [...this.#spaces.keys()]
+  }
+
+  has(space: string): boolean {
+    return this.#spaces.has(space)
+  }
+
+  get(space: string, namespace: string, name: string): KubeObject | undefined {
+    return this.#spaces.get(space)?.get(namespace)?.objects.get(name)?.object
+  }
+
+  size(space: string, namespace: string): SettingsSize | undefined {
+    const place = this.#spaces.get(space)?.get(namespace)
+    return place && { objects: place.objects.size, bytes: place.bytes }
+  }
+
+  list(space: string, namespace?: string): readonly KubeObject[] | undefined {
+    const places = this.#spaces.get(space)
+    if (places === undefined) return undefined
+    if (namespace === undefined) {
+      let all = this.#all.get(space)
+      if (all === undefined) {
+        all = inOrder(places.values().flatMap(({ objects }) => objects.values()))
+        this.#all.set(space, all)
+      }
+      return all
+    }
+    const place = places.get(namespace)
+    if (place) place.sorted ??= inOrder(place.objects.values())
+    return place?.sorted
+  }
+
+  put(space: string, known: Known): void {
+    const { namespace = '', name = '' } = known.object.metadata
+    const places = this.#spaces.get(space) ?? new Map<string, Place>()
+    this.#spaces.set(space, places)
+    const place: Place = places.get(namespace) ?? { objects: new Map(), bytes: 0, sorted: undefined }
+    places.set(namespace, place)
+    place.bytes += known.bytes - (place.objects.get(name)?.bytes ?? 0)
+    place.objects.set(name, known)
+    place.sorted = undefined
+    this.#all.delete(space)
+  }
+
+  /** Whether it was there. */
+  drop({ space, namespace, name }: Key): boolean {
+    const places = this.#spaces.get(space)
+    const place = places?.get(namespace)
+    const known = place?.objects.get(name)
+    if (!places || !place || !known) return false
+    place.objects.delete(name)
+    place.bytes -= known.bytes
+    place.sorted = undefined
+    if (place.objects.size === 0) places.delete(namespace)
+    if (places.size === 0) this.#spaces.delete(space)
+    this.#all.delete(space)
+    return true
+  }
+
+  /** All of a space, which has none then. */
+  take(space: string): Known[] {
+    const taken =
+      this.#spaces
+        .get(space)
+        ?.values()
+        .flatMap(({ objects }) => objects.values()) ?? []
+    const all = [...taken]
+    this.#spaces.delete(space)
+    this.#all.delete(space)
+    return all
+  }
+
+  clear(): void {
+    this.#spaces.clear()
+    this.#all.clear()
+  }
 }
 
-function idOf({ namespace, name }: Key): string {
-  return `${namespace}/${name}`
-}
-
-function put(known: Known, space: string, id: string, object: KubeObject): void {
-  const objects = known.get(space) ?? new Map<string, KubeObject>()
-  objects.set(id, object)
-  known.set(space, objects)
-}
-
-/** Whether it was there. */
-function drop(known: Known, key: Key): boolean {
-  const objects = known.get(key.space)
-  if (!objects?.delete(idOf(key))) return false
-  if (objects.size === 0) known.delete(key.space)
-  return true
+function inOrder(known: Iterable<Known>): KubeObject[] {
+  return Array.from(known, ({ object }) => object).sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
 }

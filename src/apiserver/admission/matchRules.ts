@@ -31,14 +31,16 @@ export interface RequestMatcher {
 /** @throws StatusError NotFound */
 export type NamespaceLabels = () => Promise<Readonly<Record<string, string>>>
 
+/** Each may list thousands, and every write in the space asks. */
 interface Rule {
-  operations: readonly string[]
-  groups: readonly string[]
-  versions: readonly string[]
-  resources: readonly string[]
+  operations: ReadonlySet<string>
+  groups: ReadonlySet<string>
+  versions: ReadonlySet<string>
+  /** With a slash, whether or not there is something behind it. */
+  resources: ReadonlySet<string>
   scope: string
   /** Empty: all names. */
-  names: readonly string[]
+  names: ReadonlySet<string>
 }
 
 /** By what they are made of: a space may have thousands, and all are asked for again when one of them changes. */
@@ -109,36 +111,44 @@ function labelled(request: AdmissionRequest): (Record<string, string> | undefine
 
 function rulesOf(match: Record<string, unknown>, field: string): Rule[] {
   return records(match, field).map(rule => ({
-    operations: strings(rule, 'operations'),
-    groups: strings(rule, 'apiGroups'),
-    versions: strings(rule, 'apiVersions'),
-    resources: strings(rule, 'resources'),
+    operations: new Set(strings(rule, 'operations')),
+    groups: new Set(strings(rule, 'apiGroups')),
+    versions: new Set(strings(rule, 'apiVersions')),
+    resources: new Set(strings(rule, 'resources').map(withSlash)),
     scope: str(rule, 'scope') || '*',
-    names: strings(rule, 'resourceNames'),
+    names: new Set(strings(rule, 'resourceNames')),
   }))
+}
+
+function withSlash(pattern: string): string {
+  const [resource = '', subresource = ''] = pattern.split('/')
+  return `${resource}/${subresource}`
 }
 
 function ruleMatches(rule: Rule, { operation, type, subresource }: RuleSubject, name: string | undefined): boolean {
   return (
-    oneOf(rule.operations, operation) &&
-    oneOf(rule.groups, type.group) &&
-    oneOf(rule.versions, type.version) &&
+    has(rule.operations, operation) &&
+    has(rule.groups, type.group) &&
+    has(rule.versions, type.version) &&
     // the scope of Namespaces is Cluster, although requests for one carry its name as their namespace
     (rule.scope === '*' || rule.scope === (type.namespaced ? 'Namespaced' : 'Cluster')) &&
-    rule.resources.some(pattern => resourceMatches(pattern, type.resource, subresource)) &&
-    (rule.names.length === 0 || name === undefined || rule.names.includes(name))
+    hasResource(rule.resources, type.resource, subresource) &&
+    (rule.names.size === 0 || name === undefined || rule.names.has(name))
   )
 }
 
-function oneOf(values: readonly string[], value: string): boolean {
-  return values.some(each => each === '*' || each === value)
+function has(values: ReadonlySet<string>, value: string): boolean {
+  return values.has(value) || values.has('*')
 }
 
 /** `pods`, `pods/status`, `pods/*`, `*` (no sub-resources), `*\/scale`, `*\/*`. */
-function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
-  const [wantedResource = '', wantedSub = ''] = pattern.split('/')
-  if (wantedResource !== '*' && wantedResource !== resource) return false
-  return wantedSub === subresource || (wantedSub === '*' && pattern.includes('/'))
+function hasResource(patterns: ReadonlySet<string>, resource: string, subresource: string): boolean {
+  return (
+    patterns.has(`${resource}/${subresource}`) ||
+    patterns.has(`*/${subresource}`) ||
+    patterns.has(`${resource}/*`) ||
+    patterns.has('*/*')
+  )
 }
 
 function selectorOf(selector: unknown): LabelSelector {

@@ -71,7 +71,7 @@ export class PolicyConfigurations {
     this.#bindings = { group: ADMISSION_GROUP, resource: `${kind}admissionpolicybindings` }
     this.#log = log
     this.#cel = cel
-    log.onChange(space => this.#compiled.delete(space))
+    log.onChange([this.#policies, this.#bindings], space => this.#compiled.delete(space))
   }
 
   in(space: string): readonly Policy[] {

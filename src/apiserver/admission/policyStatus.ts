@@ -34,7 +34,7 @@ export class PolicyStatus {
 
   constructor(deps: PolicyStatusDeps) {
     this.#deps = deps
-    deps.settings.onChange(space => this.#wake(space))
+    deps.settings.onChange([POLICIES], space => this.#wake(space))
   }
 
   /** Takes up what was left undone, then follows. */

@@ -20,7 +20,8 @@ export interface Webhook {
   match: RequestMatcher
   conditions: readonly MatchCondition[]
   client: WebhookAddress
-  caPem: string | undefined
+  /** PEM. Made when it is asked for: a bundle may be long, and a space may have many webhooks that are not called. */
+  readonly caPem: string | undefined
   timeoutSeconds: number
   failsOpen: boolean
   /** May be asked again after later webhooks have changed the object. */
@@ -41,7 +42,7 @@ export class WebhookConfigurations {
     this.resource = { group: ADMISSION_GROUP, resource }
     this.#log = log
     this.#cel = cel
-    log.onChange(space => this.#compiled.delete(space))
+    log.onChange([this.resource], space => this.#compiled.delete(space))
   }
 
   in(space: string): readonly Webhook[] {
@@ -80,7 +81,9 @@ function compileConfiguration(object: KubeObject, cel: AdmissionCel): Webhook[] 
     match: compileMatch({ rules: list(webhook, 'rules'), ...webhook }),
     conditions: conditionsOf(webhook, cel),
     client: clientOf(record(webhook, 'clientConfig')),
-    caPem: caOf(record(webhook, 'clientConfig')),
+    get caPem() {
+      return caOf(record(webhook, 'clientConfig'))
+    },
     timeoutSeconds: Math.min(30, Math.max(1, num(webhook, 'timeoutSeconds') || 10)),
     failsOpen: webhook.failurePolicy === 'Ignore',
     reinvocable: webhook.reinvocationPolicy === 'IfNeeded',

@@ -33,7 +33,7 @@ t.test('settings are known inside of their commit, and who compiles them is told
     ignores: ({ metadata }) => metadata.labels?.n === 'copy',
   })
   const told: string[] = []
-  log.onChange(space => void told.push(space))
+  log.onChange([QUOTAS], space => void told.push(space))
   const seen: (string | undefined)[][] = []
   const look = (): void => void seen.push(log.list('s', QUOTAS, 'ns').map(({ metadata }) => metadata.labels?.n))
   store.project(QUOTAS, { reset: look, apply: look })
@@ -54,7 +54,7 @@ t.test('what does not act in its space is kept aside, until what acts there beco
   const nature = { acts: (_space: string, _kind: object, { metadata }: KubeObject) => metadata.labels?.n === acting }
   const log = new ConfigurationLog({ store, resources: [QUOTAS], nature })
   const told: string[] = []
-  log.onChange(space => void told.push(space))
+  log.onChange([QUOTAS], space => void told.push(space))
   const names = (): unknown[] => log.list('s', QUOTAS, 'ns').map(({ metadata }) => metadata.name)
   await put(QUOTAS, 'a', { n: 'plain' }, 'ns')
   t.notOk(log.has('s', QUOTAS))

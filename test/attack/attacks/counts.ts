@@ -59,6 +59,64 @@ export const counts: readonly Attack[] = [
     },
     keepsMb: 250,
   }),
+  attack('many-settings', {
+    does: '5,000 policies and 1,000 quotas, one of each changed while 100 ConfigMaps are made',
+    prepare: async ({ alice, space, size }) => {
+      const policies = `${space.prefix}/${ADMISSION}/validatingadmissionpolicies`
+      const validations = [{ expression: 'true' }]
+      const spec = { failurePolicy: 'Ignore', matchConstraints: { resourceRules: [MAPS] }, validations }
+      await crowd(size(5000, 10), 32, i =>
+        alice.must({ path: policies, body: { metadata: { name: `policy-${i}` }, spec } }),
+      )
+      const binding = { policyName: 'policy-1', validationActions: ['Audit'] }
+      await alice.must({
+        path: `${space.prefix}/${ADMISSION}/validatingadmissionpolicybindings`,
+        body: { metadata: { name: 'one' }, spec: binding },
+      })
+      const hard = { 'count/configmaps': '1000000' }
+      const quotas = `${space.prefix}/${CORE}/resourcequotas`
+      await crowd(size(1000, 10), 32, i =>
+        alice.must({ path: quotas, body: { metadata: { name: `quota-${i}` }, spec: { hard } } }),
+      )
+      if (size(1, 0) === 0) return
+      await alice.send({ path: policies, body: { metadata: { name: 'more' }, spec } })
+      await alice.send({ path: quotas, body: { metadata: { name: 'more' }, spec: { hard } } })
+    },
+    run: async ({ alice, space, size }) => {
+      const type = 'application/merge-patch+json'
+      const body = { metadata: { labels: { a: `v${Math.trunc(Math.random() * 1e6)}` } } }
+      for (const one of [`${ADMISSION}/validatingadmissionpolicies/policy-1`, `${CORE}/resourcequotas/quota-1`])
+        await alice.must({ method: 'PATCH', path: `${space.prefix}/${one}`, type, body })
+      await crowd(size(20, 2), 4, () => alice.send({ path: space.maps, body: map(100) }))
+    },
+    keepsMb: 150,
+  }),
+  attack('unread-bundles', {
+    does: '5 webhook configurations with 3 MB of caBundle that concern nothing, one of which changes',
+    prepare: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/${ADMISSION}/validatingwebhookconfigurations`
+      const clientConfig = { url: 'https://localhost:9/', caBundle: 'QUFB'.repeat(size(700_000, 50_000)) }
+      const webhook = {
+        name: 'w.example.com',
+        clientConfig,
+        rules: [{ ...MAPS, resources: ['none'] }],
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+      }
+      await crowd(5, 2, i => alice.must({ path, body: { metadata: { name: `long-${i}` }, webhooks: [webhook] } }))
+      await alice.send({ path, body: { metadata: { name: 'more' }, webhooks: [webhook] } })
+    },
+    run: async ({ alice, space, size }) => {
+      await alice.must({
+        method: 'PATCH',
+        path: `${space.prefix}/${ADMISSION}/validatingwebhookconfigurations/long-1`,
+        type: 'application/merge-patch+json',
+        body: { metadata: { labels: { a: `v${Math.trunc(Math.random() * 1e6)}` } } },
+      })
+      await crowd(size(8, 1), 4, () => alice.must({ path: `${space.maps}?dryRun=All`, body: map(100) }))
+    },
+    keepsMb: 60,
+  }),
   attack('many-webhooks', {
     does: '3,000 webhooks that may not be called, met by an object of 900 KB',
     prepare: async ({ alice, space, size }) => {
