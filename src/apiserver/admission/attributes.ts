@@ -20,18 +20,29 @@ export interface Shown {
   old: KubeObject | null
 }
 
-/** `null` where the operation has none: CREATE has no old object, DELETE no new one. Private copies. */
+/**
+ * `null` where the operation has none: CREATE has no old object, DELETE no new one. Not to be changed: where they are of that version
+ * already they are the request's own, as a space may have thousands of webhooks and policies that look at a large object.
+ */
 export function shownAs(request: AdmissionRequest, type: ResourceType): Shown {
   const { operation, object, old, view } = request
-  const show = (source: KubeObject): KubeObject =>
-    view ? view.of(cloneJson(source)) : convertTo(cloneJson(source), apiVersionOf(type), type)
+  const version = apiVersionOf(type)
+  const show = (source: KubeObject): KubeObject => {
+    if (view) return view.of(cloneJson(source))
+    return source.apiVersion === version ? source : convertTo(cloneJson(source), version, type)
+  }
   return {
     object: operation === 'DELETE' ? null : show(object),
     old: old === undefined ? null : show(old),
   }
 }
 
-/** Puts what {@link shownAs} gave, changed, back into the request's object. */
+/** The request's object as it is now, whatever {@link takeBack} makes of it; what is in it is shared wherever that may be. */
+export function asItIs({ object, view }: AdmissionRequest): Readonly<KubeObject> {
+  return view ? cloneJson(object) : { ...object }
+}
+
+/** Puts a changed copy of what {@link shownAs} gave back into the request's object, of which no part is changed: parts are replaced. */
 export function takeBack(request: AdmissionRequest, type: ResourceType, changed: KubeObject): void {
   const { object, view } = request
   if (view) {

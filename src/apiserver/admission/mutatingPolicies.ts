@@ -6,11 +6,11 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
-import { cloneJson, equalJson } from '../../apimachinery/values.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { Abandoned, type Work } from '../../program/workTurns.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { mergeApplied } from './applyConfiguration.ts'
-import { isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
+import { asItIs, isNamespace, nameOf, namespaceOf, shownAs, takeBack } from './attributes.ts'
 import type { Binding, Mutation, Policy } from './policyConfigurations.ts'
 import {
   type Matched,
@@ -44,7 +44,7 @@ export function mutatingPolicies(deps: PolicyDeps): Admission {
         if (rounds?.round === 2 && !again.has(policy.name)) continue
         const matched = await matchPolicy(deps, policy, request, work)
         if (matched === undefined) continue
-        const before = cloneJson(request.object)
+        const before = asItIs(request)
         for (const binding of matched.bindings) await mutate(deps, matched, binding, { request, work })
         if (!equalJson(before, request.object)) {
           for (const name of asked) again.add(name)
@@ -72,7 +72,7 @@ async function mutate(
     const all = await deps.params.of(request.context.space, { policy, binding, namespace, work })
     for (const params of all) {
       if (work.due) await work.rest()
-      await mutateWith(deps, matched, params, request)
+      await mutateWith(deps, matched, params, { request, work })
     }
   } catch (error) {
     if (error instanceof Abandoned) throw error
@@ -89,7 +89,7 @@ async function mutateWith(
   deps: PolicyDeps,
   { policy, type }: Matched,
   params: Readonly<KubeObject> | null,
-  request: AdmissionRequest,
+  { request, work }: { request: AdmissionRequest; work: Work },
 ): Promise<void> {
   const given = async () => ({ request, facts: await policyFacts(deps, request, type), params })
   const { variables, conditions } = policy
@@ -104,6 +104,8 @@ async function mutateWith(
     if (result.error !== undefined) throw new Error(result.error)
     const { object } = shownAs(request, type)
     if (object === null) continue
+    // each goes over the whole object
+    if (work.due) await work.rest()
     const made = changed(mutation, object, result.value, policy, type.schema)
     const size = JSON.stringify(made).length
     if (size > MAX_OBJECT_CHARACTERS) {

@@ -6,12 +6,13 @@ import { randomUUID } from 'node:crypto'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
+import { jsonPatchInSteps } from '../../apimachinery/patch/jsonPatch.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { cloneJson, equalJson } from '../../apimachinery/values.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import { atMost } from '../../client/atMost.ts'
 import type { CrowdLog } from '../../client/crowdLog.ts'
-import type { Work, WorkTurns } from '../../program/workTurns.ts'
+import { Abandoned, type Work, type WorkTurns } from '../../program/workTurns.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'
@@ -19,7 +20,7 @@ import { waitApart } from '../registry/waitingApart.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { AdmissionFacts, requestFacts } from './admissionFacts.ts'
 import { admissionReview, denial, InvalidReview, type ReviewAnswer, readReview } from './admissionReview.ts'
-import { nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
+import { asItIs, nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
 import { annotate, MutationNotes } from './auditAnnotations.ts'
 import type { ExpressionRunner } from './expressionRunner.ts'
 import type { NamespaceReader } from './namespaces.ts'
@@ -60,12 +61,10 @@ export function mutatingWebhooks(deps: WebhookDeps): Admission {
         if (rounds?.round === 2 && !memory.again.has(webhook.id)) continue
         const call = await callFor(deps, webhook, request)
         if (call === undefined) continue
-        const before = cloneJson(request.object)
         const notes = notesOf(request, webhook, index)
         let mutated = false
         try {
-          await mutate(deps, call, request, notes)
-          mutated = !equalJson(before, request.object)
+          mutated = await mutate(deps, call, { request, work, notes })
         } finally {
           notes?.asked(mutated)
         }
@@ -187,32 +186,40 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   throw statusError.forbidden(requestType, nameOf(request), outcome.error)
 }
 
-async function mutate(
-  deps: WebhookDeps,
-  call: Call,
-  request: AdmissionRequest,
-  notes: MutationNotes | undefined,
-): Promise<void> {
+interface Mutating {
+  request: AdmissionRequest
+  work: Work
+  notes: MutationNotes | undefined
+}
+
+/** Whether the object is another now. */
+async function mutate(deps: WebhookDeps, call: Call, { request, work, notes }: Mutating): Promise<boolean> {
   const { webhook, type } = call
   const shown = shownAs(request, type)
   const answer = await ask(deps, call, request, shown, () => notes?.failedOpen())
-  if (answer === undefined) return
+  if (answer === undefined) return false
   for (const warning of answer.warnings) request.context.warn(warning)
   if (!answer.allowed) throw denial(webhook.name, answer.status)
-  if (answer.patch === undefined) return
+  if (answer.patch === undefined) return false
   if (shown.object === null) {
     const why = 'attempted to modify the object, which is not supported for this operation'
     throw statusError.internal(new Error(`admission webhook ${JSON.stringify(webhook.name)} ${why}`))
   }
+  const before = asItIs(request)
   try {
-    const patched = applyJsonPatch(shown.object, answer.patch)
+    if (work.due) await work.rest()
+    const patched = await inSlices(jsonPatchInSteps(shown.object, answer.patch), work)
     if (!isRecord(patched)) throw new Error('the patched object is no JSON object')
+    if (work.due) await work.rest()
     takeBack(request, type, patched as KubeObject)
     notes?.patched(answer.patch)
   } catch (error) {
+    if (error instanceof Abandoned) throw error
     const why = error instanceof StatusError && error.cause instanceof Error ? error.cause.message : messageOf(error)
     throw statusError.internal(new Error(why))
   }
+  if (work.due) await work.rest()
+  return !equalJson(before, request.object)
 }
 
 /** `undefined`: it could not be asked, and its failure policy lets that pass, which `passed` is told. @throws StatusError */

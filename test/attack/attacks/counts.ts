@@ -118,10 +118,11 @@ export const counts: readonly Attack[] = [
     keepsMb: 60,
   }),
   attack('many-webhooks', {
-    does: '3,000 webhooks that may not be called, met by an object of 900 KB',
+    does: '3,000 webhooks of each sort that may not be called, met by an object of 900 KB and by one of 39,000 fields',
     prepare: async ({ alice, space, size }) => {
-      const path = `${space.prefix}/${ADMISSION}/validatingwebhookconfigurations`
-      await crowd(size(6, 1), 2, async i => {
+      await crowd(size(12, 2), 2, async i => {
+        const sort = i % 2 === 0 ? 'validating' : 'mutating'
+        const path = `${space.prefix}/${ADMISSION}/${sort}webhookconfigurations`
         const webhooks = Array.from({ length: size(500, 20) }, (_, k) => ({
           name: `w${k}.example.com`,
           clientConfig: { url: 'https://169.254.169.254/' },
@@ -133,9 +134,12 @@ export const counts: readonly Attack[] = [
         await alice.must({ path, body: { metadata: { name: `greedy-${i}` }, webhooks } })
       })
     },
-    run: async ({ alice, space, size }) =>
-      await crowd(size(4, 1), 4, () => alice.send({ path: `${space.maps}?dryRun=All`, body: map(900_000) })),
-    keepsMb: 60,
+    run: async ({ alice, space, size }) => {
+      const data = Object.fromEntries(Array.from({ length: size(39_000, 3000) }, (_, i) => [`k${i}`, 'v']))
+      const bodies = [map(900_000), { metadata: { generateName: 'c-' }, data }]
+      await crowd(size(4, 2), 4, i => alice.send({ path: `${space.maps}?dryRun=All`, body: bodies[i % 2]! }))
+    },
+    keepsMb: 90,
   }),
   attack('quota-scopes', {
     does: '100 ResourceQuotas of as many scopes over 3,000 Pods, and one more',
