@@ -89,10 +89,7 @@ export async function* stream<T>(
     for await (const batch of store.watch(range, { after, signal, ...(onLive && { onLive }) })) {
       const all = derived ? await derived.events(batch) : batch
       const wanted = wantedOf(all)
-      const preparing = forms.prepare(
-        space,
-        wanted.map(({ stored }) => stored),
-      )
+      const preparing = forms.prepare(space, wanted)
       if (preparing) await preparing
       const events = wanted.map(event => tell(typeOf(event), event.stored))
       yield { events, revision: batch.at(-1)!.revision, synced: false }
@@ -136,7 +133,10 @@ async function* snapshot<T>(
       const items = page.items.filter(({ key }) => wants(key))
       for (const [j, stored] of items.entries())
         if (derived?.concerns(stored.key)) items[j] = await derived.whole(stored, { at })
-      await forms.prepare(space, items)
+      await forms.prepare(
+        space,
+        items.map(stored => ({ stored })),
+      )
       const synced = !more && i === ranges.length - 1
       if (items.length > 0 || synced) yield { events: items.map(stored => tell('ADDED', stored)), revision: at, synced }
     }

@@ -43,10 +43,10 @@ export class StreamForms {
    * Has converted what only a webhook can convert; `undefined` when nothing waits. What it cannot convert is told as stored,
    * and so is all of it where the stream is of all spaces, `*`: there no space's webhook keeps the others waiting.
    */
-  prepare(space: string, items: readonly Stored[]): Promise<void> | undefined {
-    if (space === '*') return undefined
+  prepare(space: string, items: readonly { readonly stored: Stored }[]): Promise<void> | undefined {
+    if (space === '*' || !this.#types.convertsAny) return undefined
     let byType: Map<ResourceType, Stored[]> | undefined
-    for (const stored of items) {
+    for (const { stored } of items) {
       const type = this.#typeOf(stored)
       if (type?.custom?.convert === undefined) continue
       byType ??= new Map()

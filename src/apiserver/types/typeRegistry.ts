@@ -53,6 +53,11 @@ export class TypeRegistry {
     return this.#all.versions(group, resource).length > 0
   }
 
+  /** Whether a webhook converts any objects, in whatever space. */
+  get convertsAny(): boolean {
+    return this.#converted.size > 0
+  }
+
   /** Whether a webhook converts such objects in some space. */
   areConverted(group: string, resource: string): boolean {
     return this.#converted.size > 0 && this.#converted.has(groupResourceName({ group, resource }))

@@ -187,7 +187,7 @@ export class SetAside {
   #beginMany(queue: string, ids: readonly string[]): readonly number[] {
     // each may be one that is tried
     if (this.#suspects.size > 0) return ids.map(id => this.#begin(queue, id))
-    return this.#underway.beginMany(ids.map(id => ({ queue, id: shortId(id), tried: false })))
+    return this.#underway.beginMany(queue, ids.map(shortId))
   }
 
   #end(ticket: number, postponed: boolean): void {

@@ -1,8 +1,8 @@
 /**
- * What runs right now, in a file that outlives the process: keys of work queues, a slot each. A write goes to the system's page
+ * What runs right now, in a file that outlives the process: keys of work queues. A write goes to the system's page
  * cache and is not synced: that survives everything but the end of the whole machine, of which no key is guilty.
  *
- * A slot is taken when work begins, and used again after it has ended. What stands in it until then is a stale entry of work
+ * A slot is taken when work begins, by one key or by several that begin together, and used again after it has ended. What stands in it until then is a stale entry of work
  * that has ended. When nothing runs any more all slots become stale at once, by one number in the head.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
@@ -18,6 +18,8 @@ export interface UnderwayEntry {
 const SLOT = 1024
 /** Slots that are written at a time. */
 const TOGETHER = 32
+/** Of ids that begin at a time, in one slot; what else stands there is short. */
+const ID_BYTES = 900
 /** As much of the file is looked at: where more runs at a time it is nobody's fault. */
 const MAX_READ = 4096 * SLOT
 
@@ -29,6 +31,8 @@ export class UnderwayFile {
   readonly #scratch = Buffer.alloc(TOGETHER * SLOT)
   /** Slots that nothing runs in; the one that was used last is used next. */
   readonly #free: number[] = []
+  /** How many run in a slot, where they began together. */
+  readonly #shares = new Map<number, number>()
   #slots = 0
   #running = 0
   #era = 1
@@ -56,23 +60,44 @@ export class UnderwayFile {
     return slot
   }
 
-  /** The same of several, in few writes; the answers at their indexes. */
-  beginMany(entries: readonly UnderwayEntry[]): number[] {
-    const slots = entries.map(() => this.#free.pop() ?? ++this.#slots).sort((a, b) => a - b)
-    this.#running += entries.length
-    const texts = entries.map(entry => this.#text(entry))
+  /** The same of several of one queue, as many as find room in a slot; the answers at their indexes. None of them is tried. */
+  beginMany(queue: string, ids: readonly string[]): number[] {
+    const texts: string[] = []
+    const places: number[] = []
+    let line = ''
+    for (const id of ids) {
+      const said = JSON.stringify(id)
+      if (line !== '' && Buffer.byteLength(line) + Buffer.byteLength(said) >= ID_BYTES) {
+        texts.push(line)
+        line = ''
+      }
+      line = line === '' ? said : `${line},${said}`
+      places.push(texts.length)
+    }
+    if (line !== '') texts.push(line)
+    const slots = texts.map(() => this.#free.pop() ?? ++this.#slots).sort((a, b) => a - b)
+    const begun = places.map(place => slots[place]!)
+    this.#running += ids.length
+    for (const slot of begun) this.#shares.set(slot, (this.#shares.get(slot) ?? 0) + 1)
+    const head = `[${this.#era},${JSON.stringify(queue)},[`
     for (let from = 0, to = 1; from < slots.length; from = to++) {
       while (to < slots.length && slots[to] === slots[to - 1]! + 1 && to - from < TOGETHER) to++
       let length = 0
       // each may leave what was there before behind its own line
-      for (let i = from; i < to; i++) length = (i - from) * SLOT + this.#scratch.write(texts[i]!, (i - from) * SLOT)
+      for (let i = from; i < to; i++)
+        length = (i - from) * SLOT + this.#scratch.write(`${head}${texts[i]!}],false]\n`, (i - from) * SLOT)
       this.#put(length, slots[from]! * SLOT)
     }
-    return slots
+    return begun
   }
 
   end(slot: number): void {
-    this.#free.push(slot)
+    const left = (this.#shares.get(slot) ?? 1) - 1
+    if (left > 0) this.#shares.set(slot, left)
+    else {
+      this.#shares.delete(slot)
+      this.#free.push(slot)
+    }
     if (--this.#running === 0) this.#nextEra()
   }
 
@@ -125,21 +150,21 @@ function parse(bytes: Buffer): { era: number; entries: UnderwayEntry[] } {
   if (!Number.isSafeInteger(era) || era < 1) return { era: 1, entries: [] }
   const entries: UnderwayEntry[] = []
   for (let slot = 1; slot * SLOT < bytes.length; slot++) {
-    const entry = entryOf(line(slot), era)
-    if (entry) entries.push(entry)
+    entries.push(...entriesOf(line(slot), era))
   }
   return { era, entries }
 }
 
-function entryOf(text: string, era: number): UnderwayEntry | undefined {
+function entriesOf(text: string, era: number): UnderwayEntry[] {
   let parts: unknown
   try {
     parts = JSON.parse(text)
   } catch {
-    return undefined // a slot that was being written, or never was
+    return [] // a slot that was being written, or never was
   }
-  if (!Array.isArray(parts) || parts[0] !== era) return undefined
-  const [, queue, id, tried] = parts as unknown[]
-  if (typeof queue !== 'string' || typeof id !== 'string') return undefined
-  return { queue, id, tried: tried === true }
+  if (!Array.isArray(parts) || parts[0] !== era) return []
+  const [, queue, said, tried] = parts as unknown[]
+  if (typeof queue !== 'string') return []
+  const ids: unknown[] = Array.isArray(said) ? said : [said]
+  return ids.filter(id => typeof id === 'string').map(id => ({ queue, id, tried: tried === true }))
 }

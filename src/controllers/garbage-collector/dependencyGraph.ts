@@ -46,6 +46,11 @@ interface Waiting {
   hasAsked: boolean
 }
 
+/** Whether it may name owners, or wait for dependents: asked of every event there is. */
+function mayMatter(event: StreamEvent): boolean {
+  return event.mentions('"deletionTimestamp"') || event.mentions('"ownerReferences"')
+}
+
 export class DependencyGraph implements StreamHandler {
   readonly #listener: GraphListener
   /** By {@link refId}. */
@@ -139,14 +144,13 @@ export class DependencyGraph implements StreamHandler {
     const { group, resource } = event.resource
     if (resource === 'events' && (group === '' || group === 'events.k8s.io')) return
     if (resource === 'customresourcedefinitions' || resource === 'apibindings') this.#listener.kindsChanged(event.space)
-    const id = refId(event)
-    if (event.type === 'DELETED') this.#deleted(id, event)
-    else this.#present(id, event)
+    if (event.type === 'DELETED') this.#deleted(refId(event), event)
+    else if (this.#owners.has(event.space) || mayMatter(event)) this.#present(refId(event), event)
   }
 
   #present(id: string, event: StreamEvent): void {
     const known = this.#nodes.get(id)
-    if (!known && !event.mentions('"deletionTimestamp"') && !event.mentions('"ownerReferences"')) return
+    if (!known && !mayMatter(event)) return
     const metadata = metadataOf(event)
     const ref = known?.ref ?? this.#refOf(event)
     const uid = metadata.uid ?? ''

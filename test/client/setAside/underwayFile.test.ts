@@ -77,24 +77,45 @@ t.test('a file that cannot be written is told of once, and stops nothing', async
   t.equal(told.length, 1)
 })
 
-t.test('many that begin at once are found like each that begins alone, wherever there is room', async t => {
-  const path = join(t.testdir(), 'underway')
-  const file = life(path)
-  const names = (from: number, count: number) => Array.from({ length: count }, (_, i) => `${from + i} ${'x'.repeat(i)}`)
-  const running = new Map<string, number>()
-  const begin = (ids: readonly string[]) => {
-    const slots = file.beginMany(ids.map(id => entry(id)))
-    t.equal(new Set([...slots, ...running.values()]).size, ids.length + running.size, 'a slot each')
-    for (const [i, id] of ids.entries()) running.set(id, slots[i]!)
-  }
-  running.set('first', file.begin(entry('first')))
-  begin(names(0, 70))
-  // holes, and slots that are used again in another order
-  for (const id of [...running.keys()].filter((_, i) => i % 3 === 1)) {
-    file.end(running.get(id)!)
-    running.delete(id)
-  }
-  begin(names(100, 40))
-  t.strictSame(new Set(new UnderwayFile(path, none).found.map(({ id }) => id)), new Set(running.keys()))
-  t.strictSame(file.beginMany([]), [])
-})
+t.test(
+  'many that begin at once are found like each that begins alone, in few slots, wherever there is room',
+  async t => {
+    const path = join(t.testdir(), 'underway')
+    const file = life(path)
+    const names = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => `${from + i} ${'ü'.repeat(i)}`)
+    const running = new Map<string, number>()
+    const begun = new Set<string>(['first'])
+    const begin = (ids: readonly string[]) => {
+      const slots = file.beginMany('q', ids)
+      t.ok(new Set(slots).size < ids.length / 4, 'several in a slot')
+      for (const [i, id] of ids.entries()) {
+        t.not(slots[i], running.get('first'))
+        running.set(id, slots[i]!)
+        begun.add(id)
+      }
+    }
+    running.set('first', file.begin(entry('first')))
+    begin(names(0, 70))
+    // holes, and slots that are used again in another order
+    for (const id of [...running.keys()].filter((_, i) => i % 3 === 1 || (i > 20 && i < 60))) {
+      file.end(running.get(id)!)
+      running.delete(id)
+    }
+    begin(names(100, 40))
+    const found = new UnderwayFile(path, none).found.map(({ id }) => id)
+    t.strictSame(
+      [...running.keys()].filter(id => !found.includes(id)),
+      [],
+      'whatever runs is found',
+    )
+    t.strictSame(
+      found.filter(id => !begun.has(id)),
+      [],
+    )
+    t.equal(new Set(found).size, found.length)
+    for (const slot of running.values()) file.end(slot)
+    t.strictSame(new UnderwayFile(path, none).found, [], 'and nothing when nothing runs')
+    t.strictSame(file.beginMany('q', []), [])
+  },
+)
