@@ -23,7 +23,7 @@ const REVISION = -2
 const OWN = -3
 
 interface Gap {
-  /** Bytes of the form before it. */
+  /** Bytes of the text before it, but for the revision's digits. */
   readonly at: number
   /** A place in {@link Said.rest}, or one of the constants above. */
   readonly slot: number
@@ -51,11 +51,13 @@ export class TextForm {
   readonly note: string | undefined
   /** Where the revision begins, in each text. */
   readonly headBytes: number
-  readonly #solid: Buffer
+  /** A text of this form without its revision: in the gaps stands what was said last. */
+  readonly #text: Buffer
   readonly #gaps: readonly Gap[]
   readonly #saysSpace: boolean
-  /** Without the revision. */
-  readonly #length: number
+  /** What of that stands in the gaps beside {@link Said.own}. */
+  #rest: readonly string[] | undefined
+  #space: string | undefined
   /** Texts that were looked for. */
   readonly #asked = new Map<string, Asked>()
   /** Current objects of this form. */
@@ -91,24 +93,15 @@ export class TextForm {
   }
 
   private constructor({ bytes, headBytes, note }: Whole, found: readonly Gap[]) {
-    const pieces: Buffer[] = []
-    const gaps: Gap[] = []
-    let solid = 0
-    let from = 0
-    for (const { at, slot, length } of found) {
-      pieces.push(bytes.subarray(from, at))
-      solid += at - from
-      gaps.push({ at: solid, slot, length: slot === REVISION ? 0 : length })
-      from = at + length
-    }
-    pieces.push(bytes.subarray(from))
+    const digits = found.find(({ slot }) => slot === REVISION)!.length
     // memory of its own: what is pooled with others would keep all of that
-    this.#solid = Buffer.allocUnsafeSlow(solid + bytes.length - from)
-    let to = 0
-    for (const piece of pieces) to += piece.copy(this.#solid, to)
-    this.#gaps = gaps
-    this.#saysSpace = gaps.some(({ slot }) => slot === SPACE)
-    this.#length = gaps.reduce((sum, { length }) => sum + length, to)
+    this.#text = Buffer.allocUnsafeSlow(bytes.length - digits)
+    bytes.copy(this.#text, 0, 0, headBytes)
+    bytes.copy(this.#text, headBytes, headBytes + digits)
+    this.#gaps = found.map(({ at, slot, length }) => {
+      return slot === REVISION ? { at, slot, length: 0 } : { at: at > headBytes ? at - digits : at, slot, length }
+    })
+    this.#saysSpace = found.some(({ slot }) => slot === SPACE)
     this.headBytes = headBytes
     this.note = note
   }
@@ -116,35 +109,33 @@ export class TextForm {
   /** What a text of this form says; `undefined`: it is of another one. */
   read({ key, revision, bytes, headBytes, note }: Whole): Said | undefined {
     const digits = String(revision).length
-    if (bytes.length !== this.#length + digits || headBytes !== this.headBytes || note !== this.note) return undefined
-    const solid = this.#solid
+    const text = this.#text
+    if (bytes.length !== text.length + digits || headBytes !== this.headBytes || note !== this.note) return undefined
     const rest: string[] = []
     let own: string | undefined
+    /** Behind the last gap, in the form's text; the other one is ahead by the digits once they have come. */
     let from = 0
-    let at = 0
-    for (const gap of this.#gaps) {
-      const piece = gap.at - from
-      if (!isSame(bytes, at, solid, from, piece)) return undefined
-      from = gap.at
-      at += piece
-      const { slot, length } = gap
+    let ahead = 0
+    for (const { at, slot, length } of this.#gaps) {
+      if (!isSame(bytes, from + ahead, text, from, at - from)) return undefined
+      from = at + length
       if (slot === REVISION) {
-        at += digits
+        ahead = digits
         continue
       }
+      const place = at + ahead
       const before = slot === SPACE ? key.space : slot === OWN ? own : rest[slot]
       if (before !== undefined) {
-        if (!says(bytes, at, before, length)) return undefined
-      } else if (slot === OWN) own = bytes.toString('latin1', at, at + length)
-      else rest[slot] = bytes.toString('latin1', at, at + length)
-      at += length
+        if (!says(bytes, place, before, length)) return undefined
+      } else if (slot === OWN) own = bytes.toString('latin1', place, place + length)
+      else rest[slot] = bytes.toString('latin1', place, place + length)
     }
-    return isSame(bytes, at, solid, from, solid.length - from) ? { own: own!, rest } : undefined
+    return isSame(bytes, from + ahead, text, from, text.length - from) ? { own: own!, rest } : undefined
   }
 
   /** Bytes of the text of this form under a revision. */
   size(revision: Revision): number {
-    return this.#length + digitsOf(revision)
+    return this.#text.length + digitsOf(revision)
   }
 
   text({ own, rest }: Said, space: string, revision: Revision): Buffer {
@@ -153,18 +144,22 @@ export class TextForm {
     return bytes
   }
 
-  /** Writes it into what has room for it. */
+  /** Writes it into what has room for it: what is said by the next one is mostly its own word. */
   write({ own, rest }: Said, space: string, revision: Revision, into: Buffer, start: number): void {
-    const digits = String(revision)
-    const solid = this.#solid
-    let from = 0
-    let at = start
-    for (const gap of this.#gaps) {
-      at += solid.copy(into, at, from, gap.at)
-      from = gap.at
-      at += into.write(saidIn(gap.slot, own, rest, space, digits), at, 'latin1')
+    const text = this.#text
+    const isSameRest = rest === this.#rest
+    const isSameSpace = space === this.#space
+    for (const { at, slot } of this.#gaps) {
+      if (slot === OWN) text.write(own, at, 'latin1')
+      else if (slot === SPACE && !isSameSpace) text.write(space, at, 'latin1')
+      else if (slot >= 0 && !isSameRest) text.write(rest[slot]!, at, 'latin1')
     }
-    solid.copy(into, at, from)
+    this.#rest = rest
+    this.#space = space
+    const head = this.headBytes
+    text.copy(into, start, 0, head)
+    const at = start + head
+    text.copy(into, at + into.write(String(revision), at, 'latin1'), head)
   }
 
   /** Whether a text stands in the one that is said; `undefined` where only that one tells: the text may begin or end in a gap. */
@@ -193,11 +188,11 @@ export class TextForm {
 
   #isSolid(text: string): boolean {
     let from = 0
-    for (const { at } of this.#gaps) {
-      if (this.#solid.subarray(from, at).includes(text)) return true
-      from = at
+    for (const { at, length } of this.#gaps) {
+      if (this.#text.subarray(from, at).includes(text)) return true
+      from = at + length
     }
-    return this.#solid.subarray(from).includes(text)
+    return this.#text.subarray(from).includes(text)
   }
 }
 
@@ -214,12 +209,6 @@ function says(bytes: Buffer, at: number, value: string, length: number): boolean
   if (value.length !== length) return false
   for (let i = 0; i < length; i++) if (bytes[at + i] !== value.charCodeAt(i)) return false
   return true
-}
-
-function saidIn(slot: number, own: string, rest: readonly string[], space: string, digits: string): string {
-  if (slot >= 0) return rest[slot]!
-  if (slot === OWN) return own
-  return slot === SPACE ? space : digits
 }
 
 /** Of a number above 0. */

@@ -49,13 +49,26 @@ export class ClusterReports {
   readonly #deps: ClusterReportsDeps
   readonly #synced: SyncedResources
   readonly #looks = new WeakMap<ReportedMailbox, Look>()
+  readonly #awaited = new WeakSet<ReportedMailbox>()
 
   constructor(deps: ClusterReportsDeps) {
     this.#deps = deps
     this.#synced = new SyncedResources(deps.client)
   }
 
+  /** Whether it is looked at anyway, as soon as that may be: until then nobody need ask. */
+  isAwaited(mailbox: ReportedMailbox): boolean {
+    return this.#awaited.has(mailbox)
+  }
+
   async reconcile(mailbox: ReportedMailbox): Promise<ReconcileResult> {
+    this.#awaited.delete(mailbox)
+    const result = await this.#look(mailbox)
+    if (result.requeueAfterMs !== undefined) this.#awaited.add(mailbox)
+    return result
+  }
+
+  async #look(mailbox: ReportedMailbox): Promise<ReconcileResult> {
     const { client, outcome, clock } = this.#deps
     const before = this.#looks.get(mailbox)
     const nowMs = clock.now()

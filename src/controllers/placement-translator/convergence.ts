@@ -13,6 +13,8 @@ export interface ConvergenceDeps {
   statuses: WorkStatusFollowers
   add(task: Task): void
   addAll(tasks: Iterable<Task>, space: string): void
+  /** Whether the cluster's report is to be looked at later anyway. */
+  isReportAwaited(mailbox: Mailbox): boolean
 }
 
 export class Convergence {
@@ -30,7 +32,7 @@ export class Convergence {
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
     mailbox.desired.converged(key, ticket)
     statuses.touched(mailbox.name, key)
-    if (mailbox.desired.unprocessed > 0) add({ type: 'cluster', mailbox: mailbox.name })
+    if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
     for (const { space, placements } of result.claims ?? join.sourcesOf(mailbox.name, key))
       addAll(reportTasks(space, placements), space)
     return result
@@ -43,7 +45,7 @@ export class Convergence {
     const placements = new Map<string, Set<string>>()
     for (const { mailbox, key, source } of copies) {
       statuses.touched(mailbox.name, key)
-      if (mailbox.desired.unprocessed > 0) clusters.add(mailbox.name)
+      if (this.#isBehind(mailbox)) clusters.add(mailbox.name)
       if (!source) continue
       const names = placements.get(source.space) ?? new Set<string>()
       for (const name of source.placements) names.add(name)
@@ -51,5 +53,10 @@ export class Convergence {
     }
     for (const mailbox of clusters) add({ type: 'cluster', mailbox })
     for (const [space, names] of placements) addAll(reportTasks(space, [...names]), space)
+  }
+
+  /** Whether something is to be told of the cluster that is not about to be told. */
+  #isBehind(mailbox: Mailbox): boolean {
+    return mailbox.desired.unprocessed > 0 && !this.#deps.isReportAwaited(mailbox)
   }
 }

@@ -114,6 +114,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     statuses: parts.statuses,
     add: task => queue.add(task),
     addAll: (tasks, space) => queue.addAll(tasks, space),
+    isReportAwaited: mailbox => parts.clusterReports.isAwaited(mailbox),
   })
   const router = new TaskRouter({
     client,
