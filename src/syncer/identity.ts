@@ -223,10 +223,10 @@ async function authorityOf(space: SpaceClient): Promise<string | undefined> {
 }
 
 /**
- * Writes the mailbox into a cluster that knows none, and what an earlier release did not write.
+ * Writes the mailbox into a cluster that knows none, and what an earlier release did not write. The answer is what stands there.
  * @throws TerminalError when the cluster is served from another one, or looks so
  */
-export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: SpaceClient): Promise<void> {
+export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: SpaceClient): Promise<ClusterRecord> {
   let record = await recordOf(cluster)
   const wanted = await recordFor(cluster, given)
   if (record === undefined) {
@@ -235,6 +235,26 @@ export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: Space
   }
   if (!isFrom(record, given)) throw servedFromElsewhere(record, given)
   if (!equalJson(record, { ...record, ...wanted })) await write(cluster, wanted)
+  return { ...record, ...wanted }
+}
+
+/**
+ * Of a cluster that was out of sight and answers again: whether it is the one that was served, by the uid in `known`, or may be
+ * served from now on as one that stands in its place. Who leaves it takes the note away.
+ * @throws TerminalError when it is served from another mailbox, or looks so
+ */
+export async function claimAgain(
+  cluster: SpaceClient,
+  known: ClusterRecord,
+  { mailbox, isLeaving }: { mailbox: SpaceClient; isLeaving: boolean },
+): Promise<ClusterRecord> {
+  const given = mailboxIn(known)
+  const [record, uid] = await Promise.all([recordOf(cluster), uidOf(cluster)])
+  if (record === undefined && isLeaving) return known
+  if (record === undefined && uid !== known.cluster) return await claim(cluster, given, mailbox)
+  if (record === undefined) await noteAgain(cluster, given)
+  else if (!isFrom(record, given)) throw handedOver(record, given)
+  return { ...known, ...record }
 }
 
 /**
@@ -306,9 +326,10 @@ async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: S
   const placed = await Promise.all(
     listed.map(async resource => ({ resource, objects: await placedIn(cluster, resource) })),
   )
+  const found = placed.filter(({ objects }) => objects.length > 0)
+  if (found.length === 0) return
   const held = await servedBy(mailbox)
-  for (const { resource, objects } of placed) {
-    if (objects.length === 0) continue
+  for (const { resource, objects } of found) {
     const same = held.find(resource)
     if (same === undefined && !held.lacks(resource))
       throw new StatusError(

@@ -23,6 +23,7 @@ import { type Logger, silentLogger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import { TerminalError } from '../client/workqueue.ts'
 import { FIELD_MANAGER } from './ownership.ts'
+import { writesAfter } from './writesAfter.ts'
 
 const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 
@@ -218,22 +219,11 @@ export class ClusterLease {
 
   /** Writes wait until it is certain that nobody else serves the cluster. @throws StatusError when that is not to be known */
   fenced(client: SpaceClient): SpaceClient {
-    const after = async <T>(call: () => Promise<T>): Promise<T> => {
+    return writesAfter(client, async () => {
       if (!this.#without && this.#ageMs() >= this.#options.durationMs && !(await this.#renewed()))
         throw new TerminalError('another syncer serves the cluster by now')
       this.#hasWritten = true
-      return await call()
-    }
-    return {
-      get: (...args) => client.get(...args),
-      list: (...args) => client.list(...args),
-      watch: (...args) => client.watch(...args),
-      discover: () => client.discover(),
-      create: (...args) => after(() => client.create(...args)),
-      update: (...args) => after(() => client.update(...args)),
-      patch: (...args) => after(() => client.patch(...args)),
-      delete: (...args) => after(() => client.delete(...args)),
-    }
+    })
   }
 
   #now(): Moment {

@@ -24,6 +24,7 @@ import {
   checkSpace,
   checkSyncTarget,
   claim,
+  claimAgain,
   forgetAdoption,
   forgetMailbox,
   handedOver,
@@ -57,6 +58,7 @@ import type { SyncerStatus } from './syncerStatus.ts'
 import { isSyncConfig } from './syncPlan.ts'
 import { Upsync } from './upsync.ts'
 import { STATE_NOT_KEPT } from './verdicts.ts'
+import { writesAfter } from './writesAfter.ts'
 
 export interface SyncerOptions {
   /** The server that holds the mailbox. */
@@ -165,7 +167,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
       },
       onRolledBack: () => sight.rolledBack(),
     })
-  const fenced = (client: SpaceClient): SpaceClient => overCluster(lease ? lease.fenced(client) : client)
+  const fenced = (client: SpaceClient): SpaceClient =>
+    writesAfter(overCluster(lease ? lease.fenced(client) : client), () => sight.known())
   /** For its own notes, which it writes before it serves. */
   const plainCluster = overCluster(options.cluster)
   const cluster = fenced(options.cluster)
@@ -266,6 +269,18 @@ export function startSyncer(options: SyncerOptions): Syncer {
     if (brake.isAdopted) await persist('noting that the cluster was searched', () => forgetAdoption(plainCluster))
   }
   const sight: ClusterSight = new ClusterSight({
+    recognize: async () => {
+      // whose it is was not found out yet: that comes before all else
+      if (noted === undefined) return true
+      const known = noted
+      const found = await orRefuse(() =>
+        persist('asking whether the cluster is still the same', () =>
+          claimAgain(plainCluster, known, { mailbox, isLeaving: orders.leaving }),
+        ),
+      )
+      noted = found ?? noted
+      return found !== undefined
+    },
     outcomes: {
       lostSight: () => outcomes.lostSight(),
       sightIsBack: () => outcomes.sightIsBack(feed.complete ? carriedKeys(mirror) : undefined),
@@ -390,6 +405,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
     stopping.abort()
   }
   let isServing = false
+  /** What the cluster is known by from then on. */
+  let noted: ClusterRecord | undefined
   /** Somebody may hand the cluster over while we run, or delete the note by mistake. */
   const guard = async (given: Mailbox): Promise<void> => {
     let writing: Promise<unknown> = Promise.resolve()
@@ -420,7 +437,9 @@ export function startSyncer(options: SyncerOptions): Syncer {
     if (given === undefined) return undefined
     if (options.syncTargetUid !== undefined) checkSyncTarget(given.name, options.syncTargetUid)
     await persist('asking whether the cluster is the center itself', () => requireOtherServer(mailbox, plainCluster))
-    await persist('asking whether the cluster is served from this mailbox', () => claim(plainCluster, given, mailbox))
+    noted = await persist('asking whether the cluster is served from this mailbox', () =>
+      claim(plainCluster, given, mailbox),
+    )
     return given
   }
   const runCenter = async (identified: Promise<Mailbox | undefined>): Promise<void> => {
@@ -445,8 +464,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
     if (!(await (acquired ?? acquire()))) return
     // The one before may have left the cluster: then only the center can say that there is still a mailbox to serve from.
     const isNoted = async (): Promise<boolean> => (await recordOf(plainCluster)) !== undefined
-    const noted = lease && (await persist('asking from which mailbox the cluster is served', isNoted))
-    if (noted === false && (await identified) !== undefined && (await orRefuse(identify)) === undefined) return
+    const hasNote = lease && (await persist('asking from which mailbox the cluster is served', isNoted))
+    if (hasNote === false && (await identified) !== undefined && (await orRefuse(identify)) === undefined) return
     if (signal.aborted) return
     isServing = true
     if (isRestored) {
@@ -470,6 +489,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     const acquired = record && acquire()
     const identified = orRefuse(async () => ((await acquired) === false ? undefined : await identify()))
     const isRestored = record !== undefined && !signal.aborted && (await feed.restore(record.mailbox))
+    if (isRestored) noted ??= record
     // Whose the cluster is: what it says itself, where that is enough to serve it while the center is away.
     const given = isRestored ? mailboxIn(record) : await identified
     if (given !== undefined && !signal.aborted)

@@ -2,10 +2,13 @@
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { OUTCOME_SUBRESOURCE, type OutcomeReport, readOutcomeReport } from '../../src/apimachinery/outcome.ts'
+import { DOWNSYNCED } from '../../src/apimachinery/placement.ts'
 import type { Client, SpaceClient } from '../../src/client/client.ts'
+import { ownMark } from '../../src/syncer/ownership.ts'
+import type { Syncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
-import { MAPS } from './support/kinds.ts'
-import { type Pair, pairIn, sent } from './support/pair.ts'
+import { asCluster, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
+import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 
 const AT_A = { namespace: 'app', name: 'a' }
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
@@ -51,16 +54,23 @@ class Told {
   }
 }
 
-async function served(t: Test, around = (cluster: SpaceClient) => cluster): Promise<{ p: Pair; told: Told }> {
+async function served(
+  t: Test,
+  around = (cluster: SpaceClient) => cluster,
+): Promise<{ p: Pair; told: Told; syncer: Syncer }> {
   const p = await pairIn(center, t)
   const told = new Told()
   await p.mailbox.create(MAPS, sent('a', { x: '1' }))
   const lease = { holder: 'h', durationMs: 15_000 }
   const cluster = around(p.toCluster.cluster(p.cluster))
-  p.start(undefined, undefined, { center: told.client(p.toCenter.center(center.client)), cluster, lease })
+  const syncer = p.start(undefined, undefined, {
+    center: told.client(p.toCenter.center(center.client)),
+    cluster,
+    lease,
+  })
   await center.world.present(p.clusterId, 'configmaps app/a', saying('1'))
   await told.until(({ compared }) => compared)
-  return { p, told }
+  return { p, told, syncer }
 }
 
 t.test(
@@ -100,3 +110,49 @@ t.test('a cluster that was brought back as it was before is compared anew, thoug
   await p.cluster.patch(LEASES, LEASE, 'merge', { spec: before.spec })
   await center.world.present(p.clusterId, 'configmaps app/a', saying('1'))
 })
+
+t.test(
+  'another cluster that answers in its place is found out before anything is written or removed there',
+  async t => {
+    const id = await center.space('another-cluster')
+    const another = asCluster(center.client.in(id))
+    const placed = configMap('theirs', { x: '9' })
+    await another.create(NAMESPACES, namespace('app'))
+    await another.create(MAPS, { ...placed, metadata: { ...placed.metadata, ...marked(placed) } })
+    const note = configMap('orrery-syncer', { mailbox: 'y-mb-5b3c9c2e-0d6a-4c5e-9d3e-0f5a6b7c8d9e' })
+    await another.create(MAPS, { ...note, metadata: { name: 'orrery-syncer', namespace: 'kube-system' } })
+    const held = namesIn(await another.list(MAPS))
+
+    let isSwapped = false
+    // who follows the note is slower than all others
+    const isOfNote = (options?: { fieldSelector?: string }): boolean => options?.fieldSelector !== undefined
+    const swapped = (cluster: SpaceClient): SpaceClient => {
+      const now = (): SpaceClient => (isSwapped ? another : cluster)
+      return {
+        get: (...args) => now().get(...args),
+        list: (resource, options) =>
+          isSwapped && isOfNote(options) ? new Promise(() => {}) : now().list(resource, options),
+        watch: (resource, options) => now().watch(resource, options),
+        create: (...args) => now().create(...args),
+        update: (...args) => now().update(...args),
+        patch: (...args) => now().patch(...args),
+        delete: (...args) => now().delete(...args),
+        discover: () => now().discover(),
+      }
+    }
+    const { p, told, syncer } = await served(t, swapped)
+    p.toCluster.down = true
+    p.toCluster.cut()
+    await told.until(({ unreachable }) => unreachable === true)
+    isSwapped = true
+    const reason = await Promise.race([syncer.refused, told.until(({ compared }) => compared)])
+    t.match(reason, /is served from the mailbox y-mb-.* from now on/)
+    await center.settled()
+    t.same(namesIn(await another.list(MAPS)), held)
+  },
+)
+
+const marked = (object: KubeObject) => ({ labels: PROJECTED, annotations: { [DOWNSYNCED]: ownMark(object) } })
+
+const namesIn = ({ items }: { items: KubeObject[] }): string[] =>
+  items.map(({ metadata }) => `${metadata.namespace}/${metadata.name} ${metadata.resourceVersion}`)
