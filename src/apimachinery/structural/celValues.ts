@@ -14,14 +14,15 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
   if (!isRecord(value)) return value
   const { properties } = schema ?? {}
   const additional = typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined
-  const members: [string, unknown][] = []
-  for (const [name, member] of Object.entries(value)) {
+  const copy: Record<string, unknown> = {}
+  for (const name in value) {
+    const member = value[name]
     if (member === undefined) continue
     const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
     const key = property === undefined ? name : celName(name)
-    if (key !== undefined && key !== '__proto__') members.push([key, toCel(member, property ?? additional)])
+    if (key !== undefined && key !== '__proto__') copy[key] = toCel(member, property ?? additional)
   }
-  return Object.fromEntries(members)
+  return copy
 }
 
 function numberToCel(value: number, schema: Schema | undefined): bigint | number {

@@ -7,6 +7,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import { convertTo } from '../registry/convert.ts'
+import { forgetRemembered } from './requestMemory.ts'
 
 export interface Kind {
   group: string
@@ -45,6 +46,7 @@ export function asItIs({ object, view }: AdmissionRequest): Readonly<KubeObject>
 /** Puts a changed copy of what {@link shownAs} gave back into the request's object, of which no part is changed: parts are replaced. */
 export function takeBack(request: AdmissionRequest, type: ResourceType, changed: KubeObject): void {
   const { object, view } = request
+  forgetRemembered(request)
   if (view) {
     view.into(object, changed)
     return

@@ -10,6 +10,7 @@ import type { ExpressionRunner } from './expressionRunner.ts'
 import type { NamespaceReader } from './namespaces.ts'
 import type { Binding, Policy, PolicyConfigurations } from './policyConfigurations.ts'
 import type { PolicyParams } from './policyParams.ts'
+import { remembered } from './requestMemory.ts'
 import { isExempt } from './webhookConfigurations.ts'
 
 export interface PolicyDeps {
@@ -83,12 +84,21 @@ export async function matchPolicy(
   return bindings.length === 0 ? undefined : { policy, type, bindings }
 }
 
+/** Of a version of the object, for policies. */
+const policyMakers = new WeakMap<ResourceType, object>()
+
+function makerFor(type: ResourceType): object {
+  const maker = policyMakers.get(type) ?? {}
+  policyMakers.set(type, maker)
+  return maker
+}
+
 /** What all expressions of a policy can name; parameters come on top. */
-export async function policyFacts(
-  deps: PolicyDeps,
-  request: AdmissionRequest,
-  type: ResourceType,
-): Promise<AdmissionFacts> {
+export function policyFacts(deps: PolicyDeps, request: AdmissionRequest, type: ResourceType): Promise<AdmissionFacts> {
+  return remembered(request, makerFor(type), () => newFacts(deps, request, type))
+}
+
+async function newFacts(deps: PolicyDeps, request: AdmissionRequest, type: ResourceType): Promise<AdmissionFacts> {
   const namespace = isNamespace(request.requestType) ? '' : namespaceOf(request)
   const namespaceObject =
     namespace === '' ? null : shownNamespace(await deps.namespaces.get(request.context.space, namespace))

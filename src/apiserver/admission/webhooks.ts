@@ -24,6 +24,7 @@ import { asItIs, nameOf, type Shown, shownAs, takeBack } from './attributes.ts'
 import { annotate, MutationNotes } from './auditAnnotations.ts'
 import type { ExpressionRunner } from './expressionRunner.ts'
 import type { NamespaceReader } from './namespaces.ts'
+import { remembered } from './requestMemory.ts'
 import { WebhookCallError, type WebhookClient } from './webhookClient.ts'
 import { isExempt, type Webhook, type WebhookConfigurations } from './webhookConfigurations.ts'
 
@@ -170,7 +171,7 @@ async function callFor(deps: WebhookDeps, webhook: Webhook, request: AdmissionRe
   if (type === undefined) return undefined
   if (!(await webhook.match.labels(request, () => deps.namespaces.labels(request)))) return undefined
   if (webhook.conditions.length === 0) return { webhook, type }
-  const facts = new AdmissionFacts(requestFacts(request, type, shownAs(request, type)))
+  const facts = remembered(request, type, () => new AdmissionFacts(requestFacts(request, type, shownAs(request, type))))
   const { conditions } = webhook
   const outcome = await deps.expressions.evaluate('conditions', { conditions, variables: [] }, { request, facts })
   if (outcome.matches) return { webhook, type }

@@ -117,6 +117,42 @@ export const counts: readonly Attack[] = [
     },
     keepsMb: 60,
   }),
+  attack('many-mutations', {
+    does: 'policies of 60 mutations each, by patches and by configurations, of an object of 39,000 fields and of one of 900 KB',
+    prepare: async ({ alice, space, size }) => {
+      const numbers = Array.from({ length: size(60, 5) }, (_, i) => i)
+      const patches = numbers.map(i => ({
+        patchType: 'JSONPatch',
+        jsonPatch: { expression: `[JSONPatch{op: "add", path: "/metadata/labels/a${i}", value: "b"}]` },
+      }))
+      const applied = numbers.map(i => ({
+        patchType: 'ApplyConfiguration',
+        applyConfiguration: { expression: `Object{metadata: Object.metadata{labels: {"c${i}": "d"}}}` },
+      }))
+      for (const [name, mutations] of Object.entries({ patches, applied })) {
+        const objectSelector = { matchLabels: { by: name } }
+        const matchConstraints = { resourceRules: [MAPS], objectSelector }
+        const spec = { failurePolicy: 'Fail', reinvocationPolicy: 'Never', matchConstraints, mutations }
+        const path = `${space.prefix}/${ADMISSION}/mutatingadmissionpolicies`
+        await alice.must({ path, body: { metadata: { name }, spec } })
+        await alice.must({
+          path: `${space.prefix}/${ADMISSION}/mutatingadmissionpolicybindings`,
+          body: { metadata: { name }, spec: { policyName: name } },
+        })
+      }
+    },
+    run: async ({ alice, space, size }) => {
+      const data = Object.fromEntries(Array.from({ length: size(39_000, 3000) }, (_, i) => [`k${i}`, 'v']))
+      await crowd(4, 2, i => {
+        const metadata = { generateName: 'c-', labels: { by: i % 2 === 0 ? 'patches' : 'applied' } }
+        return alice.must({
+          path: `${space.maps}?dryRun=All`,
+          body: { metadata, data: i < 2 ? data : { a: 'x'.repeat(900_000) } },
+        })
+      })
+    },
+    keepsMb: 60,
+  }),
   attack('many-webhooks', {
     does: '3,000 webhooks of each sort that may not be called, met by an object of 900 KB and by one of 39,000 fields',
     prepare: async ({ alice, space, size }) => {
