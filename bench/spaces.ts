@@ -1,11 +1,13 @@
 /**
- * What spaces cost the server: `node bench/spaces.ts [--spaces 2000] [--cycles 3] [--rest SECONDS] [--start] [--profile FILE]`.
+ * What spaces cost the server: `node bench/spaces.ts [--spaces 2000] [--cycles 3] [--rest SECONDS] [--start] [--data DIR] [--profile FILE]`.
  *
  * Spaces are made under `root` through the API, each complete (Ready, with its first content), and deleted again whole, `--cycles`
  * times over. Printed are spaces a second, the server's processor time for each, that of the longest turn of its loop, its memory after a collection for each that
  * is there, and what is left of memory, open files and series of metrics when all are gone, and after `--rest`, in which the server
  * lets go of their history (ORRERY_HISTORY_MINUTES says how long it keeps that). With `--start` the last ones stay, and a
- * second start is measured. `--profile` writes the processor profile of the first cycle's making.
+ * second start is measured, until the server has nothing more to do. `--data` names where the data are, and leaves them there:
+ * with `--cycles 0 --start` what an earlier run left is started. `--profile` writes the processor profile of the first cycle's making, or,
+ * without cycles, of what follows the start.
  */
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -28,6 +30,7 @@ const { values: flags } = parseArgs({
     cycles: { type: 'string', default: '3' },
     rest: { type: 'string', default: '0' },
     start: { type: 'boolean', default: false },
+    data: { type: 'string' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
     profile: { type: 'string' },
   },
@@ -35,12 +38,14 @@ const { values: flags } = parseArgs({
 const SPACES = Number(flags.spaces)
 const CYCLES = Number(flags.cycles)
 const AT_ONCE = 64
+/** That a space begins with. */
+const NAMESPACES = 3
 
 interface Bench {
   readonly server: RunningServer
   readonly client: ClosableClient
   readonly inspector: Inspector
-  readonly seen: Informer
+  readonly counted: Counted
 }
 
 async function crowd(count: number, each: (i: number) => Promise<unknown>): Promise<void> {
@@ -59,16 +64,38 @@ async function inspectorAt(port: number): Promise<Inspector> {
 
 const isReady = ({ status }: KubeObject): boolean => (status as { phase?: string } | undefined)?.phase === 'Ready'
 
-/** Resolves when the Workspaces under `root` are as wanted. */
-async function until(seen: Informer, wanted: () => boolean): Promise<void> {
-  if (wanted()) return
-  await new Promise<void>(resolve => {
-    const unsubscribe = seen.subscribe(() => {
-      if (!wanted()) return
-      unsubscribe()
-      resolve()
+/** The benched Workspaces that are there, and those that are Ready: counted as they change, not looked through each time. */
+class Counted {
+  readonly #there = new Set<string>()
+  readonly #ready = new Set<string>()
+  readonly #waiting = new Set<() => void>()
+
+  constructor(seen: Informer) {
+    seen.subscribe(({ type, object }) => {
+      const { name = '' } = object.metadata
+      if (!name.startsWith('bench-')) return
+      const isThere = type === 'apply'
+      if (isThere) this.#there.add(name)
+      else this.#there.delete(name)
+      if (isThere && isReady(object)) this.#ready.add(name)
+      else this.#ready.delete(name)
+      for (const look of this.#waiting) look()
     })
-  })
+  }
+
+  /** Resolves when so many are there, each Ready. */
+  async until(count: number): Promise<void> {
+    const isSo = (): boolean => this.#there.size === count && this.#ready.size === count
+    if (isSo()) return
+    await new Promise<void>(resolve => {
+      const look = (): void => {
+        if (!isSo()) return
+        this.#waiting.delete(look)
+        resolve()
+      }
+      this.#waiting.add(look)
+    })
+  }
 }
 
 interface Timed {
@@ -88,11 +115,15 @@ async function timed({ server, inspector }: Bench, work: () => Promise<void>): P
 }
 
 /** How many series of metrics the server tells. */
-async function seriesOf({ server: { endpoint } }: Bench): Promise<number> {
+async function seriesOf(bench: Bench): Promise<number> {
+  return (await asked(bench, '/metrics')).split('\n').filter(line => line !== '' && !line.startsWith('#')).length
+}
+
+async function asked({ server: { endpoint } }: Bench, path: string): Promise<string> {
   const { host, port, cert, key } = endpoint
-  const asked = request({ host, port, path: '/metrics', cert, key, rejectUnauthorized: false }).end()
-  const [answer] = await once(asked, 'response')
-  return (await text(answer)).split('\n').filter(line => line !== '' && !line.startsWith('#')).length
+  const asking = request({ host, port, path, cert, key, rejectUnauthorized: false }).end()
+  const [answer] = await once(asking, 'response')
+  return await text(answer)
 }
 
 async function state(bench: Bench): Promise<{ used: number; text: string }> {
@@ -111,32 +142,39 @@ const workspace = (i: number): KubeObject => ({
 })
 
 async function make(bench: Bench, profile: string | undefined): Promise<void> {
-  const { client, seen, inspector } = bench
+  const { client, counted, inspector } = bench
   const root = client.in('root')
   if (profile !== undefined) await inspector.startProfile()
   const { wall, cpu, longest } = await timed(bench, async () => {
     await crowd(SPACES, i => root.create(WORKSPACES, workspace(i)))
-    await until(seen, () => benched(seen).filter(isReady).length === SPACES)
+    await counted.until(SPACES)
+    await untilComplete(bench)
   })
   if (profile !== undefined) await writeFile(profile, JSON.stringify(await inspector.stopProfile()))
   console.log(`  made: ${(SPACES / wall).toFixed(0)}/s, ${costs(cpu, longest)}`)
 }
 
+/** Resolves when each space has what its namespaces begin with: controllers make that. */
+async function untilComplete(bench: Bench): Promise<void> {
+  for (;;) {
+    const list = JSON.parse(await asked(bench, '/clusters/*/api/v1/configmaps?limit=1'))
+    if ((list.metadata.remainingItemCount ?? 0) + list.items.length >= NAMESPACES * SPACES) return
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
 async function unmake(bench: Bench): Promise<void> {
-  const { client, seen } = bench
+  const { client, counted } = bench
   const root = client.in('root')
   const { wall, cpu, longest } = await timed(bench, async () => {
     await crowd(SPACES, i => root.delete(WORKSPACES, { name: `bench-${i}` }))
-    await until(seen, () => benched(seen).length === 0)
+    await counted.until(0)
   })
   console.log(`  deleted: all in ${wall.toFixed(1)} s, ${costs(cpu, longest)}`)
 }
 
 const costs = (cpu: number, longest: number): string =>
   `${((cpu / SPACES) * 1e6).toFixed(0)} µs of the processor each, longest turn ${longest.toFixed(0)} ms`
-
-const benched = (seen: Informer): KubeObject[] =>
-  [...seen.list()].filter(({ metadata }) => metadata.name?.startsWith('bench-'))
 
 /** A server on `dir`, and who watches its Workspaces. */
 async function begin(dir: string): Promise<Bench & { end(): Promise<void> }> {
@@ -146,6 +184,7 @@ async function begin(dir: string): Promise<Bench & { end(): Promise<void> }> {
   const client = httpClient({ ...options, server: base })
   const inspector = await inspectorAt(inspectPort)
   const seen = new Informer({ client: client.in('root'), resource: WORKSPACES })
+  const counted = new Counted(seen)
   const stop = new AbortController()
   const watching = seen.run(stop.signal)
   await seen.synced
@@ -156,12 +195,42 @@ async function begin(dir: string): Promise<Bench & { end(): Promise<void> }> {
     client.close()
     await server.stop()
   }
-  return { server, client, inspector, seen, end }
+  return { server, client, inspector, counted, end }
 }
 
-const dir = await mkdtemp(join(tmpdir(), 'orrery-bench-'))
-try {
-  const bench = await begin(join(dir, 'data'))
+/** How long the server's processor has to be idle until it is taken for settled, in milliseconds, and of how much of one. */
+const QUIET_MS = 1000
+const QUIET = 0.1
+
+/** Starts a server on data that are there. */
+async function measureStart(data: string): Promise<void> {
+  const bench = await begin(data)
+  const { server, inspector } = bench
+  const readyCpu = (await server.cpuSeconds()) ?? 0
+  if (flags.profile !== undefined) await inspector.startProfile()
+  await inspector.startTurns()
+  const begun = performance.now()
+  let used = readyCpu
+  let settledMs = begun
+  for (let looked = begun; looked - settledMs < QUIET_MS; ) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+    const [cpu, now] = [(await server.cpuSeconds()) ?? 0, performance.now()]
+    if (cpu - used > (QUIET * (now - looked)) / 1000) settledMs = now
+    used = cpu
+    looked = now
+  }
+  const { longest } = await inspector.stopTurns()
+  if (flags.profile !== undefined) await writeFile(`${flags.profile}`, JSON.stringify(await inspector.stopProfile()))
+  const ready = `ready in ${server.readyMs.toFixed(0)} ms, ${readyCpu.toFixed(1)} s of the processor`
+  const settled = `settled ${(settledMs - begun).toFixed(0)} ms later, ${used.toFixed(1)} s in all`
+  console.log(
+    `start: ${ready}; ${settled}, longest turn of that ${longest.toFixed(0)} ms; ${(await state(bench)).text}`,
+  )
+  await bench.end()
+}
+
+async function measureCycles(data: string): Promise<void> {
+  const bench = await begin(data)
   const before = await state(bench)
   console.log(`before: ${before.text}`)
   for (let cycle = 1; cycle <= CYCLES; cycle++) {
@@ -178,11 +247,12 @@ try {
     console.log(`${flags.rest} s later: ${(await state(bench)).text}`)
   }
   await bench.end()
-  if (flags.start) {
-    const again = await begin(join(dir, 'data'))
-    console.log(`second start: ready in ${again.server.readyMs.toFixed(0)} ms; ${(await state(again)).text}`)
-    await again.end()
-  }
+}
+
+const dir = flags.data ?? (await mkdtemp(join(tmpdir(), 'orrery-bench-')))
+try {
+  if (CYCLES > 0) await measureCycles(join(dir, 'data'))
+  if (flags.start) await measureStart(join(dir, 'data'))
 } finally {
-  await rm(dir, { recursive: true, force: true })
+  if (flags.data === undefined) await rm(dir, { recursive: true, force: true })
 }

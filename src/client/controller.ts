@@ -8,7 +8,7 @@ import type { Clock } from './clock.ts'
 import type { Lane } from './fairQueue.ts'
 import type { Logger } from './logger.ts'
 import type { KeyGuard } from './setAside/keyGuard.ts'
-import { type Reconcile, WorkQueue } from './workqueue.ts'
+import { type Reconcile, type Together, WorkQueue } from './workqueue.ts'
 
 /** Something that keeps itself up to date for as long as it runs (an informer, a stream source). */
 export interface Source {
@@ -27,6 +27,8 @@ export interface ControllerOptions<K> {
   logger: Logger
   /** Keys reconciled at the same time. Default 4. */
   concurrency?: number
+  /** As in {@link WorkQueue}. */
+  together?: Together<K, unknown> | undefined
   /** What makes two keys the same. Default as in {@link WorkQueue}. */
   id?: (key: K) => string
   /** Whose work a key is. As in {@link WorkQueue}. */
@@ -74,14 +76,14 @@ export class Controller<K> {
 
   /** Runs sources and reconciles until the signal aborts. To be called once. @throws what a source throws */
   async run(signal: AbortSignal): Promise<void> {
-    const { name, sources, reconcile, concurrency, logger } = this.#options
+    const { name, sources, reconcile, concurrency, together, logger } = this.#options
     const own = new AbortController()
     const stop = AbortSignal.any([signal, own.signal])
     const watching = sources.map(source => source.run(stop))
     const working = (async () => {
       await Promise.race([Promise.all(sources.map(source => source.synced)), aborted(stop)])
       if (!stop.aborted) logger.info({ controller: name }, 'controller is in step')
-      await this.queue.run(reconcile, { signal: stop, ...(concurrency !== undefined && { concurrency }) })
+      await this.queue.run(reconcile, { signal: stop, together, ...(concurrency !== undefined && { concurrency }) })
     })()
     try {
       await Promise.all([...watching, working])

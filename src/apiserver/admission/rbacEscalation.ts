@@ -1,6 +1,6 @@
 /** Nobody grants more than they hold. What does not act grants nothing; what begins to act is judged as if it were new. */
 import type { Nature } from '../../apimachinery/nature.ts'
-import { checkRbacWrite } from '../auth/escalation.ts'
+import { checkRbacWrite, holdsAll } from '../auth/escalation.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'
 import type { Admission } from '../registry/admission.ts'
@@ -8,6 +8,7 @@ import type { Admission } from '../registry/admission.ts'
 export function rbacAdmission(authorizer: RbacAuthorizer, nature: Pick<Nature, 'acts'>): Admission {
   return {
     handles: (type, operation) => type.group === RBAC_GROUP && operation !== 'DELETE',
+    reaches: ({ user, space }) => !holdsAll(user, space),
     async admit({ context, type, object, old }) {
       const { user, space } = context
       if (!nature.acts(space, type, object)) return

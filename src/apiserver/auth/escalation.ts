@@ -42,10 +42,15 @@ const EVERYTHING: PolicyRule[] = [
  * @throws StatusError Forbidden listing the rules that the user lacks; NotFound for a binding to a missing role
  */
 export async function checkRbacWrite(write: RbacWrite, authorizer: RbacAuthorizer): Promise<void> {
-  if (effectiveUser(write.user, write.space).groups.includes(GROUPS.masters)) return
+  if (holdsAll(write.user, write.space)) return
   if (write.resource === 'roles' || write.resource === 'clusterroles') return checkRole(write, authorizer)
   if (write.resource === 'rolebindings' || write.resource === 'clusterrolebindings')
     return checkBinding(write, authorizer)
+}
+
+/** Whether a user may hand out everything in a space. */
+export function holdsAll(user: UserInfo, space: string): boolean {
+  return effectiveUser(user, space).groups.includes(GROUPS.masters)
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What a stored Workspace says about its space. */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { RecentlyOf } from '../../apimachinery/recentlyOf.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 
@@ -15,7 +16,7 @@ export interface WorkspaceView {
   name: string
   /** Name of the space's type. */
   type: string
-  object: KubeObject
+  object: Readonly<KubeObject>
   phase: string
   deleting: boolean
 }
@@ -23,7 +24,19 @@ export interface WorkspaceView {
 /** What remains to be done for a space. */
 export type SpaceWork = 'provision' | 'empty'
 
-export function viewOf(stored: Stored): WorkspaceView {
+/** Who follows Workspaces, and whoever works for them, asks for the same ones soon after one another. */
+const views = new RecentlyOf<Stored, WorkspaceView>({ entries: 512, weight: 1024 * 1024, of: () => 0 })
+
+/** Nobody changes what this answers. */
+export function viewOf(stored: Stored): Readonly<WorkspaceView> {
+  const known = views.get(stored)
+  if (known !== undefined) return known
+  const view = readView(stored)
+  views.set(stored, view)
+  return view
+}
+
+function readView(stored: Stored): WorkspaceView {
   const object = decodeObject(stored)
   const spec = isRecord(object.spec) ? object.spec : {}
   const status = isRecord(object.status) ? object.status : {}

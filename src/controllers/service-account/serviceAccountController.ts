@@ -42,6 +42,9 @@ const CA_CONFIG_MAP = 'kube-root-ca.crt'
 
 /** Names of namespaces whose objects are kept ready. */
 const NAMES = 100
+/** Namespaces that are completed with one write, and such writes at a time, which share the syncs of the disk. */
+const TOGETHER = 128
+const AT_ONCE = 64
 
 interface Bodies {
   readonly account: KubeObject
@@ -82,6 +85,12 @@ export class NamespaceIndex implements StreamHandler {
   lacks({ space, namespace }: NamespaceKey): boolean {
     const known = this.#known.get(`${space}/${namespace}`)
     return known !== undefined && lacks(known)
+  }
+
+  /** The same of all that it has to have, as of a new one. */
+  lacksAll({ space, namespace }: NamespaceKey): boolean {
+    const known = this.#known.get(`${space}/${namespace}`)
+    return known?.active === true && !known.account && !known.ca
   }
 
   /** Namespaces that are known. */
@@ -154,19 +163,26 @@ export class ServiceAccountReconciler {
     this.#bodies.clear()
   }
 
+  /** Makes both for many namespaces that lack them; for each, at its index, whether that is done. */
+  async makeMany(keys: readonly NamespaceKey[]): Promise<readonly boolean[]> {
+    const wanted = keys.flatMap(({ space, namespace }) => {
+      const { account, ca } = this.#bodiesOf(namespace)
+      return [
+        { space, resource: ACCOUNTS, object: account },
+        { space, resource: CONFIG_MAPS, object: ca },
+      ]
+    })
+    const made = (await this.#client.createShared?.(wanted)) ?? []
+    return keys.map((_, i) => typeof made[2 * i] === 'object' && typeof made[2 * i + 1] === 'object')
+  }
+
   async reconcile({ space, namespace }: NamespaceKey): Promise<void> {
     const client = this.#client.in(space)
     const found = await unlessGone(client.get(NAMESPACES, { name: namespace }))
     if (!found || !isActive(found)) return
     const { account, ca } = this.#bodiesOf(namespace)
-    const wanted = [
-      { space, resource: ACCOUNTS, object: account },
-      { space, resource: CONFIG_MAPS, object: ca },
-    ]
-    const made = (await this.#client.createShared?.(wanted)) ?? []
-    const [hasAccount, hasCa] = [0, 1].map(i => typeof made[i] === 'object')
-    if (!hasAccount) await create(client, ACCOUNTS, account)
-    if (hasCa || (await create(client, CONFIG_MAPS, ca))) return
+    await create(client, ACCOUNTS, account)
+    if (await create(client, CONFIG_MAPS, ca)) return
     const current = await client.get(CONFIG_MAPS, { namespace, name: CA_CONFIG_MAP })
     if (caOf(current) === this.#caPem) return
     await client.update(CONFIG_MAPS, { ...current, data: ca.data })
@@ -201,6 +217,13 @@ export function serviceAccountController(options: ServiceAccountControllerOption
     sources: [
       new StreamSource({ client, space: '*', resources, handler, guard: options.guard, turns: options.turns, logger }),
     ],
+    together: {
+      most: TOGETHER,
+      atOnce: AT_ONCE,
+      concerns: () => true,
+      prepare: key => (handler.lacksAll(key) ? key : undefined),
+      work: keys => reconciler.makeMany(keys as readonly NamespaceKey[]),
+    },
     reconcile: async key => {
       if (handler.lacks(key)) await unlessSpaceGone(key.space, reconciler.reconcile(key))
     },

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import {
   caConfigMap,
@@ -36,6 +37,29 @@ t.test('every namespace of every space, old or new, gets its account and its aut
   await addNamespace(server, 'y')
   await until(complete(server, 'y'), 'the new one')
   t.strictSame((await server.in('y').get(configmaps, CA)).data, { 'ca.crt': 'CA' })
+})
+
+t.test('namespaces that come together are completed together, those that cannot be one by one', async t => {
+  const server = new FakeServer()
+  const sizes: number[] = []
+  const createShared: NonNullable<Client['createShared']> = async creations => {
+    sizes.push(creations.length)
+    const made = creations.map(async ({ space, resource, object }) => {
+      if (space === 's7') return undefined
+      const like = await server.in(space).create(resource, structuredClone(object) as KubeObject)
+      return { uid: '', resourceVersion: '', like }
+    })
+    return await Promise.all(made)
+  }
+  const spaces = Array.from({ length: 300 }, (_, i) => `s${i}`)
+  for (const space of spaces) await addNamespace(server, space)
+  await start(t, Object.assign(server, { createShared }))
+  for (const space of spaces) await until(complete(server, space), space)
+  t.ok(sizes.length <= 4, `${sizes.length} calls`)
+  t.equal(
+    sizes.reduce((sum, size) => sum + size, 0),
+    2 * spaces.length,
+  )
 })
 
 t.test('they come back when deleted or changed, and follow a new authority after a restart', async t => {
