@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { statusError } from '../../src/apimachinery/errors.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../src/client/client.ts'
+import { type Clock, systemClock } from '../../src/client/clock.ts'
 import { adopt } from '../../src/syncer/identity.ts'
 import type { Syncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
@@ -52,7 +53,7 @@ interface Scene {
   liar: Liar
   names: string[]
   lines: ReturnType<typeof recordingLogger>['lines']
-  start(more?: object): Syncer
+  start(more?: object, clock?: Clock): Syncer
   /** So many of them are in the cluster. */
   there(): number
   /** Resolves when the center was heard anew, and what came of it was done. */
@@ -69,8 +70,8 @@ async function scene(t: Test, count: number): Promise<Scene> {
   const { logger, lines } = recordingLogger()
   for (const name of names) await p.mailbox.create(MAPS, sent(name))
   let syncer: Syncer | undefined
-  const start = (more: object = {}): Syncer => {
-    syncer = p.start(logger, undefined, { center: p.toCenter.center(liar.over(center.client)), ...more })
+  const start = (more: object = {}, clock?: Clock): Syncer => {
+    syncer = p.start(logger, clock, { center: p.toCenter.center(liar.over(center.client)), ...more })
     return syncer
   }
   /** Whether it knows all that the center says, and has looked at it in the cluster. */
@@ -240,4 +241,27 @@ t.test('a stream that begins again at lower revisions takes nothing away', async
   liar.tells = () => true
   await s.heardAnew()
   t.equal(s.there(), 12)
+})
+
+t.test('who takes a cluster over holds what the one before it held, and obeys the same word', async t => {
+  const s = await scene(t, 60)
+  const { p, liar } = s
+  const lease = (holder: string) => ({ lease: { holder, durationMs: 1500 }, stateDir: temporaryDir(t) })
+  const first = s.start(lease('first'), systemClock)
+  await allThere(s)
+  liar.epoch = 'restored'
+  liar.tells = event => !isMap(event)
+  await s.heardAnew()
+  while (held(s).length === 0) await new Promise(resolve => setImmediate(resolve))
+  const second = s.start(lease('second'), systemClock)
+  await first.stop()
+  await second.synced
+  while (held(s).length === 1) await new Promise(resolve => setImmediate(resolve))
+  await p.settled()
+  t.equal(s.there(), 60)
+  t.equal(second.status().exceptions.held, 60)
+  const hash = hashIn(held(s)[0]!.message)
+  const annotations = { [CONFIRM_DELETION_ANNOTATION]: hash }
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { metadata: { annotations } })
+  await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))
 })
