@@ -34,8 +34,16 @@ export interface CustomVersions {
    * differ in nothing but their apiVersion. @throws StatusError InternalError that names the webhook's failure
    */
   readonly convert?: (objects: readonly KubeObject[], apiVersion: string) => Promise<KubeObject[]>
+  /** What is kept of objects in other versions than they are stored in. Absent: for each version apart. */
+  readonly views?: KeptViews
   /** For the `Warning` header of requests for this version. */
   readonly deprecation?: string
+}
+
+/** Of one space, for all its kinds. */
+export interface KeptViews {
+  /** To be called before many are read, and what it returns afterwards: until then none goes. */
+  hold(): () => void
 }
 
 /**

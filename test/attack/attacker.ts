@@ -24,7 +24,7 @@ export interface Heard {
 /** Of what was not refused the rest is thrown away. */
 const KEPT = 64 * 1024
 /** Who calls a webhook that fails hears 500, of a kube-apiserver too. */
-const WEBHOOK = /"message":"Internal error occurred: failed calling webhook /
+const WEBHOOK = /"message":"Internal error occurred: (failed calling webhook |conversion webhook for )/
 /** Longer than the server lets any answer take. */
 const LIMIT_MS = 150_000
 

@@ -362,6 +362,10 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_TIMES_SENT', count],
     ['src/apiserver/definitions/servedDefinitions.ts', 'CONVERSION_LIMIT_VALUES', count],
   ],
+  'what was converted, by webhooks or to a newer schema, and is kept, of a space; time in which none of it goes': [
+    ['src/apiserver/registry/convertedViews.ts', 'VIEWS_BYTES', bytes],
+    ['src/apiserver/registry/convertedViews.ts', 'FRESH_MS', ofMs],
+  ],
 
   'customized object; parameter of a Location': [
     [`${TRANSLATOR}/customize.ts`, 'MAX_OBJECT_BYTES', bytes],

@@ -9,6 +9,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { apart } from '../../storage/texts.ts'
 import { decodeObject } from '../registry/codec.ts'
+import { ConvertedViews } from '../registry/convertedViews.ts'
 import { decodeBesideSpec } from '../registry/decodeBesideSpec.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type ConversionDeps, convertThroughWebhook } from './conversionWebhook.ts'
@@ -47,6 +48,7 @@ interface SpaceDefinitions {
   readonly byName: Map<string, Settled>
   /** By group. */
   readonly names: Map<string, NamesInUse>
+  readonly views: ConvertedViews
 }
 
 export class ServedDefinitions {
@@ -198,7 +200,7 @@ export class ServedDefinitions {
   #namesOf(space: string, definition: KubeObject): NamesInUse {
     let known = this.#spaces.get(space)
     if (known === undefined) {
-      known = { byName: new Map(), names: new Map() }
+      known = { byName: new Map(), names: new Map(), views: new ConvertedViews() }
       this.#spaces.set(space, known)
     }
     const group = isRecord(definition.spec) ? String(definition.spec.group ?? '') : ''
@@ -212,7 +214,11 @@ export class ServedDefinitions {
 
   #typesOf(space: string, definition: KubeObject, acceptedNames: object): ResourceType[] {
     const status = { ...(isRecord(definition.status) ? definition.status : {}), acceptedNames }
-    const types = resourceTypesOf({ ...definition, status })
+    const views = this.#spaces.get(space)?.views
+    const types = resourceTypesOf({ ...definition, status }).map(type => ({
+      ...type,
+      custom: { ...type.custom!, ...(views && { views }) },
+    }))
     const conversion = conversionOf(definition)
     if (conversion.strategy === 'None' || !this.#deps.callsConversions(space)) return types
     const { client, caPem, reviewVersions } = conversion
@@ -229,7 +235,7 @@ export class ServedDefinitions {
         this.#deps.callsConversions(space)
           ? convertThroughWebhook(this.#deps, webhook, objects, apiVersion)
           : Promise.resolve(objects.map(object => ({ ...object, apiVersion })))
-      return { ...type, custom: { ...type.custom!, convert } }
+      return { ...type, custom: { ...type.custom, convert } }
     })
   }
 }

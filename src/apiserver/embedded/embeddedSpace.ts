@@ -32,7 +32,7 @@ import type { Reader } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { Registry, RegistryDeps } from '../registry/registry.ts'
 import { selectionFor } from '../registry/selection.ts'
-import { objectInSteps, viewBytes } from '../registry/views.ts'
+import { holdViews, objectInSteps, viewBytes } from '../registry/views.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { StreamedServices } from './sharedEvent.ts'
@@ -85,17 +85,22 @@ export class EmbeddedSpace implements SpaceClient {
   async list(resource: GroupVersionResource, options: ListOptions = {}) {
     const { type, space } = this.#at(resource)
     const { services } = this.#deps
-    const list = await readerOf(services, type).list(type, {
-      space,
-      namespace: options.namespace,
-      selection: selectionFor(type, services.deps.strategyFor(type), options),
-      limit: options.limit,
-      continue: options.continue,
-    })
-    return {
-      items: await this.#objects(space, type, list.items),
-      resourceVersion: String(list.revision),
-      ...(list.continue && { continue: list.continue }),
+    const letGo = holdViews(type)
+    try {
+      const list = await readerOf(services, type).list(type, {
+        space,
+        namespace: options.namespace,
+        selection: selectionFor(type, services.deps.strategyFor(type), options),
+        limit: options.limit,
+        continue: options.continue,
+      })
+      return {
+        items: await this.#objects(space, type, list.items),
+        resourceVersion: String(list.revision),
+        ...(list.continue && { continue: list.continue }),
+      }
+    } finally {
+      letGo()
     }
   }
 

@@ -8,6 +8,7 @@ import { type DeleteOptions, deleteObject, propagationWarning } from '../operati
 import { decodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
 import { selectionFor } from '../registry/selection.ts'
+import { holdViews } from '../registry/views.ts'
 import { readBody } from './body.ts'
 import { type Exchange, intOption, isDryRun, type Services, workOf, writeContext } from './exchange.ts'
 import { sendList } from './listAnswers.ts'
@@ -50,6 +51,15 @@ export async function deleteEndpoint(services: Services, exchange: Exchange): Pr
 }
 
 export async function deleteCollectionEndpoint(services: Services, exchange: Exchange): Promise<void> {
+  const letGo = holdViews(exchange.type)
+  try {
+    await deleteCollection(services, exchange)
+  } finally {
+    letGo()
+  }
+}
+
+async function deleteCollection(services: Services, exchange: Exchange): Promise<void> {
   const options = optionsOf(services, exchange)
   const context = warnedContext(services, exchange, options)
   const { query } = exchange.info

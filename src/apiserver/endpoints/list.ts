@@ -3,6 +3,7 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
 import { selectionFor } from '../registry/selection.ts'
+import { holdViews } from '../registry/views.ts'
 import { type Exchange, intOption, type Services, workOf } from './exchange.ts'
 import { sendList } from './listAnswers.ts'
 import { warnOfPodsElsewhere } from './podsElsewhere.ts'
@@ -20,19 +21,24 @@ export async function listEndpoint(services: Services, exchange: Exchange): Prom
     labelSelector: query.get('labelSelector') ?? undefined,
     fieldSelector: query.get('fieldSelector') ?? undefined,
   })
-  const sight = await sightOf(services.authorizer, exchange)
-  const work = workOf(services, exchange)
-  const list = await readerOf(services, exchange.type).list(exchange.type, {
-    space: exchange.space,
-    namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
-    selection: sight ? sight.narrowed(selection) : selection,
-    limit: intOption(query, 'limit'),
-    continue: query.get('continue') ?? undefined,
-    resourceVersion: query.get('resourceVersion') ?? undefined,
-    resourceVersionMatch: query.get('resourceVersionMatch') ?? undefined,
-    work,
-  })
-  const whole = await wholeItems(services, exchange.type, list, work)
-  if (whole.items.length === 0) await warnOfPodsElsewhere(services, exchange, selection)
-  await sendList(services, exchange, sight ? await sight.shownAll(whole, work) : whole)
+  const letGo = holdViews(exchange.type)
+  try {
+    const sight = await sightOf(services.authorizer, exchange)
+    const work = workOf(services, exchange)
+    const list = await readerOf(services, exchange.type).list(exchange.type, {
+      space: exchange.space,
+      namespace: exchange.resource.namespace === '' ? undefined : exchange.resource.namespace,
+      selection: sight ? sight.narrowed(selection) : selection,
+      limit: intOption(query, 'limit'),
+      continue: query.get('continue') ?? undefined,
+      resourceVersion: query.get('resourceVersion') ?? undefined,
+      resourceVersionMatch: query.get('resourceVersionMatch') ?? undefined,
+      work,
+    })
+    const whole = await wholeItems(services, exchange.type, list, work)
+    if (whole.items.length === 0) await warnOfPodsElsewhere(services, exchange, selection)
+    await sendList(services, exchange, sight ? await sight.shownAll(whole, work) : whole)
+  } finally {
+    letGo()
+  }
 }

@@ -12,7 +12,7 @@ import { readerOf } from '../registry/answeredKinds.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
-import { prepareViews } from '../registry/views.ts'
+import { holdViews, prepareViews } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { headers, keptHeaders } from './answerPieces.ts'
 import { boolOption, type Exchange, intOption, type Services, workOf } from './exchange.ts'
@@ -158,7 +158,11 @@ export async function runWatch(
   const ticker = plan.bookmarks ? setInterval(mark, services.bookmarkIntervalMs ?? BOOKMARK_INTERVAL_MS) : undefined
   try {
     const work = services.work.begin({ owner: exchange.space })
-    if (plan.initial && !(await sendInitial(plan, { sink, work, ...form }))) return
+    if (plan.initial) {
+      const letGo = holdViews(exchange.type)
+      const isOpen = await sendInitial(plan, { sink, work, ...form }).finally(letGo)
+      if (!isOpen) return
+    }
     for await (const batch of reader.watch(exchange.type, {
       space: exchange.space,
       namespace: namespaceOf(exchange),

@@ -17,14 +17,17 @@ import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from './codec.ts'
 import { convertTo, storageApiVersion } from './convert.ts'
+import { ConvertedViews, type Views } from './convertedViews.ts'
 import { decodeInSteps } from './decodeInSteps.ts'
 import { fillEmpty } from './emptyFields.ts'
 import { BARE } from './provenance.ts'
 
 /** What was made of stored objects, and which bytes were found good. Both follow from the object and the type alone. */
 interface Memory {
-  converted: WeakMap<Stored, Buffer>
-  good: WeakSet<Stored>
+  readonly converted: Views
+  /** Where that is counted. */
+  readonly kept: ConvertedViews
+  readonly good: WeakSet<Stored>
 }
 // Lives as long as the type does: a CRD that changes has new types.
 const memories = new WeakMap<ResourceType, Memory>()
@@ -46,23 +49,34 @@ export function prepareViews(items: readonly Stored[], type: ResourceType): Prom
   const { custom } = type
   if (custom?.convert === undefined) return undefined
   const version = apiVersionOf(type)
-  const { converted } = memoryOf(type)
+  const memory = memoryOf(type)
+  const { converted } = memory
   const missing = items.filter(stored => !startsWithVersion(stored.bytes, version) && !converted.has(stored))
-  return missing.length === 0 ? undefined : convertMissing(missing, type, custom, converted)
+  return missing.length === 0 ? undefined : convertMissing(missing, type, custom, memory)
 }
+
+/**
+ * To be called before many objects are read one after the other, and what it returns once that is done: what was made ready for them
+ * stays until then.
+ */
+export function holdViews({ custom }: ResourceType): () => void {
+  return custom?.convert && custom.views ? custom.views.hold() : noop
+}
+
+const noop = (): void => {}
 
 async function convertMissing(
   missing: readonly Stored[],
   type: ResourceType,
   custom: CustomVersions,
-  converted: WeakMap<Stored, Buffer>,
+  { converted, kept }: Memory,
 ): Promise<void> {
   for (const some of requestsFor(missing)) {
     const objects = some.map(stored => asStored(decodeObject(stored), custom, stored.note === BARE))
     const results = await custom.convert!(objects, apiVersionOf(type))
     for (const [i, object] of results.entries()) {
       pruneUnknown(object, type.schema)
-      converted.set(some[i]!, Buffer.from(JSON.stringify(object)))
+      kept.add(converted, some[i]!, Buffer.from(JSON.stringify(object)))
     }
   }
 }
@@ -108,7 +122,7 @@ export function viewBytes(stored: Stored, type: ResourceType): Buffer {
     return Buffer.from(JSON.stringify(object))
   }
   if (isServed && !mayBeOld(type.custom)) return stored.bytes
-  const { good, converted } = memoryOf(type)
+  const { good, converted, kept } = memoryOf(type)
   if (good.has(stored)) return stored.bytes
   const known = converted.get(stored)
   if (known !== undefined) return known
@@ -126,7 +140,7 @@ export function viewBytes(stored: Stored, type: ResourceType): Buffer {
     return stored.bytes
   }
   // Objects that an older schema let in are few, or soon will be; those of another version may be all.
-  if (isServed) converted.set(stored, bytes)
+  if (isServed) kept.offer(converted, stored, bytes)
   return bytes
 }
 
@@ -177,10 +191,14 @@ function asStored(object: KubeObject, custom: CustomVersions, bare: boolean): Ku
 function memoryOf(type: ResourceType): Memory {
   let memory = memories.get(type)
   if (memory === undefined) {
-    memory = { converted: new WeakMap(), good: new WeakSet() }
+    memory = { converted: new WeakMap(), kept: keptFor(type), good: new WeakSet() }
     memories.set(type, memory)
   }
   return memory
+}
+
+function keptFor({ custom }: ResourceType): ConvertedViews {
+  return custom?.views instanceof ConvertedViews ? custom.views : new ConvertedViews()
 }
 
 /** Objects of a CRD keep the version that they were stored in when its storage version changes. */

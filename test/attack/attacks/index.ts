@@ -4,6 +4,7 @@ import { bodies } from './bodies.ts'
 import { cel } from './cel.ts'
 import { chains } from './chains.ts'
 import { connections } from './connections.ts'
+import { conversions } from './conversions.ts'
 import { counts } from './counts.ts'
 import { crowds } from './crowds.ts'
 import { definitions } from './definitions.ts'
@@ -27,6 +28,7 @@ export const families: Readonly<Record<string, readonly Attack[]>> = {
   placement,
   crowds,
   webhooks,
+  conversions,
   connections,
   chains,
   spaces,
