@@ -27,6 +27,8 @@ export const DEFAULT_UPSYNCED_OBJECTS = 20_000
 export const DEFAULT_UPSYNCED_BYTES = 256 * 1024 * 1024
 /** Counted for each Workspace, beside its own text: what a space costs that holds nothing yet. */
 export const WORKSPACE_OVERHEAD_BYTES = 20 * 1024
+/** What a CustomResourceDefinition takes of the memory: its kinds with their schemas, compiled once an object is written. */
+export const DEFINITION_TIMES = 4
 /** The part of its bytes by which a space may pass its budget with updates: of states, leases, finalizers. */
 export const UPDATE_RESERVE = 0.1
 /** By how much a step of an object's removal may lengthen its text although there is no room: by the mark of the deletion. */

@@ -4,11 +4,12 @@
  * the order of the store's queue, so no two writes can both take the last place.
  */
 import { SERVER_SHORT } from '../../apimachinery/errors.ts'
-import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { CRDS, WORKSPACES } from '../../apimachinery/resources.ts'
 import {
   BUDGET_ANNOTATIONS,
   BUDGET_EXCEEDED,
   bytesText,
+  DEFINITION_TIMES,
   MEASURES,
   type Measure,
   REMOVAL_BYTES,
@@ -108,7 +109,10 @@ export class SpaceBudgets implements Budget {
     if (leadsOut && growth <= REMOVAL_BYTES) return undefined
     const short = this.#shortage(change, growth)
     if (short !== undefined || this.#tree === undefined || (previous !== undefined && growth <= 0)) return short
-    const more: Amounts = { objects: previous ? 0 : 1, bytes: previous ? growth : bytes + overheadOf(key) }
+    const more: Amounts = {
+      objects: previous ? 0 : 1,
+      bytes: previous ? growth * timesOf(key) : weighed(key, bytes),
+    }
     for (let at = this.#use.get(key.space); at !== undefined; at = at.above) {
       const budget = this.#tree.get(at.id)?.budget
       const over = budget && exceeded(budget, at.all, more)
@@ -237,12 +241,19 @@ function partOf(used: number, limit: number | undefined): number {
   return limit === 0 ? (used > 0 ? Number.MAX_VALUE : 0) : used / limit
 }
 
-function overheadOf({ group, resource }: Key): number {
-  return resource === WORKSPACES.resource && group === WORKSPACES.group ? WORKSPACE_OVERHEAD_BYTES : 0
+/** What an object counts for, of so many bytes. */
+function weighed(key: Key, bytes: number): number {
+  const { group, resource } = key
+  const isSpace = resource === WORKSPACES.resource && group === WORKSPACES.group
+  return bytes * timesOf(key) + (isSpace ? WORKSPACE_OVERHEAD_BYTES : 0)
+}
+
+function timesOf({ group, resource }: Key): number {
+  return resource === CRDS.resource && group === CRDS.group ? DEFINITION_TIMES : 1
 }
 
 function weightOf(key: Key, stored: Stored | undefined): number {
-  return stored === undefined ? 0 : sizeOf(stored) + overheadOf(key)
+  return stored === undefined ? 0 : weighed(key, sizeOf(stored))
 }
 
 function isMailbox(tree: SpaceTree, space: string): boolean {

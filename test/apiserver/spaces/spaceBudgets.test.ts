@@ -104,6 +104,45 @@ t.test('children count in all spaces above them, and as spaces', async t => {
   t.equal((await parent.post(CONFIGMAPS, configMap('c'))).code, 201)
 })
 
+t.test('a definition counts four times, as its kinds cost more than their text', async t => {
+  const id = await createSpace(api, 'defining')
+  const defining = api.in('root:defining')
+  const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const crd = (plural: string, description: string) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com` },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural, kind: plural[0]!.toUpperCase() + plural.slice(1) },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', description } } },
+      ],
+    },
+  })
+  const before = (await used('root:defining')).bytes
+  await defining.ok(defining.post(crds, crd('ones', 'x'.repeat(100_000))))
+  const after = (await used('root:defining')).bytes - before
+  t.ok(after > 400_000 && after < 420_000, `${after}`)
+  await allow('defining', { bytes: 350_000 })
+  t.match(await defining.post(crds, crd('twos', 'x'.repeat(100_000))), {
+    code: 403,
+    body: { message: /exceeded budget/ },
+  })
+  await defining.ok(defining.delete(`${crds}/ones.example.com`))
+  const left = async () =>
+    (
+      await started.server.store.list({
+        space: id,
+        group: 'apiextensions.k8s.io',
+        resource: 'customresourcedefinitions',
+      })
+    ).items
+  while ((await left()).length > 0) await new Promise(resolve => setImmediate(resolve))
+  t.match(await used('root:defining'), await recount(id), 'all of it is free again')
+})
+
 t.test('a new space that finds no room for its first content says so, and is made when there is', async t => {
   await createSpace(api, 'narrow')
   await allow('narrow', { objects: 3 })
