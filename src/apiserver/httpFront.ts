@@ -23,7 +23,7 @@ import { takesWrites } from './server/storeHealth.ts'
 import { strangerLimits } from './server/strangerLimits.ts'
 import { Strangers } from './server/strangers.ts'
 import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
-import { budgetDocument } from './spaces/budgetDocument.ts'
+import { budgetText } from './spaces/budgetDocument.ts'
 import { PortSocket } from './threads/portSocket.ts'
 
 export interface HttpFrontDeps {
@@ -101,7 +101,10 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     settings: options.settings ?? {},
     startedMs: Date.now(),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
-    ...(options.spaces && { budget: (space: string) => budgetDocument(tree, budgets, space) }),
+    ...(options.spaces && {
+      budget: (space: string, isAbandoned: () => boolean) =>
+        budgetText({ tree, budgets }, space, work.begin({ owner: space, isAbandoned })),
+    }),
     health,
     openId,
   })

@@ -10,7 +10,7 @@ import { sendValue } from '../endpoints/respond.ts'
 import type { FlowControl } from '../flowcontrol/flowControl.ts'
 import { DUMP_PATHS, flowDump } from '../flowcontrol/flowDumps.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
-import { BUDGET_PATH, type BudgetDocument } from '../spaces/budgetDocument.ts'
+import { BUDGET_PATH } from '../spaces/budgetDocument.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
@@ -32,8 +32,8 @@ export interface NonResourceDeps {
   /** When it started, milliseconds since the epoch. */
   startedMs: number
   health: Health
-  /** What a space holds and may hold. Absent where there are no spaces. */
-  budget?: ((space: string) => BudgetDocument) | undefined
+  /** What a space holds and may hold, as JSON. Absent where there are no spaces. */
+  budget?: ((space: string, isAbandoned: () => boolean) => Promise<string>) | undefined
   /** OpenID discovery of a space's token issuer, by path. */
   openId: Readonly<Record<string, (space: string) => unknown>>
 }
@@ -55,7 +55,7 @@ export class NonResourceRoutes {
       throw methodNotAllowed()
     }
     if (path === BUDGET_PATH && this.#deps.budget !== undefined) {
-      reply.type('application/json').send(JSON.stringify(this.#deps.budget(space)))
+      reply.type('application/json').send(await this.#deps.budget(space, () => reply.raw.destroyed))
       return true
     }
     if (await answerHealth(this.#deps.health, reply, path, info.query)) return true

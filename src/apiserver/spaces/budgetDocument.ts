@@ -1,5 +1,6 @@
 /** What a space and its children hold and may hold, for who looks after them: `GET /clusters/<space>/budget`. */
 import type { SpaceBudget } from '../../apimachinery/spaceBudget.ts'
+import type { Work } from '../../program/workTurns.ts'
 import type { SpaceBudgets } from './spaceBudgets.ts'
 import type { Use } from './spaceUse.ts'
 import type { SpaceTree } from './tree.ts'
@@ -23,13 +24,24 @@ export interface BudgetDocument extends UsedBudget {
 
 const NOTHING: Use = { objects: 0, bytes: 0, carriedObjects: 0, carriedBytes: 0 }
 
-export function budgetDocument(tree: SpaceTree, budgets: Pick<SpaceBudgets, 'useOf'>, space: string): BudgetDocument {
+export interface BudgetSources {
+  tree: SpaceTree
+  budgets: Pick<SpaceBudgets, 'useOf'>
+}
+
+/** A {@link BudgetDocument} as JSON. A space may have tens of thousands of children: they are told in slices. @throws Abandoned */
+export async function budgetText({ tree, budgets }: BudgetSources, space: string, work: Work): Promise<string> {
   const of = (id: string): UsedBudget => ({
     id,
     used: { ...(budgets.useOf(id)?.all ?? NOTHING) },
     limits: tree.get(id)?.budget ?? {},
   })
-  const children = tree.children(space).map(({ id, name }) => ({ name, ...of(id) }))
-  children.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return { kind: 'SpaceBudget', path: tree.pathOf(space) ?? space, ...of(space), children }
+  const head = JSON.stringify({ kind: 'SpaceBudget', path: tree.pathOf(space) ?? space, ...of(space) })
+  const children = [...tree.children(space)].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const told: string[] = []
+  for (const { id, name } of children) {
+    if (work.due) await work.rest()
+    told.push(JSON.stringify({ name, ...of(id) }))
+  }
+  return `${head.slice(0, -1)},"children":[${told.join(',')}]}`
 }
