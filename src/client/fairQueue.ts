@@ -59,6 +59,11 @@ export class FairQueue<T extends object> {
     return taken
   }
 
+  /** How many of an owner's wait, with those that were taken in another lane meanwhile. */
+  waiting(owner: string): number {
+    return this.#owners.get(owner)?.waiting ?? 0
+  }
+
   /** Owners of which something waits. */
   get owners(): number {
     return this.#owners.size
@@ -78,6 +83,7 @@ class Owner<T extends object> {
   readonly #turns = new Line<Part<T>>()
   readonly #run: number
   #last: Part<T> | undefined
+  waiting = 0
   /** Whose run it is, and how many turns are left of it; it is in no line meanwhile. */
   #running: { readonly part: Part<T>; left: number } | undefined
 
@@ -93,7 +99,7 @@ class Owner<T extends object> {
   add(item: T, lane: Lane): void {
     if (lane.last) {
       this.#last ??= { lane, items: new Line<T>() }
-      this.#last.items.add(item)
+      this.#add(item, this.#last)
       return
     }
     const name = lane.part ?? ''
@@ -103,13 +109,19 @@ class Owner<T extends object> {
       this.#parts.set(name, part)
       this.#turns.add(part)
     }
-    part.items.add(item)
+    this.#add(item, part)
+  }
+
+  #add(item: T, { items }: Part<T>): void {
+    const before = items.size
+    items.add(item)
+    this.waiting += items.size - before
   }
 
   take(waits: (item: T) => boolean): { item: T; lane: Lane } | undefined {
     for (let turn = this.#next(); turn; turn = this.#next()) {
       const { part } = turn
-      const item = firstOf(part.items, waits)
+      const item = this.#firstOf(part.items, waits)
       turn.left--
       if (part.items.isEmpty) this.#parts.delete(part.lane.part ?? '')
       else if (turn.left > 0) this.#running = turn
@@ -117,9 +129,17 @@ class Owner<T extends object> {
       if (item) return { item, lane: part.lane }
     }
     const last = this.#last
-    const item = last && firstOf(last.items, waits)
+    const item = last && this.#firstOf(last.items, waits)
     if (last?.items.isEmpty) this.#last = undefined
     return item && { item, lane: last!.lane }
+  }
+
+  #firstOf(items: Line<T>, waits: (item: T) => boolean): T | undefined {
+    for (let item = items.take(); item; item = items.take()) {
+      this.waiting--
+      if (waits(item)) return item
+    }
+    return undefined
   }
 
   #next(): { readonly part: Part<T>; left: number } | undefined {
@@ -134,9 +154,4 @@ class Owner<T extends object> {
 interface Part<T extends object> {
   readonly lane: Lane
   readonly items: Line<T>
-}
-
-function firstOf<T extends object>(items: Line<T>, waits: (item: T) => boolean): T | undefined {
-  for (let item = items.take(); item; item = items.take()) if (waits(item)) return item
-  return undefined
 }

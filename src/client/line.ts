@@ -6,6 +6,10 @@ export class Line<T extends object> {
   readonly #items = new Set<T>()
   #next: Iterator<T> | undefined
 
+  get size(): number {
+    return this.#items.size
+  }
+
   get isEmpty(): boolean {
     return this.#items.size === 0
   }

@@ -9,10 +9,10 @@
  */
 import { isStatusError, SERVER_SHORT, type StatusError } from '../apimachinery/errors.ts'
 import { type Work, WorkTurns } from '../program/workTurns.ts'
+import { Arrivals } from './arrivals.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
-import { Line } from './line.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import type { Hold, KeyGuard } from './setAside/keyGuard.ts'
 
@@ -97,13 +97,6 @@ const SLOW_MS = 200
 /** Slow reconciles of one party, beyond which no further one is begun. */
 const SLOW_LIMIT = 4
 
-interface Coming<K> {
-  readonly owner: string
-  readonly lists: Line<Iterator<K>>
-  /** What was begun, before the lists. */
-  begun: Iterator<K> | undefined
-}
-
 interface Worker<K> {
   readonly reconcile: Reconcile<K>
   readonly concurrency: number
@@ -159,11 +152,7 @@ export class WorkQueue<K = string> {
   readonly #guard: KeyGuard | undefined
   readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
   readonly #beginning: Work
-  readonly #arriving: Work
-  /** What is yet to be added, by its owners. Never empty. */
-  readonly #coming = new Map<string, Coming<K>>()
-  /** Those owners, whoever is next first. */
-  readonly #comingTurns = new Line<Coming<K>>()
+  readonly #arrivals: Arrivals<K>
   readonly #entries = new Map<string, Entry<K>>()
   /** What waits; also what was taken in another turn meanwhile, which is passed over. */
   readonly #waiting: FairQueue<Entry<K>>
@@ -199,12 +188,20 @@ export class WorkQueue<K = string> {
     this.#logger = options.logger ?? silentLogger
     const turns = options.turns ?? new WorkTurns()
     this.#beginning = turns.begin({ owner: 'beginning' })
-    this.#arriving = turns.begin({ owner: 'arriving' })
+    this.#arrivals = new Arrivals({
+      work: turns.begin({ owner: 'arriving' }),
+      add: key => this.add(key),
+      waiting: owner => this.#waiting.waiting(owner),
+      over: () => {
+        if (this.size === 0) this.#wakeIdle()
+      },
+      logger: this.#logger,
+    })
   }
 
   /** Keys that wait or run now; those that only wait for a timer are not counted, those that are yet to be added as one. */
   get size(): number {
-    return this.#queued + this.#running + (this.#coming.size > 0 ? 1 : 0)
+    return this.#queued + this.#running + (this.#arrivals.isEmpty ? 0 : 1)
   }
 
   /** Asks for a reconcile of `key` soon, also when a retry of it waits for its time. Without effect after the run ended. */
@@ -216,55 +213,11 @@ export class WorkQueue<K = string> {
   /**
    * Asks the same for many keys. They are drawn now as far as the slice of this turn goes, and in later turns, those of one
    * owner in order and behind what it was given before; what they are drawn from may read the present. A key that a later call
-   * of {@link add} names is worked on then, and again when its place here comes.
+   * of {@link add} names is worked on then, and again when its place here comes. Of an owner of whom much waits no more is drawn
+   * until less does, but for `first`, which is drawn before whatever the owner has left here, for what drawing it does.
    */
-  addAll(keys: Iterable<K>, owner = ''): void {
-    if (this.#stopped) return
-    const iterator = keys[Symbol.iterator]()
-    const known = this.#coming.get(owner)
-    if (known) {
-      known.lists.add(iterator)
-      return
-    }
-    if (this.#coming.size === 0 && this.#draw(iterator)) return
-    const coming = { owner, lists: new Line<Iterator<K>>(), begun: iterator }
-    this.#coming.set(owner, coming)
-    this.#comingTurns.add(coming)
-    if (this.#coming.size === 1) void this.#takeIn()
-  }
-
-  /** Whether that was all. */
-  #draw(keys: Iterator<K>): boolean {
-    while (!this.#arriving.due) {
-      const step = keys.next()
-      if (step.done) return true
-      this.add(step.value)
-    }
-    return false
-  }
-
-  /** As many owners in a slice as find room in it: a thousand with one key each need no thousand turns of the loop. */
-  async #takeIn(): Promise<void> {
-    for (let next = this.#comingTurns.take(); next; next = this.#comingTurns.take()) {
-      if (this.#arriving.due) await this.#arriving.rest()
-      if (this.#stopped) return
-      next.begun ??= next.lists.take()
-      while (next.begun && this.#drawn(next.begun)) next.begun = next.lists.take()
-      // the next turn is another owner's
-      if (next.begun) this.#comingTurns.add(next)
-      else this.#coming.delete(next.owner)
-    }
-    if (this.size === 0) this.#wakeIdle()
-  }
-
-  /** What throws is not asked again: what it named until then is what it named. */
-  #drawn(keys: Iterator<K>): boolean {
-    try {
-      return this.#draw(keys)
-    } catch (error) {
-      this.#logger.error({ err: error }, 'not all keys of a change were queued')
-      return true
-    }
+  addAll(keys: Iterable<K>, owner = '', first?: Iterable<unknown>): void {
+    if (!this.#stopped) this.#arrivals.add(keys, owner, first)
   }
 
   /** Asks for a reconcile `delayMs` from now; of several such wishes for a key the earliest is kept. */
@@ -358,6 +311,7 @@ export class WorkQueue<K = string> {
     if (!worker || this.#stopped || this.#resting || worker.signal.aborted) return
     this.#begin(worker)
     worker.bundles?.begin()
+    this.#arrivals.goOn()
   }
 
   #begin(worker: Worker<K>): void {
@@ -603,8 +557,7 @@ export class WorkQueue<K = string> {
     }
     this.#entries.clear()
     this.#waiting.clear()
-    this.#coming.clear()
-    this.#comingTurns.clear()
+    this.#arrivals.stop()
     this.#queued = 0
     this.#slow.clear()
     this.#slowRunning = 0

@@ -4,7 +4,7 @@ import type { ConvergedCopy } from './copiesTogether.ts'
 import type { CopyReconciler } from './copyReconciler.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { reportTasks, type Task } from './task.ts'
+import { reportTasks, type Task, told } from './task.ts'
 import type { WorkStatusFollowers } from './workStatusFollowers.ts'
 
 export interface ConvergenceDeps {
@@ -12,7 +12,7 @@ export interface ConvergenceDeps {
   join: PlacementJoin
   statuses: WorkStatusFollowers
   add(task: Task): void
-  addAll(tasks: Iterable<Task>, space: string): void
+  addAll(tasks: Iterable<Task>, owner: string): void
   /** Whether the cluster's report is to be looked at later anyway. */
   isReportAwaited(mailbox: Mailbox): boolean
 }
@@ -34,7 +34,7 @@ export class Convergence {
     statuses.touched(mailbox.name, key)
     if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
     for (const { space, placements } of result.claims ?? join.sourcesOf(mailbox.name, key))
-      addAll(reportTasks(space, placements), space)
+      addAll(reportTasks(space, placements), told(space))
     return result
   }
 
@@ -52,7 +52,7 @@ export class Convergence {
       placements.set(source.space, names)
     }
     for (const mailbox of clusters) add({ type: 'cluster', mailbox })
-    for (const [space, names] of placements) addAll(reportTasks(space, [...names]), space)
+    for (const [space, names] of placements) addAll(reportTasks(space, [...names]), told(space))
   }
 
   /** Whether something is to be told of the cluster that is not about to be told. */

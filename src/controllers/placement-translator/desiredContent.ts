@@ -141,7 +141,7 @@ export class Namings {
     return this.#open.has(owner)
   }
 
-  /** The same, as of now counted as open until they are all drawn. */
+  /** The same, as of now counted as open until they are all drawn: each is named as it is. */
   of<T>(owner: string, items: Iterable<T>, each: (item: T) => void): Iterable<T> {
     this.#open.set(owner, (this.#open.get(owner) ?? 0) + 1)
     return this.#drawn(owner, items, each)

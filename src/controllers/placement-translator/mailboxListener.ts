@@ -2,7 +2,7 @@
 import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { reportTasks, type Task } from './task.ts'
+import { reportTasks, type Task, told } from './task.ts'
 import type { ObjectFact } from './workload.ts'
 
 export interface MailboxListener {
@@ -71,7 +71,8 @@ export function mailboxListener({
       }
     },
     healthChanged(mailbox, key) {
-      for (const { space, placements } of join.sourcesOf(mailbox, key)) addAll(reportTasks(space, placements), space)
+      for (const { space, placements } of join.sourcesOf(mailbox, key))
+        addAll(reportTasks(space, placements), told(space))
     },
     carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
     clusterRefuses: mailbox => add({ type: 'refused', mailbox }),

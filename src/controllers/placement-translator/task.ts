@@ -103,3 +103,8 @@ export function* sourceTasks(space: string, keys: readonly string[]): Generator<
 export function* reportTasks(space: string, names: readonly string[]): Generator<Task> {
   for (const name of names) yield { type: 'report', space, name }
 }
+
+/** Who draws what follows from a space's changes beside copies: it does not wait until those are done. */
+export function told(space: string): string {
+  return `told ${space}`
+}

@@ -8,7 +8,17 @@ import { CopiesInHand } from '../copiesInHand.ts'
 import { Namings } from '../desiredContent.ts'
 import { LeavingMailboxes } from '../leavingMailboxes.ts'
 import { PlacementJoin } from '../placementJoin.ts'
-import { configTasks, copyTasks, reportTasks, sourceTasks, type Task, taskId, taskLane, taskParty } from '../task.ts'
+import {
+  configTasks,
+  copyTasks,
+  reportTasks,
+  sourceTasks,
+  type Task,
+  taskId,
+  taskLane,
+  taskParty,
+  told,
+} from '../task.ts'
 import { tellHeld } from '../tellHeld.ts'
 import { Wholeness } from '../wholeness.ts'
 import type { Parts, Setup } from './parts.ts'
@@ -76,12 +86,15 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
         const ready = mailboxes.filter(
           mailbox => parts.mailboxes.get(mailbox) && (isLive || !parts.checks.isAwaited(mailbox)),
         )
-        if (ready.length > 0) queue.addAll(naming(origin, copyTasks(ready, keys, origin)), origin)
+        if (ready.length === 0) return
+        const tasks = () => copyTasks(ready, keys, origin)
+        // all of them are named before any waits for the others to be done
+        queue.addAll(tasks(), origin, naming(origin, tasks()))
       },
-      configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), origin),
-      sources: (space, keys) => queue.addAll(sourceTasks(space, keys), space),
+      configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), told(origin)),
+      sources: (space, keys) => queue.addAll(sourceTasks(space, keys), told(space)),
       placement: report,
-      placements: (space, names) => queue.addAll(reportTasks(space, names), space),
+      placements: (space, names) => queue.addAll(reportTasks(space, names), told(space)),
       lost: (space, name) => {
         parts.brake.lost(space, name)
         if (join.workload(space).hasPaused) note(space, name)
