@@ -18,6 +18,8 @@ export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> 
   mailbox: (name: string) => HealthyMailbox | undefined
   /** What the center itself found that keeps objects of a space out of a mailbox: their keys. */
   foundIn: (space: string, mailbox: string) => Iterable<string>
+  /** Of a space, from the root; `undefined`: it is gone. */
+  pathOf: (space: string) => string | undefined
 }
 
 type HealthyMailbox = NonNullable<ReturnType<SpaceClusterDeps['mailbox']>> & {
@@ -139,7 +141,9 @@ export async function placementOutcome(
   for (const [mailboxName, several] of ways) {
     const cluster = new SpaceCluster(deps, space, mailboxName)
     const mailbox = deps.mailbox(mailboxName)
-    const location = several[0]!.locationName
+    const { locationName: location, cluster: inventory } = several[0]!
+    const path = deps.pathOf(inventory)
+    const place: BrokenPlace = { location, ...(path !== undefined && { cluster: path }) }
     const { common } = cluster
     if (common.state === 'Stale' && keys.length > 0 && silent.length < MAX_SILENT) silent.push(location)
     const broken: Broken[] = []
@@ -152,7 +156,7 @@ export async function placementOutcome(
       seen.set(key, verdict.state)
       found[COUNTED_AS[verdict.state]]++
       if (verdict.state === 'Projecting') projecting = true
-      if (LISTED.has(verdict.state) && broken.length < MAX_BROKEN) broken.push(brokenOf(location, key, verdict))
+      if (LISTED.has(verdict.state) && broken.length < MAX_BROKEN) broken.push(brokenOf(place, key, verdict))
     }
     if (cluster.isMixed) for (const key of keys) look(key)
     else for (const key of special(deps, cluster, { denied, looksForAll: copies <= MAX_LOOKED_FOR, keys })) look(key)
@@ -174,7 +178,7 @@ export async function placementOutcome(
       if (health === 'Progressing') progressing++
       if (health !== 'Degraded') continue
       degraded++
-      if (sick.length < MAX_BROKEN) sick.push(degradedOf(location, key, message))
+      if (sick.length < MAX_BROKEN) sick.push(degradedOf(place, key, message))
     }
     if (broken.length > 0) lists.push(broken)
     if (sick.length > 0) ill.push(sick)
@@ -217,9 +221,12 @@ function* special(
   }
 }
 
-function brokenOf(location: string, key: string, { state, reason, message, since }: CopyVerdict): Broken {
+type BrokenPlace = Pick<Broken, 'location' | 'cluster'>
+
+function brokenOf(place: BrokenPlace, key: string, { state, reason, message, since }: CopyVerdict): Broken {
   return {
-    ...placeOf(location, key),
+    ...place,
+    ...objectOf(key),
     state: state.toLowerCase(),
     reason,
     message,
@@ -227,16 +234,13 @@ function brokenOf(location: string, key: string, { state, reason, message, since
   }
 }
 
-function degradedOf(location: string, key: string, message: string): Broken {
-  return { ...placeOf(location, key), state: 'degraded', reason: 'Degraded', message }
+function degradedOf(place: BrokenPlace, key: string, message: string): Broken {
+  return { ...place, ...objectOf(key), state: 'degraded', reason: 'Degraded', message }
 }
 
-function placeOf(
-  location: string,
-  key: string,
-): Pick<Broken, 'location' | 'group' | 'resource' | 'namespace' | 'name'> {
+function objectOf(key: string): Pick<Broken, 'group' | 'resource' | 'namespace' | 'name'> {
   const { group, resource, namespace, name } = parseObjectKey(key)
-  return { location, group, resource, ...(namespace && { namespace }), name }
+  return { group, resource, ...(namespace && { namespace }), name }
 }
 
 /** Each cluster's first before any cluster's second. */

@@ -16,7 +16,10 @@ import { FIELD_MANAGER, objectKey } from './names.ts'
 
 /** One object's, in one cluster, as the status of the EdgePlacement lists it. */
 export interface Trouble {
+  /** In its inventory. */
   readonly location: string
+  /** Path of the inventory, as long as there is one. */
+  readonly cluster?: string
   readonly group: string
   readonly resource: string
   readonly namespace?: string

@@ -290,6 +290,7 @@ t.test(
               allowsAll: () => true,
               refusal: () => undefined,
               found: () => undefined,
+              pathOf: space => `root:${space}`,
               foundIn: () => [],
               pauses: { locationOf: () => undefined },
             },

@@ -108,6 +108,7 @@ t.test('counts are sums', async () => {
           const { found: reason } = of(at, key)
           return reason === undefined ? undefined : { reason, message: 'found' }
         },
+        pathOf: (space: string) => `root:${space}`,
         foundIn: (_: string, at: string) => KEYS.filter(key => of(at, key).found !== undefined),
         pauses: {
           locationOf: (name: string) => (clusters[MAILBOXES.indexOf(name)]!.isPaused ? 'l' : undefined),

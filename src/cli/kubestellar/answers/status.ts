@@ -99,7 +99,7 @@ const COUNTS = [
 
 export function fleetStatus({ placements, granted, inventories }: StatusFacts): StatusAnswer {
   const one = placements.items.map(placementStatus)
-  const broken = brokenByLocation(placements.items)
+  const broken = brokenByPlace(placements.items)
   const two = granted.items.map(row => clusterStatus(row, { broken, inventories }))
   const unknown: string[] = []
   if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
@@ -223,20 +223,27 @@ interface BrokenThere {
   first: string
 }
 
-/** By the name of the Location: placements name a bounded number of what is broken. */
-function brokenByLocation(placements: readonly KubeObject[]): Map<string, BrokenThere> {
+/**
+ * By the Location, and its inventory where that is said: placements name a bounded number of what is broken.
+ */
+function brokenByPlace(placements: readonly KubeObject[]): Map<string, BrokenThere> {
   const broken = new Map<string, BrokenThere>()
   for (const one of placements.flatMap(({ status }) => objects(status, 'broken'))) {
-    const location = str(one, 'location')
-    const known = broken.get(location)
+    const place = placeText(str(one, 'cluster'), str(one, 'location'))
+    const known = broken.get(place)
     if (known) known.count++
     else {
       const name = [str(one, 'namespace'), str(one, 'name')].filter(part => part !== '').join('/')
       const first = `${str(one, 'resource')} "${name}": ${str(one, 'message') || str(one, 'reason')}`
-      broken.set(location, { count: 1, first })
+      broken.set(place, { count: 1, first })
     }
   }
   return broken
+}
+
+/** A server of an earlier release does not say in which inventory it is. */
+function placeText(inventory: string, location: string): string {
+  return `${inventory}/${location}`
 }
 
 interface ClusterFacts {
@@ -257,7 +264,8 @@ function clusterStatus(row: KubeObject, { broken, inventories }: ClusterFacts): 
   if (instances === 0) return { ...common, trouble: 'warn', state: 'NoCluster', message: 'it stands for no cluster' }
   if (ready === 0) return bad('Silent', 'no syncer there is heard of')
   if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
-  const here = broken.get(str(row, 'location'))
+  const [inventory, name] = [str(row, 'inventory'), str(row, 'location')]
+  const here = broken.get(placeText(inventory, name)) ?? broken.get(placeText('', name))
   // syncers do not count what is another space's there
   const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
   if (failures > 0) {

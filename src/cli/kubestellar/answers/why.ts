@@ -321,7 +321,8 @@ function toldByPlacement(
         one.resource === resource.resource &&
         str(one, 'group') === resource.group &&
         str(one, 'namespace') === (namespace ?? '') &&
-        one.location === place.name,
+        one.location === place.name &&
+        (one.cluster === undefined || one.cluster === place.inventory),
     )
     if (!found) continue
     const state = str(found, 'state')

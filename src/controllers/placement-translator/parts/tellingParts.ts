@@ -67,6 +67,7 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     found: (...what) => reports.found(...what),
     foundIn: (...where) => reports.foundIn(...where),
     pauses: { locationOf: name => parts.pauses.locationOf(name) },
+    pathOf: space => places.pathOf(space),
   }
   const withheld = new WithheldStatuses((space, key) => {
     for (const name of join.workload(space).selectionOf(key).placements) report(space, name)

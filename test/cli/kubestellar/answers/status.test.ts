@@ -138,3 +138,14 @@ t.test('tables are bounded, and what is left out is counted', async t => {
   t.equal(lines(false).at(-1), 'not known: how clusters are: you may not')
   t.equal(lines(true).length, 2 + 1 + 25 + 2)
 })
+
+t.test('of two Locations with one name only the one is in trouble that is meant', async t => {
+  const at = (cluster: string) => ({ location: 'florin', cluster, resource: 'configmaps', name: 'x', message: 'taken' })
+  const placements = { items: [placement('p', [], { broken: [at('root:imw1')] })] }
+  const other = { ...row('florin', 1), metadata: { name: 'imw2.florin' }, inventory: 'root:imw2' }
+  const { clusters } = fleetStatus({ placements, granted: { items: [row('florin', 1), other] }, inventories: [] })
+  t.match(clusters.items, [
+    { location: 'imw1.florin', state: 'Failing' },
+    { location: 'imw2.florin', state: 'Ready' },
+  ])
+})

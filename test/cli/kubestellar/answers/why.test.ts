@@ -264,6 +264,13 @@ t.test('a server that tells nothing of single objects: what the placement names,
   }
   const placements = { items: [placement('p', {}, { status })] }
   const told = why(facts({ workStatuses, placements }))
+  const elsewhere = { broken: [{ ...status.broken[0], cluster: 'root:imw2' }] }
+  const other = why(facts({ workStatuses, placements: { items: [placement('p', {}, { status: elsewhere })] } }))
+  t.match(
+    other.clusters.map(({ state }) => state),
+    ['Unknown', 'Unknown'],
+    'a Location of that name in another inventory',
+  )
   t.match(told.clusters, [
     { location: 'imw1.guilder', state: 'Refused', message: 'no' },
     { location: 'imw1.florin', state: 'Unknown' },
