@@ -25,19 +25,22 @@ t.test('no answer tells the data dir when the store fails', async t => {
   ]
   await api.ok(api.post(CONFIGMAPS, configMap('kept')))
   const { store } = server
-  const { write, update, watch, list } = store
+  const { write, update, watch, list, slices } = store
   for (const [error, told] of failures) {
     const fail = async (): Promise<never> => {
       throw error
     }
-    Object.assign(store, { write: fail, update: fail, list: fail })
+    const noSlices = (): never => {
+      throw error
+    }
+    Object.assign(store, { write: fail, update: fail, list: fail, slices: noSlices })
     const answers: Answer[] = [
       await api.post(CONFIGMAPS, configMap('a')),
       await api.patch(`${CONFIGMAPS}/kept`, 'merge', { data: { a: 'b' } }),
       await api.get(CONFIGMAPS),
       await api.get(CONFIGMAPS, { Accept: 'application/yaml' }),
     ]
-    Object.assign(store, { write, update, list })
+    Object.assign(store, { write, update, list, slices })
     for (const { code, text: body } of answers) {
       t.equal(code, 500)
       t.match(body, told)
