@@ -4,8 +4,8 @@
  */
 import { objects } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
-import type { Quantity } from '../quantity.ts'
-import { addAmounts, amountsOf, maxAmounts } from './resourceList.ts'
+import { addQuantities, compareQuantities, type Quantity } from '../quantity.ts'
+import { amountsOf, ZERO } from './resourceList.ts'
 
 type Fields = Record<string, unknown>
 
@@ -31,24 +31,41 @@ export function containersOf(pod: KubeObject, field: 'containers' | 'initContain
   })
 }
 
-/** With the overhead of its runtime, where that is known; what the pod says as a whole goes before the sum. */
+/**
+ * With the overhead of its runtime, where that is known; what the pod says as a whole goes before the sum. A pod may have a thousand
+ * containers with amounts that no other has: what they come to is gathered, never copied for each.
+ */
 export function podAmounts(pod: KubeObject, of: 'requests' | 'limits'): Map<string, Quantity> {
   const spec: Fields = isRecord(pod.spec) ? pod.spec : {}
-  let sidecars = new Map<string, Quantity>()
-  let starting = new Map<string, Quantity>()
+  const sidecars = new Map<string, Quantity>()
+  const starting = new Map<string, Quantity>()
   for (const container of containersOf(pod, 'initContainers')) {
-    if (container.sidecar) {
-      sidecars = addAmounts(sidecars, container[of])
-      starting = maxAmounts(starting, sidecars)
-    } else starting = maxAmounts(starting, addAmounts(sidecars, container[of]))
+    // what is not in this container was compared before
+    for (const [name, quantity] of container[of]) {
+      const together = addQuantities(sidecars.get(name) ?? ZERO, quantity)
+      if (container.sidecar) sidecars.set(name, together)
+      raiseTo(starting, name, together)
+    }
   }
-  const running = containersOf(pod, 'containers').reduce((sum, container) => addAmounts(sum, container[of]), sidecars)
-  let total = maxAmounts(running, starting)
+  const total = new Map(sidecars)
+  for (const container of containersOf(pod, 'containers')) {
+    for (const [name, quantity] of container[of]) addTo(total, name, quantity)
+  }
+  for (const [name, quantity] of starting) raiseTo(total, name, quantity)
   const whole = isRecord(spec.resources) ? amountsOf(spec.resources[of]) : new Map<string, Quantity>()
-  total = new Map([...total, ...whole])
+  for (const [name, quantity] of whole) total.set(name, quantity)
   for (const [name, quantity] of amountsOf(spec.overhead)) {
     // a pod without a limit stays without one
-    if (of === 'requests' || total.has(name)) total = addAmounts(total, new Map([[name, quantity]]))
+    if (of === 'requests' || total.has(name)) addTo(total, name, quantity)
   }
   return total
+}
+
+function addTo(amounts: Map<string, Quantity>, name: string, more: Quantity): void {
+  amounts.set(name, addQuantities(amounts.get(name) ?? ZERO, more))
+}
+
+function raiseTo(amounts: Map<string, Quantity>, name: string, least: Quantity): void {
+  const known = amounts.get(name)
+  if (known === undefined || compareQuantities(least, known) > 0) amounts.set(name, least)
 }

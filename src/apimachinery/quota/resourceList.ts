@@ -1,13 +1,6 @@
 /** Amounts by resource name (`cpu`, `requests.storage`, `count/widgets.example.com`), and how to reckon with them. */
 import { isRecord } from '../object.ts'
-import {
-  addQuantities,
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  type Quantity,
-  subtractQuantities,
-} from '../quantity.ts'
+import { addQuantities, formatQuantity, parseQuantity, type Quantity, subtractQuantities } from '../quantity.ts'
 
 export type Amounts = ReadonlyMap<string, Quantity>
 export const ZERO: Quantity = { nanos: 0n, format: 'DecimalSI' }
@@ -41,16 +34,6 @@ export function addAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
 
 export function subtractAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
   return combine(a, b, subtractQuantities)
-}
-
-/** The greater of each. */
-export function maxAmounts(a: Amounts, b: Amounts): Map<string, Quantity> {
-  const result = new Map(a)
-  for (const [name, quantity] of b) {
-    const known = result.get(name)
-    if (known === undefined || compareQuantities(quantity, known) > 0) result.set(name, quantity)
-  }
-  return result
 }
 
 export function only(amounts: Amounts, names: { has(name: string): boolean }): Map<string, Quantity> {

@@ -152,7 +152,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     turns: deps.turns,
   })
   const pods = { store, parsed, settings: configurations, nature, random: deps.random }
-  const [limitDefaults, limitBounds] = limitRanger(configurations)
+  const [limitDefaults, limitBounds] = limitRanger(configurations, deps.turns)
   const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress })
   const disabled = new Set(deps.disabledPlugins ?? [])
   const isMaker = (user: UserInfo): boolean => MAKERS.has(trustedName(user))

@@ -9,7 +9,9 @@ import { approximateQuantity, compareQuantities, formatQuantity, type Quantity }
 import { containersOf, podAmounts } from '../../apimachinery/quota/podResources.ts'
 import { type Amounts, amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { setMember } from '../../apimachinery/values.ts'
 import { WorkBudget } from '../../apimachinery/workBudget.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
@@ -17,10 +19,10 @@ import type { ConfigurationLog } from './configurationLog.ts'
 export const LIMIT_RANGES = { group: '', resource: 'limitranges' }
 const ANNOTATION = 'kubernetes.io/limit-ranger'
 /** Limits times containers that are judged for one object; a Pod of ten containers and twenty limits is 200. */
-const MOST_WORK = 50_000
+const MOST_WORK = 10_000
 type Fields = Record<string, unknown>
 
-export function limitRanger(settings: ConfigurationLog): Admission[] {
+export function limitRanger(settings: ConfigurationLog, turns: Pick<WorkTurns, 'begin'>): Admission[] {
   const reaches: Admission['reaches'] = ({ space, namespace }) =>
     settings.has(space, LIMIT_RANGES) && settings.list(space, LIMIT_RANGES, namespace).length > 0
   return [
@@ -28,10 +30,12 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
       stage: 'mutate',
       handles: (type, operation, subresource) => operation === 'CREATE' && subresource === '' && isCore(type, 'pods'),
       reaches,
-      admit(request) {
+      async admit(request) {
         const { context, object } = request
         const budget = budgetOf(request)
+        const work = turns.begin({ owner: context.space })
         for (const range of settings.list(context.space, LIMIT_RANGES, object.metadata.namespace ?? '')) {
+          if (work.due) await work.rest()
           budget.spend(workOf(range, object))
           applyDefaults(range, object)
         }
@@ -43,12 +47,15 @@ export function limitRanger(settings: ConfigurationLog): Admission[] {
         (isCore(type, 'pods') && operation === (subresource === 'resize' ? 'UPDATE' : 'CREATE')) ||
         (isCore(type, 'persistentvolumeclaims') && operation !== 'DELETE' && subresource === ''),
       reaches,
-      admit(request) {
+      async admit(request) {
         const { context, type, object } = request
         const budget = budgetOf(request)
+        const work = turns.begin({ owner: context.space })
+        const errorsOf = type.resource === 'pods' ? podJudge(object) : claimJudge(object)
         for (const range of settings.list(context.space, LIMIT_RANGES, object.metadata.namespace ?? '')) {
+          if (work.due) await work.rest()
           budget.spend(workOf(range, object))
-          const errors = type.resource === 'pods' ? podErrors(range, object) : claimErrors(range, object)
+          const errors = errorsOf(range)
           if (errors.length === 0) continue
           const why = errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`
           throw statusError.forbidden(type, nameOf(request), why)
@@ -110,49 +117,53 @@ function applyDefaults(range: KubeObject, pod: KubeObject): void {
   }
   if (told.length === 0) return
   const text = `LimitRanger plugin set: ${told.join('; ')}`
-  pod.metadata.annotations = { ...pod.metadata.annotations, [ANNOTATION]: text }
+  pod.metadata.annotations ??= {}
+  pod.metadata.annotations[ANNOTATION] = text
 }
 
+/** Adds to what is there: to copy that for each range would take as much as all of it squared. */
 function addMissing(resources: Fields, field: string, defaults: Fields): string[] {
   const known = record(resources, field)
   const missing = Object.keys(defaults)
-    .filter(name => !(name in known))
+    .filter(name => !Object.hasOwn(known, name))
     .sort()
-  if (missing.length > 0) {
-    resources[field] = { ...known, ...Object.fromEntries(missing.map(name => [name, defaults[name]])) }
-  }
+  if (missing.length === 0) return missing
+  const amounts = ensure(resources, field)
+  for (const name of missing) setMember(amounts, name, defaults[name])
   return missing
 }
 
-function podErrors(range: KubeObject, pod: KubeObject): string[] {
-  const errors: string[] = []
-  for (const item of records(range, 'spec', 'limits')) {
-    if (item.type === 'Container') {
-      for (const field of ['containers', 'initContainers'] as const) {
-        for (const { requests, limits } of containersOf(pod, field)) errors.push(...bounds(item, requests, limits))
-      }
-    } else if (item.type === 'Pod') {
-      errors.push(...bounds(item, podAmounts(pod, 'requests'), podAmounts(pod, 'limits')))
+/** What is wrong with a Pod, by a range; its amounts are read once. */
+function podJudge(pod: KubeObject): (range: KubeObject) => string[] {
+  const containers = (['containers', 'initContainers'] as const).flatMap(field => containersOf(pod, field))
+  const whole = { requests: podAmounts(pod, 'requests'), limits: podAmounts(pod, 'limits') }
+  return range => {
+    const errors: string[] = []
+    for (const item of records(range, 'spec', 'limits')) {
+      const judged = item.type === 'Container' ? containers : item.type === 'Pod' ? [whole] : []
+      for (const { requests, limits } of judged) errors.push(...bounds(item, requests, limits))
     }
+    return errors
   }
-  return errors
 }
 
 /** Claims have requests only. */
-function claimErrors(range: KubeObject, claim: KubeObject): string[] {
-  const errors: string[] = []
+function claimJudge(claim: KubeObject): (range: KubeObject) => string[] {
   const resources = record(claim, 'spec', 'resources')
   const requests = amountsOf(isRecord(resources.requests) ? resources.requests : undefined)
-  for (const item of itemsOf(range, 'PersistentVolumeClaim')) {
-    for (const [name, least] of named(item.min)) errors.push(...tooLittle(item, name, least, requests, new Map()))
-    for (const [name, most] of named(item.max)) {
-      const request = requests.get(name)
-      const rule = `maximum ${name} usage per ${item.type} is ${formatQuantity(most)}`
-      if (request === undefined) errors.push(`${rule}.  No request is specified`)
-      else if (compareQuantities(request, most) > 0) errors.push(`${rule}, but request is ${formatQuantity(request)}`)
+  return range => {
+    const errors: string[] = []
+    for (const item of itemsOf(range, 'PersistentVolumeClaim')) {
+      for (const [name, least] of named(item.min)) errors.push(...tooLittle(item, name, least, requests, new Map()))
+      for (const [name, most] of named(item.max)) {
+        const request = requests.get(name)
+        const rule = `maximum ${name} usage per ${item.type} is ${formatQuantity(most)}`
+        if (request === undefined) errors.push(`${rule}.  No request is specified`)
+        else if (compareQuantities(request, most) > 0) errors.push(`${rule}, but request is ${formatQuantity(request)}`)
+      }
     }
+    return errors
   }
-  return errors
 }
 
 function bounds(item: Fields, requests: Amounts, limits: Amounts): string[] {

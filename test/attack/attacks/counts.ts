@@ -201,6 +201,43 @@ export const counts: readonly Attack[] = [
     },
     keepsMb: 100,
   }),
+  attack('limit-ranges', {
+    does: '190 LimitRanges of 50 defaults that no other has, and Pods',
+    prepare: async ({ alice, space, size }) => {
+      await crowd(size(190, 5), 16, async i => {
+        const names = Array.from({ length: 50 }, (_, k) => [`example.com/r${i}-${k}`, '1'])
+        const spec = { limits: [{ type: 'Container', default: Object.fromEntries(names) }] }
+        const path = `${space.prefix}/${CORE}/limitranges`
+        await alice.must({ path, body: { metadata: { name: `greedy-${i}` }, spec } })
+      })
+    },
+    run: async ({ alice, space, size }) =>
+      await crowd(size(8, 1), 4, () =>
+        alice.must({ path: `${space.prefix}/${CORE}/pods?dryRun=All`, body: { metadata: { name: 'p' }, spec: SPEC } }),
+      ),
+    keepsMb: 60,
+  }),
+  attack('pod-amounts', {
+    does: 'Pods of 450 containers and as many sidecars with 50 resources each that no other has',
+    run: async ({ alice, space, size }) => {
+      const containers = (field: string): object[] =>
+        Array.from({ length: size(450, 10) }, (_, i) => ({
+          name: `${field}-${i}`,
+          image: 'i',
+          ...(field === 'side' && { restartPolicy: 'Always' }),
+          resources: {
+            limits: Object.fromEntries(
+              Array.from({ length: 50 }, (_, k) => [`example.com/${field}-${i}-${k}`, 1] as const),
+            ),
+          },
+        }))
+      const spec = { containers: containers('main'), initContainers: containers('side'), resources: {} }
+      await crowd(size(8, 1), 2, () =>
+        alice.send({ path: `${space.prefix}/${CORE}/pods?dryRun=All`, body: { metadata: { name: 'p' }, spec } }),
+      )
+    },
+    keepsMb: 60,
+  }),
   attack('disruption-budgets', {
     does: '1,000 PodDisruptionBudgets with selectors of 800 values, and evictions',
     prepare: async ({ alice, space, size }) => {
