@@ -165,12 +165,12 @@ export class ObjectIndex {
     return count
   }
 
-  /** Calls `visit` for the objects of `range` behind `after`, in key order, until it answers false. */
-  visit(range: Range, after: Key | undefined, visit: (stored: Stored) => boolean): void {
+  /** Calls `visit` for the objects of `range` behind `after`, in key order, until it answers false. `isScan`: as {@link Run.isScan}. */
+  visit(range: Range, after: Key | undefined, visit: (stored: Stored) => boolean, isScan?: boolean): void {
     for (const bucket of this.#bucketsOf(range, after)) {
       const [from, to] = ranksIn(bucket, range, after)
       if (from >= to) continue
-      const run: RunVisit = (slots, start, end) => this.#slots.visit({ slots, start, end, kin: bucket }, visit)
+      const run: RunVisit = (slots, start, end) => this.#slots.visit({ slots, start, end, kin: bucket, isScan }, visit)
       if (!bucket.items.visit(from, to, run)) return
     }
   }

@@ -33,6 +33,8 @@ export interface Run {
   readonly start: number
   readonly end: number
   readonly kin: Kin
+  /** Objects that are made for it are the caller's alone: of so many that none would still be there when it is asked for again. */
+  readonly isScan?: boolean | undefined
 }
 
 export interface ObjectSlotsOptions {
@@ -194,7 +196,7 @@ export class ObjectSlots {
   }
 
   /** Calls `visit` for the objects of a run until it answers false; tells whether it reached the end. */
-  visit({ slots, start, end, kin }: Run, visit: (stored: Stored) => boolean): boolean {
+  visit({ slots, start, end, kin, isScan }: Run, visit: (stored: Stored) => boolean): boolean {
     let number = NONE
     let block: Block | undefined
     for (let place = start; place < end; place++) {
@@ -202,9 +204,11 @@ export class ObjectSlots {
       if (slot >>> BITS !== number) {
         number = slot >>> BITS
         block = this.#blocks[number]!
-        block.isUsed = true
+        if (!isScan) block.isUsed = true
       }
-      if (!visit(block!.made[slot & (BLOCK - 1)] ?? this.at(slot, kin))) return false
+      const i = slot & (BLOCK - 1)
+      const stored = block!.made[i] ?? (isScan ? this.#make(block!, i, kin) : this.at(slot, kin))
+      if (!visit(stored)) return false
     }
     return true
   }

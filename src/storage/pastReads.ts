@@ -39,6 +39,7 @@ export class Undo {
 export interface PastOptions extends ListOptions {
   /** No further than this key; `undo` has nothing behind it. */
   through?: Key | undefined
+  isScan?: boolean | undefined
 }
 
 /** A page of the index as it was before the changes of `undo`, all of which lie in `range`. Synchronous. */
@@ -55,16 +56,21 @@ export function listAt(index: ObjectIndex, undo: Undo, range: Range, options: Pa
     else more = true
     return !more
   }
-  index.visit(range, after, stored => {
-    if (through !== undefined && compareKeys(stored.key, through) > 0) return false
-    let order = -1
-    while (next < changed.length) {
-      order = compareKeys(stored.key, changed[next]!.key)
-      if (order <= 0) break
-      if (!take(changed[next++]!.stored)) return false
-    }
-    return take(next < changed.length && order === 0 ? changed[next++]!.stored : stored)
-  })
+  index.visit(
+    range,
+    after,
+    stored => {
+      if (through !== undefined && compareKeys(stored.key, through) > 0) return false
+      let order = -1
+      while (next < changed.length) {
+        order = compareKeys(stored.key, changed[next]!.key)
+        if (order <= 0) break
+        if (!take(changed[next++]!.stored)) return false
+      }
+      return take(next < changed.length && order === 0 ? changed[next++]!.stored : stored)
+    },
+    options.isScan,
+  )
   while (next < changed.length && !more) take(changed[next++]!.stored)
   if (!more) return { items, more, remaining: 0 }
   return {
@@ -96,12 +102,16 @@ export function stretchesAt(
   }
 }
 
+/** Of so many objects, those that are made for a list are not kept for another one. */
+const SCANNED = 32_768
+
 /** A list that is read in slices while others write: what they change ahead of it is undone. */
 export class SlicedRead {
   readonly #index: ObjectIndex
   readonly #range: Range
   readonly #undo: Undo
   readonly #uncounted: boolean
+  readonly #isScan: boolean
   #after: Key | undefined
   #left: number
 
@@ -113,6 +123,7 @@ export class SlicedRead {
     this.#after = after
     this.#left = limit ?? Number.POSITIVE_INFINITY
     this.#uncounted = uncounted ?? false
+    this.#isScan = index.count(range) > SCANNED
   }
 
   told(event: StoreEvent): void {
@@ -131,6 +142,7 @@ export class SlicedRead {
         ? listAt(this.#index, this.#undo, this.#range, {
             limit,
             uncounted: this.#uncounted || !isLast,
+            isScan: this.#isScan,
             ...(after && { after }),
           })
         : stretchesAt(this.#index, (behind, through) => this.#undo.between(behind, through), this.#range, {

@@ -140,6 +140,11 @@ t.test('who asks twice gets the same object, as long as not too many others are 
   t.equal(index.get(key(nameOf(0))), first)
   index.visit({}, undefined, () => true)
   t.ok(index.made <= 2048)
+  const kept = index.made
+  let seen = 0
+  index.visit({}, undefined, () => ++seen > 0, true)
+  t.equal(seen, index.size)
+  t.equal(index.made, kept, 'a scan leaves none')
   t.same(index.get(key(nameOf(0))), first, 'then another one that says the same')
 })
 

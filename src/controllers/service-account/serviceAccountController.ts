@@ -128,8 +128,9 @@ export class NamespaceIndex implements StreamHandler {
 
   #tellMissing(): void {
     for (const [id, known] of this.#known) {
+      if (!lacks(known)) continue
       const [space = '', namespace = ''] = id.split('/')
-      if (lacks(known)) this.#missing({ space, namespace })
+      this.#missing({ space, namespace })
     }
   }
 
