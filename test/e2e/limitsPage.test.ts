@@ -246,6 +246,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/controllers/namespace/conditions.ts', 'MAX_TOLD', count],
     ['src/controllers/namespace/conditions.ts', 'MAX_FINALIZERS', count],
   ],
+  "names in a ResourceQuota's `spec.hard`": [['src/kinds/control/quotas.ts', 'MAX_NAMES', count]],
   'rules of LimitRanges times containers': [['src/apiserver/admission/limitRanger.ts', 'MOST_WORK', count]],
   'Pods that a stricter Pod Security label of their Namespace is compared with': [
     ['src/apiserver/admission/podSecurity/podSecurity.ts', 'MAX_PODS', count],

@@ -76,8 +76,8 @@ export async function measureUsages(
     for (const name of hard.keys()) scope.names.add(name)
     return scope
   })
-  for (const resource of countedResources([...scopes.values()].flatMap(({ names }) => [...names]))) {
-    const concerned = [...scopes.values()].filter(({ names }) => [...names].some(name => countsFor(resource, name)))
+  for (const { resource, concerned } of await countedBySome([...scopes.values()], work)) {
+    if (work?.due) await work.rest()
     for (const object of await list(resource)) {
       const usage = [...usageOf(resource, object)]
       const inScope = scopeTest(resource, object)
@@ -93,6 +93,25 @@ export async function measureUsages(
     const { used } = own[i]!
     return new Map([...hard].map(([name, { format }]) => [name, used.get(name) ?? { nanos: 0n, format }]))
   })
+}
+
+/** The resources that quotas count, each with those that do: a quota may name tens of thousands, which is gone through once. */
+async function countedBySome<T extends { readonly names: Iterable<string> }>(
+  scopes: readonly T[],
+  work: Rests | undefined,
+): Promise<Iterable<{ resource: GroupResource; concerned: ReadonlySet<T> }>> {
+  const found = new Map<string, { resource: GroupResource; concerned: Set<T> }>()
+  for (const scope of scopes) {
+    for (const name of scope.names) {
+      if (work?.due) await work.rest()
+      const resource = countedBy(name)
+      const id = groupResourceName(resource)
+      const known = found.get(id) ?? { resource, concerned: new Set<T>() }
+      known.concerned.add(scope)
+      found.set(id, known)
+    }
+  }
+  return found.values()
 }
 
 /** Whether the scopes of a quota take an object in. Quotas with scopes are about Pods alone. */

@@ -4,7 +4,12 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { Nature } from '../../apimachinery/nature.ts'
-import type { GroupResource, GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import {
+  type GroupResource,
+  type GroupVersionResource,
+  groupResourceName,
+  type KubeObject,
+} from '../../apimachinery/object.ts'
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
 import { type Measured, measureUsages } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -59,7 +64,8 @@ export class ResourceQuotaReconciler {
       if (this.#nature.acts(space, QUOTAS, quota)) quotas.push({ quota, hard: hardOf(quota) })
     }
     if (quotas.length === 0) return {}
-    const used = await measureUsages(quotas, resource => listOf(client, resource, namespace), work)
+    const list = listerOf(client, namespace)
+    const used = await measureUsages(quotas, list, work)
     const changes: KubeObject[] = []
     for (const [i, { quota, hard }] of quotas.entries()) {
       if (work?.due) await work.rest()
@@ -113,13 +119,22 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
 }
 
 /** A resource that nobody serves has no objects. */
-async function listOf(client: SpaceClient, resource: GroupResource, namespace: string): Promise<KubeObject[]> {
-  const served = await servedAs(client, resource)
-  return served === undefined ? [] : (await client.list(served, { namespace })).items
+/** Lists what is served. Which kinds are is asked once, when one is not of Kubernetes' core: quotas may count what nobody serves. */
+function listerOf(client: SpaceClient, namespace: string): (resource: GroupResource) => Promise<KubeObject[]> {
+  let asked: Promise<ReadonlyMap<string, GroupVersionResource>> | undefined
+  return async resource => {
+    if (resource.group !== '') asked ??= namespacedKinds(client)
+    const served =
+      resource.group === '' ? { ...resource, version: 'v1' } : (await asked)?.get(groupResourceName(resource))
+    return served === undefined ? [] : (await client.list(served, { namespace })).items
+  }
 }
 
-async function servedAs(client: SpaceClient, resource: GroupResource): Promise<GroupVersionResource | undefined> {
-  if (resource.group === '') return { ...resource, version: 'v1' }
-  const all = await client.discover()
-  return all.find(each => each.group === resource.group && each.resource === resource.resource && each.namespaced)
+async function namespacedKinds(client: SpaceClient): Promise<ReadonlyMap<string, GroupVersionResource>> {
+  const kinds = new Map<string, GroupVersionResource>()
+  for (const kind of await client.discover()) {
+    const name = groupResourceName(kind)
+    if (kind.namespaced && !kinds.has(name)) kinds.set(name, kind)
+  }
+  return kinds
 }

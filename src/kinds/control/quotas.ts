@@ -2,6 +2,7 @@
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { ensure, type Fields, has, record, records, setDefaults, str, strings } from '../../apimachinery/fields.ts'
 import { qualifiedName } from '../../apimachinery/names.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { approximateQuantity } from '../../apimachinery/quantity.ts'
 import { canonicalQuantities, exceeds, invalidBy } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
@@ -14,6 +15,7 @@ import {
   resourceList,
   resourceName,
 } from '../pods/resources.ts'
+import { when } from '../shapes.ts'
 import type { Strategy } from '../strategy.ts'
 
 const limitRanges: Strategy = {
@@ -45,13 +47,23 @@ const limitRanges: Strategy = {
 }
 const LIMIT_FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
 
+/** What one quota limits: each name costs a little of every write in the namespace, and of every look at the quota. */
+const MAX_NAMES = 1000
+
+function tooManyNames(object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const namesOf = (quota: KubeObject | undefined): number => Object.keys(record(quota, 'spec', 'hard')).length
+  const count = namesOf(object)
+  return when(count > MAX_NAMES && count > namesOf(old), () => fieldError.tooMany('spec.hard', count, MAX_NAMES))
+}
+
 const resourceQuotas = withStatus({
   noGeneration: true,
   applyDefaults(object) {
     canonicalQuantities(record(object, 'spec').hard)
     for (const list of ['hard', 'used']) canonicalQuantities(record(object, 'status')[list])
   },
-  validate: object => [
+  validate: (object, old) => [
+    ...tooManyNames(object, old),
     ...resourceList(record(object, 'spec').hard, 'spec.hard', quotaResourceName),
     ...scopeErrors(record(object, 'spec')),
   ],

@@ -94,7 +94,7 @@ t.test('many quotas are measured with one list of each kind and one look at each
   t.ok(looks.containers < 20, `${looks.containers}`)
 })
 
-t.test('others have their turn between objects, and between the scopes of quotas', async t => {
+t.test('others have their turn between names, kinds and objects, and between the scopes of quotas', async t => {
   const quotas = Array.from({ length: 10 }, (_, i) => {
     const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'NotIn', values: [`class-${i}`] }]
     const spec = { hard: { pods: '1' }, scopeSelector: { matchExpressions } }
@@ -105,5 +105,19 @@ t.test('others have their turn between objects, and between the scopes of quotas
   const work = { due: true, rest: async () => void rests++ }
   const used = await measureUsages(quotas, async () => Array.from({ length: 5 }, () => pod({})), work)
   t.equal(amountsText(used[9]!), 'pods=5')
-  t.equal(rests, 50)
+  t.equal(rests, 10 + 1 + 50)
+})
+
+t.test('a quota may name tens of thousands that nobody serves: each is asked for once', async t => {
+  const names = Array.from({ length: 20_000 }, (_, i) => `count/things${i}.example.com`)
+  const hard = amountsOf(Object.fromEntries([...names, 'pods'].map(name => [name, '5'])))
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' } } as KubeObject
+  const asked = new Set<string>()
+  const [used] = await measureUsages([{ quota, hard }], async ({ group, resource }) => {
+    asked.add(`${resource}.${group}`)
+    return resource === 'pods' ? [pod({})] : []
+  })
+  t.equal(asked.size, 20_001)
+  t.equal(used!.size, 20_001)
+  t.equal(amountsText(new Map([...used!].filter(([, { nanos }]) => nanos > 0n))), 'pods=1')
 })

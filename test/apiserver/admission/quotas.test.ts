@@ -215,6 +215,24 @@ t.test('limit ranges with many limits are not held against a Pod of many contain
   t.equal((await api.post(core(ns, 'pods'), pod('one'))).code, 201)
 })
 
+t.test('a quota names a thousand at most', async t => {
+  const ns = await namespace('many-names')
+  const hard = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`count/a${i}.e.com`, '5']))
+  const quota = (count: number) => ({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'q' },
+    spec: { hard: hard(count) },
+  })
+  t.match(await api.post(core(ns, 'resourcequotas'), quota(1001)), {
+    code: 422,
+    body: { message: /spec\.hard: Too many: 1001: must have at most 1000 items/ },
+  })
+  t.equal((await api.post(core(ns, 'resourcequotas'), quota(1000))).code, 201)
+  t.equal((await api.post(core(ns, 'configmaps'), { metadata: { name: 'beside' } })).code, 201)
+})
+
 t.test('nothing of this is a fault of the server', async t => {
   t.strictSame(faults, [])
 })

@@ -217,6 +217,21 @@ export const counts: readonly Attack[] = [
       ),
     keepsMb: 60,
   }),
+  attack('quota-names', {
+    does: '200 ResourceQuotas of as many names as there may be that nobody serves, and one of 38,000',
+    prepare: async ({ alice, space, size }) => {
+      const hard = (quota: number, count: number): object =>
+        Object.fromEntries(Array.from({ length: count }, (_, i) => [`count/things${quota}-${i}.example.com`, '5']))
+      const path = `${space.prefix}/${CORE}/resourcequotas`
+      await crowd(size(200, 3), 8, i =>
+        alice.must({ path, body: { metadata: { name: `names-${i}` }, spec: { hard: hard(i, size(1000, 100)) } } }),
+      )
+      await alice.send({ path, body: { metadata: { name: 'more' }, spec: { hard: hard(0, 38_000) } } })
+    },
+    run: async ({ alice, space, size }) =>
+      await crowd(size(16, 2), 4, () => alice.must({ path: space.maps, body: map(100) })),
+    keepsMb: 100,
+  }),
   attack('pod-amounts', {
     does: 'Pods of 450 containers and as many sidecars with 50 resources each that no other has',
     run: async ({ alice, space, size }) => {
