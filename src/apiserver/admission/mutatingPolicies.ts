@@ -5,7 +5,8 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { applyJsonPatch } from '../../apimachinery/patch/jsonPatch.ts'
+import { jsonPatchInSteps } from '../../apimachinery/patch/jsonPatch.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { Abandoned, type Work } from '../../program/workTurns.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
@@ -100,30 +101,35 @@ async function mutateWith(
   }
   for (const mutation of policy.mutations) {
     const { expression } = mutation
+    // each step goes over the whole object
+    if (work.due) await work.rest()
     const result = await deps.expressions.evaluate('mutation', { variables, expression }, await given())
     if (result.error !== undefined) throw new Error(result.error)
     const { object } = shownAs(request, type)
     if (object === null) continue
-    // each goes over the whole object
     if (work.due) await work.rest()
-    const made = changed(mutation, object, result.value, policy, type.schema)
+    const made = await changed(mutation, object, result.value, { policy, schema: type.schema, work })
+    if (work.due) await work.rest()
     const size = JSON.stringify(made).length
     if (size > MAX_OBJECT_CHARACTERS) {
       throw new Error(`the object would be larger as JSON than ${MAX_OBJECT_CHARACTERS} characters`)
     }
     deps.expressions.spend(request, size * CHANGE)
+    if (work.due) await work.rest()
     takeBack(request, type, made)
   }
 }
 
-function changed(
+async function changed(
   mutation: Mutation,
   object: KubeObject,
   value: unknown,
-  policy: Policy,
-  schema: Parameters<typeof mergeApplied>[2],
-): KubeObject {
-  const result = mutation.kind === 'JSONPatch' ? applyJsonPatch(object, value) : mergeApplied(object, value, schema)
+  { policy, schema, work }: { policy: Policy; schema: Parameters<typeof mergeApplied>[2]; work: Work },
+): Promise<KubeObject> {
+  const result =
+    mutation.kind === 'JSONPatch'
+      ? await inSlices(jsonPatchInSteps(object, value), work)
+      : mergeApplied(object, value, schema)
   if (!isRecord(result)) throw new Error(`policy ${policy.name} makes the object something that is no JSON object`)
   return result as KubeObject
 }

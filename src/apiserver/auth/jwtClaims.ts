@@ -12,7 +12,7 @@ export function unverifiedHeader(token: string): Record<string, unknown> | undef
 }
 
 function part(token: string, index: 0 | 1): Record<string, unknown> | undefined {
-  const parts = token.split('.')
+  const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined
   try {
     const said: unknown = JSON.parse(Buffer.from(parts[index]!, 'base64url').toString())

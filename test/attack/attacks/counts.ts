@@ -202,9 +202,9 @@ export const counts: readonly Attack[] = [
     keepsMb: 100,
   }),
   attack('limit-ranges', {
-    does: '190 LimitRanges of 50 defaults that no other has, and Pods',
+    does: '90 LimitRanges of 50 defaults that no other has, and Pods',
     prepare: async ({ alice, space, size }) => {
-      await crowd(size(190, 5), 16, async i => {
+      await crowd(size(90, 5), 16, async i => {
         const names = Array.from({ length: 50 }, (_, k) => [`example.com/r${i}-${k}`, '1'])
         const spec = { limits: [{ type: 'Container', default: Object.fromEntries(names) }] }
         const path = `${space.prefix}/${CORE}/limitranges`
@@ -218,12 +218,12 @@ export const counts: readonly Attack[] = [
     keepsMb: 60,
   }),
   attack('quota-names', {
-    does: '200 ResourceQuotas of as many names as there may be that nobody serves, and one of 38,000',
+    does: '100 ResourceQuotas of as many names as there may be that nobody serves, and one of 38,000',
     prepare: async ({ alice, space, size }) => {
       const hard = (quota: number, count: number): object =>
         Object.fromEntries(Array.from({ length: count }, (_, i) => [`count/things${quota}-${i}.example.com`, '5']))
       const path = `${space.prefix}/${CORE}/resourcequotas`
-      await crowd(size(200, 3), 8, i =>
+      await crowd(size(100, 3), 8, i =>
         alice.must({ path, body: { metadata: { name: `names-${i}` }, spec: { hard: hard(i, size(1000, 100)) } } }),
       )
       await alice.send({ path, body: { metadata: { name: 'more' }, spec: { hard: hard(0, 38_000) } } })
