@@ -191,9 +191,14 @@ export class StoreView {
   }
 }
 
-/** Reads the index when it is first asked for something. */
+/** Reads the index as it is asked for more: of all objects there are never many at a time. */
 function* itemsOf(index: ObjectIndex, range: Range): Generator<Stored> {
-  const items: Stored[] = []
-  index.visit(range, undefined, stored => items.push(stored) > 0)
-  yield* items
+  let after: Key | undefined
+  for (;;) {
+    const items: Stored[] = []
+    index.visit(range, after, stored => items.push(stored) < SLICE_OBJECTS, true)
+    yield* items
+    if (items.length < SLICE_OBJECTS) return
+    after = items.at(-1)!.key
+  }
 }

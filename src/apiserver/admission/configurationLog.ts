@@ -4,7 +4,7 @@
  */
 import type { Nature } from '../../apimachinery/nature.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { sizeOf } from '../../storage/sharedStored.ts'
+import { mentions, sizeOf } from '../../storage/sharedStored.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 
@@ -121,7 +121,7 @@ export class ConfigurationLog {
 
   #read(stored: Stored): KubeObject | undefined {
     const { mark, ignores } = this.#options
-    if (mark !== undefined && !stored.bytes.includes(mark)) return undefined
+    if (mark !== undefined && !mentions(stored, mark)) return undefined
     const object = decodeObject(stored)
     return ignores?.(object) ? undefined : object
   }

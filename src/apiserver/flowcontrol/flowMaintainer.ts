@@ -30,7 +30,7 @@ import {
 import { danglingCondition, FLOW_GROUP, FLOW_SCHEMAS, PRIORITY_LEVELS } from './flowConfiguration.ts'
 
 export interface FlowMaintainerDeps {
-  store: Pick<Store, 'get' | 'list' | 'watch'>
+  store: Pick<Store, 'get' | 'list' | 'slices' | 'watch'>
   registry: Pick<Registry, 'create' | 'update'>
   types: TypeRegistry
   /** Id of the root space. */

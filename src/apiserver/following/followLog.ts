@@ -18,7 +18,7 @@ import {
 import type { Logger } from '../request/logger.ts'
 
 export interface LogFollowing {
-  store: Pick<Store, 'list' | 'watch'>
+  store: Pick<Store, 'slices' | 'watch'>
   range: Range
   /** What is followed, in the plural, for the log. */
   what: string
@@ -50,10 +50,9 @@ export async function followLog(following: LogFollowing, signal: AbortSignal): P
   while (!signal.aborted) {
     try {
       if (state.next === 'list') {
-        const { items, revision } = await store.list(range)
-        for (const stored of items)
-          deliver(following, { type: 'put', key: stored.key, revision: stored.revision, stored, previous: undefined })
-        state = { next: 'watch', after: revision, failures: state.failures }
+        const after = await deliverAll(following, signal)
+        if (after === undefined) return
+        state = { next: 'watch', after, failures: state.failures }
       }
       for await (const batch of store.watch(range, { after: state.after, signal })) {
         for (const event of batch) deliver(following, event)
@@ -67,6 +66,18 @@ export async function followLog(following: LogFollowing, signal: AbortSignal): P
     state = { ...state, failures: state.failures + 1 }
     await pause(clock, backoffMs(state.failures, RETRY, random), signal)
   }
+}
+
+/** What there is, in slices; answers the revision of that, or nothing when the signal aborts. */
+async function deliverAll(following: LogFollowing, signal: AbortSignal): Promise<Revision | undefined> {
+  for await (const { items, more, revision } of following.store.slices(following.range)) {
+    for (const stored of items)
+      deliver(following, { type: 'put', key: stored.key, revision: stored.revision, stored, previous: undefined })
+    if (!more) return revision
+    await new Promise(setImmediate)
+    if (signal.aborted) return undefined
+  }
+  throw new Error('the store ended a list without a last page')
 }
 
 function deliver({ wants, add, note }: LogFollowing, event: StoreEvent): void {

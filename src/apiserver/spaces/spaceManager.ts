@@ -10,6 +10,7 @@ import type { Random } from '../../client/backoff.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import { mentions } from '../../storage/sharedStored.ts'
 import { isStorageError, type Key, type StoreEvent } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
 import { followLog } from '../following/followLog.ts'
@@ -178,9 +179,14 @@ export class SpaceManager {
   }
 }
 
+/** As the server writes it. No string has quotes in a text, and a label or an annotation holds no object. */
+export const READY = '"status":{"phase":"Ready"'
+
 /** What else is written, our own complaints among it, asks for nothing and must not cut a backoff short. */
 function asksForWork({ type, stored, previous }: StoreEvent): boolean {
   if (type === 'delete') return false
+  // as nearly all that there are at a start: not even parsed
+  if (mentions(stored, READY) && !mentions(stored, '"deletionTimestamp"')) return false
   const view = viewOf(stored)
   const work = workFor(view)
   if (work === undefined) return false

@@ -16,7 +16,7 @@ interface Line {
 }
 
 /** A follower that notes what it hears; `rules.refuses` says for which events it throws. */
-async function world(t: Test, wrap: (store: Store) => Pick<Store, 'list' | 'watch'> = store => store) {
+async function world(t: Test, wrap: (store: Store) => Pick<Store, 'slices' | 'watch'> = store => store) {
   const store = await openMemoryStore()
   const clock = new FakeClock()
   const heard: string[] = []
@@ -97,7 +97,7 @@ t.test('a watch that ends again and again is taken up with backoff, from where i
   let watches = 0
   let broken = true
   const { clock, heard, log, start, put } = await world(t, store => ({
-    list: (range, options) => store.list(range, options),
+    slices: (range, options) => store.slices(range, options),
     watch(range, options) {
       watches++
       if (broken) throw new StorageError('SlowWatcher', 'too slow')
@@ -121,7 +121,7 @@ t.test('a watch that ends again and again is taken up with backoff, from where i
 t.test('when its history is gone it begins with what there is', async t => {
   let broken = true
   const { store, clock, heard, start, put, remove } = await world(t, real => ({
-    list: (range, options) => real.list(range, options),
+    slices: (range, options) => real.slices(range, options),
     watch(range, options) {
       if (broken) throw new StorageError('SlowWatcher', 'away')
       return real.watch(range, options)
@@ -138,4 +138,26 @@ t.test('when its history is gone it begins with what there is', async t => {
   await until(() => heard.length > 2, 'the list')
   await put('d', '1')
   t.same(heard, ['new a=1', 'new b=1', 'new b=1', 'new c=1', 'new d=1'])
+})
+
+t.test('of many things there are some hundred in a turn, and none is missed', async t => {
+  const { store, heard, start, put } = await world(t)
+  const text = { head: '{"v":"x","r":"', tail: '"}' }
+  const names = Array.from({ length: 1500 }, (_, i) => `t${String(i).padStart(4, '0')}`)
+  await store.writeMany(names.map(name => ({ key: keyOf(name), mutation: { type: 'put', text }, expect: 0 })))
+  let before = 0
+  let most = 0
+  const looking = (): void => {
+    most = Math.max(most, heard.length - before)
+    before = heard.length
+    if (heard.length < names.length) setImmediate(looking)
+  }
+  setImmediate(looking)
+  await start()
+  await until(() => heard.length >= names.length, 'all of them')
+  t.ok(most < 1000, `${most} in a turn`)
+  await put('later', 'y')
+  await until(() => heard.length === names.length + 1, 'what comes behind them')
+  t.strictSame(heard.slice(0, 2), ['new t0000=x', 'new t0001=x'])
+  t.equal(new Set(heard).size, names.length + 1)
 })

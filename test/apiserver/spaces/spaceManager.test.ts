@@ -12,7 +12,7 @@ import { deleteObject } from '../../../src/apiserver/operations/remove.ts'
 import { decodeObject, encodeObject, ParsedCache } from '../../../src/apiserver/registry/codec.ts'
 import { systemContext } from '../../../src/apiserver/registry/context.ts'
 import { Registry } from '../../../src/apiserver/registry/registry.ts'
-import { SpaceManager } from '../../../src/apiserver/spaces/spaceManager.ts'
+import { READY, SpaceManager } from '../../../src/apiserver/spaces/spaceManager.ts'
 import { SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
 import { OWNER_ANNOTATION } from '../../../src/apiserver/spaces/workspace.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
@@ -189,6 +189,9 @@ t.test('other spaces do not wait for one that fails for ever', async t => {
   await until(() => w.tree.resolve('root:fine').found, 'the space')
   await w.eventually('Ready', async () => (await w.phaseOf('fine')) === 'Ready')
   await w.eventually('Ready too', async () => (await w.phaseOf('stuck')) === 'Ready')
+  const key = { space: 'root', group: 'tenancy.kcp.io', resource: 'workspaces', namespace: '', name: 'fine' }
+  const stored = await w.store.get(key)
+  t.ok(stored?.bytes.includes(READY), 'by which it is known without being parsed')
 })
 
 t.test('a space that cannot be emptied at first goes in the end, and says so meanwhile', async t => {
