@@ -209,7 +209,7 @@ t.test('limit ranges with many limits are not held against a Pod of many contain
   t.equal(code, 403)
   t.equal(
     body.message,
-    'pods "p" is forbidden: its containers times the limits of this namespace\'s LimitRanges are more than 10000, ' +
+    'pods "p" is forbidden: its containers times the limits of this namespace\'s LimitRanges are more than 5000, ' +
       'which is more than can be judged: have fewer containers, or fewer limits',
   )
   t.equal((await api.post(core(ns, 'pods'), pod('one'))).code, 201)

@@ -202,9 +202,9 @@ export const counts: readonly Attack[] = [
     keepsMb: 100,
   }),
   attack('limit-ranges', {
-    does: '90 LimitRanges of 50 defaults that no other has, and Pods',
+    does: '48 LimitRanges of 50 defaults that no other has, and Pods',
     prepare: async ({ alice, space, size }) => {
-      await crowd(size(90, 5), 16, async i => {
+      await crowd(size(48, 5), 16, async i => {
         const names = Array.from({ length: 50 }, (_, k) => [`example.com/r${i}-${k}`, '1'])
         const spec = { limits: [{ type: 'Container', default: Object.fromEntries(names) }] }
         const path = `${space.prefix}/${CORE}/limitranges`
