@@ -218,12 +218,12 @@ export const counts: readonly Attack[] = [
     keepsMb: 60,
   }),
   attack('quota-names', {
-    does: '100 ResourceQuotas of as many names as there may be that nobody serves, and one of 38,000',
+    does: '80 ResourceQuotas of as many names as there may be that nobody serves, and one of 38,000',
     prepare: async ({ alice, space, size }) => {
       const hard = (quota: number, count: number): object =>
         Object.fromEntries(Array.from({ length: count }, (_, i) => [`count/things${quota}-${i}.example.com`, '5']))
       const path = `${space.prefix}/${CORE}/resourcequotas`
-      await crowd(size(100, 3), 8, i =>
+      await crowd(size(80, 3), 8, i =>
         alice.must({ path, body: { metadata: { name: `names-${i}` }, spec: { hard: hard(i, size(1000, 100)) } } }),
       )
       await alice.send({ path, body: { metadata: { name: 'more' }, spec: { hard: hard(0, 38_000) } } })
