@@ -194,6 +194,8 @@ async function inspectorAt(port: number): Promise<Inspector> {
   return await Inspector.connect(target!.webSocketDebuggerUrl)
 }
 
+// one loop does everything: threads would take the lists from it, unseen
+process.env.ORRERY_API_THREADS ??= '0'
 if (flags.profiles !== undefined) mkdirSync(flags.profiles, { recursive: true })
 if (flags['generator-cores'] !== undefined)
   execFileSync('taskset', ['--all-tasks', '--pid', '--cpu-list', flags['generator-cores'], `${process.pid}`])
