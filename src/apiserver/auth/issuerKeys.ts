@@ -40,9 +40,11 @@ interface Known {
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions
   readonly #clock: () => number
-  #url: { found: Promise<string>; untilMs: number } | undefined
+  #url: Promise<string> | undefined
   #known: Known | undefined
   #asking: Promise<Known> | undefined
+  /** Why there are no keys, for as long as it is left alone. */
+  #failure: { error: unknown; untilMs: number } | undefined
 
   constructor(options: IssuerKeysOptions) {
     this.#options = options
@@ -63,39 +65,43 @@ export class IssuerKeys {
   }
 
   /** The issuer is asked once for all who wait. */
-  #ask(): Promise<Known> {
+  async #ask(): Promise<Known> {
+    if (this.#failure && this.#clock() < this.#failure.untilMs) throw this.#failure.error
     this.#asking ??= this.#latest().finally(() => {
       this.#asking = undefined
     })
-    return this.#asking
+    return await this.#asking
   }
 
   async #latest(): Promise<Known> {
-    const url = await this.#keysUrl()
     const last = this.#known
     try {
+      const url = await this.#keysUrl()
       const { createLocalJWKSet } = await import('jose')
       // It says itself what is no set of keys.
       const keys = createLocalJWKSet((await this.#get(url)) as JSONWebKeySet)
       const now = this.#clock()
       this.#known = { keys, saidMs: now, askedMs: now }
+      this.#failure = undefined
     } catch (error) {
       const now = this.#clock()
-      if (last === undefined || now - last.saidMs > GRACE_MS) throw error
+      if (last === undefined || now - last.saidMs > GRACE_MS) {
+        this.#failure = { error, untilMs: now + RETRY_MS }
+        throw error
+      }
       this.#known = { ...last, askedMs: now }
     }
     return this.#known
   }
 
-  /** Discovery is asked once for all who wait; its failure is remembered for a moment. */
+  /** Discovery is asked once, until it fails. */
   #keysUrl(): Promise<string> {
-    if (this.#url !== undefined && this.#clock() < this.#url.untilMs) return this.#url.found
-    const entry = { found: this.#discover(), untilMs: Number.POSITIVE_INFINITY }
-    this.#url = entry
-    entry.found.catch(() => {
-      entry.untilMs = this.#clock() + RETRY_MS
+    const found = this.#url ?? this.#discover()
+    this.#url = found
+    found.catch(() => {
+      this.#url = undefined
     })
-    return entry.found
+    return found
   }
 
   async #discover(): Promise<string> {

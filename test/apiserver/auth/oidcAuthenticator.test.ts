@@ -17,6 +17,8 @@ interface Issuer {
   readonly asked: string[]
   /** Answers 503 while true. */
   down: boolean
+  /** Has no keys to show while true. */
+  keyless: boolean
   /** Takes a new key into use, known by this name. */
   rotate(kid: string): Promise<void>
   token(claims: Record<string, unknown>): Promise<string>
@@ -30,6 +32,7 @@ async function startIssuer(t: Test): Promise<Issuer> {
     url: '',
     asked,
     down: false,
+    keyless: false,
     async rotate(name) {
       key = await generateKeyPair('RS256')
       kid = name
@@ -45,7 +48,8 @@ async function startIssuer(t: Test): Promise<Issuer> {
       request.url === '/keys'
         ? { keys: [{ ...(await exportJWK(key.publicKey)), kid, alg: 'RS256', use: 'sig' }] }
         : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }
-    void answer().then(body => response.writeHead(issuer.down ? 503 : 200).end(JSON.stringify(body)))
+    const fails = (): boolean => issuer.down || (issuer.keyless && request.url === '/keys')
+    void answer().then(body => response.writeHead(fails() ? 503 : 200).end(JSON.stringify(body)))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
@@ -110,6 +114,20 @@ t.test('an issuer that comes back is asked again, after a moment', async t => {
   issuer.down = false
   now += 6000
   t.equal((await authenticator.authenticate({ token }))?.user.name, `${issuer.url}#jane`)
+})
+
+t.test('nor is one that has no keys to show troubled by each token', async t => {
+  const issuer = await startIssuer(t)
+  let now = nowMs
+  const authenticator = new OidcAuthenticator({ ...optionsFor(issuer), elapsed: () => now })
+  issuer.keyless = true
+  for (let i = 0; i < 3; i++)
+    await t.rejects(authenticator.authenticate({ token: await issuer.token({ jti: `j${i}` }) }))
+  t.equal(issuer.asked.length, 2, 'for its document and once for its keys')
+  issuer.keyless = false
+  now += 5000
+  t.match(await authenticator.authenticate({ token: await issuer.token({}) }), { user: { name: `${issuer.url}#jane` } })
+  t.equal(issuer.asked.length, 3)
 })
 
 t.test('keys are remembered for ten minutes, whatever the time of day does meanwhile', async t => {
