@@ -23,12 +23,16 @@ export function paceEnds(
 ): void {
   server.on('secureConnection', (socket: Socket) => {
     const emit: (event: string | symbol, ...told: unknown[]) => boolean = socket.emit
-    // it would answer the end of the other side at once, without being told: whoever is told does
+    // it would answer the end of the other side at once, without being told of it
     socket.allowHalfOpen = true
     // an address is not known any more once its connection has ended
     const path = [networkOf(socket.remoteAddress)]
     const later = (event: string | symbol, told: readonly unknown[]): boolean => {
-      gate.enter(path, () => void emit.call(socket, event, ...told))
+      gate.enter(path, () => {
+        emit.call(socket, event, ...told)
+        // whoever heard it may have ended it already; of one that is being upgraded nobody hears it
+        if (event === 'end' && socket.writable) socket.end()
+      })
       return true
     }
     // each piece that arrives comes this way: nothing is kept of what is told at once
