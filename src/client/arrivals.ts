@@ -29,6 +29,8 @@ interface Coming<K> {
   /** What is drawn before any of these, however much waits. */
   readonly first: Line<Iterator<unknown>>
   firstBegun: Iterator<unknown> | undefined
+  /** Its turn comes, or it is its turn: it is not to have two. */
+  hasTurn: boolean
 }
 
 export class Arrivals<K> {
@@ -52,12 +54,13 @@ export class Arrivals<K> {
 
   /** `first` is drawn before what the owner has left, for what drawing it does. */
   add(keys: Iterable<K>, owner: string, first?: Iterable<unknown>): void {
-    const coming = this.#coming.get(owner) ?? {
+    const coming: Coming<K> = this.#coming.get(owner) ?? {
       owner,
       lists: new Line<Iterator<K>>(),
       begun: undefined,
       first: new Line<Iterator<unknown>>(),
       firstBegun: undefined,
+      hasTurn: false,
     }
     const isAlone = this.isEmpty
     this.#coming.set(owner, coming)
@@ -66,10 +69,7 @@ export class Arrivals<K> {
     this.#full.delete(coming)
     // what finds room in the slice of this turn is there at once
     if (isAlone && this.#drawn(coming)) this.#coming.delete(owner)
-    else {
-      this.#turns.add(coming)
-      this.#start()
-    }
+    else this.#queue(coming)
   }
 
   /** Less waits than before. */
@@ -77,8 +77,7 @@ export class Arrivals<K> {
     for (const coming of this.#full) {
       if (this.#deps.waiting(coming.owner) > FEW_WAITING) continue
       this.#full.delete(coming)
-      this.#turns.add(coming)
-      this.#start()
+      this.#queue(coming)
     }
   }
 
@@ -89,7 +88,10 @@ export class Arrivals<K> {
     this.#full.clear()
   }
 
-  #start(): void {
+  #queue(coming: Coming<K>): void {
+    if (coming.hasTurn) return
+    coming.hasTurn = true
+    this.#turns.add(coming)
     if (!this.#isDrawing) void this.#drawAll()
   }
 
@@ -101,7 +103,10 @@ export class Arrivals<K> {
       if (work.due) await work.rest()
       if (this.#stopped) return
       if (this.#drawn(next)) this.#coming.delete(next.owner)
-      else if (this.#isFull(next)) this.#full.add(next)
+      else if (this.#isFull(next)) {
+        next.hasTurn = false
+        this.#full.add(next)
+      }
       // the next turn is another owner's
       else this.#turns.add(next)
     }

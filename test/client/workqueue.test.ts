@@ -378,7 +378,19 @@ t.test(
         stop.abort()
         await run
       }),
-      { numRuns: 200 },
+      {
+        numRuns: 200,
+        // named again while its turn is awaited
+        examples: [
+          [
+            [
+              { owner: 'c', keys: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0], atOnce: false, turns: 1 },
+              { owner: 'c', keys: [0], atOnce: false, turns: 2 },
+              { owner: 'c', keys: [0, 0, 0, 1], atOnce: false, turns: 0 },
+            ],
+          ],
+        ],
+      },
     )
   },
 )

@@ -85,22 +85,23 @@ export class TroubleEvents {
   async #tellOne(space: string, placement: KubeObject, trouble: Trouble): Promise<void> {
     const { location, name, namespace = '', message, state } = trouble
     const reason = REASONS[state]!
+    const place = placeOf(trouble)
     const object = `${groupResourceName(trouble)} "${namespace ? `${namespace}/` : ''}${name}"`
-    await this.#write(space, placement, { reason, location, message: `at ${location}, ${object}: ${message}` })
+    await this.#write(space, placement, { reason, place, message: `at ${location}, ${object}: ${message}` })
     // who owns what is told on the object by who finds it
     if (state === 'conflict') return
     const source = await this.#deps.read(space, objectKey(trouble, namespace, name))
-    if (source) await this.#write(space, source, { reason, location, message: `at ${location}: ${message}` })
+    if (source) await this.#write(space, source, { reason, place, message: `at ${location}: ${message}` })
   }
 
   async #write(
     space: string,
     about: KubeObject,
-    { reason, location, message }: { reason: string; location: string; message: string },
+    { reason, place, message }: { reason: string; place: string; message: string },
   ): Promise<void> {
     if (!this.#mayWrite(space)) return
     const { name = '', namespace, uid = '', resourceVersion = '' } = about.metadata
-    const hash = createHash('sha256').update(`${uid} ${reason} ${location}`).digest('hex').slice(0, 16)
+    const hash = createHash('sha256').update(`${uid} ${reason} ${place}`).digest('hex').slice(0, 16)
     const ref = { namespace: namespace ?? 'default', name: `${reason.toLowerCase()}.${hash}` }
     const api = this.#deps.client.in(space)
     const nowMs = this.#deps.clock.now()
@@ -167,6 +168,11 @@ export class TroubleEvents {
   }
 }
 
-function idOf({ location, group, resource, namespace = '', name, state }: Trouble): string {
-  return `${state} ${location} ${objectKey({ group, resource }, namespace, name)}`
+function idOf(trouble: Trouble): string {
+  const { group, resource, namespace = '', name, state } = trouble
+  return `${state} ${placeOf(trouble)} ${objectKey({ group, resource }, namespace, name)}`
+}
+
+function placeOf({ cluster, location }: Trouble): string {
+  return cluster === undefined ? location : `${cluster}/${location}`
 }

@@ -66,6 +66,13 @@ t.test('it is told on the placement and on the object, once for as long as it la
   t.equal(told.length, 2)
 })
 
+t.test('the same at two Locations of one name is told of each', async t => {
+  const { ep, start, events } = await setUp()
+  const at = (cluster: string) => trouble('a', { cluster })
+  await start().tell('wds1', ep, [at('root:imw1'), at('root:imw2')])
+  t.equal(events().length, 4)
+})
+
 t.test('what comes again counts on in the same Event, but not at every moment', async t => {
   const { ep, start, events, clock } = await setUp()
   const troubles = start()
