@@ -1,4 +1,4 @@
-/** What keeps copies where they are, or takes them away at once, in real clusters: pauses, preserved objects, eviction, and the brake. */
+/** What keeps copies where they are, or takes them away at once: pauses, preserved objects, eviction, and the brake; all as processes. */
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
