@@ -249,6 +249,11 @@ t.test('nothing that a party has to do is lost, however slow it is', async t => 
   await t.resolves(fc.assert(everythingRuns, { numRuns: 60 }))
 })
 
+/** Never due, however slow the machine is. */
+function oneSlice(): WorkTurns {
+  return new WorkTurns({ clock: () => 0 })
+}
+
 /** Each look at it takes a millisecond: slices of five. */
 function slowTurns(): WorkTurns {
   let ms = 0
@@ -436,7 +441,7 @@ t.test(
 )
 
 t.test('what can be done together is, the rest is worked on alone', async t => {
-  const queue = new WorkQueue<string>()
+  const queue = new WorkQueue<string>({ turns: oneSlice() })
   const stop = new AbortController()
   const alone: string[] = []
   const bundles: string[][] = []
@@ -477,7 +482,7 @@ t.test('a key that changes while it is done together is worked on again, and end
     end: ticket => void ended.push(ticket),
     intake: () => ({ ticket: 0, isCareful: false }),
   }
-  const queue = new WorkQueue<string>({ guard })
+  const queue = new WorkQueue<string>({ guard, turns: oneSlice() })
   const stop = new AbortController()
   const gate = Promise.withResolvers<void>()
   let works = 0
@@ -509,7 +514,7 @@ t.test('a key that changes while it is done together is worked on again, and end
 t.test(
   'where as much is done together as may be, the next ones wait for each other, and not others for them',
   async t => {
-    const queue = new WorkQueue<string>()
+    const queue = new WorkQueue<string>({ turns: oneSlice() })
     const stop = new AbortController()
     const alone: string[] = []
     const bundles: string[][] = []
