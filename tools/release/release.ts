@@ -31,7 +31,7 @@ import { buildParts } from './parts.ts'
 import { type TarEntry, tarFile } from './tarFile.ts'
 
 const PARTS = ['file', 'npm', 'images', 'krew']
-const GZIP_LEVEL = 9
+const GZIP_LEVEL = 6
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, url: { type: 'string' } } })
 const only = new Set(values.only?.split(',') ?? PARTS.filter(part => part !== 'krew' || values.url !== undefined))
