@@ -4,6 +4,7 @@ import type { CarriedOwner } from '../../src/apimachinery/carriedOwners.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { LEAVE_ANNOTATION, OWNER_REFERENCES_ANNOTATION, PRESERVE_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import { type Clock, systemClock } from '../../src/client/clock.ts'
 import type { SyncerOptions } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
@@ -47,7 +48,7 @@ async function disown(p: Pair, name: string): Promise<void> {
 }
 
 /** Starts a syncer; who still named what it deleted, at that moment. */
-function start(p: Pair, more: Partial<SyncerOptions> = {}): string[] {
+function start(p: Pair, more: Partial<SyncerOptions> = {}, clock?: Clock): string[] {
   const held: string[] = []
   const cluster: SpaceClient = {
     ...p.cluster,
@@ -58,7 +59,7 @@ function start(p: Pair, more: Partial<SyncerOptions> = {}): string[] {
       return await p.cluster.delete(resource, ref, options)
     },
   }
-  p.start(undefined, undefined, { cluster, ...more })
+  p.start(undefined, clock, { cluster, ...more })
   return held
 }
 
@@ -139,7 +140,8 @@ t.test('after a restart the owner still takes nobody along', async t => {
   await first.stop()
   await disown(p, 'b')
   await p.mailbox.delete(MAPS, at('a'))
-  const held = start(p)
+  // the patience with the first sight of the cluster is to last as long as it says
+  const held = start(p, {}, systemClock)
   await center.world.absent(p.clusterId, key('a'))
   await p.settled()
   const b = await p.cluster.get(MAPS, at('b'))
