@@ -43,8 +43,14 @@ const MAX_EXPONENT = 1000
 /** Characters. Numbers are exact: millions of digits would take seconds to read. */
 const MAX_LENGTH = 256
 
+/** What most quantities look like, so that a Pod may have thousands of them: exact without more ado. */
+const WHOLE = /^\d{1,15}$/
+/** The same for what is canonical already: with a larger suffix it would have a fraction. Of `Ei` there are not so many. */
+const CANONICAL = /^(?:0|[1-9]\d{0,2}(?:[numkMGTP]|[KMGTP]i)?)$/
+
 /** `undefined` when the text is not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
+  if (WHOLE.test(text)) return { nanos: BigInt(text) * NANO, format: 'DecimalSI' }
   if (text.length > MAX_LENGTH) return undefined
   const match = SHAPE.exec(text)
   if (match === null) return undefined
@@ -103,6 +109,7 @@ export function formatQuantity(quantity: Quantity): string {
 
 /** The canonical form of a quantity's text; `undefined` when it is none. */
 export function canonicalQuantity(text: string): string | undefined {
+  if (CANONICAL.test(text)) return text
   const quantity = parseQuantity(text)
   return quantity && formatQuantity(quantity)
 }

@@ -140,9 +140,9 @@ export function exceeds(value: unknown, limit: unknown): boolean {
 export function canonicalQuantities(resourceList: unknown): void {
   if (!isRecord(resourceList)) return
   for (const [name, value] of Object.entries(resourceList)) {
-    if (typeof value === 'string' || typeof value === 'number') {
-      resourceList[name] = canonicalQuantity(String(value)) ?? value
-    }
+    if (typeof value !== 'string' && typeof value !== 'number') continue
+    const canonical = canonicalQuantity(String(value)) ?? value
+    if (canonical !== value) resourceList[name] = canonical
   }
 }
 

@@ -49,6 +49,24 @@ const texts = fc
   )
   .map(([sign, whole, fraction, suffix]) => `${sign}${whole}${fraction === undefined ? '' : `.${fraction}`}${suffix}`)
 
+t.test('what is known without reading it is what reading it comes to', async t => {
+  const whole = fc.oneof(fc.nat({ max: 1100 }), fc.maxSafeNat()).map(String)
+  const short = fc
+    .tuple(
+      fc.nat({ max: 1100 }),
+      fc.constantFrom('', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'E', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'),
+    )
+    .map(([number, suffix]) => `${number}${suffix}`)
+  fc.assert(
+    fc.property(fc.oneof(whole, short, texts), text => {
+      // a sign in front is not among what is known
+      const read = mustParseQuantity(`+${text}`.replace('+-', '-'))
+      t.same(parseQuantity(text), read)
+      t.equal(canonicalQuantity(text), formatQuantity(read))
+    }),
+  )
+})
+
 t.test('the canonical form names the same number and is stable', async t => {
   fc.assert(
     fc.property(texts, text => {

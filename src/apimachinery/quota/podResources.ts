@@ -13,20 +13,20 @@ export interface NamedContainer {
   name: string
   requests: Map<string, Quantity>
   limits: Map<string, Quantity>
-  /** An init container that keeps running. */
-  sidecar: boolean
 }
+
+/** Of which resources: all, if it is not said. */
+type Names = { has(name: string): boolean }
 
 export function containersOf(pod: KubeObject, field: 'containers' | 'initContainers'): NamedContainer[] {
   const spec = isRecord(pod.spec) ? pod.spec : {}
   const containers = objects(spec[field])
   return containers.map(container => {
-    const resources: Fields = isRecord(container.resources) ? container.resources : {}
+    const resources = resourcesOf(container)
     return {
       name: String(container.name ?? ''),
       requests: amountsOf(resources.requests),
       limits: amountsOf(resources.limits),
-      sidecar: field === 'initContainers' && container.restartPolicy === 'Always',
     }
   })
 }
@@ -35,30 +35,36 @@ export function containersOf(pod: KubeObject, field: 'containers' | 'initContain
  * With the overhead of its runtime, where that is known; what the pod says as a whole goes before the sum. A pod may have a thousand
  * containers with amounts that no other has: what they come to is gathered, never copied for each.
  */
-export function podAmounts(pod: KubeObject, of: 'requests' | 'limits'): Map<string, Quantity> {
+export function podAmounts(pod: KubeObject, of: 'requests' | 'limits', names?: Names): Map<string, Quantity> {
   const spec: Fields = isRecord(pod.spec) ? pod.spec : {}
+  const said = (container: Fields) => amountsOf(resourcesOf(container)[of], names)
   const sidecars = new Map<string, Quantity>()
   const starting = new Map<string, Quantity>()
-  for (const container of containersOf(pod, 'initContainers')) {
+  for (const container of objects(spec.initContainers)) {
+    const isSidecar = container.restartPolicy === 'Always'
     // what is not in this container was compared before
-    for (const [name, quantity] of container[of]) {
+    for (const [name, quantity] of said(container)) {
       const together = addQuantities(sidecars.get(name) ?? ZERO, quantity)
-      if (container.sidecar) sidecars.set(name, together)
+      if (isSidecar) sidecars.set(name, together)
       raiseTo(starting, name, together)
     }
   }
   const total = new Map(sidecars)
-  for (const container of containersOf(pod, 'containers')) {
-    for (const [name, quantity] of container[of]) addTo(total, name, quantity)
+  for (const container of objects(spec.containers)) {
+    for (const [name, quantity] of said(container)) addTo(total, name, quantity)
   }
   for (const [name, quantity] of starting) raiseTo(total, name, quantity)
-  const whole = isRecord(spec.resources) ? amountsOf(spec.resources[of]) : new Map<string, Quantity>()
+  const whole = amountsOf(resourcesOf(spec)[of], names)
   for (const [name, quantity] of whole) total.set(name, quantity)
-  for (const [name, quantity] of amountsOf(spec.overhead)) {
+  for (const [name, quantity] of amountsOf(spec.overhead, names)) {
     // a pod without a limit stays without one
     if (of === 'requests' || total.has(name)) addTo(total, name, quantity)
   }
   return total
+}
+
+function resourcesOf({ resources }: Fields): Fields {
+  return isRecord(resources) ? resources : {}
 }
 
 function addTo(amounts: Map<string, Quantity>, name: string, more: Quantity): void {

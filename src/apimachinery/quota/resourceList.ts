@@ -5,12 +5,12 @@ import { addQuantities, formatQuantity, parseQuantity, type Quantity, subtractQu
 export type Amounts = ReadonlyMap<string, Quantity>
 export const ZERO: Quantity = { nanos: 0n, format: 'DecimalSI' }
 
-/** Amounts of a JSON object; what is no quantity is left out. */
-export function amountsOf(value: unknown): Map<string, Quantity> {
+/** Amounts of a JSON object, of these names if some are given; what is no quantity is left out. */
+export function amountsOf(value: unknown, names?: { has(name: string): boolean }): Map<string, Quantity> {
   const amounts = new Map<string, Quantity>()
   if (!isRecord(value)) return amounts
   for (const [name, text] of Object.entries(value)) {
-    const quantity = parseQuantity(String(text))
+    const quantity = names?.has(name) === false ? undefined : parseQuantity(String(text))
     if (quantity) amounts.set(name, quantity)
   }
   return amounts

@@ -17,7 +17,7 @@ import {
 } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { podAmounts } from '../../apimachinery/quota/podResources.ts'
-import { amountsToJson, only } from '../../apimachinery/quota/resourceList.ts'
+import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
 import { canonicalQuantities } from '../checks.ts'
 
 const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
@@ -40,16 +40,19 @@ export function defaultPodSpec(spec: Fields): void {
   canonicalQuantities(spec.overhead)
 }
 
+/** What a whole pod asks for by itself. */
+const SUMMED = new Set(['cpu', 'memory'])
+
 /** A pod that says limits of its own asks for what its containers ask for together, else for as much as it may have. */
 function defaultPodRequests(pod: Fields, spec: Fields): void {
   if (!has(spec, 'resources')) return
   const resources = ensure(spec, 'resources')
   for (const list of ['limits', 'requests']) canonicalQuantities(resources[list])
   const { resources: _, overhead: __, ...alone } = spec
-  const together = podAmounts({ ...pod, spec: alone } as unknown as KubeObject, 'requests')
+  const together = podAmounts({ ...pod, spec: alone } as unknown as KubeObject, 'requests', SUMMED)
   const requests = {
     ...record(resources, 'limits'),
-    ...amountsToJson(only(together, { has: name => name === 'cpu' || name === 'memory' })),
+    ...amountsToJson(together),
     ...record(resources, 'requests'),
   }
   if (Object.keys(requests).length > 0) resources.requests = requests
