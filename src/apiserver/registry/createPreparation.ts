@@ -60,9 +60,10 @@ export class CreatePreparation {
     }
   }
 
-  async #prepare({ context, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
+  async #prepare({ context: given, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
     const { clock, uuid } = this.#base.deps
-    const { work } = context
+    let context = given
+    let { work } = context
     const normalized = inSlices(this.#base.rules.normalize(context, type, object), work)
     if (normalized) await normalized
     const target = this.#base.target(context.space, type)
@@ -117,7 +118,8 @@ export class CreatePreparation {
       claimed = await claim()
       if (work?.due) await work.rest()
       if (!isApplied(object)) setManaged(object, claimed)
-      await this.#base.mutate(steps, request, target, strategy)
+      context = await this.#base.mutate(steps, request, target, strategy)
+      work = context.work
       wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
       this.#base.rules.annotate(object, space)
     }

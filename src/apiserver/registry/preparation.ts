@@ -1,7 +1,7 @@
 /** What the preparation of new objects and that of updates have in common. */
 import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { checkObjectSize } from '../../apimachinery/objectSize.ts'
+import { checkObjectSize, hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
@@ -14,6 +14,7 @@ import type { WriteContext } from './context.ts'
 import { encodeInSteps } from './encodeInSteps.ts'
 import { FORMS } from './forms.ts'
 import { Judging } from './judging.ts'
+import { LARGE_VALUES } from './largeWrites.ts'
 import { ObjectRules, type ObjectRulesDeps, type PatchSource } from './objectRules.ts'
 import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
 import { Provenance, type Travel } from './provenance.ts'
@@ -21,6 +22,7 @@ import type { SharedObjects } from './sharedObjects.ts'
 import { setManaged } from './systemMetadata.ts'
 import type { Circumstances } from './templates.ts'
 import type { UpdateTrace } from './updateTrace.ts'
+import { withWork, workOf } from './works.ts'
 
 /** A mutation with the text that it leaves. */
 export type TextMutation = Mutation & { readonly text: Encoded }
@@ -93,14 +95,17 @@ export class Preparation {
     return type.custom ? type : this.deps.storageType(space, type)
   }
 
-  /** The `mutate` steps, once or twice; the object's managedFields stay as they are. */
+  /**
+   * The `mutate` steps, once or twice; the object's managedFields stay as they are. From there on the write goes by the context that
+   * is returned: a small object may have become a large one.
+   */
   async mutate(
     steps: readonly Admission[],
     request: AdmissionRequest,
     target: ResourceType,
     strategy: Strategy | undefined,
-  ): Promise<void> {
-    const { object } = request
+  ): Promise<WriteContext> {
+    const { object, context } = request
     const { managedFields } = object.metadata
     const settle = (changed: KubeObject): void => {
       const rules = FORMS[target.form]
@@ -112,6 +117,8 @@ export class Preparation {
     }
     await runMutations(steps, request, settle)
     setManaged(object, managedFields)
+    request.context = withWork(context, workOf(this.deps.turns, context, hasMoreValues(object, LARGE_VALUES)))
+    return request.context
   }
 
   /** An object in the version in which it is handled, as its fields are claimed: in the version of the request. */

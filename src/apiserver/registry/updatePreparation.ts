@@ -97,12 +97,13 @@ export class UpdatePreparation {
   }
 
   async admit(steps: readonly Admission[], request: AdmissionRequest, options: UpdateOptions): Promise<void> {
-    const { context, type, object } = request
+    const { type, object } = request
+    let { context } = request
+    let { work } = context
     const old = request.old!
     const target = this.#base.target(context.space, type)
     const strategy = this.#base.deps.strategyFor(target)
     await runStage(steps, 'gate', request)
-    const { work } = context
     if (work?.due) await work.rest()
     let own = options
     if (steps.some(step => step.stage === 'mutate')) {
@@ -116,7 +117,8 @@ export class UpdatePreparation {
       }
       own = { ...options, managesFields: true }
       if (work?.due) await work.rest()
-      await this.#base.mutate(steps, request, target, strategy)
+      context = await this.#base.mutate(steps, request, target, strategy)
+      work = context.work
       keepSystemMetadata(object, old)
     }
     const completing = this.#completing(context, type, object, old, own)

@@ -48,6 +48,29 @@ t.test('an object of many values is made with rests, whoever makes it', async t 
   t.ok(rests() >= 8, `${rests()} rests`)
 })
 
+t.test('what admission makes large of a small object rests from there on', async t => {
+  const { turns, rests } = countedTurns()
+  const data = Object.fromEntries(Array.from({ length: LARGE_VALUES }, (_, i) => [`k${i}`, '']))
+  const adds = step('mutate', ({ object }) => {
+    if (object.metadata.labels?.grows) object.data = data
+  })
+  const { registry, type, stored } = await heart(t, { deps: { turns, admission: [adds] } })
+  const maps = type('v1/configmaps')
+  await registry.create(asking(), maps, 'default', configMap('small'))
+  t.equal(rests(), 0)
+  const labelled = { ...configMap('grown'), metadata: { name: 'grown', labels: { grows: 'yes' } } }
+  await registry.create(asking(), maps, 'default', labelled)
+  t.ok(rests() >= 4, `${rests()} rests of a creation`)
+  t.same((await stored(maps, 'default', 'grown'))?.data, data)
+
+  const before = rests()
+  await registry.update(asking(), maps, 'default', 'small', current => {
+    current.metadata.labels = { grows: 'yes' }
+    return current
+  })
+  t.ok(rests() >= before + 2, `${rests() - before} rests of an update`)
+})
+
 t.test('an update of a large object that somebody else was faster than is made again', async t => {
   const { turns } = countedTurns()
   const { registry, type, store, keyOf } = await heart(t, { deps: { turns } })
