@@ -4,6 +4,9 @@
  * @see https://github.com/kubernetes/enhancements/tree/master/keps/sig-api-machinery/555-server-side-apply
  */
 import { type FieldsV1, isRecord } from '../object.ts'
+import { hasMoreValues } from '../objectSize.ts'
+import { Pace } from '../pace.ts'
+import type { Steps } from '../steps.ts'
 import { canonicalElement, fieldElement, showElement, sortElements } from './pathElement.ts'
 
 export interface FieldSet {
@@ -178,6 +181,25 @@ export function toFieldsV1(set: FieldSet): FieldsV1 {
  */
 export function fromFieldsV1(trie: unknown): FieldSet {
   return readNode(trie, true)
+}
+
+/** The same in steps, where there are many paths: each costs more then. */
+export function* fromFieldsV1InSteps(trie: unknown): Steps<FieldSet> {
+  return hasMoreValues(trie, STEP_VALUES) ? yield* nodeInSteps(trie, true, new Pace()) : readNode(trie, true)
+}
+const STEP_VALUES = 1000
+
+function* nodeInSteps(trie: unknown, isRoot: boolean, pace: Pace): Steps<FieldSet> {
+  if (!isRecord(trie)) throw new Error('fieldsV1 must consist of objects')
+  const elements = Object.keys(trie)
+  if (elements.length === 0) return isRoot ? EMPTY_SET : HERE
+  const children = new Map<string, FieldSet>()
+  for (const text of elements) {
+    if (pace.due()) yield
+    const element = text === '.' ? undefined : canonicalElement(text)
+    if (element !== undefined) children.set(element, yield* nodeInSteps(trie[text], false, pace))
+  }
+  return fieldSet(!isRoot && elements.includes('.'), children)
 }
 
 function readNode(trie: unknown, isRoot: boolean): FieldSet {

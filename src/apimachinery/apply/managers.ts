@@ -4,7 +4,7 @@
  */
 import type { ManagedFieldsEntry } from '../object.ts'
 import { atOnce, type Steps } from '../steps.ts'
-import { type FieldSet, fromFieldsV1, isEmptySet, toFieldsV1, unionAll } from './fieldSet.ts'
+import { type FieldSet, fromFieldsV1InSteps, isEmptySet, toFieldsV1, unionAll } from './fieldSet.ts'
 import { withoutUnownable } from './typed.ts'
 
 export interface Manager {
@@ -28,7 +28,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Manager[
   return atOnce(decodeInSteps(entries))
 }
 
-/** The same, manager by manager. */
+/** The same in steps. */
 export function* decodeInSteps(entries: readonly ManagedFieldsEntry[]): Steps<Manager[]> {
   const managers = new Map<string, Manager>()
   for (const [i, entry] of entries.entries()) {
@@ -41,7 +41,7 @@ export function* decodeInSteps(entries: readonly ManagedFieldsEntry[]): Steps<Ma
           ? `invalid fieldsType ${JSON.stringify(entry.fieldsType)} in managed fields entry ${i}`
           : `missing fieldsType in managed fields entry ${i}`,
       )
-    const read = fromFieldsV1(entry.fieldsV1 ?? {})
+    const read = yield* fromFieldsV1InSteps(entry.fieldsV1 ?? {})
     const set = withoutUnownable(read)
     const manager: Manager = {
       name: entry.manager ?? '',

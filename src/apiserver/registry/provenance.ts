@@ -100,7 +100,8 @@ export class Provenance {
     const said = partOf(object, withoutServers(named))
     const bare: KubeObject = cloneJson({ ...(isRecord(said) ? said : {}), apiVersion, kind, metadata })
     const whole = this.whole(type, bare)
-    return withoutTouched(filledIn(content(bare), whole, type.schema), changesOf(whole, object, type.schema))
+    const changes = compare(content(whole), content(object), type.schema)
+    return withoutTouched(filledIn(content(bare), whole, type.schema), touchedIn(changes))
   }
 }
 
@@ -127,19 +128,25 @@ export function* filledInSteps(asked: Content, defaulted: KubeObject, schema: Sc
   return withoutServers((yield* compareInSteps(asked, content(defaulted), schema)).added)
 }
 
-/** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`. */
-export function unsaidAfter(
+/** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`; `isLarge`: found in steps. */
+export function* unsaidAfter(
   { unsaid, filled, old, now }: { unsaid: FieldSet; filled: FieldSet; old: KubeObject; now: KubeObject },
   { sendsBack, named }: Manner,
-  schema: Schema | undefined,
-): FieldSet {
-  const kept =
-    sendsBack && unsaid !== EMPTY_SET
-      ? withoutNamed(withoutTouched(unsaid, changesOf(old, now, schema)), named)
-      : EMPTY_SET
+  { schema, isLarge }: { schema: Schema | undefined; isLarge: boolean },
+): Steps<FieldSet> {
+  let kept: FieldSet = EMPTY_SET
+  if (sendsBack && unsaid !== EMPTY_SET) {
+    const [before, after] = [content(old), content(now)]
+    const changes = isLarge ? yield* compareInSteps(before, after, schema) : compare(before, after, schema)
+    yield
+    kept = withoutNamed(withoutTouched(unsaid, touchedIn(changes)), named)
+    yield
+  }
   const left = union(kept, filled)
+  if (left === EMPTY_SET) return left
+  yield
   // reading the claims takes long where there are many
-  return left === EMPTY_SET ? left : withoutNamed(left, appliedFields(now, schema))
+  return withoutNamed(left, appliedFields(now, schema))
 }
 
 export function noteOf(unsaid: FieldSet): string {
@@ -171,8 +178,7 @@ function setsOf(entries: Parameters<typeof decodeManagers>[0]): FieldSet[] {
   }
 }
 
-function changesOf(before: KubeObject, after: KubeObject, schema: Schema | undefined): FieldSet {
-  const { added, modified, removed }: Comparison = compare(content(before), content(after), schema)
+function touchedIn({ added, modified, removed }: Comparison): FieldSet {
   return unionAll([added, modified, removed])
 }
 

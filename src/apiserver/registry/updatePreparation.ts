@@ -92,7 +92,7 @@ export class UpdatePreparation {
     if (trace) yield
     this.#base.rules.applyDefaults(target, strategy, object)
     if (trace) yield
-    trace?.defaulted(object)
+    if (trace) yield* trace.defaulted(object)
     return object
   }
 

@@ -12,7 +12,7 @@ import {
   BARE,
   type Content,
   content,
-  filledIn,
+  filledInSteps,
   noteOf,
   type Part,
   type Provenance,
@@ -88,8 +88,8 @@ export class UpdateTrace {
   }
 
   /** The same object behind them. */
-  defaulted(object: KubeObject): void {
-    if (this.#asked) this.#filled = filledIn(this.#asked, object, this.#options.type.schema)
+  *defaulted(object: KubeObject): Steps<void> {
+    if (this.#asked) this.#filled = yield* filledInSteps(this.#asked, object, this.#options.type.schema)
     this.#asked = undefined
   }
 
@@ -104,14 +104,15 @@ export class UpdateTrace {
   }
 
   /** What is to be stored of the finished object, and the note beside it. */
-  settle(object: KubeObject): { kept: KubeObject; note?: string } {
+  *settle(object: KubeObject, { isLarge }: { isLarge: boolean }): Steps<{ kept: KubeObject; note?: string }> {
     const { type, part, current } = this.#options
     if (this.#ofStatus) return { kept: object, ...(current.note !== undefined && { note: current.note }) }
-    const unsaid = unsaidAfter(
+    const unsaid = yield* unsaidAfter(
       { unsaid: this.#before(), filled: this.#filled, old: this.old, now: object },
       { sendsBack: this.#sendsBack, named: this.#named },
-      type.schema,
+      { schema: type.schema, isLarge },
     )
+    yield
     if (part === 'source') return { kept: object, note: noteOf(unsaid) }
     if (unsaid === EMPTY_SET) return { kept: object }
     return { kept: withoutUnsaid(object, unsaid, type.schema), note: BARE }

@@ -220,12 +220,13 @@ export class Updates {
       const concerned = steps.filter(step => step.concerns?.(request) !== false)
       if (inLine && concerned.length > 0) return 'concerned'
       await this.#updates.admit(concerned, request, { ...options, trace })
-      const { kept, note } = trace?.settle(object) ?? { kept: object }
+      const isLarge = work !== undefined
+      const { kept, note } = trace ? await inSlices(trace.settle(object, { isLarge }), work) : { kept: object }
       if (work?.due) await work.rest()
       const finishing = this.#updates.finish(await toStored(kept, type), {
         old,
         note,
-        isLarge: work !== undefined,
+        isLarge,
         isShared: options.isShared,
       })
       const mutation = await inSlices(finishing, work)
@@ -271,7 +272,7 @@ export class Updates {
         stop = 'concerned'
         return undefined
       }
-      const { kept, note } = trace?.settle(object) ?? { kept: object }
+      const { kept, note } = trace ? atOnce(trace.settle(object, { isLarge: false })) : { kept: object }
       const finished = { old, note, isLarge: false, isShared: options.isShared }
       const mutation = atOnce(this.#updates.finish(toStoredNow(kept, type), finished))
       gone = mutation.type === 'delete'

@@ -7,6 +7,7 @@ import {
   type FieldSet,
   fieldSet,
   fromFieldsV1,
+  fromFieldsV1InSteps,
   HERE,
   intersection,
   isEmptySet,
@@ -20,6 +21,7 @@ import {
 } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { keyElement, valueElement } from '../../../src/apimachinery/apply/pathElement.ts'
 import type { FieldsV1 } from '../../../src/apimachinery/object.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 
 t.test('tries are written as kube-apiserver writes them: canonical keys, in its order', async t => {
   t.equal(keyElement({ protocol: 'TCP', containerPort: 80 }), 'k:{"containerPort":80,"protocol":"TCP"}')
@@ -122,6 +124,27 @@ t.test('every set survives its written form', async () => {
     }),
     { numRuns: 300 },
   )
+})
+
+t.test('a large one is read in steps, to the same', async t => {
+  const wide = Object.fromEntries(
+    Array.from({ length: 1500 }, (_, i) => [`k:{"name":"${i}"}`, { '.': {}, 'f:value': {} }]),
+  )
+  fc.assert(
+    fc.property(set, s => {
+      const trie = { 'f:wide': wide, 'f:other': toFieldsV1(s) } as FieldsV1
+      const steps = fromFieldsV1InSteps(trie)
+      let rests = 0
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) rests++
+      t.ok(rests > 4, `${rests} rests`)
+      return equalSets(step.value, fromFieldsV1(trie))
+    }),
+    { numRuns: 20 },
+  )
+  const bad = { 'f:wide': wide, 'f:x': 7 } as unknown as FieldsV1
+  t.throws(() => atOnce(fromFieldsV1InSteps(bad)), { message: 'fieldsV1 must consist of objects' })
+  t.equal(fromFieldsV1InSteps({ 'f:a': {} }).next().done, true, 'a small one at once')
 })
 
 /** Tells how often it was asked. */

@@ -113,6 +113,27 @@ export const writes: readonly Attack[] = [
     },
     keepsMb: 20,
   }),
+  attack('long-deployments', {
+    does: 'updates of a Deployment with 30,000 variables, of a label or of its image',
+    prepare: async ({ alice, space, size }) => {
+      const env = numbered(size(30_000, 300), 'E').map(name => ({ name, value: 'v' }))
+      const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i', env }] } }
+      const spec = { selector: { matchLabels: { a: 'b' } }, template }
+      const path = `${space.prefix}/apis/apps/v1/namespaces/default/deployments`
+      await alice.must({ path, body: { metadata: { name: 'long' }, spec } })
+    },
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/apis/apps/v1/namespaces/default/deployments/long`
+      const send = (body: object): Promise<unknown> =>
+        alice.send({ method: 'PATCH', path, type: STRATEGIC, body: JSON.stringify(body) })
+      await crowd(size(12, 4), 4, i => {
+        const turn = `${i}-${Math.random()}`
+        const containers = [{ name: 'c', image: turn }]
+        return send(i % 4 > 0 ? { metadata: { labels: { turn } } } : { spec: { template: { spec: { containers } } } })
+      })
+    },
+    keepsMb: 60,
+  }),
   attack('apply-wide', {
     does: 'server-side apply of 20,000 keys by turns of many managers',
     prepare: async ({ alice, space }) => {
