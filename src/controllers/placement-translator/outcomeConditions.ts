@@ -1,6 +1,7 @@
 /** The stages of a placement as conditions of its EdgePlacement. Pure. */
 import type { Told } from './allowance.ts'
 import type { PlacementOutcome } from './placementOutcome.ts'
+import { placeName } from './placeNames.ts'
 
 export interface StageCondition extends Told {
   readonly type: 'Resolved' | 'Permitted' | 'Projected' | 'Applied' | 'Healthy'
@@ -73,7 +74,7 @@ function unlessMoreStays(said: Said, held: number, behindPause: number): Said {
   return { status: 'False', reason, message: said.message === '' ? stay : `${said.message}; ${stay}` }
 }
 
-function appliedIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCondition, 'type'> {
+function appliedIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omit<StageCondition, 'type'> {
   const { copies, applied, pending, stale, refused, retrying, waiting, unknown, held, paused, conflict, notPlaced } =
     counts
   const numbers = [
@@ -97,7 +98,7 @@ function appliedIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCond
   })
   const words = (...states: readonly string[]): string => {
     const first = broken.find(({ state }) => states.includes(state))
-    return first ? `at ${first.location}, ${nameOf(first)}: ${first.message || first.reason}` : ''
+    return first ? `at ${placeName(first, ambiguous)}, ${nameOf(first)}: ${first.message || first.reason}` : ''
   }
   if (refused > 0) return say('False', 'Refused', words('refused'))
   if (retrying > 0) return say('False', 'Retrying', words('retrying'))
@@ -113,7 +114,7 @@ function appliedIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCond
 }
 
 /** Health is said of what is applied. As long as not all is, not all does what it is there for. */
-function healthyIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCondition, 'type'> {
+function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omit<StageCondition, 'type'> {
   const { copies, applied, healthy, progressing, degraded, stale } = counts
   const told = [
     [healthy, 'healthy'],
@@ -124,7 +125,7 @@ function healthyIn({ counts, broken, silent }: PlacementOutcome): Omit<StageCond
   const numbers = told.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ')
   if (degraded > 0) {
     const first = broken.find(({ state }) => state === 'degraded')
-    const words = first ? `; at ${first.location}, ${nameOf(first)}: ${first.message}` : ''
+    const words = first ? `; at ${placeName(first, ambiguous)}, ${nameOf(first)}: ${first.message}` : ''
     return { status: 'False', reason: 'Degraded', message: `${numbers}${words}` }
   }
   if (progressing > 0) return { status: 'False', reason: 'Progressing', message: numbers }

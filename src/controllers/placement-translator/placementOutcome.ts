@@ -10,6 +10,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { CopyHealth } from './copyHealth.ts'
 import type { CopyState, CopyVerdict } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
+import { ambiguousNames, type NamedPlace, placeName } from './placeNames.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { Trouble } from './troubleEvents.ts'
 import type { Ways } from './ways.ts'
@@ -64,8 +65,10 @@ export interface PlacementOutcome {
   readonly broken: readonly Broken[]
   /** Whether copies are yet to be written into mailboxes. */
   readonly projecting: boolean
-  /** Locations whose clusters are silent, some of them. */
+  /** Locations whose clusters are silent, some of them, as messages name them. */
   readonly silent: readonly string[]
+  /** As {@link placeName} wants it. */
+  readonly ambiguous: ReadonlySet<string>
 }
 
 /** Entries of the list, and of one cluster in it, so that none hides another. */
@@ -137,15 +140,17 @@ export async function placementOutcome(
   const lists: Broken[][] = []
   const ill: Broken[][] = []
   const silent: string[] = []
+  const ambiguous = ambiguousNames(ways)
   let projecting = !deps.isNamed(space)
   for (const [mailboxName, several] of ways) {
     const cluster = new SpaceCluster(deps, space, mailboxName)
     const mailbox = deps.mailbox(mailboxName)
     const { locationName: location, cluster: inventory } = several[0]!
     const path = deps.pathOf(inventory)
-    const place: BrokenPlace = { location, ...(path !== undefined && { cluster: path }) }
+    const place: NamedPlace = { location, ...(path !== undefined && { cluster: path }) }
     const { common } = cluster
-    if (common.state === 'Stale' && keys.length > 0 && silent.length < MAX_SILENT) silent.push(location)
+    if (common.state === 'Stale' && keys.length > 0 && silent.length < MAX_SILENT)
+      silent.push(placeName(place, ambiguous))
     const broken: Broken[] = []
     const sick: Broken[] = []
     const seen = new Map<string, CopyState>()
@@ -192,6 +197,7 @@ export async function placementOutcome(
     broken: [...eachInTurn(lists), ...eachInTurn(ill)].slice(0, MAX_BROKEN),
     projecting,
     silent,
+    ambiguous,
   }
 }
 
@@ -221,9 +227,7 @@ function* special(
   }
 }
 
-type BrokenPlace = Pick<Broken, 'location' | 'cluster'>
-
-function brokenOf(place: BrokenPlace, key: string, { state, reason, message, since }: CopyVerdict): Broken {
+function brokenOf(place: NamedPlace, key: string, { state, reason, message, since }: CopyVerdict): Broken {
   return {
     ...place,
     ...objectOf(key),
@@ -234,7 +238,7 @@ function brokenOf(place: BrokenPlace, key: string, { state, reason, message, sin
   }
 }
 
-function degradedOf(place: BrokenPlace, key: string, message: string): Broken {
+function degradedOf(place: NamedPlace, key: string, message: string): Broken {
   return { ...place, ...objectOf(key), state: 'degraded', reason: 'Degraded', message }
 }
 

@@ -24,12 +24,13 @@ import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './
 import type { PlacementJoin } from './placementJoin.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import type { Source } from './placementProduct.ts'
+import { ambiguousNames, placeName } from './placeNames.ts'
 import { UNSECURED } from './podSecurity.ts'
 import { RefusalCount } from './refusalCount.ts'
 import { refusedByAll } from './refusedByAll.ts'
 import type { TroubleEvents } from './troubleEvents.ts'
 import { KIND_NOT_SERVED } from './unservedKinds.ts'
-import type { Ways } from './ways.ts'
+import type { Destination, Ways } from './ways.ts'
 
 export interface PlacementReportsDeps {
   client: Client
@@ -279,6 +280,7 @@ export class PlacementReports implements CenterFindings {
   async #countByClusters(space: string, name: string, ways: Ways, count: RefusalCount): Promise<boolean> {
     const workload = this.#deps.join.workload(space)
     const carries = (this.#deps.join.spec(space, name)?.upsync.length ?? 0) > 0
+    const ambiguous = ambiguousNames(ways)
     const refusing: { at: string; refused: [key: string, words: string][] }[] = []
     let isPartial = false
     let work = 0
@@ -286,7 +288,7 @@ export class PlacementReports implements CenterFindings {
       const all = this.#deps.refusals.of(mailbox, { space, placement: name })
       isPartial ||= all === undefined
       const refused = (all ?? []).filter(([key]) => (key === UPSYNC_KEY ? carries : workload.selects(name, key)))
-      if (refused.length > 0) refusing.push({ at: several[0]!.locationName, refused })
+      if (refused.length > 0) refusing.push({ at: this.#nameOf(several[0]!, ambiguous), refused })
       work += 1 + (all?.length ?? 0)
       if (work < TURN_WORK) continue
       work = 0
@@ -315,6 +317,11 @@ export class PlacementReports implements CenterFindings {
     return isPartial
   }
 
+  #nameOf({ locationName: location, cluster: inventory }: Destination, ambiguous: ReadonlySet<string>): string {
+    const cluster = this.#deps.outcomes.pathOf(inventory)
+    return placeName({ location, ...(cluster !== undefined && { cluster }) }, ambiguous)
+  }
+
   async #tell(space: string, name: string, verdict: Verdict): Promise<void> {
     const api = this.#deps.client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
@@ -322,7 +329,7 @@ export class PlacementReports implements CenterFindings {
     const { generation = 0, resourceVersion = '' } = placement.metadata
     const now = timestamp(new Date(this.#deps.clock.now()))
     const { conditions, isOld } = conditionsFor(placement, verdict, now)
-    const { counts = null, broken = [] } = verdict.stages.outcome ?? {}
+    const { counts = null, broken = [], ambiguous = NONE } = verdict.stages.outcome ?? {}
     const news = {
       conditions,
       observedGeneration: generation,
@@ -331,7 +338,7 @@ export class PlacementReports implements CenterFindings {
     }
     const before = isRecord(placement.status) ? placement.status : {}
     const isSaid = (field: keyof typeof news) => equalJson(news[field] ?? undefined, before[field])
-    const tellTroubles = () => this.#deps.events.tell(space, placement, broken)
+    const tellTroubles = () => this.#deps.events.tell(space, placement, broken, ambiguous)
     if (isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken')) return await tellTroubles()
     const body = { metadata: { resourceVersion }, status: news }
     await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
@@ -358,6 +365,7 @@ function toldOf(count: RefusalCount): Told | undefined {
 
 /** Of the clusters that refuse the same. */
 const MAX_NAMES = 5
+const NONE: ReadonlySet<string> = new Set()
 
 const ALL_PLACED: Told = { reason: 'AllPlaced', message: '' }
 const NO_LOCATION: Told = {

@@ -13,13 +13,10 @@ import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { shortened } from '../toldFaults.ts'
 import { FIELD_MANAGER, objectKey } from './names.ts'
+import { type NamedPlace, placeName } from './placeNames.ts'
 
 /** One object's, in one cluster, as the status of the EdgePlacement lists it. */
-export interface Trouble {
-  /** In its inventory. */
-  readonly location: string
-  /** Path of the inventory, as long as there is one. */
-  readonly cluster?: string
+export interface Trouble extends NamedPlace {
   readonly group: string
   readonly resource: string
   readonly namespace?: string
@@ -70,8 +67,13 @@ export class TroubleEvents {
     this.#told.delete(`${space} ${placement}`)
   }
 
-  /** All that is listed now of a placement. */
-  async tell(space: string, placement: KubeObject, troubles: readonly Trouble[]): Promise<void> {
+  /** All that is listed now of a placement. `ambiguous`: as {@link placeName} wants it. */
+  async tell(
+    space: string,
+    placement: KubeObject,
+    troubles: readonly Trouble[],
+    ambiguous: ReadonlySet<string> = new Set(),
+  ): Promise<void> {
     const id = `${space} ${placement.metadata.name ?? ''}`
     const before = this.#told.get(id)
     const serious = troubles.filter(({ state }) => Object.hasOwn(REASONS, state))
@@ -79,19 +81,20 @@ export class TroubleEvents {
     // remembered first: what cannot be written is not tried at every turn
     if (now.size > 0) this.#told.set(id, new Set(now.keys()))
     else this.#told.delete(id)
-    for (const [one, trouble] of now) if (!before?.has(one)) await this.#tellOne(space, placement, trouble)
+    for (const [one, trouble] of now)
+      if (!before?.has(one)) await this.#tellOne(space, placement, trouble, placeName(trouble, ambiguous))
   }
 
-  async #tellOne(space: string, placement: KubeObject, trouble: Trouble): Promise<void> {
-    const { location, name, namespace = '', message, state } = trouble
+  async #tellOne(space: string, placement: KubeObject, trouble: Trouble, where: string): Promise<void> {
+    const { name, namespace = '', message, state } = trouble
     const reason = REASONS[state]!
     const place = placeOf(trouble)
     const object = `${groupResourceName(trouble)} "${namespace ? `${namespace}/` : ''}${name}"`
-    await this.#write(space, placement, { reason, place, message: `at ${location}, ${object}: ${message}` })
+    await this.#write(space, placement, { reason, place, message: `at ${where}, ${object}: ${message}` })
     // who owns what is told on the object by who finds it
     if (state === 'conflict') return
     const source = await this.#deps.read(space, objectKey(trouble, namespace, name))
-    if (source) await this.#write(space, source, { reason, place, message: `at ${location}: ${message}` })
+    if (source) await this.#write(space, source, { reason, place, message: `at ${where}: ${message}` })
   }
 
   async #write(

@@ -69,8 +69,18 @@ t.test('it is told on the placement and on the object, once for as long as it la
 t.test('the same at two Locations of one name is told of each', async t => {
   const { ep, start, events } = await setUp()
   const at = (cluster: string) => trouble('a', { cluster })
-  await start().tell('wds1', ep, [at('root:imw1'), at('root:imw2')])
-  t.equal(events().length, 4)
+  await start().tell('wds1', ep, [at('root:imw1'), at('root:imw2')], new Set(['florin']))
+  t.same(
+    events()
+      .map(({ message }) => message)
+      .sort(),
+    [
+      'at florin of root:imw1, configmaps "commonstuff/a": no',
+      'at florin of root:imw1: no',
+      'at florin of root:imw2, configmaps "commonstuff/a": no',
+      'at florin of root:imw2: no',
+    ],
+  )
 })
 
 t.test('what comes again counts on in the same Event, but not at every moment', async t => {

@@ -1,0 +1,51 @@
+/** Messages tell Locations of one name apart, and say no more than that takes. */
+import t from 'tap'
+import { stageConditions } from '../../../src/controllers/placement-translator/outcomeConditions.ts'
+import type { PlacementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
+import { ambiguousNames, placeName } from '../../../src/controllers/placement-translator/placeNames.ts'
+import { waysOf } from '../../../src/controllers/placement-translator/ways.ts'
+
+const way = (mailbox: string, cluster: string, locationName: string) => ({ mailbox, cluster, locationName })
+
+t.test('a name is ambiguous where two inventories have it and the placement leads to both', async t => {
+  const one = waysOf([way('m1', 'imw1', 'florin'), way('m2', 'imw1', 'guilder'), way('m3', 'imw1', 'florin')])
+  t.strictSame(ambiguousNames(one), new Set())
+  const two = waysOf([way('m1', 'imw1', 'florin'), way('m2', 'imw1', 'guilder'), way('m3', 'imw2', 'florin')])
+  t.strictSame(ambiguousNames(two), new Set(['florin']))
+  const place = (location: string) => placeName({ location, cluster: 'root:imw2' }, ambiguousNames(two))
+  t.same([place('florin'), place('guilder')], ['florin of root:imw2', 'guilder'])
+  t.equal(placeName({ location: 'florin' }, ambiguousNames(two)), 'florin', 'of an inventory that is gone')
+})
+
+t.test('conditions say which one it is', async t => {
+  const counts = {
+    clusters: 2,
+    objects: 1,
+    copies: 2,
+    applied: 1,
+    pending: 0,
+    stale: 0,
+    notPlaced: 0,
+    conflict: 0,
+    refused: 1,
+    retrying: 0,
+    waiting: 0,
+    unknown: 0,
+    held: 0,
+    paused: 0,
+    healthy: 1,
+    progressing: 0,
+    degraded: 0,
+  }
+  const object = { group: '', resource: 'configmaps', namespace: 'shop', name: 'a' }
+  const broken = [
+    { location: 'florin', cluster: 'root:imw2', ...object, state: 'refused', reason: 'No', message: 'no' },
+  ]
+  const said = (ambiguous: readonly string[]) => {
+    const outcome: PlacementOutcome = { counts, broken, projecting: false, silent: [], ambiguous: new Set(ambiguous) }
+    const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
+    return stages.find(({ type }) => type === 'Applied')?.message
+  }
+  t.equal(said([]), '1 applied, 1 refused; at florin, configmaps "shop/a": no')
+  t.equal(said(['florin']), '1 applied, 1 refused; at florin of root:imw2, configmaps "shop/a": no')
+})
