@@ -4,9 +4,10 @@ import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts
 import { PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import type { SpaceClient } from '../../client/client.ts'
+import { printObjects } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
-import { columns, type DocumentOptions, listOf, printDocument } from '../ws/output.ts'
+import { columns, type DocumentOptions } from '../ws/output.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { pathOf, type Session } from '../ws/session.ts'
 import { type GrantOptions, grantSpec, kindsText } from './grantSpec.ts'
@@ -124,7 +125,7 @@ export async function grantsCommand(
 ): Promise<void> {
   const inventory = await pathOf(session, options.imw)
   const grants = await grantsIn(session.client.in(inventory))
-  if (options.output !== undefined) return printDocument(listOf(grants), options.output, terminal)
+  if (options.output !== undefined) return printObjects(grants, options.output, terminal)
   if (grants.length === 0) terminal.err(`No PlacementGrants found in ${inventory}: nobody may place there.`)
   else for (const line of columns([HEAD, ...grants.map(rowOf)])) terminal.out(line)
 }

@@ -130,6 +130,10 @@ export async function listSyncers(
       )
     }
   }
+  if (options.output === 'name') {
+    for (const { syncTarget } of syncers) terminal.out(`synctarget.edge.kubestellar.io/${syncTarget}`)
+    return
+  }
   if (options.output !== undefined)
     return printDocument({ apiVersion: ANSWERS_VERSION, kind: 'SyncerList', items: syncers }, options.output, terminal)
   for (const line of columns([COLUMNS, ...syncers.flatMap(rowsOf)])) terminal.out(line)

@@ -22,9 +22,14 @@ export async function budgetCommand(options: SessionOptions & DocumentOptions, t
     }
     if (!isRecord(document) || document.kind !== 'SpaceBudget' || !Array.isArray(document.children))
       throw new CommandError(`the server does not tell the budget of ${path}`)
+    const children = document.children.filter(isRecord)
+    if (options.output === 'name') {
+      for (const space of [path, ...children.map(({ name }) => `${path}:${name}`)]) terminal.out(space)
+      return
+    }
     if (options.output !== undefined) return printDocument(document, options.output, terminal)
-    const children = document.children.filter(isRecord).map(child => rowOf(String(child.name), child))
-    for (const line of columns([HEAD, rowOf('.', document), ...children])) terminal.out(line)
+    const rows = children.map(child => rowOf(String(child.name), child))
+    for (const line of columns([HEAD, rowOf('.', document), ...rows])) terminal.out(line)
   })
 }
 

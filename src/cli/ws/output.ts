@@ -7,18 +7,14 @@ export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
 
 /** `-o` of commands whose table has no more to tell. */
 export const documentOption = () =>
-  new Option('-o, --output <format>', 'a document for programs').choices(['json', 'yaml'])
+  new Option('-o, --output <format>', 'a document for programs; name: names alone').choices(['json', 'yaml', 'name'])
 
 /** `-o` of commands that print spaces. */
-export const namesOption = () =>
+export const pathsOption = () =>
   new Option('-o, --output <format>', 'a document for programs; name: paths alone').choices(['json', 'yaml', 'name'])
 
-export interface NamesOptions {
-  output?: 'json' | 'yaml' | 'name'
-}
-
 export interface DocumentOptions {
-  output?: 'json' | 'yaml'
+  output?: 'json' | 'yaml' | 'name'
 }
 
 export const outputOption = () =>

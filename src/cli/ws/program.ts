@@ -10,7 +10,7 @@ import { confirmable } from './confirm.ts'
 import { type CreateOptions, createCommand, createContextCommand, ensureCommand } from './create.ts'
 import { type DeleteOptions, deleteCommand } from './delete.ts'
 import { ABOVE_ROOT, BAD_PATH, exitCodes } from './exitCodes.ts'
-import { type DocumentOptions, documentOption, type NamesOptions, namesOption } from './output.ts'
+import { type DocumentOptions, pathsOption } from './output.ts'
 import { createProgram, runProgram, type Terminal } from './runProgram.ts'
 import type { SessionOptions } from './session.ts'
 import { ROOT_SPACE } from './spacePath.ts'
@@ -47,7 +47,7 @@ export function wsProgram(terminal: Terminal): Command {
   withKubeconfig(program.command('use [path]', { isDefault: true }))
     .description('enter a workspace, or print the current one with "."')
     .option(...short)
-    .addOption(documentOption())
+    .addOption(pathsOption())
     .allowExcessArguments()
     .action((path: string | undefined, options: UseOptions, command: Command) => {
       if (command.args.length > 1) throw new CommandError(tooMany(command.args, program))
@@ -56,7 +56,7 @@ export function wsProgram(terminal: Terminal): Command {
   withKubeconfig(program.command('current'))
     .description('print the current workspace')
     .option(...short)
-    .addOption(documentOption())
+    .addOption(pathsOption())
     .action((options: UseOptions) => useSpace('.', options, terminal))
   withKubeconfig(program.command('create <name>'))
     .description('make a workspace in the current one')
@@ -93,15 +93,15 @@ export function wsProgram(terminal: Terminal): Command {
   withKubeconfig(program.command('tree'))
     .description('print the workspaces below the current one, all levels')
     .option('-f, --full', 'print whole paths')
-    .addOption(namesOption())
+    .addOption(pathsOption())
     .action(options => treeCommand(options, terminal))
   withKubeconfig(program.command('list'))
     .description('print the workspaces in the current one')
-    .addOption(namesOption())
-    .action((options: SessionOptions & NamesOptions) => listCommand(options, terminal))
+    .addOption(pathsOption())
+    .action((options: SessionOptions & DocumentOptions) => listCommand(options, terminal))
   withKubeconfig(program.command('budget'))
     .description('print what the current workspace and those in it hold, with all below them, and may hold')
-    .addOption(documentOption())
+    .addOption(pathsOption())
     .action((options: SessionOptions & DocumentOptions) => budgetCommand(options, terminal))
   return program
 }

@@ -4,7 +4,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
-import { columns, listOf, type NamesOptions, printDocument } from './output.ts'
+import { columns, type DocumentOptions, listOf, printDocument } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 import { splitPath } from './spacePath.ts'
@@ -22,7 +22,7 @@ const PAGE = 500
 const HIDDEN = { children: ' (you may not list workspaces here)', space: ' (no access)' }
 
 export async function treeCommand(
-  options: SessionOptions & NamesOptions & { full?: boolean },
+  options: SessionOptions & DocumentOptions & { full?: boolean },
   terminal: Terminal,
 ): Promise<void> {
   await withSession(options, async session => {
@@ -68,7 +68,7 @@ export function drawTree(nodes: readonly TreeNode[], full: boolean, indent = '')
   })
 }
 
-export async function listCommand(options: SessionOptions & NamesOptions, terminal: Terminal): Promise<void> {
+export async function listCommand(options: SessionOptions & DocumentOptions, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
     const path = await currentPath(session)
     const { items } = await listAll(session.client.in(path), WORKSPACES, { limit: PAGE })

@@ -56,7 +56,9 @@ export async function enter(session: Session, path: string, options: Shown, term
 
 async function printCurrent(server: string, options: Shown & { type?: string }, terminal: Terminal): Promise<void> {
   const { space } = splitServer(server)
-  if (options.output !== undefined) {
+  if (options.output === 'name' || (options.short && options.output === undefined)) {
+    if (space !== undefined) terminal.out(space)
+  } else if (options.output !== undefined) {
     const { type } = options
     const found = {
       apiVersion: ANSWERS_VERSION,
@@ -66,8 +68,6 @@ async function printCurrent(server: string, options: Shown & { type?: string }, 
       ...(type && { type }),
     }
     await printDocument(found, options.output, terminal)
-  } else if (options.short) {
-    if (space !== undefined) terminal.out(space)
   } else if (space === undefined) terminal.out(`Current workspace is the URL "${server}".`)
   else terminal.out(`Current workspace is '${space}'${options.type ? ` (type ${options.type})` : ''}.`)
 }

@@ -51,6 +51,10 @@ t.test('a space is granted, granted otherwise, and ungranted', async t => {
     code: 0,
     out: /^NAME +SPACES +.*\nteam +root:team +<all> +<all> +<all> +<none> +true +false +false +<none>\nwmw1 +root:wmw1 .* true +true +false +\*$/,
   })
+  t.match(await run('grants --imw root:imw1 -o name'), {
+    code: 0,
+    out: 'placementgrant.edge.kubestellar.io/team\nplacementgrant.edge.kubestellar.io/wmw1',
+  })
   t.match(await run('ungrant --imw root:imw1 root:team'), {
     code: 0,
     out: 'placementgrant.edge.kubestellar.io "team" deleted',

@@ -72,6 +72,10 @@ t.test('a SyncTarget without a mailbox hides no other one', async t => {
     done: isReady,
     signal: AbortSignal.timeout(PATIENCE_MS),
   })
+  t.match(await ks('syncer list --imw root:imw1 -o name'), {
+    code: 0,
+    out: /^(synctarget\.edge\.kubestellar\.io\/\S+\n?)+$/,
+  })
   t.match(await ks('syncer list --imw root:imw1'), {
     code: 0,
     out: [/^SYNCTARGET /, /^bare +Unknown +- +- +no mailbox +- +-$/, /^florin +Unknown +- +- +none +- +-$/],

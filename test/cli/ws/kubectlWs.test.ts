@@ -39,6 +39,7 @@ t.test('kubectl ws as a process against a server', { timeout: FILE_LIMIT_MS }, a
     code: 0,
     out: /^NAME +OBJECTS +LIMIT +BYTES +LIMIT +UPSYNCED +LIMIT\n\. +\d+ +- +[\d.]+\w* +- +0 +-\n/,
   })
+  t.match(await ws('budget --context root -o name'), { code: 0, out: /^root\n(.*\n)*root:team(\n|$)/ })
   t.match(budget.out, /^team +\d+ +200000 +[\d.]+Ki +1Gi +0 +-$/m)
 
   // what only reads, or has a kubeconfig of its own, may run side by side
