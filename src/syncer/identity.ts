@@ -135,13 +135,31 @@ export function checkSyncTarget(mailbox: string, uid: string): void {
  */
 export async function recordOf(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
   const [record, uid] = await Promise.all([noteIn(cluster), uidOf(cluster)])
-  if (record?.cluster !== undefined && uid !== undefined && record.cluster !== uid) {
-    throw new TerminalError(
-      `${RECORD_NAME} was written in another cluster, whose Namespace kube-system has uid ${record.cluster}, and that of ` +
-        `this one has ${uid}; ${NOTHING_TOUCHED}`,
-    )
-  }
+  if (record !== undefined && isOfAnother(record, uid))
+    throw new TerminalError(`${writtenElsewhere(record, uid)}; ${NOTHING_TOUCHED}`)
   return record
+}
+
+/** @param uid of the cluster that holds the note */
+function isOfAnother(record: ClusterRecord, uid: string | undefined): boolean {
+  return record.cluster !== undefined && uid !== undefined && record.cluster !== uid
+}
+
+function writtenElsewhere(record: ClusterRecord, uid: string | undefined): string {
+  return (
+    `${RECORD_NAME} was written in another cluster, whose Namespace kube-system has uid ${record.cluster}, and that of ` +
+    `this one has ${uid}`
+  )
+}
+
+/**
+ * For a syncer whose note changed while it runs.
+ * @throws TerminalError when it is another cluster's now
+ */
+export async function checkNote(cluster: SpaceClient): Promise<void> {
+  const [record, uid] = await Promise.all([noteIn(cluster), uidOf(cluster)])
+  if (record === undefined || !isOfAnother(record, uid)) return
+  throw new TerminalError(`${writtenElsewhere(record, uid)}; it ends, and leaves what it placed as it is. ${ADOPT}`)
 }
 
 async function noteIn(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
@@ -387,9 +405,12 @@ export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<Clust
   return before
 }
 
-/** What an adoption confirmed was looked for. */
-export async function forgetAdoption(cluster: SpaceClient): Promise<void> {
-  const metadata = { annotations: { [CONFIRM_DELETION_ANNOTATION]: null } }
+/** What the note confirms was done; what it confirms since is kept. @throws StatusError `Conflict`: to be asked for again */
+export async function forgetConfirmation(cluster: SpaceClient, confirmed: string): Promise<void> {
+  const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
+  if (object === undefined || recordIn(object).confirmed !== confirmed) return
+  const { resourceVersion = '' } = object.metadata
+  const metadata = { resourceVersion, annotations: { [CONFIRM_DELETION_ANNOTATION]: null } }
   await unlessGone(cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { metadata }, { fieldManager: FIELD_MANAGER }))
 }
 

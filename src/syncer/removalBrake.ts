@@ -1,8 +1,8 @@
 /**
  * The brake of a syncer. What the center deletes by name goes. What is merely not there any more, in a store of which nobody knows
  * that it is the one that placed it (restored from a backup, replaced by another, a mailbox made anew), goes only while it is
- * little: more stays in the cluster, is told, and goes when the cluster's owner confirms just this. It is held no more when the
- * mailbox holds it again.
+ * little: more stays in the cluster, is told, and goes when the cluster's owner confirms just this, once. It is held no more when
+ * the mailbox holds it again.
  */
 import { createHash } from 'node:crypto'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
@@ -31,6 +31,8 @@ export interface RemovalBrakeDeps {
   readonly free: (key: SyncKey, object: Readonly<KubeObject> | undefined) => void
   /** They are to be looked at anew: {@link RemovalBrake.holdOf} answers otherwise. */
   readonly again: (key: SyncKey) => void
+  /** What was confirmed is being removed: {@link CONFIRM_DELETION_ANNOTATION} has had its effect. */
+  readonly obeyed: (hash: string) => void
   readonly logger: Logger
   readonly clock: Clock
 }
@@ -155,12 +157,14 @@ export class RemovalBrake {
 
   #obey(): void {
     if (this.#plan === '' || this.#confirmed !== this.#plan) return
+    const hash = this.#plan
     const freed = [...this.#held.values()]
     this.#held.clear()
     this.#hash = ''
     this.#told = ''
     this.#deps.logger.info({ count: freed.length }, 'what was held is confirmed, and is removed from the cluster')
     for (const { key, object } of freed) this.#deps.free(key, object)
+    this.#deps.obeyed(hash)
   }
 
   get #message(): string {

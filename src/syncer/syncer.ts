@@ -21,11 +21,12 @@ import { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import { Heartbeat } from './heartbeat.ts'
 import {
   type ClusterRecord,
+  checkNote,
   checkSpace,
   checkSyncTarget,
   claim,
   claimAgain,
-  forgetAdoption,
+  forgetConfirmation,
   forgetMailbox,
   handedOver,
   isFrom,
@@ -48,7 +49,7 @@ import { Outcomes } from './outcomes.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { Refusals } from './refusals.ts'
-import { RemovalBrake } from './removalBrake.ts'
+import { ADOPTED, RemovalBrake } from './removalBrake.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
 import { StatusLimit } from './statusLimit.ts'
@@ -224,6 +225,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     logger,
     clock,
   })
+  let forgetting: Promise<unknown> = Promise.resolve()
   const brake = new RemovalBrake({
     mirror,
     free: (key, object) => {
@@ -232,6 +234,9 @@ export function startSyncer(options: SyncerOptions): Syncer {
       queues.down.add(key)
     },
     again: key => queues.down.add(key),
+    obeyed: hash => {
+      forgetting = persist('noting that what was confirmed is removed', () => forgetConfirmation(plainCluster, hash))
+    },
     logger,
     clock,
   })
@@ -266,7 +271,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
     })
     if (signal.aborted) return
     brake.searched()
-    if (brake.isAdopted) await persist('noting that the cluster was searched', () => forgetAdoption(plainCluster))
+    if (brake.isAdopted)
+      await persist('noting that the cluster was searched', () => forgetConfirmation(plainCluster, ADOPTED))
   }
   const sight: ClusterSight = new ClusterSight({
     recognize: async () => {
@@ -404,6 +410,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     refusal ??= error.message
     stopping.abort()
   }
+  const checkIsOurs = () => persist("asking whether the note is this cluster's", () => checkNote(plainCluster))
   let isServing = false
   /** What the cluster is known by from then on. */
   let noted: ClusterRecord | undefined
@@ -416,6 +423,8 @@ export function startSyncer(options: SyncerOptions): Syncer {
       if (now === undefined)
         writing = persist('noting the mailbox in the cluster again', () => noteAgain(plainCluster, given)).catch(refuse)
       else if (!isFrom(now, given)) refuse(handedOver(now, given))
+      // the one before may have been replaced by a cluster that was just noted
+      else if (now.cluster !== noted?.cluster) writing = Promise.all([writing, orRefuse(checkIsOurs)])
       brake.confirmed(now?.confirmed)
     }
     await watchRecord({ client: plainCluster, ...tools }, signal, changed)
@@ -496,6 +505,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
       await Promise.all([guard(given), serve(acquired, identified, isRestored)])
     await identified
     await keeping
+    await forgetting
     await sight.ended()
     await side.stop()
     await orders.ended()

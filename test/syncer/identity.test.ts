@@ -305,6 +305,27 @@ t.test(
   },
 )
 
+t.test("a running syncer ends when the note becomes another cluster's, as one that begins does", async t => {
+  const p = await served(t)
+  const syncer = p.start()
+  await syncer.synced
+  const note = (data: object) => p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data })
+  await note({ cluster: null })
+  await p.mailbox.create(MAPS, sent('b'))
+  await center.world.present(p.clusterId, 'configmaps app/b')
+  await note({ cluster: 'another' })
+  const reason = await syncer.refused
+  t.match(reason, 'was written in another cluster, whose Namespace kube-system has uid another')
+  t.match(reason, 'it ends, and leaves what it placed as it is')
+  await p.mailbox.delete(MAPS, AT_A)
+  await p.settled()
+  t.ok(center.world.get(p.clusterId, 'configmaps app/a'), 'nothing more is touched')
+  t.match(await misled(t, { space: p.mailboxId, cluster: p.cluster }).refused, 'was written in another cluster')
+  await adopt(p.cluster, { name: p.mailboxName, store: undefined, space: p.mailboxId })
+  p.start()
+  await center.world.absent(p.clusterId, 'configmaps app/a')
+})
+
 t.test('the note of a running syncer is written again although something is just leaving its mailbox', async t => {
   const p = await served(t)
   const syncer = p.start()

@@ -155,6 +155,37 @@ t.test(
   },
 )
 
+t.test('a confirmation is obeyed once: what is placed again and missing once more is asked about anew', async t => {
+  const s = await scene(t, 60)
+  const { p, liar } = s
+  let syncer = s.start()
+  await allThere(s)
+  const note = `configmaps ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name}`
+  const areMissing = async (epoch: string): Promise<void> => {
+    liar.epoch = epoch
+    liar.tells = event => !isMap(event)
+    await s.heardAnew()
+    t.equal(s.there(), 60)
+    t.equal(syncer.status().exceptions.held, 60)
+  }
+  await areMissing('restored')
+  await syncer.stop()
+  const annotations = { [CONFIRM_DELETION_ANNOTATION]: hashIn(held(s).at(-1)?.message ?? '') }
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { metadata: { annotations } })
+  syncer = s.start({ stateDir: temporaryDir(t) })
+  await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))
+  await center.world.present(
+    p.clusterId,
+    note,
+    ({ metadata }) => metadata.annotations?.[CONFIRM_DELETION_ANNOTATION] === undefined,
+  )
+  liar.epoch = 'whole again'
+  liar.tells = () => true
+  await s.heardAnew()
+  await allThere(s)
+  await areMissing('restored once more')
+})
+
 t.test('a cluster that is handed over may be emptied of what its new mailbox does not hold', async t => {
   const s = await scene(t, 12)
   const { p, liar } = s
