@@ -1,5 +1,6 @@
 /**
- * What spaces cost the server: `node bench/spaces.ts [--spaces 2000] [--cycles 3] [--rest SECONDS] [--start] [--data DIR] [--profile FILE]`.
+ * What spaces cost the server: `node bench/spaces.ts [--spaces 2000] [--cycles 3] [--rest SECONDS] [--start] [--data DIR] [--profile FILE]
+ * [--server-cores 2]`.
  *
  * Spaces are made under `root` through the API, each complete (Ready, with its first content), and deleted again whole, `--cycles`
  * times over. Printed are spaces a second, the server's processor time for each, that of the longest turn of its loop, its memory after a collection for each that
@@ -33,6 +34,7 @@ const { values: flags } = parseArgs({
     data: { type: 'string' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
     profile: { type: 'string' },
+    'server-cores': { type: 'string' },
   },
 })
 const SPACES = Number(flags.spaces)
@@ -179,7 +181,7 @@ const costs = (cpu: number, longest: number): string =>
 /** A server on `dir`, and who watches its Workspaces. */
 async function begin(dir: string): Promise<Bench & { end(): Promise<void> }> {
   const inspectPort = await freePort()
-  const server = await orreryOf(flags.tree, undefined, inspectPort).start(dir)
+  const server = await orreryOf(flags.tree, flags['server-cores'], inspectPort).start(dir)
   const { options, base } = await loadKubeconfig(join(dir, 'admin.kubeconfig'), 'base')
   const client = httpClient({ ...options, server: base })
   const inspector = await inspectorAt(inspectPort)

@@ -4,7 +4,7 @@
  * {@link ObjectSlots}; here is who belongs where, by the numbers that those gave.
  */
 import { compareKeys } from './keys.ts'
-import { ObjectSlots, type ObjectSlotsOptions, type Placed } from './objectSlots.ts'
+import { type Kin, ObjectSlots, type ObjectSlotsOptions, type Placed } from './objectSlots.ts'
 import type { SharedStored } from './sharedStored.ts'
 import { ABSENT, type RunVisit, SortedList } from './sortedList.ts'
 import { SpaceList, type SpaceMember } from './spaceList.ts'
@@ -50,6 +50,10 @@ export class ObjectIndex {
   #owned: readonly [given: Key, own: Key] | undefined
   /** Where the last neighbour was found. */
   #beside: Beside | undefined
+  /** The one that was found last: what is asked for next is often of the same. */
+  #found: Bucket | undefined
+  /** The kind that was named last. */
+  #named: { readonly group: string; readonly resource: string; readonly id: string } | undefined
 
   constructor(options: ObjectSlotsOptions = {}) {
     this.#slots = new ObjectSlots(options)
@@ -119,9 +123,8 @@ export class ObjectIndex {
       return { space, group, resource, namespace, name }
     }
     const entry = this.#spaces.get(key.space)
-    const sibling = this.#resources.get(resourceId(key))?.first
-    const items = entry?.byResource.get(resourceId(key))?.items
-    const first = items?.first(key.namespace, '') ?? ABSENT
+    const sibling = this.#resources.get(this.#idOf(key))?.first
+    const first = this.#bucket(key)?.items.first(key.namespace, '') ?? ABSENT
     const namespace = first === ABSENT ? undefined : this.#slots.namespace(first)
     const owned: Key = {
       space: entry?.space ?? this.#detached(key.space),
@@ -142,7 +145,7 @@ export class ObjectIndex {
     const { space, group, resource, namespace, name } = other.key
     let beside = this.#beside
     if (beside?.space !== space || beside.resource !== resource || beside.group !== group) {
-      const bucket = this.#resources.get(resourceId(other.key))?.before(space)
+      const bucket = this.#resources.get(this.#idOf(other.key))?.before(space)
       beside = { space, group, resource, bucket, walk: bucket?.items.walk() }
       this.#beside = beside
     }
@@ -194,16 +197,30 @@ export class ObjectIndex {
     bucket.siblings.counted(bucket, 1)
   }
 
-  #bucket(key: Key): Bucket | undefined {
-    return this.#spaces.get(key.space)?.byResource.get(resourceId(key))
+  #bucket({ space, group, resource }: Kin): Bucket | undefined {
+    const last = this.#found
+    if (last?.space === space && last.resource === resource && last.group === group) return last
+    const found = this.#spaces.get(space)?.byResource.get(this.#idOf({ group, resource }))
+    if (found !== undefined) this.#found = found
+    return found
+  }
+
+  /** The same as {@link resourceId}, joined once for several questions about one kind. */
+  #idOf({ group, resource }: Pick<Key, 'group' | 'resource'>): string {
+    const last = this.#named
+    if (last?.resource === resource && last.group === group) return last.id
+    const id = resourceId({ group, resource })
+    this.#named = { group, resource, id }
+    return id
   }
 
   #addBucket(key: Key): Bucket {
     const { space, group, resource } = key
-    let siblings = this.#resources.get(resourceId(key))
+    const id = this.#idOf(key)
+    let siblings = this.#resources.get(id)
     if (siblings === undefined) {
       siblings = new SpaceList<Bucket>(sibling => sibling.items.size)
-      this.#resources.set(resourceId(key), siblings)
+      this.#resources.set(id, siblings)
     }
     const bucket: Bucket = { space, group, resource, items: new SortedList(this.#slots), siblings, part: undefined }
     let entry = this.#spaces.get(space)
@@ -212,7 +229,8 @@ export class ObjectIndex {
       this.#spaces.set(space, entry)
       this.#spaceOrder.add(entry)
     }
-    entry.byResource.set(resourceId(key), bucket)
+    entry.byResource.set(id, bucket)
+    this.#found = bucket
     entry.buckets.splice(
       placeOf(entry.buckets, other => isBucketBefore(other, group, resource)),
       0,
@@ -224,7 +242,8 @@ export class ObjectIndex {
 
   #dropBucket(bucket: Bucket): void {
     const { space, group, resource } = bucket
-    const id = resourceId(bucket)
+    const id = this.#idOf(bucket)
+    if (this.#found === bucket) this.#found = undefined
     const entry = this.#spaces.get(space)!
     entry.byResource.delete(id)
     entry.buckets.splice(

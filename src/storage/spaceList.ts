@@ -42,9 +42,10 @@ export class SpaceList<T extends SpaceMember<T>> {
 
   /** A member of a space that has none here yet, without objects. */
   add(member: T): void {
-    const at = this.#partOf(member.space)
+    const isLast = this.#isBehindAll(member.space)
+    const at = isLast ? this.#parts.length - 1 : this.#partOf(member.space)
     const part = this.#parts[at]
-    const i = part === undefined ? 0 : placeIn(part, member.space)
+    const i = part === undefined ? 0 : isLast ? part.members.length : placeIn(part, member.space)
     // Full parts stay behind instead of half-full ones: spaces are loaded in order.
     if (part === undefined || (i === PART && part.members.length === PART)) this.#insert(at + 1, [member])
     else {
@@ -85,6 +86,7 @@ export class SpaceList<T extends SpaceMember<T>> {
 
   /** The last one before `space`. */
   before(space: string): T | undefined {
+    if (this.#isBehindAll(space)) return this.#parts.at(-1)?.members.at(-1)
     const at = this.#partOf(space)
     const part = this.#parts[at]
     if (part === undefined) return undefined
@@ -110,6 +112,12 @@ export class SpaceList<T extends SpaceMember<T>> {
       member.part = part
     }
     this.#parts.splice(at, 0, part)
+  }
+
+  /** As each one is while spaces are loaded. */
+  #isBehindAll(space: string): boolean {
+    const last = this.#parts.at(-1)
+    return last === undefined || last.members.at(-1)!.space < space
   }
 
   /** The last part that begins at or before `space`; the first one when all begin behind it. */

@@ -58,11 +58,16 @@ export function keyOfObjectRow(row: string): Key {
   return parseKeyText(row.slice(OBJECTS.length))
 }
 
-/** Keys of rows that are read in order: what a key has in common with the one before it is that one's strings. */
+/** What keys say behind their spaces, as many as are known at a time: most spaces have objects of the same few names. */
+const KNOWN_PLACES = 1024
+
+/** Keys of rows that are read in order: what a key has in common with the one before it, or with that of another space, is that one's strings. */
 export class ObjectRowKeys {
   /** All of the last row but its name. */
   #start = ''
   #last: Key | undefined
+  /** By the text behind the space. */
+  readonly #places = new Map<string, Key>()
 
   /** @throws TypeError when it is no key */
   of(row: string): Key {
@@ -74,9 +79,26 @@ export class ObjectRowKeys {
   }
 
   #learn(row: string): Key {
-    const key = keyOfObjectRow(row)
+    const key = this.#keyOf(row)
     this.#last = key
     this.#start = row.slice(0, row.length - key.name.length)
+    return key
+  }
+
+  #keyOf(row: string): Key {
+    const end = row.indexOf('\0')
+    const place = row.slice(end)
+    const known = this.#places.get(place)
+    if (known === undefined || end === -1) return this.#remember(place, keyOfObjectRow(row))
+    const before = this.#last!.space
+    const isSameSpace = end === OBJECTS.length + before.length && row.startsWith(before, OBJECTS.length)
+    const { group, resource, namespace, name } = known
+    return { space: isSameSpace ? before : row.slice(OBJECTS.length, end), group, resource, namespace, name }
+  }
+
+  #remember(place: string, key: Key): Key {
+    if (this.#places.size >= KNOWN_PLACES) this.#places.clear()
+    this.#places.set(place, key)
     return key
   }
 }

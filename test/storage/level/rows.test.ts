@@ -16,6 +16,12 @@ t.test('keys that are read one after the other are those of their rows, in any o
         if (JSON.stringify(read.of(row)) !== JSON.stringify(keyOfObjectRow(row))) throw new Error(`wrong for ${row}`)
     }),
   )
+  const many = new ObjectRowKeys()
+  for (const space of ['a', 'b', 'bc'])
+    for (let i = 0; i < 3000; i++) {
+      const row = objectRow(keyText({ space, group: 'g', resource: 'r', namespace: `n${i}`, name: 'x' }))
+      if (JSON.stringify(many.of(row)) !== JSON.stringify(keyOfObjectRow(row))) t.fail(`wrong for ${row}`)
+    }
   const read = new ObjectRowKeys()
   read.of('o/s\0g\0r\0n\0x')
   for (const row of ['o/s\0g\0r\0n\0x\0y', 'o/s\0g\0r\0n', 'o/s', 'o/'])
