@@ -1,5 +1,4 @@
 /** What the server says about a Workspace: its id, URL and owner at creation, and that they stay; as its finalizer does. */
-import { createHash } from 'node:crypto'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
@@ -16,6 +15,9 @@ import type { SpaceTree } from '../spaces/tree.ts'
 import { OWNER_ANNOTATION, WORKSPACE_FINALIZER } from '../spaces/workspace.ts'
 
 const ID_LENGTH = 16
+const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
+/** For an id, and for bytes that make no digit: nearly always enough. */
+const RANDOM_BYTES = 20
 /** Spaces that one may stand below, `root` among them: each write counts for all of them, and each path names them all. */
 const MOST_LEVELS = 100
 const FIXED = ['cluster', 'URL', 'type'] as const
@@ -128,8 +130,11 @@ function keepFinalizer(object: KubeObject, old: KubeObject): void {
   object.metadata.finalizers = [...finalizers, WORKSPACE_FINALIZER]
 }
 
-/** 16 base-36 digits of SHA-224 over 32 random bytes. */
+/** As many random digits of base 36. */
 export function newSpaceId(randomBytes: (size: number) => Buffer): string {
-  const digest = createHash('sha224').update(randomBytes(32)).digest('hex')
-  return BigInt(`0x${digest}`).toString(36).padStart(ID_LENGTH, '0').slice(0, ID_LENGTH)
+  let id = ''
+  while (id.length < ID_LENGTH)
+    // what is left of 256 above the last multiple of 36 would make some digits likelier than others
+    for (const byte of randomBytes(RANDOM_BYTES)) if (byte < 252 && id.length < ID_LENGTH) id += DIGITS[byte % 36]
+  return id
 }

@@ -144,12 +144,16 @@ export class DependencyGraph implements StreamHandler {
     const { group, resource } = event.resource
     if (resource === 'events' && (group === '' || group === 'events.k8s.io')) return
     if (resource === 'customresourcedefinitions' || resource === 'apibindings') this.#listener.kindsChanged(event.space)
-    if (event.type === 'DELETED') this.#deleted(refId(event), event)
-    else if (this.#owners.has(event.space) || mayMatter(event)) this.#present(refId(event), event)
+    const { type, space } = event
+    // who has an owner is counted there: elsewhere nobody's name is even put together
+    const hasOwners = this.#owners.has(space)
+    if (type !== 'DELETED') {
+      if (hasOwners || mayMatter(event)) this.#present(event)
+    } else if (hasOwners) this.#deleted(event)
   }
 
-  #present(id: string, event: StreamEvent): void {
-    const known = this.#nodes.get(id)
+  #present(event: StreamEvent): void {
+    const known = this.#nodes.get(refId(event))
     if (!known && !mayMatter(event)) return
     const metadata = metadataOf(event)
     const ref = known?.ref ?? this.#refOf(event)
@@ -181,9 +185,8 @@ export class DependencyGraph implements StreamHandler {
     )
   }
 
-  #deleted(id: string, event: StreamEvent): void {
-    const node = this.#nodes.get(id)
-    if (!node && !this.#owners.has(event.space)) return
+  #deleted(event: StreamEvent): void {
+    const node = this.#nodes.get(refId(event))
     const uid = metadataOf(event).uid ?? ''
     const own = ownerId(event.space, uid)
     this.#live.delete(own)
