@@ -9,9 +9,6 @@ export interface EmbeddedStreamDeps {
   store: Store
 }
 
-/** Nothing is sent, and each page of an older revision costs a look at what was written since. */
-const PAGE = 2000
-
 /** `space` is a logical-cluster id or `*`. @throws StatusError `Expired` when `after` is older than the kept history */
 export function embeddedStream(
   { services, store }: EmbeddedStreamDeps,
@@ -21,7 +18,7 @@ export function embeddedStream(
   const { signal, space } = options
   return stream({ store, forms }, options, {
     signal,
-    page: PAGE,
+    isAtHand: true,
     tell: (type, stored) => new SharedEvent(services, space, type, stored),
   })
 }

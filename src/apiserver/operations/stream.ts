@@ -3,7 +3,17 @@
  * from there. Endpoints make lines of it, the embedded client events.
  */
 import type { GroupResource } from '../../apimachinery/object.ts'
-import type { Key, Range, Revision, Store, Stored, StoreEvent, WatchOptions } from '../../storage/store.ts'
+import type {
+  Key,
+  ListOptions,
+  Page,
+  Range,
+  Revision,
+  Store,
+  Stored,
+  StoreEvent,
+  WatchOptions,
+} from '../../storage/store.ts'
 import type { DerivedParts } from '../registry/derivedParts.ts'
 import { watchError } from '../registry/readVersions.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
@@ -36,18 +46,22 @@ export interface StreamOptions<T> {
   signal: AbortSignal
   /** As the store's: while it waits, all events up to the store's revision were told and handled. */
   onLive?: NonNullable<WatchOptions['onLive']>
-  /** Objects in a page of the snapshot. Default: few enough to be sent while the next ones are read. */
-  page?: number
+  /**
+   * Whoever reads is in this process and goes on by itself: the snapshot is read in slices, and what is written meanwhile costs
+   * nothing but to be kept. For a client, who may be slow, each page is read for itself, as long as the history goes back that far.
+   */
+  isAtHand?: boolean
   /** What is told of a change. The object's form is ready. */
   tell: (type: ChangeType, stored: Stored) => T
 }
 
 export interface StreamDeps {
-  store: Pick<Store, 'list' | 'watch' | 'compactedRevision'>
+  store: Pick<Store, 'list' | 'slices' | 'watch' | 'compactedRevision'>
   forms: StreamForms
   derived?: DerivedParts | undefined
 }
 
+/** Few enough to be sent while the next ones are read. */
 const SNAPSHOT_PAGE = 500
 
 /**
@@ -57,7 +71,7 @@ const SNAPSHOT_PAGE = 500
 export async function* stream<T>(
   { store, forms, derived: parts }: StreamDeps,
   { space, resources, after: from, brief }: StreamPlan,
-  { signal, onLive, page, tell }: StreamOptions<T>,
+  { signal, onLive, isAtHand, tell }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
   // of all spaces nobody is told more than what is stored
   const derived = brief || space === '*' ? undefined : parts
@@ -79,7 +93,7 @@ export async function* stream<T>(
       for await (const batch of snapshot(
         { store, forms, derived },
         { space, ranges, wants },
-        { signal, tell, ...(page && { page }) },
+        { signal, tell, ...(isAtHand && { isAtHand }) },
       )) {
         after = batch.revision
         yield batch
@@ -114,22 +128,15 @@ function rangesOf(space: string, resources: readonly GroupResource[] | undefined
 async function* snapshot<T>(
   { store, forms, derived }: StreamDeps,
   { space, ranges, wants }: { space: string; ranges: readonly Range[]; wants: (key: Key) => boolean },
-  { signal, tell, page: limit = SNAPSHOT_PAGE }: StreamOptions<T>,
+  { signal, tell, isAtHand }: StreamOptions<T>,
 ): AsyncGenerator<StreamedBatch<T>, void, void> {
   let at: Revision | undefined
   for (const [i, range] of ranges.entries()) {
-    let last: Key | undefined
-    for (let more = true; more; ) {
-      const page = await store.list(range, {
-        limit,
-        uncounted: true,
-        ...(at !== undefined && { at }),
-        ...(last && { after: last }),
-      })
+    const options = { uncounted: true, ...(at !== undefined && { at }) }
+    const pages = isAtHand ? store.slices(range, options) : pagesOf(store, range, options)
+    for await (const page of pages) {
       if (signal.aborted) return
       at = page.revision
-      last = page.items.at(-1)?.key
-      more = page.more && last !== undefined
       const items = page.items.filter(({ key }) => wants(key))
       for (const [j, stored] of items.entries())
         if (derived?.concerns(stored.key)) items[j] = await derived.whole(stored, { at })
@@ -137,9 +144,31 @@ async function* snapshot<T>(
         space,
         items.map(stored => ({ stored })),
       )
-      const synced = !more && i === ranges.length - 1
+      const synced = !page.more && i === ranges.length - 1
       if (items.length > 0 || synced) yield { events: items.map(stored => tell('ADDED', stored)), revision: at, synced }
     }
+  }
+}
+
+/** All of one revision, with nothing kept from one page to the next. */
+async function* pagesOf(
+  store: Pick<Store, 'list'>,
+  range: Range,
+  { at, ...options }: ListOptions,
+): AsyncGenerator<Page, void, void> {
+  let revision = at
+  let after: Key | undefined
+  for (let more = true; more; ) {
+    const page = await store.list(range, {
+      ...options,
+      limit: SNAPSHOT_PAGE,
+      ...(revision !== undefined && { at: revision }),
+      ...(after && { after }),
+    })
+    revision = page.revision
+    after = page.items.at(-1)?.key
+    more = page.more && after !== undefined
+    yield { ...page, more }
   }
 }
 
