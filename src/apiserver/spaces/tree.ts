@@ -6,7 +6,7 @@ import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { budgetOf, type SpaceBudget } from '../../apimachinery/spaceBudget.ts'
 import { type SpaceType, spaceType, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
 import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
-import { viewOf, type WorkspaceView } from './workspace.ts'
+import { glanceAt, viewOf, type WorkspaceGlance, type WorkspaceView } from './workspace.ts'
 
 export interface Space {
   /** Logical-cluster id; for the root both name and path. */
@@ -136,11 +136,16 @@ export class SpaceTree {
   }
 
   #reset(items: Iterable<Stored>): void {
-    const places = [...items].flatMap(stored => placeOf(stored) ?? this.#child(stored.key.space, stored.key.name) ?? [])
+    const places = new Map<string, Map<string, Place>>()
+    for (const stored of items) {
+      const { space, name } = stored.key
+      const place = placeOf(stored, glanceAt) ?? this.#child(space, name)
+      if (place !== undefined && place.id !== '') into(places, space, place)
+    }
     const before = new Map([...this.#byId.values()].map(({ id, type }) => [id, type]))
     for (const map of [this.#byId, this.#children, this.#outside]) map.clear()
     this.#byId.set(ROOT, { ...TOP, deleting: false })
-    for (const place of places) if (place.id !== '') into(this.#outside, place.parent, place)
+    for (const [parent, named] of places) this.#outside.set(parent, named)
     this.#takeIn(ROOT)
     for (const { id, type } of this.#byId.values()) {
       const was = before.get(id)
@@ -153,7 +158,7 @@ export class SpaceTree {
 
   #apply({ type, key, stored }: StoreEvent): void {
     const known = this.#child(key.space, key.name)
-    const place = type === 'put' ? placeOf(stored) : GONE
+    const place = type === 'put' ? placeOf(stored, lookAt) : GONE
     // whoever follows Workspaces to work for them tells of it; here it stays what it was
     if (place === undefined) return
     outOf(this.#outside, key.space, key.name)
@@ -215,12 +220,17 @@ export class SpaceTree {
 const TOP: Space = { id: ROOT, path: ROOT, name: ROOT, parent: undefined, type: UNIVERSAL, budget: {} }
 const GONE: Place = { id: '', name: '', parent: '', type: UNIVERSAL, budget: {}, deleting: false }
 
+/** Who works for it looks at it next. */
+function lookAt(stored: Stored): WorkspaceGlance {
+  const view = viewOf(stored)
+  return { ...view, annotations: view.object.metadata.annotations }
+}
+
 /** `undefined` when it cannot be read. */
-function placeOf(stored: Stored): Place | undefined {
+function placeOf(stored: Stored, read: (stored: Stored) => WorkspaceGlance): Place | undefined {
   try {
-    const { id, name, parent, type, deleting, object } = viewOf(stored)
-    const budget = budgetOf(type, object.metadata.annotations)
-    return { id, name, parent, type: spaceType(type), budget, deleting }
+    const { id, name, parent, type, deleting, annotations } = read(stored)
+    return { id, name, parent, type: spaceType(type), budget: budgetOf(type, annotations), deleting }
   } catch {
     return undefined
   }

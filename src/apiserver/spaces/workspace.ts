@@ -1,6 +1,7 @@
 /** What a stored Workspace says about its space. */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { RecentlyOf } from '../../apimachinery/recentlyOf.ts'
+import { mentions } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 
@@ -38,16 +39,50 @@ export function viewOf(stored: Stored): Readonly<WorkspaceView> {
 
 function readView(stored: Stored): WorkspaceView {
   const object = decodeObject(stored)
-  const spec = isRecord(object.spec) ? object.spec : {}
   const status = isRecord(object.status) ? object.status : {}
   return {
-    id: typeof spec.cluster === 'string' ? spec.cluster : '',
+    ...spaceIn(object.spec),
     parent: stored.key.space,
     name: stored.key.name,
-    type: isRecord(spec.type) && typeof spec.type.name === 'string' ? spec.type.name : '',
     object,
     phase: typeof status.phase === 'string' ? status.phase : '',
     deleting: object.metadata.deletionTimestamp !== undefined,
+  }
+}
+
+/** What one of many says of its space, that nobody asks for again soon. */
+export interface WorkspaceGlance extends Pick<WorkspaceView, 'id' | 'parent' | 'name' | 'type' | 'deleting'> {
+  /** At least those that tell a budget, where there are any. */
+  annotations: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Keeps nothing, and parses no metadata where they say nothing of it: they are the greater part of the text. */
+export function glanceAt(stored: Stored): WorkspaceGlance {
+  const { space: parent, name } = stored.key
+  const isPlain = !mentions(stored, '"deletionTimestamp"') && !mentions(stored, BUDGET_MARK)
+  const members = isPlain ? membersBehindMetadata(stored) : undefined
+  if (members !== undefined) return { ...spaceIn(members.spec), parent, name, deleting: false, annotations: undefined }
+  const { spec, metadata } = decodeObject(stored)
+  const deleting = metadata.deletionTimestamp !== undefined
+  return { ...spaceIn(spec), parent, name, deleting, annotations: metadata.annotations }
+}
+
+/** As {@link BUDGET_ANNOTATIONS} begin in a text. */
+const BUDGET_MARK = '"tenancy.kcp.io/budget-'
+/** How a canonical text goes on behind the digits of its revision, which end the metadata. */
+const METADATA_END = '"},'
+
+/** `undefined` where the text is another one than codec.ts writes. */
+function membersBehindMetadata({ bytes, headBytes, revision }: Stored): Record<string, unknown> | undefined {
+  const text = bytes.toString('utf8', headBytes + String(revision).length)
+  return text.startsWith(METADATA_END) ? JSON.parse(`{${text.slice(METADATA_END.length)}`) : undefined
+}
+
+function spaceIn(said: unknown): Pick<WorkspaceView, 'id' | 'type'> {
+  const spec = isRecord(said) ? said : {}
+  return {
+    id: typeof spec.cluster === 'string' ? spec.cluster : '',
+    type: isRecord(spec.type) && typeof spec.type.name === 'string' ? spec.type.name : '',
   }
 }
 

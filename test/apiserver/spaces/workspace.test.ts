@@ -1,7 +1,8 @@
 // What is read of a stored Workspace, however it came to say so.
 import t from 'tap'
+import { BUDGET_ANNOTATIONS, budgetOf } from '../../../src/apimachinery/spaceBudget.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
-import { OWNER_ANNOTATION, ownerName, viewOf, workFor } from '../../../src/apiserver/spaces/workspace.ts'
+import { glanceAt, OWNER_ANNOTATION, ownerName, viewOf, workFor } from '../../../src/apiserver/spaces/workspace.ts'
 import { versionOf } from '../../../src/storage/texts.ts'
 
 function stored(object: object) {
@@ -28,4 +29,28 @@ t.test('what remains to be done', async t => {
   t.equal(work({ spec, status: 7 }), 'provision')
   const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' }
   t.equal(work({ spec, metadata, status: { phase: 'Ready' } }), 'empty')
+})
+
+t.test('a glance tells what a look at all of it does', async t => {
+  const spec = { type: { name: 'mailbox' }, cluster: 'abc' }
+  const budget = { [BUDGET_ANNOTATIONS.objects]: '7' }
+  for (const object of [
+    {},
+    { spec },
+    { spec, status: { phase: 'Ready' } },
+    { spec, metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    { spec, metadata: { annotations: { a: '"deletionTimestamp"', b: '"},"spec":{"cluster":"b"}' } } },
+    { spec, metadata: { annotations: budget } },
+    { spec: 7, metadata: { annotations: { ...budget, [OWNER_ANNOTATION]: '{"username":"alice"}' } } },
+    { spec: { cluster: 7, type: 'x' }, a: { spec } },
+    { spec: { cluster: 'é"},{' } },
+  ]) {
+    const [glance, view] = [glanceAt(stored(object)), viewOf(stored(object))]
+    const { id, parent, name, type, deleting } = view
+    const { annotations, ...seen } = glance
+    t.strictSame(seen, { id, parent, name, type, deleting })
+    t.strictSame(budgetOf(type, annotations), budgetOf(type, view.object.metadata.annotations))
+  }
+  const { key } = stored({})
+  t.throws(() => glanceAt(versionOf(key, 1, { head: '{"v":', tail: '' })), SyntaxError)
 })
