@@ -1,6 +1,6 @@
 /** The workload space that a command asks, and the flags by which it is named. */
 import type { Command } from 'commander'
-import { isStatusError } from '../../../apimachinery/errors.ts'
+import { isStatusError, type StatusError } from '../../../apimachinery/errors.ts'
 import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { isSpaceGone } from '../../../client/spaceGone.ts'
@@ -45,13 +45,14 @@ export async function withSpace<R>(
   })
 }
 
-/** @throws CommandError where the space places nothing: it serves no EdgePlacements */
-export async function checkPlaces({ space, path }: Asked): Promise<void> {
+/** Answers why its placements may not be read, if so. @throws CommandError where the space places nothing: it serves no EdgePlacements */
+export async function checkPlaces({ space, path }: Asked): Promise<StatusError | undefined> {
   try {
     await space.list(EDGE_PLACEMENTS, { limit: 1 })
+    return undefined
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) {
-      if (isStatusError(error, 'Forbidden')) return
+      if (isStatusError(error, 'Forbidden')) return error
       throw error
     }
     if (isSpaceGone(error, path)) throw error

@@ -1,10 +1,14 @@
 /** `--watch`: answers again whenever something changes that the answer may rest on, and prints what is another answer. */
 
-import { isStatusError } from '../../../apimachinery/errors.ts'
+import { isStatusError, StatusError } from '../../../apimachinery/errors.ts'
+import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { SpaceClient } from '../../../client/client.ts'
+import { type Clock, pause, systemClock } from '../../../client/clock.ts'
 import { listWatch } from '../../../client/listWatch.ts'
+import { silentLogger } from '../../../client/logger.ts'
+import { CommandError } from '../../ws/commandError.ts'
 
 export interface Watched {
   readonly resource: GroupVersionResource
@@ -19,33 +23,69 @@ export interface FollowOptions<A> {
   readonly watched: readonly Watched[]
   readonly answer: () => Promise<A>
   readonly print: (answer: A) => Promise<void> | void
+  /** Tells that there is no answer for now, and then that there is one again. */
+  readonly tell: (text: string) => void
   /** Ends it; default: the process does. */
   readonly signal?: AbortSignal
+  readonly clock?: Clock
 }
 
-/** Until the signal aborts. Many changes while an answer is made are one. @throws what `answer` throws at first */
-export async function followAnswers<A>({ space, watched, answer, print, signal }: FollowOptions<A>): Promise<void> {
+/** Between two attempts to have an answer. */
+const RETRY_MS = 1000
+/** What a server says that will answer again. */
+const PASSING = ['InternalError', 'ServiceUnavailable', 'Timeout', 'TooManyRequests'] as const
+
+/**
+ * Until the signal aborts. Many changes while an answer is made are one. A server that is out of reach later is told and waited for:
+ * what was printed is old then. @throws what `answer` throws at first, and what will not pass
+ */
+export async function followAnswers<A>(options: FollowOptions<A>): Promise<void> {
+  const { space, watched, answer, print, tell, signal, clock = systemClock } = options
   const stop = new AbortController()
   const until = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
   let wake = Promise.withResolvers<void>()
   until.addEventListener('abort', () => wake.resolve(), { once: true })
   const following: Promise<void>[] = []
+  /** `undefined`: it was ended. */
+  const answerLater = async (): Promise<A | undefined> => {
+    for (let isLost = false; ; isLost = true) {
+      try {
+        const told = await answer()
+        if (isLost) tell('The server answers again.')
+        return told
+      } catch (error) {
+        if (until.aborted) return undefined
+        if (!isPassing(error)) throw error
+        if (!isLost) tell(`Warning: what is printed may be old: ${messageOf(error)}; the server is asked again`)
+        await pause(clock, RETRY_MS, until)
+      }
+    }
+  }
   try {
-    let last: A | undefined
     for (const one of watched) {
       if (await isWatchable(space, one)) following.push(follow(space, one, () => wake.resolve(), until))
     }
+    let last = await answer()
+    await print(last)
     while (!until.aborted) {
+      await wake.promise
+      if (until.aborted) return
       wake = Promise.withResolvers<void>()
-      const told = await answer()
-      if (!equalJson(last, told)) await print(told)
+      const told = await answerLater()
+      if (told === undefined || equalJson(last, told)) continue
+      await print(told)
       last = told
-      if (!until.aborted) await wake.promise
     }
   } finally {
     stop.abort()
     await Promise.all(following)
   }
+}
+
+/** No connection, or a server that cannot answer for now. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof CommandError) return false
+  return !(error instanceof StatusError) || isStatusError(error, ...PASSING)
 }
 
 /** What may not be read or is not served never comes; the answer says so. */
@@ -65,5 +105,8 @@ async function follow(
   changed: () => void,
   signal: AbortSignal,
 ) {
-  for await (const batch of listWatch({ client: of, resource, ...selection }, signal)) if (batch.length > 0) changed()
+  // a watch that fails is no change, but what was answered may be old
+  const logger = { ...silentLogger, warn: changed }
+  for await (const batch of listWatch({ client: of, resource, ...selection, logger }, signal))
+    if (batch.length > 0) changed()
 }

@@ -39,9 +39,12 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
     if (filename.length === 0)
       throw new CommandError('say what is to be previewed with -f FILE; "-" is standard input', TROUBLE)
     return await withSpace(options, terminal, async asked => {
-      await checkPlaces(asked)
+      const closed = await checkPlaces(asked)
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
-      const would = await applied([...files, ...whereTo(asked, options)], terminal)
+      const would = await applied([...files, ...whereTo(asked, options)], terminal).catch((error: unknown) => {
+        // kubectl says nothing of rights where it finds no schemas
+        throw closed ?? error
+      })
       const answer = await askPreview(asked, would)
       await printPreview(answer, options.output ?? 'text', terminal)
       return previewExit(answer)

@@ -46,7 +46,7 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
     if (options.watch !== true) return await print(await answer())
     const watched: Watched[] = [{ resource: EDGE_PLACEMENTS }, { resource: GRANTED_LOCATIONS }]
     for (const path of paths) watched.push({ resource: SYNC_TARGETS, of: session.client.in(path) })
-    await followAnswers({ space, watched, answer, print })
+    await followAnswers({ space, watched, answer, print, tell: terminal.err })
   })
 }
 

@@ -21,7 +21,7 @@ export async function whyCommand(args: readonly string[], options: WhyOptions, t
     const answer = async () => why(await question.facts())
     const print = (told: WhyAnswer) => printWhy(told, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
-    await followAnswers({ space: asked.space, watched: question.watched, answer, print })
+    await followAnswers({ space: asked.space, watched: question.watched, answer, print, tell: terminal.err })
   })
 }
 

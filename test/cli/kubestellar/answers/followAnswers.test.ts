@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { StatusError } from '../../../../src/apimachinery/errors.ts'
 import { followAnswers } from '../../../../src/cli/kubestellar/answers/followAnswers.ts'
 import type { SpaceClient, WatchEvent } from '../../../../src/client/client.ts'
+import { FakeClock } from '../../../client/support/fakeClock.ts'
 
 const RESOURCE = { group: '', version: 'v1', resource: 'configmaps' }
 const CLOSED = { ...RESOURCE, resource: 'secrets' }
@@ -47,6 +49,7 @@ t.test('it is answered anew when something changes, and printed when the answer 
       printed.push(told)
       if (told[0] === 'b') stop.abort()
     },
+    tell: text => t.fail(text),
     signal: stop.signal,
   })
   t.same(printed, [['a'], ['b']])
@@ -57,7 +60,41 @@ t.test('what cannot be answered ends it', async t => {
   const { space } = fakeSpace()
   const answer = () => Promise.reject(new Error('there is no such object'))
   await t.rejects(
-    followAnswers({ space, watched: [{ resource: RESOURCE }], answer, print: () => {} }),
+    followAnswers({ space, watched: [{ resource: RESOURCE }], answer, print: () => {}, tell: () => {} }),
     /no such object/,
   )
+})
+
+t.test('a server that is out of reach is told and waited for; what it refuses then ends it', async t => {
+  const { space, change } = fakeSpace()
+  const refused = new Error('connect ECONNREFUSED')
+  const turns: (string | Error)[] = ['a', refused, new StatusError('ServiceUnavailable', 'it is starting'), 'a', 'b']
+  const said: string[] = []
+  const clock = new FakeClock()
+  const answer = async () => {
+    const turn = turns.shift() ?? new StatusError('Forbidden', 'you may not')
+    if (turn instanceof Error) throw turn
+    change()
+    return turn
+  }
+  const following = followAnswers({
+    space,
+    watched: [{ resource: RESOURCE }],
+    answer,
+    print: told => void said.push(told),
+    tell: text => void said.push(text),
+    clock,
+  })
+  const ended = t.rejects(following, { message: 'you may not' })
+  while (turns.length > 0) {
+    await setImmediate()
+    await clock.advance(1000)
+  }
+  await ended
+  t.same(said, [
+    'a',
+    'Warning: what is printed may be old: connect ECONNREFUSED; the server is asked again',
+    'The server answers again.',
+    'b',
+  ])
 })
