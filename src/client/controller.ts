@@ -4,11 +4,12 @@
  */
 import type { WorkTurns } from '../program/workTurns.ts'
 import type { Random } from './backoff.ts'
+import type { Together } from './bundles.ts'
 import type { Clock } from './clock.ts'
 import type { Lane } from './fairQueue.ts'
 import type { Logger } from './logger.ts'
 import type { KeyGuard } from './setAside/keyGuard.ts'
-import { type Reconcile, type Together, WorkQueue } from './workqueue.ts'
+import { type Reconcile, WorkQueue } from './workqueue.ts'
 
 /** Something that keeps itself up to date for as long as it runs (an informer, a stream source). */
 export interface Source {

@@ -7,22 +7,16 @@
  * beginning work, and taking in what {@link WorkQueue.addAll} was given, are done in slices.
  * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
  */
-import { isStatusError, SERVER_SHORT, type StatusError } from '../apimachinery/errors.ts'
 import { type Work, WorkTurns } from '../program/workTurns.ts'
 import { Arrivals } from './arrivals.ts'
-import { backoffMs, type Random } from './backoff.ts'
+import type { Random } from './backoff.ts'
+import { Bundles, type Together } from './bundles.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
+import { ReconcileFailures, TerminalError } from './reconcileFailures.ts'
 import type { Hold, KeyGuard } from './setAside/keyGuard.ts'
-
-/** Thrown by a reconcile that cannot succeed until its input changes: logged once, not retried. */
-export class TerminalError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'TerminalError'
-  }
-}
+import { SlowWork } from './slowWork.ts'
 
 export interface ReconcileResult {
   /** Look at the key again after this time, although nothing failed. */
@@ -34,26 +28,6 @@ export interface ReconcileResult {
 /** Converges one key. Level-based, safe to repeat. Throw to be called again later; {@link TerminalError} to give up. */
 // biome-ignore lint/suspicious/noConfusingVoidType: most reconcilers have nothing to say
 export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileResult | void>
-
-/** What can be done of many keys at a time, for less than one by one. */
-export interface Together<K, P> {
-  /** As many at a time. */
-  readonly most: number
-  /**
-   * So many times that are under way at most. Whoever has some among them waits for those with more: then as many as can be go
-   * together next.
-   */
-  readonly atOnce: number
-  /** Whether a key may be of this sort: those that are wait where there is no room. */
-  concerns(key: K): boolean
-  /** What is to be done about such a key, if it is of this sort; changes nothing. `undefined`: it is worked on alone. */
-  prepare(key: K): P | undefined
-  /**
-   * Does it, in the turn in which it was prepared; for each, at its index, whether it is done: what is not, is worked on alone.
-   * Nobody whose work it is can delay it.
-   */
-  work(prepared: readonly P[]): Promise<readonly boolean[]>
-}
 
 export interface WorkQueueOptions<K> {
   /** What makes two keys the same. Default: the string itself, or the JSON of an object (mind the order of its fields). */
@@ -92,26 +66,11 @@ export interface RunOptions<K, P> {
   signal: AbortSignal
 }
 
-/** From then on a reconcile counts as slow. */
-const SLOW_MS = 200
-/** Slow reconciles of one party, beyond which no further one is begun. */
-const SLOW_LIMIT = 4
-
 interface Worker<K> {
   readonly reconcile: Reconcile<K>
   readonly concurrency: number
   readonly signal: AbortSignal
-  readonly bundles: Bundles<K> | undefined
-}
-
-/** Keys of which much can be done together, as they are begun. */
-interface Bundles<K> {
-  /** Whether some may be begun now. */
-  readonly hasRoom: boolean
-  /** Whether the key is now one of them, or held until it can be, as others of the same owner are. */
-  take(entry: Entry<K>, owner: string): boolean
-  /** No more come in this turn. */
-  begin(): void
+  readonly bundles: Bundles<K, Entry<K>, unknown> | undefined
 }
 
 interface Entry<K> {
@@ -128,8 +87,6 @@ interface Entry<K> {
   later: { atMs: number; cancel: () => void } | undefined
 }
 
-/** A queue tells no more often that a server is short of room. */
-const SHORTAGE_EVERY_MS = 60_000
 const NOBODYS: Lane = { owner: '' }
 
 function sameLane(a: Lane, b: Lane): boolean {
@@ -143,11 +100,9 @@ function isQueued(entry: { readonly queued: boolean }): boolean {
 export class WorkQueue<K = string> {
   readonly #id: (key: K) => string
   readonly #party: ((key: K) => string) | undefined
-  readonly #backoff: { baseMs: number; maxMs: number }
   readonly #clock: Clock
-  readonly #random: Random
   readonly #logger: Logger
-  #shortageToldMs = Number.NEGATIVE_INFINITY
+  readonly #failures: ReconcileFailures<K>
   readonly #lane: (key: K) => Lane
   readonly #guard: KeyGuard | undefined
   readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
@@ -158,14 +113,8 @@ export class WorkQueue<K = string> {
   readonly #waiting: FairQueue<Entry<K>>
   #queued = 0
   #running = 0
-  /** Of those that run, what is done together. */
-  #bundled = 0
-  /** By owner, the next one that is to be done with others of theirs, while there is no room for that; it counts as running. */
-  readonly #standing = new Map<string, Entry<K>>()
-  readonly #stands = (owner: string): boolean => this.#standing.has(owner)
-  /** Slow reconciles by party, and the keys that wait for them to end. */
-  readonly #slow = new Map<string, { running: number; waiting: FairQueue<Entry<K>> }>()
-  #slowRunning = 0
+  readonly #slow: SlowWork<Entry<K>>
+  readonly #stands = (owner: string): boolean => this.#worker?.bundles?.stands(owner) === true
   #worker: Worker<K> | undefined
   #pumping = false
   /** Beginning work goes on in a later turn of the loop. */
@@ -182,10 +131,20 @@ export class WorkQueue<K = string> {
     this.#waiting = new FairQueue<Entry<K>>(options.run === undefined ? {} : { run: options.run })
     this.#guard = options.guard
     this.#held = options.held
-    this.#backoff = { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 }
     this.#clock = options.clock ?? systemClock
-    this.#random = options.random ?? Math.random
     this.#logger = options.logger ?? silentLogger
+    this.#failures = new ReconcileFailures<K>({
+      backoff: { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 },
+      clock: this.#clock,
+      random: options.random ?? Math.random,
+      logger: this.#logger,
+    })
+    this.#slow = new SlowWork<Entry<K>>({
+      clock: this.#clock,
+      isWanted: isQueued,
+      becameSlow: () => this.#schedulePump(),
+      back: (entry, lane) => this.#waiting.add(entry, lane),
+    })
     const turns = options.turns ?? new WorkTurns()
     this.#beginning = turns.begin({ owner: 'beginning' })
     this.#arrivals = new Arrivals({
@@ -241,7 +200,12 @@ export class WorkQueue<K = string> {
   async run<P>(reconcile: Reconcile<K>, options: RunOptions<K, P>): Promise<void> {
     if (this.#worker || this.#stopped) throw new Error('a work queue runs once')
     const { signal, concurrency = 4, together } = options
-    const bundles = together && this.#bundles(together, reconcile, signal)
+    const bundles =
+      together &&
+      new Bundles<K, Entry<K>, P>(
+        together,
+        (entries, work, over) => void this.#workTogether(entries, work, { reconcile, signal, over }),
+      )
     this.#worker = { reconcile, concurrency, signal, bundles }
     this.#pump()
     if (!signal.aborted) {
@@ -316,8 +280,8 @@ export class WorkQueue<K = string> {
 
   #begin(worker: Worker<K>): void {
     const { bundles, concurrency } = worker
-    while (this.#running - this.#bundled - this.#slowRunning < concurrency) {
-      if ((this.#queued > 0 || this.#standing.size > 0) && this.#beginning.due) {
+    while (this.#running - (bundles?.running ?? 0) - this.#slow.running < concurrency) {
+      if ((this.#queued > 0 || (bundles?.standing ?? 0) > 0) && this.#beginning.due) {
         void this.#rest()
         return
       }
@@ -328,81 +292,19 @@ export class WorkQueue<K = string> {
     }
   }
 
-  #next(bundles: Bundles<K> | undefined): { readonly item: Entry<K>; readonly lane: Lane } | undefined {
-    if (bundles?.hasRoom) {
-      for (const [owner, item] of this.#standing) {
-        this.#standing.delete(owner)
-        return { item, lane: { owner } }
-      }
-    }
+  #next(bundles: Worker<K>['bundles']): { readonly item: Entry<K>; readonly lane: Lane } | undefined {
+    const held = bundles?.next()
+    if (held) return held
     for (;;) {
       const taken = this.#waiting.take(isQueued, this.#stands)
       if (!taken) return undefined
       const { item: entry, lane } = taken
-      const slow = this.#party && this.#slow.get(this.#party(entry.key))
-      if (slow !== undefined && slow.running >= SLOW_LIMIT) {
-        slow.waiting.add(entry, lane)
-        continue
-      }
+      if (this.#party && this.#slow.holds(this.#party(entry.key), entry, lane)) continue
       entry.queued = false
       this.#queued--
       entry.running = true
       this.#running++
       return taken
-    }
-  }
-
-  #bundles<P>(together: Together<K, P>, reconcile: Reconcile<K>, signal: AbortSignal): Bundles<K> {
-    const { most, atOnce } = together
-    let entries: Entry<K>[] = []
-    let prepared: P[] = []
-    let underway = 0
-    /** Whose are among those, how often. */
-    const owners = new Map<string, number>()
-    let ownersOfNext = new Set<string>()
-    const count = (names: Iterable<string>, more: 1 | -1): void => {
-      for (const owner of names) {
-        const now = (owners.get(owner) ?? 0) + more
-        if (now > 0) owners.set(owner, now)
-        else owners.delete(owner)
-      }
-    }
-    const begin = (): void => {
-      if (entries.length === 0) return
-      const [begun, all, of] = [entries, prepared, ownersOfNext]
-      entries = []
-      prepared = []
-      ownersOfNext = new Set()
-      underway++
-      count(of, 1)
-      const over = (): void => {
-        underway--
-        count(of, -1)
-      }
-      void this.#workTogether(begun, () => together.work(all), { reconcile, signal, over })
-    }
-    return {
-      get hasRoom() {
-        return underway < atOnce
-      },
-      take: (entry, owner) => {
-        if (!together.concerns(entry.key)) return false
-        if (underway >= atOnce) {
-          // who has little to do does not wait for those who have much
-          if (!owners.has(owner)) return false
-          this.#standing.set(owner, entry)
-          return true
-        }
-        const one = together.prepare(entry.key)
-        if (one === undefined) return false
-        this.#bundled++
-        ownersOfNext.add(owner)
-        entries.push(entry)
-        prepared.push(one)
-        if (entries.length >= most) begin()
-        return true
-      },
-      begin,
     }
   }
 
@@ -423,7 +325,6 @@ export class WorkQueue<K = string> {
       this.#logger.debug({ err: error }, 'what was begun together is done one by one')
     }
     over()
-    this.#bundled -= entries.length
     for (const ticket of tickets) guard?.end(ticket, false)
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!
@@ -447,15 +348,7 @@ export class WorkQueue<K = string> {
 
   /** Never rejects: what the reconcile throws ends in the log and the retry timer. */
   async #work(entry: Entry<K>, reconcile: Reconcile<K>, signal: AbortSignal): Promise<void> {
-    const party = this.#party?.(entry.key)
-    let isSlow = false
-    const cancelSlow =
-      party !== undefined &&
-      this.#clock.after(SLOW_MS, () => {
-        isSlow = true
-        this.#slowed(party, 1)
-        this.#schedulePump()
-      })
+    const ended = this.#party && this.#slow.begin(this.#party(entry.key))
     const ticket = this.#guard?.begin(entry.id)
     let postponed = false
     try {
@@ -467,8 +360,7 @@ export class WorkQueue<K = string> {
       this.#failed(entry, error, signal)
     }
     if (ticket !== undefined) this.#guard?.end(ticket, postponed)
-    if (cancelSlow) cancelSlow()
-    if (party !== undefined && isSlow) this.#slowed(party, -1)
+    ended?.()
     this.#settle(entry)
     this.#ended()
   }
@@ -497,41 +389,17 @@ export class WorkQueue<K = string> {
     for (const wake of this.#idleWaiters.splice(0)) wake()
   }
 
-  /** A reconcile of `party` has become slow, or such a one has ended. */
-  #slowed(party: string, change: 1 | -1): void {
-    const slow = this.#slow.get(party) ?? { running: 0, waiting: new FairQueue<Entry<K>>() }
-    this.#slow.set(party, slow)
-    slow.running += change
-    this.#slowRunning += change
-    if (slow.running === 0) this.#slow.delete(party)
-    if (slow.running >= SLOW_LIMIT) return
-    // with the last slow one go all who waited for it: nobody else would wake them
-    for (let next = slow.waiting.take(isQueued); next; next = slow.waiting.take(isQueued)) {
-      this.#waiting.add(next.item, next.lane)
-      if (slow.running > 0) return
-    }
-  }
-
   #failed(entry: Entry<K>, error: unknown, signal: AbortSignal): void {
     if (signal.aborted || this.#stopped) {
-      this.#logger.debug({ key: entry.key, err: error }, 'reconcile interrupted by the stop')
+      this.#failures.interrupted(entry.key, error)
       return
     }
     if (error instanceof TerminalError) {
       entry.failures = 0
-      this.#logger.error({ key: entry.key, err: error }, 'reconcile gave up until the object changes')
+      this.#failures.terminal(entry.key, error)
       return
     }
-    const failures = ++entry.failures
-    const retryInMs = backoffMs(failures, this.#backoff, this.#random)
-    // conflicts are the normal fate of optimistic writes; they are news only when they persist
-    const level = isStatusError(error, 'Conflict') && failures < 5 ? 'debug' : 'warn'
-    const told = { key: entry.key, failures, retryInMs: Math.round(retryInMs) }
-    // what has no room is no fault of the reconcile: its stack says nothing
-    if (isStatusError(error, 'InsufficientStorage')) error.stack = `${error.name}: ${error.message}`
-    const isShared = isServerShort(error)
-    if (isShared) this.#tellShortage(error)
-    this.#logger[isShared ? 'debug' : level]({ ...told, err: error }, 'reconcile failed')
+    const retryInMs = this.#failures.failed(entry.key, ++entry.failures, error)
     if (entry.dirty) return
     entry.cancelRetry = this.#clock.after(retryInMs, () => {
       entry.cancelRetry = undefined
@@ -539,18 +407,10 @@ export class WorkQueue<K = string> {
     })
   }
 
-  /** All keys fail alike then, and a line of each would lengthen a log on a disk that may be what is short. */
-  #tellShortage({ message }: StatusError): void {
-    const nowMs = this.#clock.now()
-    if (nowMs - this.#shortageToldMs < SHORTAGE_EVERY_MS) return
-    this.#shortageToldMs = nowMs
-    this.#logger.warn({ why: message }, 'what grows is refused, and tried again until there is room')
-  }
-
   #stop(): void {
     this.#stopped = true
-    this.#running -= this.#standing.size
-    this.#standing.clear()
+    this.#running -= this.#worker?.bundles?.standing ?? 0
+    this.#worker?.bundles?.clear()
     for (const entry of this.#entries.values()) {
       entry.cancelRetry?.()
       entry.later?.cancel()
@@ -560,15 +420,6 @@ export class WorkQueue<K = string> {
     this.#arrivals.stop()
     this.#queued = 0
     this.#slow.clear()
-    this.#slowRunning = 0
     for (const wake of this.#idleWaiters.splice(0)) wake()
   }
-}
-
-/** Whether the server has no room for anybody, and not a space that has used up its budget. */
-function isServerShort(error: unknown): error is StatusError {
-  return (
-    isStatusError(error, 'InsufficientStorage') &&
-    error.details?.causes?.some(({ reason }) => reason === SERVER_SHORT) === true
-  )
 }

@@ -2,7 +2,7 @@
 import { backoffMs, type Random } from '../client/backoff.ts'
 import { type Clock, pause, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
-import { TerminalError } from '../client/workqueue.ts'
+import { TerminalError } from '../client/reconcileFailures.ts'
 
 export interface RetryingOptions {
   /** For the log: `<what> failed, trying again`. */

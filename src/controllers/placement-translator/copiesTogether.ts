@@ -2,7 +2,7 @@
  * Copies that are written, or taken away, many at a time: of content that goes everywhere as it is, and what nobody wants any more. They have one wait for the disk, and what follows from each is told once for all of them. What
  * anything speaks against goes alone ({@link CopyReconciler.reconcile}), where what speaks against it is told.
  */
-import type { Together } from '../../client/workqueue.ts'
+import type { Together } from '../../client/bundles.ts'
 import type { CopyRemovals } from './copyRemovals.ts'
 import type { GoingCopy, SharedCopy } from './copyWriter.ts'
 import type { Mailbox } from './mailbox.ts'

@@ -1,0 +1,72 @@
+/** What becomes of a reconcile that throws: what the log says of it, and when it is tried again. */
+import { isStatusError, SERVER_SHORT, type StatusError } from '../apimachinery/errors.ts'
+import { backoffMs, type Random } from './backoff.ts'
+import type { Clock } from './clock.ts'
+import type { Logger } from './logger.ts'
+
+/** Thrown by a reconcile that cannot succeed until its input changes: logged once, not retried. */
+export class TerminalError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TerminalError'
+  }
+}
+
+/** A queue tells no more often that a server is short of room. */
+const SHORTAGE_EVERY_MS = 60_000
+
+export interface ReconcileFailuresDeps {
+  /** Retry delay bounds. */
+  backoff: { baseMs: number; maxMs: number }
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+export class ReconcileFailures<K> {
+  readonly #deps: ReconcileFailuresDeps
+  #shortageToldMs = Number.NEGATIVE_INFINITY
+
+  constructor(deps: ReconcileFailuresDeps) {
+    this.#deps = deps
+  }
+
+  interrupted(key: K, error: unknown): void {
+    this.#deps.logger.debug({ key, err: error }, 'reconcile interrupted by the stop')
+  }
+
+  terminal(key: K, error: TerminalError): void {
+    this.#deps.logger.error({ key, err: error }, 'reconcile gave up until the object changes')
+  }
+
+  /** @param failures in a row, this one included; the answer is when to try again, from now */
+  failed(key: K, failures: number, error: unknown): number {
+    const { backoff, random, logger } = this.#deps
+    const retryInMs = backoffMs(failures, backoff, random)
+    // conflicts are the normal fate of optimistic writes; they are news only when they persist
+    const level = isStatusError(error, 'Conflict') && failures < 5 ? 'debug' : 'warn'
+    const told = { key, failures, retryInMs: Math.round(retryInMs) }
+    // what has no room is no fault of the reconcile: its stack says nothing
+    if (isStatusError(error, 'InsufficientStorage')) error.stack = `${error.name}: ${error.message}`
+    const isShared = isServerShort(error)
+    if (isShared) this.#tellShortage(error)
+    logger[isShared ? 'debug' : level]({ ...told, err: error }, 'reconcile failed')
+    return retryInMs
+  }
+
+  /** All keys fail alike then, and a line of each would lengthen a log on a disk that may be what is short. */
+  #tellShortage({ message }: StatusError): void {
+    const nowMs = this.#deps.clock.now()
+    if (nowMs - this.#shortageToldMs < SHORTAGE_EVERY_MS) return
+    this.#shortageToldMs = nowMs
+    this.#deps.logger.warn({ why: message }, 'what grows is refused, and tried again until there is room')
+  }
+}
+
+/** Whether the server has no room for anybody, and not a space that has used up its budget. */
+function isServerShort(error: unknown): error is StatusError {
+  return (
+    isStatusError(error, 'InsufficientStorage') &&
+    error.details?.causes?.some(({ reason }) => reason === SERVER_SHORT) === true
+  )
+}
