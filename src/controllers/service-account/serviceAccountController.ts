@@ -51,19 +51,19 @@ interface Bodies {
   readonly ca: KubeObject
 }
 
-interface Known {
-  active: boolean
-  account: boolean
-  ca: boolean
-}
+/** What is known of a namespace: bits of a number, for there may be hundreds of thousands. */
+const ACTIVE = 1
+const HAS_ACCOUNT = 2
+const HAS_CA = 4
+const COMPLETE = ACTIVE | HAS_ACCOUNT | HAS_CA
 
-/** What each namespace lacks, from the stream: three booleans per namespace instead of three requests. */
+/** What each namespace lacks, from the stream: three bits per namespace instead of three requests. */
 export class NamespaceIndex implements StreamHandler {
   #caPem: string
   /** As it stands in the text of the ConfigMap, and nowhere else in that of any. */
   #caText: string
   readonly #missing: (key: NamespaceKey) => void
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, number>()
   #synced = false
 
   constructor(caPem: string, missing: (key: NamespaceKey) => void) {
@@ -77,7 +77,7 @@ export class NamespaceIndex implements StreamHandler {
     if (caPem === this.#caPem) return
     this.#caPem = caPem
     this.#caText = textOf(caPem)
-    for (const known of this.#known.values()) known.ca = false
+    for (const [id, known] of this.#known) this.#known.set(id, known & ~HAS_CA)
     if (this.#synced) this.#tellMissing()
   }
 
@@ -89,8 +89,7 @@ export class NamespaceIndex implements StreamHandler {
 
   /** The same of all that it has to have, as of a new one. */
   lacksAll({ space, namespace }: NamespaceKey): boolean {
-    const known = this.#known.get(`${space}/${namespace}`)
-    return known?.active === true && !known.account && !known.ca
+    return this.#known.get(`${space}/${namespace}`) === ACTIVE
   }
 
   /** Namespaces that are known. */
@@ -108,16 +107,14 @@ export class NamespaceIndex implements StreamHandler {
     const gone = event.type === 'DELETED'
     if (resource.resource === NAMESPACES.resource) {
       if (gone) return void this.#known.delete(`${space}/${name}`)
-      this.#note(
-        { space, namespace: name },
-        known => (known.active = !event.mentions('"deletionTimestamp"') || isActive(event.object)),
-      )
+      const active = !event.mentions('"deletionTimestamp"') || isActive(event.object)
+      this.#note({ space, namespace: name }, ACTIVE, active)
     } else if (resource.resource === ACCOUNTS.resource && name === ACCOUNT) {
-      this.#note({ space, namespace: event.namespace }, known => (known.account = !gone))
+      this.#note({ space, namespace: event.namespace }, HAS_ACCOUNT, !gone)
     } else if (resource.resource === CONFIG_MAPS.resource && name === CA_CONFIG_MAP) {
       // those that it made itself need not be parsed, one for each namespace
       const good = !gone && (event.mentions(this.#caText) || caOf(event.object) === this.#caPem)
-      this.#note({ space, namespace: event.namespace }, known => (known.ca = good))
+      this.#note({ space, namespace: event.namespace }, HAS_CA, good)
     }
   }
 
@@ -134,17 +131,14 @@ export class NamespaceIndex implements StreamHandler {
     }
   }
 
-  #note(key: NamespaceKey, change: (known: Known) => void): void {
+  #note(key: NamespaceKey, bit: number, isSo: boolean): void {
     const id = `${key.space}/${key.namespace}`
-    let known = this.#known.get(id)
-    if (!known) {
-      known = { active: false, account: false, ca: false }
-      this.#known.set(id, known)
-    }
-    change(known)
-    if (this.#synced && lacks(known)) this.#missing(key)
+    const before = this.#known.get(id) ?? 0
+    const known = isSo ? before | bit : before & ~bit
     // objects of a namespace that is gone are told after it when it was removed by force
-    if (!known.active && !known.account && !known.ca) this.#known.delete(id)
+    if (known === 0) this.#known.delete(id)
+    else if (known !== before) this.#known.set(id, known)
+    if (this.#synced && lacks(known)) this.#missing(key)
   }
 }
 
@@ -263,8 +257,8 @@ async function create(client: SpaceClient, resource: GroupVersionResource, objec
   }
 }
 
-function lacks(known: Known): boolean {
-  return known.active && !(known.account && known.ca)
+function lacks(known: number): boolean {
+  return (known & ACTIVE) !== 0 && known !== COMPLETE
 }
 
 function isActive(namespace: KubeObject): boolean {
