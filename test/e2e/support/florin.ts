@@ -31,6 +31,14 @@ export const marks = (object: KubeObject | undefined): string[] =>
     /kubestellar\.io/.test(key),
   )
 
+/** Starts a cluster in a folder; resolves to the path of its administrator's kubeconfig when it answers. */
+export type StartCluster = (t: Test, dir: string) => Promise<string>
+
+export const simulatedCluster: StartCluster = async (t, dir) => {
+  await Program.orrery(t, ['simulate-wec', '--name', 'w', '--data-dir', dir, '--secure-port', '0']).said('ready')
+  return join(dir, 'admin.kubeconfig')
+}
+
 export class Florin {
   readonly inventory: SpaceClient
   readonly wds: SpaceClient
@@ -58,17 +66,28 @@ export class Florin {
     return await Florin.beginWith(t, [], ...flags)
   }
 
+  /** The same with a cluster of another sort. */
+  static async beginOn(t: Test, startCluster: StartCluster): Promise<Florin & { syncer: Program; mailbox: string }> {
+    return await Florin.#begin(t, { startCluster, serverFlags: [], flags: [] })
+  }
+
   /** The same with flags of the server. */
   static async beginWith(
     t: Test,
     serverFlags: readonly string[],
     ...flags: string[]
   ): Promise<Florin & { syncer: Program; mailbox: string }> {
+    return await Florin.#begin(t, { startCluster: simulatedCluster, serverFlags, flags })
+  }
+
+  static async #begin(
+    t: Test,
+    given: { startCluster: StartCluster; serverFlags: readonly string[]; flags: readonly string[] },
+  ): Promise<Florin & { syncer: Program; mailbox: string }> {
+    const { startCluster, serverFlags, flags } = given
     const dir = temporaryDir(t)
     const center = new CenterProcess(t, join(dir, 'center'), await freePort(), serverFlags)
-    const wec = ['simulate-wec', '--name', 'w', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
-    await Promise.all([center.start(), Program.orrery(t, wec).said('ready')])
-    const toCluster = join(dir, 'wec', 'admin.kubeconfig')
+    const [toCluster] = await Promise.all([startCluster(t, join(dir, 'wec')), center.start()])
     const one = new Florin(t, dir, center, toCluster, await clientOf(t, toCluster))
     const mailbox = await register(center)
     const syncer = await one.serve(mailbox, ...flags)
