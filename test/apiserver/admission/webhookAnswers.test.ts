@@ -158,6 +158,33 @@ t.test('an answer that drips is left when its time is over, and the connection w
   t.equal(ended.length, 2)
 })
 
+t.test('one that says again and again that it will answer is left; a few times are heard out', async t => {
+  const life = { nowMs: Date.now(), days: 1 }
+  const ca = await issueCa({ ...life, commonName: 'webhooks' })
+  const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames: [], ips: ['127.0.0.1'] })
+  const ended: Promise<unknown>[] = []
+  const hinting = createServer({ cert: certPem, key: keyPem }, (request, response) => {
+    request.resume()
+    const hint = (): boolean => !response.destroyed && request.socket.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(3))
+    hint()
+    if (request.url?.startsWith('/some')) return void response.writeHead(503).end('busy')
+    ended.push(once(response, 'close'))
+    const again = (): void => {
+      if (hint()) setImmediate(again)
+    }
+    request.socket.on('drain', again)
+    again()
+  })
+  const port = await listening(t, hinting)
+  const at = (path: string) => ({
+    url: `https://127.0.0.1:${port}${path}`,
+    caBundle: Buffer.from(ca.certPem).toString('base64'),
+  })
+  t.match(await asked(space, at('/endless')), 'too many 1xx informational responses')
+  await Promise.all(ended)
+  t.match(await asked(space, at('/some')), 'busy')
+})
+
 t.test('nothing of this is a fault of the server', async t => {
   t.strictSame(faults, [])
 })
