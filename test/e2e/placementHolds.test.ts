@@ -99,6 +99,27 @@ function holds(t: Test, startCluster: StartCluster): void {
     await until(cluster, MAPS, at('m4'), gone)
   })
 
+  t.test(
+    'the brake is not passed by the end of the pause of a Location; a paused object is held as others',
+    async t => {
+      const florin = await Florin.beginOn(t, startCluster)
+      const { wds, cluster, inventory } = florin
+      await fill(florin)
+      const pause = (on: boolean) => ({ metadata: { annotations: { [PAUSED]: on ? 'true' : null } } })
+      await wds.patch(MAPS, at('m0'), 'merge', pause(true))
+      await inventory.patch(LOCATIONS, FLORIN, 'merge', pause(true))
+      await until(wds, PLACEMENTS, EP, has('Paused', 'True', 'PartlyPaused'))
+      const { downsync } = (await wds.get(PLACEMENTS, EP)).spec as { downsync: object[] }
+      await spec(wds, { downsync: downsync.map(wish => ({ ...wish, namespaces: ['shopp'] })) })
+      await inventory.patch(LOCATIONS, FLORIN, 'merge', pause(false))
+      const held = await until(wds, PLACEMENTS, EP, isHeld)
+      for (const name of NAMES) t.ok(await cluster.get(MAPS, at(name)))
+      const annotations = { 'edge.kubestellar.io/confirm-deletion': heldBy(held!) }
+      await wds.patch(PLACEMENTS, EP, 'merge', { metadata: { annotations } })
+      for (const name of NAMES.slice(1)) await until(cluster, MAPS, at(name), gone)
+    },
+  )
+
   t.test('what is to be preserved stays without a mark when its EdgePlacement goes, however much it is', async t => {
     const florin = await Florin.beginOn(t, startCluster)
     const { wds, cluster } = florin

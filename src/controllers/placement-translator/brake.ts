@@ -46,6 +46,8 @@ export interface BrakeDeps {
   tell: (space: string, placement: string) => void
 }
 
+export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
+
 /** Copies that are looked at between two turns of the loop. */
 const TURN_WORK = 2000
 
@@ -110,14 +112,18 @@ export class Brake {
     this.#ledger(space).lost(placement, this.#deps.clock.now())
   }
 
-  /** Whether it would be held that copies of a space go, as they are wanted no more. `going`: their keys, by mailbox. */
-  wouldHold(space: string, going: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  /**
+   * Whether it would be held that copies of a space go, as they are wanted no more. `going`: their keys, by mailbox; `kept`: of those that
+   * would be wanted no more either, and that a pause keeps.
+   */
+  wouldHold(space: string, going: KeysByMailbox, kept: KeysByMailbox): boolean {
     const byMailbox = this.#ledgers.get(space)?.recent(this.#deps.clock.now()) ?? new Map<string, number>()
     const doomed = new Set<string>()
     for (const [mailbox, keys] of going) {
       byMailbox.set(mailbox, (byMailbox.get(mailbox) ?? 0) + keys.size)
       for (const key of keys) doomed.add(`${mailbox} ${key}`)
     }
+    for (const [mailbox, keys] of kept) for (const key of keys) doomed.add(`${mailbox} ${key}`)
     return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, doomed) })
   }
 
@@ -308,11 +314,14 @@ export class Brake {
     return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, doomed) })
   }
 
-  /** Whether something of the space stays in a mailbox; Namespaces alone are nothing. */
+  /** Whether something of the space that is wanted stays in a mailbox; Namespaces alone are nothing, nor is what only a pause keeps. */
   #remains(space: string, name: string, doomed: ReadonlySet<string>): boolean {
-    for (const [key, { owner, terminating }] of this.#deps.mailbox(name)?.copies ?? []) {
+    const mailbox = this.#deps.mailbox(name)
+    if (!mailbox) return false
+    for (const [key, { owner, terminating }] of mailbox.copies) {
       if (terminating || !ownersIn(owner).includes(space) || key === namespaceKey(parseObjectKey(key).name)) continue
-      if (!this.#removal(name, key) && !doomed.has(`${name} ${key}`)) return true
+      if (this.#removal(name, key) || doomed.has(`${name} ${key}`)) continue
+      if (this.#deps.isUnwanted(mailbox, key) !== true) return true
     }
     return false
   }

@@ -24,7 +24,7 @@ import {
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Told } from './allowance.ts'
-import type { Brake } from './brake.ts'
+import type { Brake, KeysByMailbox } from './brake.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
 import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
@@ -61,7 +61,6 @@ export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
 
 /** Bytes that are compared for a unit of work. */
 const COMPARED = 50
-type Going = ReadonlyMap<string, ReadonlySet<string>>
 
 export class PlacementPreviews implements PreviewReceiver {
   readonly #deps: PlacementPreviewsDeps
@@ -80,7 +79,12 @@ export class PlacementPreviews implements PreviewReceiver {
     const moves = await inSlices(movesOf(objects, placements, { workload: join.workload(space) }), work)
     const keeps = (name: string, key: string): boolean =>
       isLeaving(name) || pauses.locationOf(name) !== undefined || pauses.holdsCopy(name, key, space)
-    const counted = { join, mailbox, keeps, wouldHold: (going: Going) => brake.wouldHold(space, going) }
+    const counted = {
+      join,
+      mailbox,
+      keeps,
+      wouldHold: (...what: [going: KeysByMailbox, kept: KeysByMailbox]) => brake.wouldHold(space, ...what),
+    }
     const totals = await inSlices(totalsOf(counted, space, moves), work)
     const scene = this.#scene(request, moves, totals)
     const previews: ObjectPreview[] = []

@@ -10,6 +10,7 @@ import {
   type PreviewedObject,
 } from '../../apimachinery/placementPreview.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
+import type { KeysByMailbox } from './brake.ts'
 import type { ImaginedPlacement } from './imaginedPlacements.ts'
 import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
@@ -24,7 +25,7 @@ export interface TotalsDeps {
   mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownersOf'> | undefined
   /** Whether a copy that nobody wants any more stays all the same. */
   keeps: (mailbox: string, key: string) => boolean
-  wouldHold: (going: ReadonlyMap<string, ReadonlySet<string>>) => boolean
+  wouldHold: (going: KeysByMailbox, kept: KeysByMailbox) => boolean
 }
 
 interface Count {
@@ -50,7 +51,7 @@ export function* totalsOf(
     const isPlacement = resourceKey(one.resource) === resourceKey(EDGE_PLACEMENTS)
     if (isPlacement) totals.set(one, { byMailbox: new Map(), isPartial: false })
   }
-  const going = new Map<string, Set<string>>()
+  const [going, kept] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()]
   let left = MAX_PREVIEW_PAIRS
   const wayTo = (names: Iterable<string>, box: string, fact: ObjectFact, isThen: boolean): Destination | undefined => {
     for (const name of names) {
@@ -90,14 +91,18 @@ export function* totalsOf(
       const isOurs = box?.ownersOf(key).includes(space) ?? false
       if (!box?.synced) count.unknown++
       else if (to && !box.copies.has(key)) count.creates++
-      else if (!to && isOurs && !keeps(one, key)) {
+      else if (to || !isOurs) continue
+      else if (keeps(one, key)) {
+        kept.set(one, (kept.get(one) ?? new Set()).add(key))
+        continue
+      } else {
         count.deletes++
         going.set(one, (going.get(one) ?? new Set()).add(key))
-      } else continue
+      }
       total.byMailbox.set(one, count)
     }
   }
-  const isHeld = going.size > 0 && wouldHold(going)
+  const isHeld = going.size > 0 && wouldHold(going, kept)
   return new Map([...totals].map(([by, total]) => [by, told(total, isHeld)]))
 }
 

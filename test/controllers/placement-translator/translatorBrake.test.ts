@@ -7,6 +7,7 @@ import {
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
+  PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   PRESERVE_ANNOTATION,
   SLICES,
@@ -143,6 +144,22 @@ t.test('all of more than 10 in one cluster are held, also where they are few; le
   await isHeld()
   await server.quiet()
   t.same(counts(), [10, 10], 'with what went just now it is 11, and all')
+})
+
+t.test('what only a pause keeps is nothing that stays: all others are held', async t => {
+  const { server, counts, select, isHeld, hash, confirm, until, held, wds } = await placed(t, 12)
+  const stays = configMap(nameOf(0), { i: '0' }, { labels: { app: 'x' } })
+  const annotations = { ...stays.metadata.annotations, [PAUSED_ANNOTATION]: 'true' }
+  await wds.update(MAPS, { ...stays, metadata: { ...stays.metadata, annotations } })
+  await server.quiet()
+  await select('y')
+  await isHeld()
+  await server.quiet()
+  t.same(counts(), [12, 12])
+  await confirm(hash())
+  await until(() => held()?.status === 'False')
+  await server.quiet()
+  t.same(counts(), [1, 1], 'the pause keeps its object')
 })
 
 t.test('what is deleted by name goes, however much it is', async t => {
