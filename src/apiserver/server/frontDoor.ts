@@ -1,11 +1,11 @@
 /** The one way in, for requests and for upgrades to WebSocket: who may, and whether the server still takes any. */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { StatusError } from '../../apimachinery/errors.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AccessWitness } from '../audit/auditTrail.ts'
 import { isHealthPath } from './health.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
+import { shuttingDown } from './shuttingDown.ts'
 
 export interface FrontDoorDeps {
   pipeline: Pick<Pipeline, 'authorize'>
@@ -38,7 +38,7 @@ export class FrontDoor {
     return whenKnown(this.#pipeline.authorize(raw, witness), authorized => {
       // Probes go on being answered: they are how the world hears of it.
       if (this.#isDraining && !isHealthPath(authorized.info.path)) {
-        throw new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
+        throw shuttingDown()
       }
       return authorized
     })

@@ -11,6 +11,7 @@ import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { Abandoned } from '../../program/workTurns.ts'
+import { isStorageError } from '../../storage/store.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -41,6 +42,7 @@ import { type FedServer, OneByOne, requestGate } from './oneByOne.ts'
 import { type EndingServer, paceEnds } from './paceEnds.ts'
 import { paceHandshakes, type ShakingServer } from './paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
+import { shuttingDown } from './shuttingDown.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
 import { WebSockets } from './webSockets.ts'
 
@@ -377,6 +379,8 @@ function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusE
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return unsupportedMediaType(request.method === 'PATCH' ? PATCH_TYPES : undefined)
   if (isClientError(error)) return statusError.badRequest(error.message)
+  // it came, or was read, while the server ends
+  if (isStorageError(error, 'Closed')) return shuttingDown()
   // Nobody is there to read these, and nobody here is to blame.
   if (error instanceof Abandoned) return statusError.badRequest('the request ended before its answer')
   if (error instanceof SeatRefused) return statusError.badRequest('the request ended before it was its turn')

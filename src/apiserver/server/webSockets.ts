@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream'
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
 import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
 import { Abandoned } from '../../program/workTurns.ts'
+import { isStorageError } from '../../storage/store.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import { type AuditTrail, NO_BODIES } from '../audit/auditTrail.ts'
 import type { Services } from '../endpoints/exchange.ts'
@@ -25,6 +26,7 @@ import { type Target, targetOf } from './dispatch.ts'
 import type { FrontDoor } from './frontDoor.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
+import { shuttingDown } from './shuttingDown.ts'
 import { BEARER_PROTOCOL, bearerOfProtocols } from './webSocketToken.ts'
 
 export interface WebSocketsDeps {
@@ -109,10 +111,11 @@ export class WebSockets {
       this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, session))
     } catch (error) {
       if (error instanceof SeatRefused || error instanceof Abandoned) return void socket.destroy()
-      if (!isStatusError(error))
+      const known = isStorageError(error, 'Closed') ? shuttingDown() : error
+      if (!isStatusError(known))
         this.#deps.log.error({ err: error }, 'a WebSocket request failed by a fault of the server')
-      if (!isStatusError(error)) trail?.panicked(error)
-      const status = isStatusError(error) ? error : statusError.internal(error)
+      if (!isStatusError(known)) trail?.panicked(error)
+      const status = isStatusError(known) ? known : statusError.internal(error)
       trail?.failed(status)
       trail?.ended(status.code, NO_BODIES)
       refuse(socket, status)

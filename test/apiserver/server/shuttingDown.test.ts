@@ -1,0 +1,18 @@
+/** Who is still heard when the store has closed is told to come again, and nobody is to blame. */
+import t from 'tap'
+import { CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
+
+t.test('a request that comes, or is read, while the server ends', async t => {
+  const { api, server, faults } = await startTestServer(t)
+  await api.ok(api.post(CONFIGMAPS, configMap('c')))
+  await server.store.close()
+  for (const asked of [api.get(`${CONFIGMAPS}/c`), api.get(CONFIGMAPS), api.post(CONFIGMAPS, configMap('d'))]) {
+    const { code, body } = await asked
+    t.equal(code, 503, JSON.stringify(body))
+    t.match(body, { kind: 'Status', reason: 'ServiceUnavailable', message: 'the server is shutting down' })
+  }
+  t.strictSame(
+    faults.filter(fault => /fault of the server/.test(String(fault))),
+    [],
+  )
+})
