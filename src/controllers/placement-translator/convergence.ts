@@ -29,8 +29,10 @@ export class Convergence {
     const { copies, join, statuses, add, addAll } = this.#deps
     const ticket = mailbox.desired.ticket(key)
     const result = await copies.reconcile(mailbox, key).finally(() => statuses.touched(mailbox.name, key))
-    if (result.behind || result.postponed || result.requeueAfterMs !== undefined || ticket === undefined) return result
-    mailbox.desired.converged(key, ticket)
+    const isUnasked = mailbox.desired.wasRewritten(key) && ticket === undefined
+    if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
+    if (ticket === undefined && !isUnasked) return result
+    if (ticket !== undefined) mailbox.desired.converged(key, ticket)
     statuses.touched(mailbox.name, key)
     if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
     for (const { space, placements } of result.claims ?? join.sourcesOf(mailbox.name, key))

@@ -66,6 +66,8 @@ export class CopiesTogether implements Together<Task, Prepared> {
       const { mailbox, key } = copies[i]!
       const ticket = tickets[i]
       if (done[i] && ticket !== undefined) mailbox.desired.converged(key, ticket)
+      // all of them are told of
+      mailbox.desired.wasRewritten(key)
     }
     this.#deps.converged(copies.filter((_, i) => done[i]))
     return done
