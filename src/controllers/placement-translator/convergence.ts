@@ -29,9 +29,9 @@ export class Convergence {
     const { copies, join, statuses, add, addAll } = this.#deps
     const ticket = mailbox.desired.ticket(key)
     const result = await copies.reconcile(mailbox, key).finally(() => statuses.touched(mailbox.name, key))
-    const isUnasked = mailbox.desired.wasRewritten(key) && ticket === undefined
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
-    if (ticket === undefined && !isUnasked) return result
+    const wasRewritten = mailbox.desired.wasRewritten(key)
+    if (ticket === undefined && !wasRewritten) return result
     if (ticket !== undefined) mailbox.desired.converged(key, ticket)
     statuses.touched(mailbox.name, key)
     if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })

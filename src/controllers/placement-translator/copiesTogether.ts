@@ -65,7 +65,8 @@ export class CopiesTogether implements Together<Task, Prepared> {
     for (let i = 0; i < copies.length; i++) {
       const { mailbox, key } = copies[i]!
       const ticket = tickets[i]
-      if (done[i] && ticket !== undefined) mailbox.desired.converged(key, ticket)
+      if (!done[i]) continue
+      if (ticket !== undefined) mailbox.desired.converged(key, ticket)
       // all of them are told of
       mailbox.desired.wasRewritten(key)
     }
