@@ -24,7 +24,7 @@ import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './
 import type { PlacementJoin } from './placementJoin.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import type { Source } from './placementProduct.ts'
-import { ambiguousNames, placeName } from './placeNames.ts'
+import { placeName } from './placeNames.ts'
 import { UNSECURED } from './podSecurity.ts'
 import { RefusalCount } from './refusalCount.ts'
 import { refusedByAll } from './refusedByAll.ts'
@@ -194,7 +194,7 @@ export class PlacementReports implements CenterFindings {
       behindPause: this.#deps.behindPause(space, name, mailbox => ways.has(mailbox)),
     }
     const byClusters = new RefusalCount()
-    const isPartial = await this.#countByClusters(space, name, ways, byClusters)
+    const isPartial = await this.#countByClusters(space, name, { ways, ambiguous: outcome.ambiguous }, byClusters)
     const counts = [count, byClusters].filter(({ isEmpty }) => !isEmpty)
     if (counts.length === 0) return { status: 'True', ...ALL_PLACED, isPartial, stages }
     // what the center says itself first: no cluster's words push it out
@@ -277,10 +277,14 @@ export class PlacementReports implements CenterFindings {
    * What clusters refuse, each cluster's first object before any cluster's second: one that refuses much, or says so, hides no
    * other. Answers whether there are clusters that nobody has heard yet.
    */
-  async #countByClusters(space: string, name: string, ways: Ways, count: RefusalCount): Promise<boolean> {
+  async #countByClusters(
+    space: string,
+    name: string,
+    { ways, ambiguous }: { ways: Ways; ambiguous: ReadonlySet<string> },
+    count: RefusalCount,
+  ): Promise<boolean> {
     const workload = this.#deps.join.workload(space)
     const carries = (this.#deps.join.spec(space, name)?.upsync.length ?? 0) > 0
-    const ambiguous = ambiguousNames(ways)
     const refusing: { at: string; refused: [key: string, words: string][] }[] = []
     let isPartial = false
     let work = 0
