@@ -1,6 +1,6 @@
 /** `--watch`: answers again whenever something changes that the answer may rest on, and prints what is another answer. */
 
-import { isStatusError, StatusError } from '../../../apimachinery/errors.ts'
+import { isStatusError } from '../../../apimachinery/errors.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -8,7 +8,6 @@ import type { SpaceClient } from '../../../client/client.ts'
 import { type Clock, pause, systemClock } from '../../../client/clock.ts'
 import { listWatch } from '../../../client/listWatch.ts'
 import { silentLogger } from '../../../client/logger.ts'
-import { CommandError } from '../../ws/commandError.ts'
 
 export interface Watched {
   readonly resource: GroupVersionResource
@@ -32,7 +31,7 @@ export interface FollowOptions<A> {
 
 /** Between two attempts to have an answer. */
 const RETRY_MS = 1000
-/** What a server says that will answer again. */
+/** What a server says that will answer again, and what is said of one that is out of reach. */
 const PASSING = ['InternalError', 'ServiceUnavailable', 'Timeout', 'TooManyRequests'] as const
 
 /**
@@ -55,7 +54,7 @@ export async function followAnswers<A>(options: FollowOptions<A>): Promise<void>
         return told
       } catch (error) {
         if (until.aborted) return undefined
-        if (!isPassing(error)) throw error
+        if (!isStatusError(error, ...PASSING)) throw error
         if (!isLost) tell(`Warning: what is printed may be old: ${messageOf(error)}; the server is asked again`)
         await pause(clock, RETRY_MS, until)
       }
@@ -80,12 +79,6 @@ export async function followAnswers<A>(options: FollowOptions<A>): Promise<void>
     stop.abort()
     await Promise.all(following)
   }
-}
-
-/** No connection, or a server that cannot answer for now. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof CommandError) return false
-  return !(error instanceof StatusError) || isStatusError(error, ...PASSING)
 }
 
 /** What may not be read or is not served never comes; the answer says so. */

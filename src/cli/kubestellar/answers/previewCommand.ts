@@ -1,6 +1,7 @@
 /** `kubectl kubestellar preview`: what `kubectl apply` of files would change in which clusters. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { objects } from '../../../apimachinery/fields.ts'
+import { messageOf } from '../../../apimachinery/messageOf.ts'
 import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import {
   EDGE_API_VERSION,
@@ -43,7 +44,7 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
       const would = await applied([...files, ...whereTo(asked, options)], terminal).catch((error: unknown) => {
         // kubectl says nothing of rights where it finds no schemas
-        throw closed ?? error
+        throw (messageOf(error).includes('openapi') ? closed : undefined) ?? error
       })
       const answer = await askPreview(asked, would)
       await printPreview(answer, options.output ?? 'text', terminal)

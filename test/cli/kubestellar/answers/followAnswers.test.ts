@@ -67,7 +67,7 @@ t.test('what cannot be answered ends it', async t => {
 
 t.test('a server that is out of reach is told and waited for; what it refuses then ends it', async t => {
   const { space, change } = fakeSpace()
-  const refused = new Error('connect ECONNREFUSED')
+  const refused = new StatusError('ServiceUnavailable', 'connect ECONNREFUSED')
   const turns: (string | Error)[] = ['a', refused, new StatusError('ServiceUnavailable', 'it is starting'), 'a', 'b']
   const said: string[] = []
   const clock = new FakeClock()
