@@ -4,19 +4,16 @@
  */
 import { Option } from 'commander'
 import { type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
-import { listOf, printDocument, shown } from './output.ts'
+import { DOCUMENT_FORMATS, type DocumentFormat, listOf, printDocument, shown } from './output.ts'
 import type { Terminal } from './runProgram.ts'
 
-const FORMATS = ['json', 'yaml', 'name'] as const
-export type ChangesFormat = (typeof FORMATS)[number]
-
 export interface ChangesOptions {
-  output?: ChangesFormat
+  output?: DocumentFormat
 }
 
 export const changesOption = () =>
   new Option('-o, --output <format>', 'print the objects that it made, changed or deleted; name: names alone').choices(
-    FORMATS,
+    DOCUMENT_FORMATS,
   )
 
 /**
@@ -34,7 +31,7 @@ export async function printingChanges(
 
 export async function printObjects(
   objects: KubeObject | readonly KubeObject[],
-  format: ChangesFormat,
+  format: DocumentFormat,
   terminal: Terminal,
 ): Promise<void> {
   const isList = Array.isArray(objects)
@@ -50,6 +47,6 @@ function nameOf({ apiVersion, kind, metadata }: KubeObject): string {
 }
 
 /** What `-o` says of commands to which it has always been a file: a format instead; `./json` is a file again. */
-export function formatIn(output: string | undefined): ChangesFormat | undefined {
-  return FORMATS.find(format => format === output)
+export function formatIn(output: string | undefined): DocumentFormat | undefined {
+  return DOCUMENT_FORMATS.find(format => format === output)
 }

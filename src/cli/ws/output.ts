@@ -5,17 +5,21 @@ import type { Terminal } from './runProgram.ts'
 
 export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
 
-/** `-o` of commands whose table has no more to tell. */
-export const documentOption = () =>
-  new Option('-o, --output <format>', 'a document for programs; name: names alone').choices(['json', 'yaml', 'name'])
-
-/** `-o` of commands that print spaces. */
-export const pathsOption = () =>
-  new Option('-o, --output <format>', 'a document for programs; name: paths alone').choices(['json', 'yaml', 'name'])
+export const DOCUMENT_FORMATS = ['json', 'yaml', 'name'] as const
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
 
 export interface DocumentOptions {
-  output?: 'json' | 'yaml' | 'name'
+  output?: DocumentFormat
 }
+
+const formatOption = (names: string) =>
+  new Option('-o, --output <format>', `a document for programs; name: ${names} alone`).choices(DOCUMENT_FORMATS)
+
+/** `-o` of commands whose table has no more to tell. */
+export const documentOption = () => formatOption('names')
+
+/** The same of those that print spaces. */
+export const pathsOption = () => formatOption('paths')
 
 export const outputOption = () =>
   new Option('-o, --output <format>', 'wide: all there is to tell; name: names alone').choices([
