@@ -1,5 +1,6 @@
 /** Who hears what a webhook answered, and that one that answers slowly is left at its time. */
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import t, { type Test } from 'tap'
@@ -38,6 +39,20 @@ async function asked(who: Api, client: object, timeoutSeconds = 5): Promise<stri
     await who.ok(who.delete(`${CONFIGURATIONS.Validating}/test`))
   }
 }
+
+/** A webhook of its own; how it is reached. */
+async function serving(
+  t: Test,
+  names: { dnsNames: string[]; ips: string[] },
+  handler?: RequestListener,
+): Promise<{ port: number; caBundle: string }> {
+  const life = { nowMs: Date.now(), days: 1 }
+  const ca = await issueCa({ ...life, commonName: 'webhooks' })
+  const { certPem, keyPem } = await issueServing({ ...life, ca, ...names })
+  const port = await listening(t, createServer({ cert: certPem, key: keyPem }, handler))
+  return { port, caBundle: Buffer.from(ca.certPem).toString('base64') }
+}
+const HERE = { dnsNames: [], ips: ['127.0.0.1'] }
 
 async function listening(t: Test, server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
   server.listen(0, '127.0.0.1')
@@ -106,11 +121,8 @@ t.test('whether a port is open, and who listens there, is not told to tenants', 
 })
 
 t.test('a certificate for others is told without the names in it', async t => {
-  const life = { nowMs: Date.now(), days: 1 }
-  const ca = await issueCa({ ...life, commonName: 'webhooks' })
-  const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames: ['vault.internal'], ips: [] })
-  const port = await listening(t, createServer({ cert: certPem, key: keyPem }))
-  const at = { url: `https://localhost:${port}/`, caBundle: Buffer.from(ca.certPem).toString('base64') }
+  const { port, caBundle } = await serving(t, { dnsNames: ['vault.internal'], ips: [] })
+  const at = { url: `https://localhost:${port}/`, caBundle }
   t.match(await asked(alice, at), /x509: certificate is not valid for localhost$/)
   t.match(await asked(space, at), 'vault.internal')
 })
@@ -131,11 +143,8 @@ t.test('controllers do not hear it: they say what they hear in conditions', asyn
 })
 
 t.test('an answer that drips is left when its time is over, and the connection with it', async t => {
-  const life = { nowMs: Date.now(), days: 1 }
-  const ca = await issueCa({ ...life, commonName: 'webhooks' })
-  const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames: [], ips: ['127.0.0.1'] })
   const ended: Promise<unknown>[] = []
-  const dripping = createServer({ cert: certPem, key: keyPem }, (request, response) => {
+  const { port, caBundle } = await serving(t, HERE, (request, response) => {
     ended.push(once(response, 'close'))
     if (request.url?.startsWith('/head')) request.socket.write('HTTP/1.1 200 OK\r\n')
     else response.writeHead(200)
@@ -149,9 +158,8 @@ t.test('an answer that drips is left when its time is over, and the connection w
     })
     if (!request.url?.startsWith('/head')) response.flushHeaders()
   })
-  const port = await listening(t, dripping)
   for (const path of ['/head', '/body']) {
-    const at = { url: `https://127.0.0.1:${port}${path}`, caBundle: Buffer.from(ca.certPem).toString('base64') }
+    const at = { url: `https://127.0.0.1:${port}${path}`, caBundle }
     t.match(await asked(alice, at, 1), /context deadline exceeded$/, path)
   }
   await Promise.all(ended)
@@ -159,11 +167,8 @@ t.test('an answer that drips is left when its time is over, and the connection w
 })
 
 t.test('one that says again and again that it will answer is left; a few times are heard out', async t => {
-  const life = { nowMs: Date.now(), days: 1 }
-  const ca = await issueCa({ ...life, commonName: 'webhooks' })
-  const { certPem, keyPem } = await issueServing({ ...life, ca, dnsNames: [], ips: ['127.0.0.1'] })
   const ended: Promise<unknown>[] = []
-  const hinting = createServer({ cert: certPem, key: keyPem }, (request, response) => {
+  const { port, caBundle } = await serving(t, HERE, (request, response) => {
     request.resume()
     const hint = (): boolean => !response.destroyed && request.socket.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(3))
     hint()
@@ -175,10 +180,9 @@ t.test('one that says again and again that it will answer is left; a few times a
     request.socket.on('drain', again)
     again()
   })
-  const port = await listening(t, hinting)
   const at = (path: string) => ({
     url: `https://127.0.0.1:${port}${path}`,
-    caBundle: Buffer.from(ca.certPem).toString('base64'),
+    caBundle,
   })
   t.match(await asked(space, at('/endless')), 'too many 1xx informational responses')
   await Promise.all(ended)
