@@ -339,6 +339,7 @@ const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/admission/webhookClient.ts', 'MAX_RESPONSE_BYTES', bytes],
     [SIZE, 'VALUES_LIMIT', count],
   ],
+  'interim answers (1xx) of a webhook': [['src/apiserver/admission/webhookClient.ts', 'MOST_INTERIM', count]],
   'validating webhooks that are asked about one object at the same time': [
     ['src/apiserver/admission/webhooks.ts', 'AT_ONCE', count],
   ],

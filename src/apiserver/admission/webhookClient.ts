@@ -68,7 +68,7 @@ const CALLS_PER_TURN = 4
 /** The same of what is written as JSON for them. */
 const CALLS_MS = 4
 /** Answers before the answer (RFC 9110, 15.2): as many as Go's client takes. */
-const MOST_HINTS = 5
+const MOST_INTERIM = 5
 /** Of an answer, before others get their turn: most are shorter. */
 const READ_AT_ONCE_BYTES = 64 * 1024
 
@@ -197,9 +197,9 @@ export class WebhookClient {
         response.on('error', reject)
         response.on('end', () => resolve({ code: response.statusCode ?? 0, answer: Buffer.concat(parts) }))
       })
-      let hints = 0
+      let interim = 0
       sent.on('information', () => {
-        if (++hints <= MOST_HINTS) return
+        if (++interim <= MOST_INTERIM) return
         reject(new WebhookCallError('the webhook answered with too many 1xx informational responses'))
         sent.destroy()
       })
