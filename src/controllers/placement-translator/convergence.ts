@@ -30,11 +30,11 @@ export class Convergence {
     const ticket = mailbox.desired.ticket(key)
     const result = await copies.reconcile(mailbox, key).finally(() => statuses.touched(mailbox.name, key))
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
-    const wasRewritten = mailbox.desired.wasRewritten(key)
-    if (ticket === undefined && !wasRewritten) return result
+    const wasToldBehind = mailbox.desired.wasToldBehind(key)
+    if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
+    if (ticket === undefined && !wasToldBehind) return result
     if (ticket !== undefined) mailbox.desired.converged(key, ticket)
     statuses.touched(mailbox.name, key)
-    if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
     for (const { space, placements } of result.claims ?? join.sourcesOf(mailbox.name, key))
       addAll(reportTasks(space, placements), told(space))
     return result

@@ -68,7 +68,7 @@ export class CopiesTogether implements Together<Task, Prepared> {
       if (!done[i]) continue
       if (ticket !== undefined) mailbox.desired.converged(key, ticket)
       // all of them are told of
-      mailbox.desired.wasRewritten(key)
+      mailbox.desired.wasToldBehind(key)
     }
     this.#deps.converged(copies.filter((_, i) => done[i]))
     return done

@@ -24,8 +24,8 @@ export class DesiredContent {
   /** What may have to change, by the number of its newest naming, until that was looked at. */
   readonly #named = new Map<string, number>()
   readonly #writing = new Set<string>()
-  /** What was written although nothing had named it. */
-  readonly #rewritten = new Set<string>()
+  /** What somebody was told is behind, although nothing had named it. */
+  readonly #toldBehind = new Set<string>()
   /** Revisions that the syncer has not looked at, about in their order. */
   readonly #seqs = new Map<string, number>()
   #namings = 0
@@ -73,15 +73,19 @@ export class DesiredContent {
 
   end(key: string): void {
     this.#writing.delete(key)
-    if (!this.#named.has(key)) this.#rewritten.add(key)
   }
 
   /**
-   * Whether it was written although nothing had named it, as where other hands had changed it; told once. Whoever looked meanwhile
-   * took it for one that is behind, and its syncer may have looked at it before the write was over.
+   * Somebody is told that the copy is not as it should be. Where nothing has named it, as where other hands have changed it or taken it
+   * away, that it is again is otherwise no news.
    */
-  wasRewritten(key: string): boolean {
-    return this.#rewritten.delete(key)
+  toldBehind(key: string): void {
+    if (!this.#named.has(key)) this.#toldBehind.add(key)
+  }
+
+  /** Whether somebody was told so; once. */
+  wasToldBehind(key: string): boolean {
+    return this.#toldBehind.delete(key)
   }
 
   changed(key: string, revision: number): void {
@@ -94,7 +98,6 @@ export class DesiredContent {
 
   gone(key: string): void {
     this.#seqs.delete(key)
-    this.#rewritten.delete(key)
     this.#timings?.gone(key)
   }
 

@@ -65,6 +65,8 @@ export interface PlacementOutcome {
   readonly broken: readonly Broken[]
   /** Whether copies are yet to be written into mailboxes. */
   readonly projecting: boolean
+  /** Whether it was not known yet of everything of the space whether it may have to change: then all of it counts as being written. */
+  readonly early: boolean
   /** Locations whose clusters are silent, some of them, as messages name them. */
   readonly silent: readonly string[]
   /** As {@link placeName} wants it. */
@@ -141,8 +143,10 @@ export async function placementOutcome(
   const ill: Broken[][] = []
   const silent: string[] = []
   const ambiguous = ambiguousNames(ways)
-  let projecting = !deps.isNamed(space)
+  let early = !deps.isNamed(space)
+  let projecting = early
   for (const [mailboxName, several] of ways) {
+    early ||= !deps.isNamed(space)
     const cluster = new SpaceCluster(deps, space, mailboxName)
     const mailbox = deps.mailbox(mailboxName)
     const { locationName: location, cluster: inventory } = several[0]!
@@ -161,6 +165,8 @@ export async function placementOutcome(
       seen.set(key, verdict.state)
       found[COUNTED_AS[verdict.state]]++
       if (verdict.state === 'Projecting') projecting = true
+      if (verdict.state === 'Projecting' || (verdict.state === 'Pending' && !mailbox?.copies.has(key)))
+        mailbox?.desired.toldBehind(key)
       if (LISTED.has(verdict.state) && broken.length < MAX_BROKEN) broken.push(brokenOf(place, key, verdict))
     }
     if (cluster.isMixed) for (const key of keys) look(key)
@@ -196,6 +202,7 @@ export async function placementOutcome(
     counts: { ...counts, healthy: found.applied - progressing - degraded, progressing, degraded },
     broken: [...eachInTurn(lists), ...eachInTurn(ill)].slice(0, MAX_BROKEN),
     projecting,
+    early,
     silent,
     ambiguous,
   }

@@ -83,6 +83,8 @@ export class PlacementReports implements CenterFindings {
   readonly #reported = new Map<string, Map<string, Map<string, Told>>>()
   /** Of looks at a placement. */
   readonly #pace = new LookPace()
+  /** By space, those that were told while not everything of it was named: they are told once more when it is. */
+  readonly #toldEarly = new Map<string, Set<string>>()
 
   constructor(deps: PlacementReportsDeps) {
     this.#deps = deps
@@ -143,7 +145,15 @@ export class PlacementReports implements CenterFindings {
       yield* this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.keys() ?? []
   }
 
+  /** It is known of everything of a space whether it may have to change. */
+  named(space: string): void {
+    const early = this.#toldEarly.get(space)
+    this.#toldEarly.delete(space)
+    for (const placement of early ?? []) this.#deps.again(space, placement)
+  }
+
   forget(space: string, placement: string): void {
+    this.#toldEarly.get(space)?.delete(placement)
     this.#reported.delete(`${space} ${placement}`)
     this.#pace.forget(`${space} ${placement}`)
     this.#deps.events.forget(space, placement)
@@ -161,8 +171,16 @@ export class PlacementReports implements CenterFindings {
     const isFirst = !this.#pace.knows(id)
     this.#pace.looked(id, clock.now())
     const withheld = this.#deps.withheld(space, name)
-    await this.#tell(space, name, { ...(await this.#verdict(space, name, ways)), withheld, isFirst })
+    const verdict = await this.#verdict(space, name, ways)
+    if (verdict.stages.outcome?.early) this.#tellAgain(space, name)
+    await this.#tell(space, name, { ...verdict, withheld, isFirst })
     return {}
+  }
+
+  #tellAgain(space: string, placement: string): void {
+    const early = this.#toldEarly.get(space) ?? new Set<string>()
+    this.#toldEarly.set(space, early.add(placement))
+    if (this.#deps.outcomes.isNamed(space)) this.named(space)
   }
 
   async #verdict(space: string, name: string, ways: Ways): Promise<Found> {

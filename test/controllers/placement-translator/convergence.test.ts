@@ -7,21 +7,14 @@ import type { Task } from '../../../src/controllers/placement-translator/task.ts
 
 const KEY = objectKey({ group: '', resource: 'configmaps' }, 'shop', 'page')
 
-/** `writes`: the look at the copy finds that it has to be written. */
-function setUp(writes: (mailbox: Mailbox) => boolean) {
+/** `meanwhile`: what happens while the copy is looked at. */
+function setUp(meanwhile: (mailbox: Mailbox) => Promise<void>) {
   const mailbox = new Mailbox('m', 's')
   const told: Task[] = []
   const convergence = new Convergence({
     copies: {
       async reconcile() {
-        if (writes(mailbox)) {
-          mailbox.desired.begin(KEY)
-          await Promise.resolve()
-          mailbox.desired.changed(KEY, 7)
-          // its syncer was faster than the answer
-          mailbox.desired.processed(7)
-          mailbox.desired.end(KEY)
-        }
+        await meanwhile(mailbox)
         return {}
       },
     },
@@ -34,9 +27,20 @@ function setUp(writes: (mailbox: Mailbox) => boolean) {
   return { mailbox, told, look: () => convergence.copy(mailbox, KEY) }
 }
 
+async function written({ desired }: Mailbox): Promise<void> {
+  desired.begin(KEY)
+  // somebody looks
+  if (desired.isBehind(KEY)) desired.toldBehind(KEY)
+  await Promise.resolve()
+  desired.changed(KEY, 7)
+  // its syncer was faster than the answer
+  desired.processed(7)
+  desired.end(KEY)
+}
+
 t.test('a copy that was named, and one that was written although nothing had named it', async t => {
   for (const isNamed of [true, false]) {
-    const { mailbox, told, look } = setUp(() => true)
+    const { mailbox, told, look } = setUp(written)
     if (isNamed) mailbox.desired.name(KEY)
     await look()
     t.notOk(mailbox.desired.isPending(KEY))
@@ -44,11 +48,19 @@ t.test('a copy that was named, and one that was written although nothing had nam
   }
 })
 
-t.test('of a look that finds nothing to do nobody is told, however often a copy was written before', async t => {
-  let isWrong = true
-  const { told, look } = setUp(() => isWrong)
+t.test('a copy that was gone for a moment, while somebody looked', async t => {
+  const { mailbox, told, look } = setUp(async () => {})
+  mailbox.desired.toldBehind(KEY)
+  mailbox.desired.gone(KEY)
   await look()
-  isWrong = false
+  t.match(told, [{ space: 'w', name: 'p' }])
+})
+
+t.test('of a look that finds nothing to do nobody is told, however often a copy was written before', async t => {
+  let happens = written
+  const { told, look } = setUp(mailbox => happens(mailbox))
+  await look()
+  happens = async () => {}
   told.length = 0
   await look()
   t.same(told, [])

@@ -42,7 +42,10 @@ t.test('conditions say which one it is', async t => {
     { location: 'florin', cluster: 'root:imw2', ...object, state: 'refused', reason: 'No', message: 'no' },
   ]
   const said = (ambiguous: readonly string[]) => {
-    const outcome: PlacementOutcome = { counts, broken, projecting: false, silent: [], ambiguous: new Set(ambiguous) }
+    const outcome: PlacementOutcome = {
+      ...{ counts, broken, projecting: false, early: false, silent: [] },
+      ambiguous: new Set(ambiguous),
+    }
     const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
     return stages.find(({ type }) => type === 'Applied')?.message
   }

@@ -70,7 +70,10 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     if (MAILBOX_NAME.test(owner)) {
       parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
       for (const { space, name } of join.placementsOf(owner)) report(space, name)
-    } else parts.statuses.named(owner)
+    } else {
+      parts.statuses.named(owner)
+      parts.reports.named(owner)
+    }
   })
   const naming: Parts['naming'] = (owner, tasks) =>
     namings.of(owner, tasks, task => {

@@ -1,0 +1,84 @@
+/** What a placement was told too early it is told anew. */
+import t from 'tap'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { Namings } from '../../../src/controllers/placement-translator/desiredContent.ts'
+import { PlacementReports } from '../../../src/controllers/placement-translator/placementReports.ts'
+
+const WAY = { cluster: 'i', mailbox: 'm', locationName: 'florin', targetName: 'florin' }
+
+t.test('what is told while not all of the space is named is told once more when it is', async t => {
+  const asked: string[] = []
+  const told: unknown[] = []
+  const namings = new Namings(owner => reports.named(owner))
+  const placement: KubeObject = { apiVersion: 'v1', kind: 'EdgePlacement', metadata: { name: 'p' } }
+  const workload = { selectedBy: () => ['|configmaps|shop|a'], selects: () => true, paused: () => [] }
+  const join = {
+    waysOf: () => new Map([['m', [WAY]]]),
+    placementsOf: () => [{ space: 's', name: 'p' }],
+    spec: () => undefined,
+    brings: () => true,
+    workload: () => workload,
+  }
+  const mailbox = {
+    space: 'x',
+    copies: new Map([['|configmaps|shop|a', {}]]),
+    desired: {
+      behind: () => [],
+      pending: () => [],
+      processed: () => {},
+      isBehind: () => false,
+      isPending: () => false,
+    },
+    refused: new Map(),
+    health: { unhealthyOf: () => [] },
+    ownersOf: () => ['s'],
+  }
+  const outcome = { live: true, compared: true, processed: 1, exceptions: new Map(), unlisted: {} }
+  let nowMs = 0
+  const reports: PlacementReports = new PlacementReports({
+    client: {
+      in: () => ({
+        get: async () => placement,
+        patch: async (...said: { status: { counts: unknown } }[]) => void told.push(said[3]?.status.counts),
+      }),
+    },
+    join,
+    allowances: { allowance: () => ({ allowsAll: true }), nowhere: () => undefined, isUncertain: () => false },
+    refusals: { of: () => [] },
+    stayingCopies: () => 0,
+    behindPause: () => 0,
+    withheld: () => undefined,
+    outcomes: {
+      join,
+      mailbox: () => mailbox,
+      outcome: () => outcome,
+      isNamed: (owner: string) => !namings.isOpen(owner),
+      allowsAll: () => true,
+      refusal: () => undefined,
+      found: () => undefined,
+      foundIn: () => [],
+      pauses: { locationOf: () => undefined },
+      pathOf: () => 'root:imw1',
+    },
+    clock: { now: () => nowMs, after: () => () => {} },
+    events: { tell: async () => {}, forget: () => {} },
+    told: () => {},
+    again: (space: string, name: string) => void asked.push(`${space} ${name}`),
+  } as never)
+
+  const open = namings.of('s', ['of another placement'], () => {})[Symbol.iterator]()
+  open.next()
+  await reports.reconcile('s', 'p')
+  t.match(told, [{ pending: 1, applied: 0 }])
+  t.same(asked, [], 'not before all is named')
+  open.next()
+  t.same(asked, ['s p'])
+  nowMs += 10_000
+  await reports.reconcile('s', 'p')
+  t.match(told[1], { pending: 0, applied: 1 })
+  namings
+    .of('s', [], () => {})
+    [Symbol.iterator]()
+    .next()
+  t.same(asked, ['s p'], 'once')
+})
