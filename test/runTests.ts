@@ -8,13 +8,14 @@ import { globSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { PROGRAM_ROOT } from '../src/program/programRoot.ts'
 import { FILE_LIMIT_MS } from './support/patience.ts'
 
-/** Tests wait for processes and disks: one more than there are processors keeps these busy. */
-const JOBS = Math.min(availableParallelism() + 1, 8)
+/** Tests wait for processes and disks, half of the time: so many keep all processors busy. */
+const JOBS = Math.min(availableParallelism() * 2, 8)
 
-/** Folders whose files do all within their process, and may share it. */
-const SHARING = /^test\/(apimachinery|apiserver|client|controllers|kinds|openapi|storage|support|syncer|tools)\//
+/** Folders whose files do all within their process. */
+const INSIDE = /^test\/(apimachinery|apiserver|client|controllers|kinds|openapi|storage|support|syncer|tools)\//
 
 /** Files there that measure the heap, or load a library anew: their process is theirs alone. */
 const NOT_SHARING = new Set([
@@ -28,31 +29,44 @@ const NOT_SHARING = new Set([
   'test/storage/recentEvents.test.ts',
 ])
 
-/** So many then share one. More would save little more, and keep more in memory. */
+/** So many share one. More would save little more, and keep more in memory. */
 const SHARED_BY = 14
+/** Of those that start processes of their own and wait for them: more would keep the last ones waiting. */
+const WAITING_SHARED_BY = 5
 
 const named = process.argv.slice(2)
 const files = (named.length === 0 ? ['test'] : named)
   .flatMap(path => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
   .sort()
-const mayShare = (file: string): boolean => SHARING.test(file) && !NOT_SHARING.has(file)
-const alone = files.filter(file => !mayShare(file))
-const sharing = Map.groupBy(files.filter(mayShare), file => file.split('/')[1]!)
 
 t.jobs = JOBS
 t.setTimeout(0)
-for (const file of alone) start(file, [file], 1)
-for (const [folder, members] of sharing) {
-  for (let from = 0; from < members.length; from += SHARED_BY) {
-    const group = members.slice(from, from + SHARED_BY)
-    const name = members.length > SHARED_BY ? `test/${folder}, from ${from + 1}` : `test/${folder}`
-    start(name, [join(import.meta.dirname, 'support/fileGroup.ts')], group.length, { TEST_FILES: group.join(' ') })
+for (const file of files.filter(file => NOT_SHARING.has(file))) start(file, [file], 1)
+const sharing = files.filter(file => !NOT_SHARING.has(file))
+share(
+  sharing.filter(file => !INSIDE.test(file)),
+  WAITING_SHARED_BY,
+)
+share(
+  sharing.filter(file => INSIDE.test(file)),
+  SHARED_BY,
+)
+
+/** Those of one folder share processes, so many each. */
+function share(files: readonly string[], by: number): void {
+  for (const [folder, members] of Map.groupBy(files, file => file.split('/')[1]!)) {
+    for (let from = 0; from < members.length; from += by) {
+      const group = members.slice(from, from + by)
+      const name = members.length > by ? `test/${folder}, from ${from + 1}` : `test/${folder}`
+      start(name, [join(import.meta.dirname, 'support/fileGroup.ts')], group.length, { TEST_FILES: group.join(' ') })
+    }
   }
 }
 
 function start(name: string, args: readonly string[], count: number, more: Record<string, string> = {}): void {
   // by NODE_OPTIONS tap asks for its record
-  const command = [`NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`, process.execPath, ...args]
+  const node = [process.execPath, '--import', join(PROGRAM_ROOT, 'src/program/sourceImports.js')]
+  const command = [`NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`, ...node, ...args]
   const env = { ...process.env, TAP_TIMEOUT: `${FILE_LIMIT_MS / 1000}`, ...more }
   void t.spawn('env', command, { name, env, buffered: true, timeout: count * FILE_LIMIT_MS })
 }

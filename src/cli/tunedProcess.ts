@@ -11,6 +11,7 @@ export const FLAGS: readonly string[] = [
   '--max-semi-space-size=4',
   '--concurrent-turbofan-max-threads=1',
 ]
+export const SERVER_FLAGS: readonly string[] = ['--min-semi-space-size=4']
 export const FRUGAL_FLAGS: readonly string[] = [
   '--max-semi-space-size=2',
   '--optimize-for-size',
@@ -39,8 +40,7 @@ export function becomeTuned(args: readonly string[]): void {
     process.env.UV_THREADPOOL_SIZE ??= ENVIRONMENT.UV_THREADPOOL_SIZE
     return
   }
-  const wanted = command === 'syncer' ? [...FLAGS, ...FRUGAL_FLAGS] : FLAGS
-  const flags = wanted.filter(flag => !process.execArgv.includes(flag))
+  const flags = flagsOf(command).filter(flag => !process.execArgv.includes(flag))
   const environment = Object.entries(ENVIRONMENT).filter(([name]) => process.env[name] === undefined)
   // The one file takes flags from nowhere but its command line; people give them as they do to any program of Node.
   const given = isSea() ? (process.env.NODE_OPTIONS ?? '') : ''
@@ -55,4 +55,10 @@ export function becomeTuned(args: readonly string[]): void {
     // Without /proc a program does not know where it is.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
+}
+
+function flagsOf(command: string): readonly string[] {
+  if (command === 'syncer') return [...FLAGS, ...FRUGAL_FLAGS]
+  // the one file cannot be told: Node lets no environment say it
+  return command === 'start' && !isSea() ? [...FLAGS, ...SERVER_FLAGS] : FLAGS
 }

@@ -3,15 +3,16 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ENVIRONMENT, FLAGS, FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
+import { ENVIRONMENT, FLAGS, FRUGAL_FLAGS, SERVER_FLAGS } from '../../src/cli/tunedProcess.ts'
 
 const BIN = join(import.meta.dirname, '../../bin')
 const TUNED = join(import.meta.dirname, '../../src/cli/tunedProcess.ts')
 
 t.test('it is what bin/ says', async t => {
   const run = readFileSync(join(BIN, 'run.sh'), 'utf8')
-  t.ok(run.includes(`exec "$node" ${FLAGS.join(' ')} $frugal`))
-  t.ok(run.includes(`frugal='${FRUGAL_FLAGS.join(' ')}'`))
+  t.ok(run.includes(`exec "$node" ${FLAGS.join(' ')} $more `))
+  t.ok(run.includes(`start) more='${SERVER_FLAGS.join(' ')}' ;;`))
+  t.ok(run.includes(`syncer) more='${FRUGAL_FLAGS.join(' ')}' ;;`))
   const orrery = readFileSync(join(BIN, 'orrery'), 'utf8')
   for (const [name, value] of Object.entries(ENVIRONMENT)) t.ok(orrery.includes(`\${${name}:-${value}}`), name)
 })
@@ -39,7 +40,7 @@ t.test('a process becomes one that was told, once, and keeps what was said other
         encoding: 'utf8',
       }),
     )
-  t.strictSame(told('start'), [FLAGS, '1', null])
+  t.strictSame(told('start'), [[...FLAGS, ...SERVER_FLAGS], '1', null])
   t.strictSame(told('syncer'), [[...FLAGS, ...FRUGAL_FLAGS], '1', null])
   t.strictSame(told('version'), [[], '1', null])
 })

@@ -94,7 +94,7 @@ async function scene(t: Test, count: number): Promise<Scene> {
         'configmaps app/later',
         ({ data }) => JSON.stringify(data) === JSON.stringify(later.data),
       )
-      while (syncer && !isDone(syncer.status())) await new Promise(resolve => setImmediate(resolve))
+      while (syncer && !isDone(syncer.status())) await new Promise(resolve => setTimeout(resolve, 1))
       await p.settled()
     },
   }
@@ -220,7 +220,7 @@ t.test('all of more than ten is too much, a little is not', async t => {
     liar.tells = ({ resource }) => resource.resource !== 'configmaps'
     p.toCenter.cut()
     if (left > 0) {
-      while (held(s).length === 0) await new Promise(resolve => setImmediate(resolve))
+      while (held(s).length === 0) await new Promise(resolve => setTimeout(resolve, 1))
       await p.settled()
     } else await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))
     t.equal(s.there(), left)
@@ -235,14 +235,14 @@ t.test('a mailbox that was made anew, and is empty as yet, empties no cluster', 
   liar.bends = batch => ({ ...batch, events: batch.events.map(event => bent(event, { space: 'another' })) })
   liar.tells = event => !isMap(event)
   await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { metadata: { annotations: { note: 'x' } } })
-  while (held(s).length === 0) await new Promise(resolve => setImmediate(resolve))
+  while (held(s).length === 0) await new Promise(resolve => setTimeout(resolve, 1))
   await p.settled()
   t.equal(s.there(), 12)
   // it is filled again
   liar.tells = () => true
   p.toCenter.expired = true
   p.toCenter.cut()
-  while (syncer.status().exceptions.held !== undefined) await new Promise(resolve => setImmediate(resolve))
+  while (syncer.status().exceptions.held !== undefined) await new Promise(resolve => setTimeout(resolve, 1))
   for (const name of s.names.slice(0, 11)) await p.mailbox.delete(MAPS, { namespace: 'app', name })
   await center.world.until('their end', () => (s.there() === 1 ? undefined : 'some are there'))
 })
@@ -283,11 +283,11 @@ t.test('who takes a cluster over holds what the one before it held, and obeys th
   liar.epoch = 'restored'
   liar.tells = event => !isMap(event)
   await s.heardAnew()
-  while (held(s).length === 0) await new Promise(resolve => setImmediate(resolve))
+  while (held(s).length === 0) await new Promise(resolve => setTimeout(resolve, 1))
   const second = s.start(lease('second'), systemClock)
   await first.stop()
   await second.synced
-  while (held(s).length === 1) await new Promise(resolve => setImmediate(resolve))
+  while (held(s).length === 1) await new Promise(resolve => setTimeout(resolve, 1))
   await p.settled()
   t.equal(s.there(), 60)
   t.equal(second.status().exceptions.held, 60)

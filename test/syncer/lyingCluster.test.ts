@@ -72,7 +72,7 @@ const start = ({ p, liar }: { p: Pair; liar: Liar }) =>
 async function listedAnew({ p, liar }: { p: Pair; liar: Liar }, atLeast: number): Promise<void> {
   const before = liar.lists
   liar.forget()
-  while (liar.lists < before + atLeast) await new Promise(resolve => setImmediate(resolve))
+  while (liar.lists < before + atLeast) await new Promise(resolve => setTimeout(resolve, 1))
   await p.settled()
 }
 

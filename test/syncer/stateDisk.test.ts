@@ -173,7 +173,7 @@ t.test('a syncer whose disk is full says so to everybody, once, and writes it al
   const isIn = (value: string) => (object: KubeObject) => JSON.stringify(object.data) === JSON.stringify({ value })
   await center.world.present(p.clusterId, 'configmaps app/a', isIn('1'))
   const until = async (what: () => Promise<boolean> | boolean): Promise<void> => {
-    while (!(await what())) await new Promise(resolve => setImmediate(resolve))
+    while (!(await what())) await new Promise(resolve => setTimeout(resolve, 1))
   }
   await until(async () => existsSync(join(dir, 'mailbox')) && syncer.status().kept === true)
   const free = fill(dir)

@@ -1,7 +1,7 @@
 /** API threads of a real server that end, break, or stand still: who is on them loses a connection, and nobody else anything. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { PULSE_MS } from '../../../src/apiserver/threads/apiThreads.ts'
@@ -37,7 +37,7 @@ t.test('a thread that is killed, and one that fails', async t => {
       const told = await Promise.all(again.map(watch => watch.until(({ type }) => type === 'DELETED')))
       t.equal(told.length, CONNECTIONS)
       t.ok(seen.includes(other))
-      while ((await metric(api, 'orrery_api_threads')) < THREADS) await setImmediate()
+      while ((await metric(api, 'orrery_api_threads')) < THREADS) await setTimeout(1)
       t.equal(await metric(api, 'orrery_api_threads_ended_total{reason="failed"}'), ++ended)
     })
   }

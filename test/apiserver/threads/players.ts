@@ -1,5 +1,5 @@
 /** Who plays a history over connections to all threads of a server, each step at random, and the record of what each was told. */
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import { CRDS, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import type { AnswerRecord, StateAt } from '../../support/answerHistory.ts'
@@ -243,7 +243,7 @@ export class Players {
     }
     await inside()
     await this.#made(this.#admin().post(SPACES, { metadata: { name } }))
-    while ((await inside()).code !== 200) await setImmediate()
+    while ((await inside()).code !== 200) await setTimeout(1)
     while (!(await this.#isReady(`${SPACES}/${name}`))) await inside()
     for (let i = 0; i < 8; i++) await inside()
     await this.#made(this.#admin().delete(`${SPACES}/${name}`))
@@ -270,7 +270,7 @@ export class Players {
     }
     await inside()
     await this.#made(this.#admin().post(DEFINITIONS, DEFINITION))
-    while ((await inside()).code !== 200) await setImmediate()
+    while ((await inside()).code !== 200) await setTimeout(1)
     while (!(await this.#isReady(path))) await inside()
     for (const name of NAMES) {
       await this.#made(this.#admin().post(WIDGETS, { ...WIDGET, metadata: { name } }))

@@ -1,7 +1,7 @@
 /** The authority of clients and the key of tokens become others: all threads go by the new ones, as one thread does. */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { issueClient } from '../../../src/apiserver/pki/issue.ts'
 import type { Access, Api } from '../../support/api.ts'
@@ -59,7 +59,7 @@ t.test('an authority whose certificate is renewed while the server runs', async 
   }
   await t.test('threads that were there', letsAllIn)
   for (const thread of [...seen]) await thread.terminate()
-  while (!/^orrery_api_threads 2$/m.test((await api.get('/metrics')).text)) await setImmediate()
+  while (!/^orrery_api_threads 2$/m.test((await api.get('/metrics')).text)) await setTimeout(1)
   await t.test('threads that begin behind it', async t => {
     await letsAllIn(t)
     const bodies = await askAll(async () => (await ask(after, { path: ROLE })).body)
