@@ -30,6 +30,8 @@ export interface BrakeDeps {
   isWhole: () => boolean
   /** Whether all of a space is known. */
   isKnown: (space: string) => boolean
+  /** Whether it is not known yet of all that is in a mailbox whether it may have to go; {@link Brake.release} is called when it is. */
+  isOpen: (mailbox: string) => boolean
   /** Whether a space goes with all that is in it, or is gone. */
   isGoing: (space: string) => boolean
   /** Whether a mailbox is to be emptied, by the word of who administers the inventory about just this cluster. */
@@ -97,6 +99,12 @@ export class Brake {
   /** Whether the cluster is to keep a copy that goes because its EdgePlacement was deleted. */
   isPreserved(mailbox: string, key: string): boolean {
     return this.#removal(mailbox, key)?.isPreserved ?? false
+  }
+
+  /** A pause keeps the copy: it is judged anew when that ends, with all that it kept. */
+  paused(mailbox: string, key: string): void {
+    const removal = this.#removal(mailbox, key)
+    if (removal && removal.state !== 'held') this.#drop(removal)
   }
 
   /** The copy is wanted, or not there (any more). */
@@ -224,6 +232,10 @@ export class Brake {
     const ledger = this.#ledgers.get(space)
     if (!ledger) return
     await this.#refresh(ledger)
+    if (this.#hasMore(ledger)) {
+      this.#waiting.add(space)
+      return
+    }
     this.#decide(space, ledger)
     if (ledger.isEmpty(this.#deps.clock.now())) this.#ledgers.delete(space)
   }
@@ -261,6 +273,14 @@ export class Brake {
       if (removal.state === 'new') digestOf(removal)
       if (!mailbox || !stands || this.#deps.isUnwanted(mailbox, removal.key) === false) this.#drop(removal)
     }
+  }
+
+  /** Whether more may have to go from a mailbox than is known: the first of it must not pass for little. */
+  #hasMore(ledger: BrakeLedger): boolean {
+    const { mailbox: find, isOpen } = this.#deps
+    const fresh = new Set<string>()
+    for (const { state, mailbox } of ledger.removals) if (state === 'new') fresh.add(mailbox)
+    return fresh.values().some(name => find(name) !== undefined && isOpen(name))
   }
 
   #decide(space: string, ledger: BrakeLedger): void {

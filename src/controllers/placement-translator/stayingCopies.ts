@@ -12,7 +12,7 @@ import type { PlacementJoin } from './placementJoin.ts'
 
 export interface StayingCopiesDeps {
   join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
-  brake: Pick<Brake, 'heldIn' | 'isHeld' | 'holdIn'>
+  brake: Pick<Brake, 'heldIn' | 'isHeld' | 'holdIn' | 'paused'>
   pauses: Pick<Pauses, 'locationOf'>
   mailbox: (name: string) => Mailbox | undefined
   /** A copy stays behind a pause from now on, or does so no more. */
@@ -35,6 +35,7 @@ export class StayingCopies {
 
   /** A pause keeps a copy that would go else. */
   behindPause(mailbox: Mailbox, key: string): void {
+    this.#deps.brake.paused(mailbox.name, key)
     for (const space of ownersIn(mailbox.copies.get(key)?.owner ?? '')) {
       const there = this.#behind.get(space) ?? new Map<string, Set<string>>()
       const keys = there.get(mailbox.name) ?? new Set<string>()

@@ -19,6 +19,8 @@ class Scene {
   readonly unselected = new Set<string>()
   readonly deleted = new Set<string>()
   readonly brake: Brake
+  /** Not all of the mailboxes was looked at yet. */
+  isOpen = false
   readonly removed: { mailbox: string; key: string; atMs: number }[] = []
   #asked = false
 
@@ -50,6 +52,7 @@ class Scene {
       mailbox: name => this.mailboxes.get(name),
       isWhole: () => true,
       isKnown: () => true,
+      isOpen: () => this.isOpen,
       isGoing: () => false,
       isEvicted: () => false,
       isUnwanted: (mailbox, key) => mailbox.copies.has(key) && this.isUnwanted(key),
@@ -204,4 +207,42 @@ t.test('what goes with its Namespace stays held whatever else bears the name of 
   scene.brake.sourceCame('ws1', namespaceKey('ns'))
   await scene.settle()
   t.equal(scene.removed.length, 80)
+})
+
+t.test('the first of many does not pass for little while a mailbox is looked through', async t => {
+  const scene = new Scene(1, 12)
+  const [mailbox] = scene.mailboxes.values()
+  await scene.brake.judge('')
+  for (let i = 0; i < 12; i++) scene.unselected.add(keyOf(i))
+  const ask = (from: number, to: number): boolean[] =>
+    Array.from({ length: to - from }, (_, i) => {
+      const key = keyOf(from + i)
+      return scene.brake.mayGo(mailbox!, key, mailbox!.copies.get(key)!)
+    })
+  scene.isOpen = true
+  ask(0, 5)
+  await scene.brake.judge('ws1')
+  t.notOk(ask(0, 5).includes(true))
+  ask(5, 12)
+  scene.isOpen = false
+  await scene.brake.judge('ws1')
+  t.notOk(ask(0, 12).includes(true))
+  t.ok(scene.brake.isHeld('ws1', 'm0', keyOf(0)))
+})
+
+t.test('what was free to go and is paused before it went is judged with what else the pause kept', async t => {
+  const scene = new Scene(1, 12)
+  const [mailbox] = scene.mailboxes.values()
+  const mayGo = (i: number): boolean => scene.brake.mayGo(mailbox!, keyOf(i), mailbox!.copies.get(keyOf(i))!)
+  await scene.brake.judge('')
+  for (let i = 0; i < 6; i++) scene.unselected.add(keyOf(i))
+  for (let i = 0; i < 6; i++) mayGo(i)
+  await scene.brake.judge('ws1')
+  t.ok(mayGo(0))
+  for (let i = 0; i < 6; i++) scene.brake.paused('m0', keyOf(i))
+  for (let i = 6; i < 12; i++) scene.unselected.add(keyOf(i))
+  scene.now += 2 * WINDOW_MS
+  for (let i = 0; i < 12; i++) t.notOk(mayGo(i))
+  await scene.brake.judge('ws1')
+  for (let i = 0; i < 12; i++) t.notOk(mayGo(i), `${i}`)
 })

@@ -24,6 +24,7 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     mailbox: name => parts.mailboxes.known(name),
     isWhole: () => parts.wholeness.isWhole,
     isKnown: space => !join.isWorkloadSpace(space) || parts.workloads.isSynced(space),
+    isOpen: mailbox => parts.namings.isOpen(mailbox) || parts.checks.isOpen(mailbox),
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
     isEvicted: mailbox => evictions.has(mailbox),
     isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
