@@ -2,6 +2,8 @@
  * In which order objects of the mailbox come into the cluster: those of one space by wave, and within a wave by what kinds need
  * each other. Each change takes its place anew.
  *
+ * As long as the mailbox is being told as a whole nobody comes.
+ *
  * Within a wave whoever comes later waits until the earlier ones were looked at, whatever came of that: nothing there may hold
  * up the rest. A later wave waits until the earlier ones are in the cluster and do what they are there for, and says so; but not
  * for ever. What the cluster does not serve, or nobody asks for any more, is waited for by none.
@@ -20,6 +22,8 @@ import { earlierWave } from './verdicts.ts'
 
 export interface ArrivalOrderDeps {
   mirror: Pick<MailboxMirror, 'values'>
+  /** Whether the mailbox is being told as a whole, so that what has to come first may be told last; {@link ArrivalOrder.whole} ends it. */
+  isBeingTold: () => boolean
   /** The object is to be looked at again. */
   again(key: SyncKey): void
   logger: Logger
@@ -101,6 +105,11 @@ export class ArrivalOrder {
   hold(key: SyncKey, { isNews }: { isNews: () => boolean }): Hold | undefined {
     const text = keyText(key)
     const place = this.#places.get(text)
+    // all of it is looked at again when all is told
+    if (this.#deps.isBeingTold() && isNews()) {
+      place?.space.parked.set(text, place)
+      return {}
+    }
     if (place === undefined) return undefined
     const wished = this.#holdOf(place)
     const hold = wished && isNews() ? wished : undefined

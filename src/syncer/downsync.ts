@@ -39,6 +39,8 @@ export interface DownsyncDeps {
   plan: () => SyncPlan
   /** Whether the mirror is complete: only then is an absent object a deleted one. */
   mirrorComplete: () => boolean
+  /** Whether the mirror is being told as a whole. */
+  isBeingTold: () => boolean
   /** What was written, in this run or before. */
   echoes: Echoes
   refusals: Refusals

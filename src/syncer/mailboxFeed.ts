@@ -113,6 +113,11 @@ export class MailboxFeed {
     return this.#complete
   }
 
+  /** Whether a snapshot is being told: what else the mailbox holds is not known yet. */
+  get isBeingTold(): boolean {
+    return this.#seen !== undefined
+  }
+
   /** Up to where this run was told everything; `undefined` before it knows the whole. */
   get heard(): Heard | undefined {
     if (!this.#complete || this.#heard === undefined) return undefined

@@ -264,6 +264,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     onConfig: () => heartbeat.hurry(),
   })
   const mirrorComplete = (): boolean => feed.complete
+  const isBeingTold = (): boolean => feed.isBeingTold
   const findLeftovers = async (): Promise<void> => {
     await side.findLeftovers((key, object) => {
       // what the mirror lacks was deleted by name, if it follows from what was known when that was made
@@ -319,6 +320,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     watches: projected,
     plan,
     mirrorComplete,
+    isBeingTold,
     echoes: state.echoes,
     refusals,
     outcomes,

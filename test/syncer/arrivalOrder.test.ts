@@ -254,6 +254,7 @@ t.test('an order tells what it waits for, not for ever, and forgets what is over
   const mailbox = new Map<string, Mirrored>()
   const order = new ArrivalOrder({
     mirror: mailbox,
+    isBeingTold: () => false,
     again: ({ name }) => again.push(name),
     logger,
     clock,
@@ -318,7 +319,9 @@ t.test('an order tells what it waits for, not for ever, and forgets what is over
 t.test('who is to be last waits until nothing more is heard for a moment', async t => {
   const clock = new FakeClock()
   const { logger } = recordingLogger()
-  const order = new ArrivalOrder({ mirror: new Map<string, Mirrored>(), again() {}, logger, clock })
+  const order = new ArrivalOrder({
+    ...{ mirror: new Map<string, Mirrored>(), isBeingTold: () => false, again() {}, logger, clock },
+  })
   const late = map('late', '1')
   order.changed(keyOf(MAPS, late), late)
   t.same(order.hold(keyOf(MAPS, late), { isNews: () => true }), { requeueAfterMs: 200 })
@@ -333,4 +336,31 @@ t.test('who is to be last waits until nothing more is heard for a moment', async
   t.equal(held, 60)
   await clock.advance(200)
   t.equal(order.hold(keyOf(MAPS, late), { isNews: () => true }), undefined)
+})
+
+t.test('nobody comes while the mailbox is being told as a whole: who has to come first may be told last', async t => {
+  let isBeingTold = true
+  const mailbox = new Map<string, Mirrored>()
+  const { logger } = recordingLogger()
+  const clock = new FakeClock()
+  const order = new ArrivalOrder({ mirror: mailbox, isBeingTold: () => isBeingTold, again() {}, logger, clock })
+  const put = (name: string, wave: string): KubeObject => {
+    const object = map(name, wave)
+    mailbox.set(name, { resource: MAPS, object })
+    order.changed(keyOf(MAPS, object), object)
+    return object
+  }
+  const hold = (object: KubeObject, isNews = true) => order.hold(keyOf(MAPS, object), { isNews: () => isNews })
+  const later = put('later', '2')
+  // looked at before it was known that it is asked for
+  order.ended(keyOf(MAPS, later), later)
+  await clock.advance(60_000)
+  t.same(hold(later), {})
+  t.equal(hold(later, false), undefined, 'what is there already is kept as it is')
+  const sooner = put('sooner', '-1')
+  t.same(hold(sooner), {})
+  isBeingTold = false
+  order.whole()
+  t.ok(hold(later)?.trouble)
+  t.equal(hold(sooner), undefined)
 })
