@@ -18,7 +18,7 @@ run() {
   esac
   node="$home/node_modules/.bin/node"
   if [ -x "$node" ]; then
-    exec "$node" --disable-warning=ExperimentalWarning --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $more --import "$home/src/program/sourceImports.js" "$home/src/cli/$name.js" "$@"
+    exec "$node" --disable-warning=ExperimentalWarning --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $more --require "$home/src/program/sourceImports.js" "$home/src/cli/$name.js" "$@"
   fi
   echo "orrery: there is no Node.js in $home/node_modules: install again" >&2
   exit 1

@@ -65,7 +65,7 @@ function share(files: readonly string[], by: number): void {
 
 function start(name: string, args: readonly string[], count: number, more: Record<string, string> = {}): void {
   // by NODE_OPTIONS tap asks for its record
-  const node = [process.execPath, '--import', join(PROGRAM_ROOT, 'src/program/sourceImports.js')]
+  const node = [process.execPath, '--require', join(PROGRAM_ROOT, 'src/program/sourceImports.js')]
   const command = [`NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''}`, ...node, ...args]
   const env = { ...process.env, TAP_TIMEOUT: `${FILE_LIMIT_MS / 1000}`, ...more }
   void t.spawn('env', command, { name, env, buffered: true, timeout: count * FILE_LIMIT_MS })

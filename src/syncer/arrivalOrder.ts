@@ -2,7 +2,7 @@
  * In which order objects of the mailbox come into the cluster: those of one space by wave, and within a wave by what kinds need
  * each other. Each change takes its place anew.
  *
- * As long as the mailbox is being told as a whole nobody comes.
+ * As long as the mailbox is being told as a whole nobody comes; what is there already is put right meanwhile.
  *
  * Within a wave whoever comes later waits until the earlier ones were looked at, whatever came of that: nothing there may hold
  * up the rest. A later wave waits until the earlier ones are in the cluster and do what they are there for, and says so; but not
@@ -70,6 +70,7 @@ export class ArrivalOrder {
   readonly #deps: ArrivalOrderDeps
   /** By whose the objects are. */
   readonly #spaces = new Map<string, Space>()
+  #wasWhole = false
   /** Of what has not come yet. */
   readonly #places = new Map<string, Place>()
 
@@ -79,6 +80,7 @@ export class ArrivalOrder {
 
   /** The mailbox is known as a whole, and all of it is going to be looked at. */
   whole(): void {
+    this.#wasWhole = true
     this.#spaces.clear()
     this.#places.clear()
     const placed = [...this.#deps.mirror.values()].filter(({ object }) => isProjected(object))
@@ -105,10 +107,11 @@ export class ArrivalOrder {
   hold(key: SyncKey, { isNews }: { isNews: () => boolean }): Hold | undefined {
     const text = keyText(key)
     const place = this.#places.get(text)
-    // all of it is looked at again when all is told
+    // what has no place later is only put right
+    if (place === undefined && this.#wasWhole) return undefined
     if (this.#deps.isBeingTold() && isNews()) {
       place?.space.parked.set(text, place)
-      return {}
+      return {} // all is looked at again when all is told
     }
     if (place === undefined) return undefined
     const wished = this.#holdOf(place)

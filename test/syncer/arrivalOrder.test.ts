@@ -363,4 +363,9 @@ t.test('nobody comes while the mailbox is being told as a whole: who has to come
   order.whole()
   t.ok(hold(later)?.trouble)
   t.equal(hold(sooner), undefined)
+
+  order.looked(keyOf(MAPS, sooner), sooner)
+  isBeingTold = true
+  t.equal(hold(sooner), undefined, 'what came before is put right, also while the mailbox is told once more')
+  t.same(hold(put('new', '-2')), {})
 })
