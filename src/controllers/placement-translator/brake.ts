@@ -30,7 +30,7 @@ export interface BrakeDeps {
   isWhole: () => boolean
   /** Whether all of a space is known. */
   isKnown: (space: string) => boolean
-  /** Whether it is not known yet of all that is in a mailbox whether it may have to go; {@link Brake.release} is called when it is. */
+  /** Whether it is being found out of all that is in a mailbox whether it may have to go. */
   isOpen: (mailbox: string) => boolean
   /** Whether a space goes with all that is in it, or is gone. */
   isGoing: (space: string) => boolean
@@ -232,18 +232,29 @@ export class Brake {
     const ledger = this.#ledgers.get(space)
     if (!ledger) return
     await this.#refresh(ledger)
-    if (this.#hasMore(ledger)) {
-      this.#waiting.add(space)
-      return
-    }
+    await this.#lookAtOpen(space, ledger)
     this.#decide(space, ledger)
     if (ledger.isEmpty(this.#deps.clock.now())) this.#ledgers.delete(space)
   }
 
   /** What the start has named may be on its way still: it is judged together. `only`: of one space. */
   async #lookAtAll(only?: string): Promise<void> {
+    await this.#lookAt([...this.#deps.mailboxes()], only)
+    if (only === undefined) this.#isPastStart = true
+  }
+
+  /** More may have to go from mailboxes that are looked through than was come to: the first of it must not pass for little. */
+  async #lookAtOpen(space: string, ledger: BrakeLedger): Promise<void> {
+    const { mailbox: find, isOpen } = this.#deps
+    const fresh = new Set<string>()
+    for (const { state, mailbox } of ledger.removals) if (state === 'new') fresh.add(mailbox)
+    const open = [...fresh].flatMap(name => (isOpen(name) ? (find(name) ?? []) : []))
+    await this.#lookAt(open, space)
+  }
+
+  async #lookAt(mailboxes: readonly Mailbox[], only: string | undefined): Promise<void> {
     let work = 0
-    for (const mailbox of [...this.#deps.mailboxes()]) {
+    for (const mailbox of mailboxes) {
       for (const [key, copy] of [...mailbox.copies]) {
         if (++work % TURN_WORK === 0) await setImmediate()
         const [space] = ownersIn(copy.owner)
@@ -259,7 +270,6 @@ export class Brake {
         this.#deps.ask(space)
       }
     }
-    if (only === undefined) this.#isPastStart = true
   }
 
   /** Forgets what is wanted again, or gone. */
@@ -273,14 +283,6 @@ export class Brake {
       if (removal.state === 'new') digestOf(removal)
       if (!mailbox || !stands || this.#deps.isUnwanted(mailbox, removal.key) === false) this.#drop(removal)
     }
-  }
-
-  /** Whether more may have to go from a mailbox than is known: the first of it must not pass for little. */
-  #hasMore(ledger: BrakeLedger): boolean {
-    const { mailbox: find, isOpen } = this.#deps
-    const fresh = new Set<string>()
-    for (const { state, mailbox } of ledger.removals) if (state === 'new') fresh.add(mailbox)
-    return fresh.values().some(name => find(name) !== undefined && isOpen(name))
   }
 
   #decide(space: string, ledger: BrakeLedger): void {

@@ -125,10 +125,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       guard?.suspects?.(() => taskId({ type: 'copy', mailbox: mailbox.name, key })) !== true &&
       parts.looks.isRight(mailbox, key),
     found: (mailbox, keys) => queue.addAll(naming(mailbox, contentTasks(content, mailbox, keys)), MAILBOXES),
-    done: () => {
-      mailboxes.looked()
-      brake.release()
-    },
+    done: () => mailboxes.looked(),
     failed: (mailbox, error) => logger.error({ mailbox, err: error }, 'not all of a mailbox could be looked at'),
   })
   const closing: SpaceClosing = new SpaceClosing({

@@ -70,7 +70,6 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     if (MAILBOX_NAME.test(owner)) {
       parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
       for (const { space, name } of join.placementsOf(owner)) report(space, name)
-      parts.brake.release()
     } else {
       parts.statuses.named(owner)
       parts.reports.named(owner)
