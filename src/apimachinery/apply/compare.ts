@@ -75,23 +75,29 @@ function isEmpty(value: unknown): boolean {
   return true
 }
 
-function compareMaps(before: Members, after: Members, schema: Schema | undefined): Comparison {
+/** Of two maps; `passed`: members that are not looked at. */
+export function compareMaps(
+  before: Members,
+  after: Members,
+  schema: Schema | undefined,
+  passed: ReadonlySet<string> = NONE,
+): Comparison {
   const result = new Collector()
   for (const name of Object.keys(before)) {
-    if (before[name] === undefined) continue
+    if (before[name] === undefined || passed.has(name)) continue
     const other = Object.hasOwn(after, name) ? after[name] : undefined
-    result.add(fieldElement(name), compareMember(before[name], other, schema, name))
+    if (before[name] === other) continue
+    result.add(fieldElement(name), compareValues(before[name], other, memberShape(schema, name)))
   }
   for (const name of Object.keys(after)) {
-    if (after[name] === undefined || (Object.hasOwn(before, name) && before[name] !== undefined)) continue
-    result.add(fieldElement(name), compareMember(undefined, after[name], schema, name))
+    if (after[name] === undefined || passed.has(name)) continue
+    if (Object.hasOwn(before, name) && before[name] !== undefined) continue
+    result.add(fieldElement(name), compareValues(undefined, after[name], memberShape(schema, name)))
   }
   return result.comparison()
 }
 
-function compareMember(before: unknown, after: unknown, schema: Schema | undefined, name: string): Comparison {
-  return before === after ? SAME : compareValues(before, after, memberShape(schema, name))
-}
+const NONE: ReadonlySet<string> = new Set()
 
 function* mapsInSteps(before: Members, after: Members, schema: Schema | undefined): Steps<Comparison> {
   const result = new Collector()

@@ -27,6 +27,7 @@ import {
 } from './fieldSet.ts'
 import { KUBECTL, lastAppliedFields, withLastApplied } from './lastApplied.ts'
 import { decodeInSteps, encodeManagers, type Manager, sameManager, withSet } from './managers.ts'
+import { ownChanges } from './ownChanges.ts'
 import { prune } from './prune.ts'
 import { type Comparison, compare, compareInSteps, fieldSetOf, fitToSchema, merge, typeErrors } from './typed.ts'
 
@@ -59,6 +60,8 @@ export interface TrackUpdateOptions extends TrackOptions {
    * structs themselves. Default: nothing.
    */
   zero?: Record<string, unknown> | undefined
+  /** Both are compared at once, whoever waits. */
+  isSmall?: boolean
 }
 
 export interface ApplyOptions extends TrackOptions {
@@ -87,7 +90,8 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   // An object that nobody was recorded for stays unrecorded until somebody applies.
   if (o.before !== undefined && base.entries.length === 0) return undefined
   yield
-  const comparison = yield* compareInSteps(o.before ?? o.zero ?? {}, o.after, o.schema)
+  const before = o.before ?? o.zero ?? {}
+  const comparison = o.isSmall ? compare(before, o.after, o.schema) : yield* compareInSteps(before, o.after, o.schema)
   yield
   if (isUnchanged(comparison)) {
     const kept = o.before?.metadata.managedFields
@@ -97,9 +101,13 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   const ignored = ignoredSet(o.ignored)
   const gained = recursiveDifference(union(comparison.modified, comparison.added), ignored)
   const own = ownId(o, 'Update')
-  const before = yield* base.managers()
+  if (base.isKept && onlyChanges(comparison) && !isEmptySet(gained) && o.inVersion === undefined) {
+    const entries = ownChanges(base.entries, own, gained, o.now)
+    if (entries !== undefined) return entries
+  }
+  const known = yield* base.managers()
   yield
-  if (before.length === 0) return encodeManagers(isEmptySet(gained) ? [] : [{ ...own, time: o.now, set: gained }])
+  if (known.length === 0) return encodeManagers(isEmptySet(gained) ? [] : [{ ...own, time: o.now, set: gained }])
   const lost = recursiveDifference(union(gained, comparison.removed), ignored)
   const managers: Manager[] = []
   const lostIn = perVersion(o, lost, form => {
@@ -107,7 +115,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
     return recursiveDifference(union(union(there.modified, there.added), there.removed), ignored)
   })
   let mine = EMPTY_SET
-  for (const manager of before) {
+  for (const manager of known) {
     const taken = lostIn(manager)
     if (taken === undefined) continue
     const rest = withSet(manager, difference(manager.set, taken))
@@ -285,7 +293,13 @@ function isUnchanged(comparison: Comparison): boolean {
   )
 }
 
+function onlyChanges({ added, removed }: Comparison): boolean {
+  return isEmptySet(added) && isEmptySet(removed)
+}
+
 interface Base {
+  /** As they stand on the object that is there. */
+  readonly isKept: boolean
   entries: readonly ManagedFieldsEntry[]
   managers(): Steps<Manager[]>
 }
@@ -293,12 +307,12 @@ interface Base {
 function* baseEntries({ before, after, subresource }: TrackUpdateOptions): Steps<Base> {
   const live = before?.metadata.managedFields ?? []
   const sent = after.metadata.managedFields ?? []
-  const kept: Base = { entries: live, managers: () => decodeOrNone(live) }
+  const kept: Base = { isKept: true, entries: live, managers: () => decodeOrNone(live) }
   if (subresource || sent.length === 0 || sent === live || equalJson(sent, live)) return kept
   if (sent.length === 1 && isRecord(sent[0]) && Object.keys(sent[0]).length === 0)
-    return { entries: [], managers: () => done([]) }
+    return { isKept: false, entries: [], managers: () => done([]) }
   const managers = yield* decodeOrNone(sent)
-  return managers.length === 0 ? kept : { entries: sent, managers: () => done(managers) }
+  return managers.length === 0 ? kept : { isKept: false, entries: sent, managers: () => done(managers) }
 }
 
 // biome-ignore lint/correctness/useYield: steps that are over
@@ -326,5 +340,6 @@ function ownId(o: TrackOptions, operation: 'Apply' | 'Update'): Omit<Manager, 's
 }
 
 function ignoredSet(paths: TrackOptions['ignored']): FieldSet {
-  return (paths ?? []).reduce<FieldSet>((set, path) => union(set, setOfField(...path)), EMPTY_SET)
+  if (paths === undefined || paths.length === 0) return EMPTY_SET
+  return paths.reduce<FieldSet>((set, path) => union(set, setOfField(...path)), EMPTY_SET)
 }

@@ -20,7 +20,7 @@ export interface Manager {
 }
 
 /** Updates of more managers than this are merged, oldest first, into one. */
-const MAX_UPDATE_MANAGERS = 10
+export const MAX_UPDATE_MANAGERS = 10
 const ANCIENT_CHANGES = 'ancient-changes'
 
 /** @throws Error when an entry is not a valid claim on fields */
@@ -62,7 +62,12 @@ export function* decodeInSteps(entries: readonly ManagedFieldsEntry[]): Steps<Ma
 export function encodeManagers(managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
   const kept = capUpdates(managers.filter(manager => !isEmptySet(manager.set)))
   if (kept.length === 0) return undefined
-  return kept.toSorted(inOrder).map(encode)
+  return sortedManagers(kept, manager => manager).map(encode)
+}
+
+/** What stands for managers, in upstream's order. */
+export function sortedManagers<T>(all: readonly T[], of: (each: T) => Omit<Manager, 'set'>): T[] {
+  return all.length === 1 ? [...all] : all.toSorted((a, b) => inOrder(of(a), of(b)))
 }
 
 export function sameManager(a: Omit<Manager, 'set' | 'time'>, b: Omit<Manager, 'set' | 'time'>): boolean {
@@ -100,7 +105,7 @@ function encode(manager: Manager): ManagedFieldsEntry {
   }
 }
 
-function inOrder(a: Manager, b: Manager): number {
+function inOrder(a: Omit<Manager, 'set'>, b: Omit<Manager, 'set'>): number {
   return (
     compareText(a.operation, b.operation) ||
     secondsOf(a) - secondsOf(b) ||
@@ -114,7 +119,7 @@ function compareText(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1
 }
 
-function secondsOf(manager: Manager): number {
+function secondsOf(manager: Pick<Manager, 'time'>): number {
   const ms = manager.time === undefined ? Number.NaN : Date.parse(manager.time)
   return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : Math.floor(ms / 1000)
 }

@@ -6,8 +6,20 @@
 import { isRecord, type Json } from '../object.ts'
 import { canonicalJson } from '../values.ts'
 
+/** Of names that were met lately: most are met again and again, and an element that is made anew has to be hashed anew. */
+const elements = new Map<string, string>()
+const KEPT_ELEMENTS = 4096
+/** Characters; longer names are seldom those of fields. */
+const KEPT_LENGTH = 64
+
 export function fieldElement(name: string): string {
-  return `f:${name}`
+  const known = elements.get(name)
+  if (known !== undefined) return known
+  const element = `f:${name}`
+  if (name.length > KEPT_LENGTH) return element
+  if (elements.size >= KEPT_ELEMENTS) elements.clear()
+  elements.set(name, element)
+  return element
 }
 
 /** `fields` may come in any order; the text has them sorted by name. */

@@ -14,8 +14,22 @@ export type Shape = 'leaf' | 'map' | 'keyed' | 'set'
 
 const RESOURCE_MEMBERS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
+// A memo of a pure function: each lives as long as the schema that it is made of.
+const wholes = new WeakMap<Schema, Schema>()
+const SCHEMALESS = wholeOf(undefined)
+
 /** The schema of a whole object: `schema` with the parts that every object has. */
 export function objectSchema(schema: Schema | undefined): Schema {
+  if (schema === undefined) return SCHEMALESS
+  let whole = wholes.get(schema)
+  if (whole === undefined) {
+    whole = wholeOf(schema)
+    wholes.set(schema, whole)
+  }
+  return whole
+}
+
+function wholeOf(schema: Schema | undefined): Schema {
   const root: Schema = {
     type: 'object',
     properties: {

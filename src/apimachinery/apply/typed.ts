@@ -3,16 +3,16 @@
  * What nobody can own (the object's identity and what the server writes) is left out of sets and comparisons.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
-import { isRecord } from '../object.ts'
+import { type FieldsV1, isRecord } from '../object.ts'
 import { CLUSTER_ANNOTATION } from '../resources.ts'
 import type { Schema } from '../schema.ts'
 import type { Steps } from '../steps.ts'
-import { type Comparison, compareValues, compareInSteps as valuesInSteps } from './compare.ts'
-import { type FieldSet, fieldSet, recursiveDifference } from './fieldSet.ts'
+import { type Comparison, compareMaps, compareValues, isSame, compareInSteps as valuesInSteps } from './compare.ts'
+import { type FieldSet, fieldSet, recursiveDifference, union } from './fieldSet.ts'
 import { ownedBy } from './fieldSetOf.ts'
 import { mergeValues } from './mergeValues.ts'
 import { withDeclaredParents, withoutFields, withoutPartsOfLeaves } from './removeFields.ts'
-import { objectSchema } from './shape.ts'
+import { memberShape, objectSchema } from './shape.ts'
 import { structureErrors } from './validateTyped.ts'
 
 export type { Comparison } from './compare.ts'
@@ -26,6 +26,15 @@ export function fieldSetOf(object: Members, schema: Schema | undefined): FieldSe
 
 /** `{}` stands for an object that does not exist. */
 export function compare(before: Members, after: Members, schema: Schema | undefined): Comparison {
+  const { metadata: was = NOTHING } = before
+  const { metadata: is = NOTHING } = after
+  if (isPlainMetadata(was) && isPlainMetadata(is)) {
+    // nearly always: nothing is copied to leave something out
+    const root = objectSchema(schema)
+    const rest = compareMaps(before, after, root, NOT_CONTENT)
+    const metadata = compareMaps(was, is, memberShape(root, 'metadata'), UNOWNABLE_NAMES)
+    return isSame(metadata) ? rest : withMetadata(rest, metadata)
+  }
   return ofOwnable(compareValues(ownable(before), ownable(after), objectSchema(schema)))
 }
 
@@ -36,6 +45,22 @@ export function* compareInSteps(before: Members, after: Members, schema: Schema 
 
 function ofOwnable({ added, modified, removed }: Comparison): Comparison {
   return { added: withoutIdentity(added), modified: withoutIdentity(modified), removed: withoutIdentity(removed) }
+}
+
+function isPlainMetadata(metadata: unknown): metadata is Members {
+  if (!isRecord(metadata)) return false
+  const { annotations } = metadata
+  return annotations === undefined || (isRecord(annotations) && annotations[CLUSTER_ANNOTATION] === undefined)
+}
+
+function withMetadata(rest: Comparison, { added, modified, removed }: Comparison): Comparison {
+  const joined = (set: FieldSet, below: FieldSet): FieldSet =>
+    below.children === undefined ? set : union(set, { self: false, children: new Map([['f:metadata', below]]) })
+  return {
+    added: joined(rest.added, added),
+    modified: joined(rest.modified, modified),
+    removed: joined(rest.removed, removed),
+  }
 }
 
 /** `live` with everything that `applied` states; independent of both. Lists are ordered as kube-apiserver orders them. */
@@ -68,6 +93,15 @@ export function withoutUnownable(set: FieldSet): FieldSet {
   return withoutIdentity(recursiveDifference(set, UNOWNABLE))
 }
 
+/** Whether a claim as it is written names any of that. */
+export function isUnownable(trie: FieldsV1): boolean {
+  if (trie['f:apiVersion'] !== undefined || trie['f:kind'] !== undefined) return true
+  const metadata = trie['f:metadata']
+  if (metadata === undefined) return false
+  for (const element in metadata) if (element === '.' || UNOWNABLE_NAMES.has(element.slice(2))) return true
+  return metadata['f:annotations']?.[`f:${CLUSTER_ANNOTATION}`] !== undefined || Object.keys(metadata).length === 0
+}
+
 const UNOWNABLE_METADATA: readonly string[] = [
   'name',
   'namespace',
@@ -79,6 +113,10 @@ const UNOWNABLE_METADATA: readonly string[] = [
   'managedFields',
   'resourceVersion',
 ]
+
+const UNOWNABLE_NAMES: ReadonlySet<string> = new Set(UNOWNABLE_METADATA)
+const NOT_CONTENT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
+const NOTHING: Members = Object.freeze({})
 
 const UNOWNABLE: FieldSet = fieldSet(
   false,

@@ -90,9 +90,11 @@ export function checkPreconditions(
 }
 
 /** What a write of the main resource cannot change, and so does not own. */
-export function unwritable(type: ResourceType, subresource: string): string[][] {
-  return subresource === '' && type.subresources.includes('status') ? [['status']] : []
+export function unwritable(type: ResourceType, subresource: string): readonly (readonly string[])[] {
+  return subresource === '' && type.subresources.includes('status') ? STATUS : []
 }
+
+const STATUS = [['status']]
 
 /** Namespaces keep a second list of finalizers in their spec. */
 export function hasNamespaceFinalizers(object: Readonly<KubeObject>): boolean {

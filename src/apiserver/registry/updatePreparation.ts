@@ -162,6 +162,7 @@ export class UpdatePreparation {
       before: asked.inVersion ? inVersionOf(type, before) : before,
       manager: context.fieldManager,
       ignored: unwritable(target, subresource),
+      isSmall: context.work === undefined,
       ...(subresource && { subresource }),
       now: timestamp(this.#base.deps.clock()),
     })

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { setOfField } from '../../../src/apimachinery/apply/fieldSet.ts'
+import { trackUpdate } from '../../../src/apimachinery/apply/managedFields.ts'
+import { ownChanges } from '../../../src/apimachinery/apply/ownChanges.ts'
+import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
+import { cloneJson } from '../../../src/apimachinery/values.ts'
+import { deploymentSchema } from './deploymentSchema.ts'
+
+const NOW = '2026-01-01T00:01:00Z'
+const BEFORE = '2026-01-01T00:00:00Z'
+const own = { name: 'me', operation: 'Update', apiVersion: 'apps/v1', subresource: '' } as const
+const entry = (manager: string, fieldsV1: object, more: object = {}): ManagedFieldsEntry =>
+  ({
+    manager,
+    operation: 'Update',
+    apiVersion: 'apps/v1',
+    time: BEFORE,
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...more,
+  }) as ManagedFieldsEntry
+const replicas = { 'f:spec': { 'f:replicas': {} } }
+const paused = { 'f:spec': { 'f:paused': {} } }
+const changed = setOfField('spec', 'replicas')
+
+t.test('who changes what is its own alone claims it anew', async t => {
+  const other = entry('other', paused)
+  t.same(ownChanges([entry('me', replicas), other], own, changed, NOW), [other, entry('me', replicas, { time: NOW })])
+})
+
+t.test('everything else is read', async t => {
+  const cases: Record<string, ManagedFieldsEntry[]> = {
+    'it is new': [entry('other', paused)],
+    'it did not own that': [entry('me', paused)],
+    'another owns it, too': [entry('me', replicas), entry('other', replicas)],
+    'an applier owns it, too': [entry('me', replicas), entry('other', replicas, { operation: 'Apply' })],
+    'its own is another version': [entry('me', replicas, { apiVersion: 'apps/v1beta1' })],
+    'its own is a sub-resource': [entry('me', replicas, { subresource: 'scale' })],
+    'somebody claims nothing': [entry('me', replicas), entry('other', {})],
+    'somebody claims what nobody can own': [entry('me', replicas), entry('other', { 'f:kind': {} })],
+    'metadata is claimed as a whole': [
+      entry('me', replicas),
+      entry('other', { 'f:metadata': { '.': {}, 'f:labels': {} } }),
+    ],
+    'one is there twice': [entry('me', replicas), entry('other', paused), entry('other', paused)],
+    'an operation is unknown': [entry('me', replicas), entry('other', paused, { operation: 'Patch' })],
+  }
+  for (const [what, entries] of Object.entries(cases)) t.equal(ownChanges(entries, own, changed, NOW), undefined, what)
+})
+
+const managers = fc.constantFrom('a', 'b', 'c')
+const edits = fc.record({
+  manager: managers,
+  replicas: fc.nat(2),
+  paused: fc.boolean(),
+  image: fc.constantFrom('i:1', 'i:2'),
+  label: fc.constantFrom(undefined, 'x', 'y'),
+  subresource: fc.constantFrom('', '', 'scale'),
+})
+
+t.test('it comes to the same as reading all claims', async t => {
+  await fc.assert(
+    fc.property(fc.array(edits, { minLength: 2, maxLength: 8 }), steps => {
+      let live: KubeObject | undefined
+      for (const [second, { manager, subresource, ...said }] of steps.entries()) {
+        const after: KubeObject = {
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { name: 'web', ...(said.label !== undefined && { labels: { l: said.label } }) },
+          spec: {
+            replicas: said.replicas,
+            paused: said.paused,
+            template: { spec: { containers: [{ name: 'c', image: said.image }] } },
+          },
+        }
+        const options = {
+          schema: deploymentSchema,
+          apiVersion: 'apps/v1',
+          before: live,
+          after,
+          manager,
+          now: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`,
+          ...(subresource && { subresource }),
+        }
+        // of kinds whose versions differ all claims are read
+        const inVersion = () => ({ schema: deploymentSchema, object: (object: KubeObject) => cloneJson(object) })
+        const quick = trackUpdate({ ...options, isSmall: true })
+        t.same(quick, trackUpdate({ ...options, inVersion }))
+        live = { ...after, metadata: { ...after.metadata, ...(quick && { managedFields: quick }) } }
+      }
+      return true
+    }),
+    { numRuns: 300 },
+  )
+})
