@@ -25,6 +25,11 @@ export function applyDefaults(object: unknown, schema: Schema | undefined): bool
   return budget.refusal === undefined
 }
 
+/** Whether there is anything to fill in, in some object. */
+export function hasDefaults(schema: Schema): boolean {
+  return planOf(schema) !== null
+}
+
 /** What there is to do at one schema node; `undefined` when there is nothing to do there or below. */
 interface Plan {
   defaults: { name: string; value: Json; nullable: boolean; characters: number }[]

@@ -6,7 +6,7 @@
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
-import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
@@ -27,31 +27,44 @@ export function encodeObject(object: KubeObject): Encoded {
   }
 }
 
-/**
- * Whether writing `text` over `current` would change nothing but the revision. `now` is the object of `text`, `old` that of
- * `current`: the order of members is not a change, nor that a manager says the same again at a later time.
- */
-export function sameObject(
-  current: Stored,
-  text: Encoded,
-  old: Readonly<KubeObject>,
-  now: Readonly<KubeObject>,
-): boolean {
-  const revision = String(current.revision)
-  const length = Buffer.byteLength(text.head) + revision.length + Buffer.byteLength(text.tail)
-  if (length !== sizeOf(current)) return false
-  return (
-    current.bytes.equals(Buffer.from(text.head + revision + text.tail)) || equalJson(unversioned(old), unversioned(now))
-  )
+export interface Rewriting {
+  readonly current: Stored
+  /** What it says. */
+  readonly old: Readonly<KubeObject>
+  /** It says all that, and nothing else: it was only parsed. */
+  readonly isAsStored: boolean
+  readonly text: Encoded
+  /** The object of the text. */
+  readonly now: Readonly<KubeObject>
 }
 
-function unversioned(object: Readonly<KubeObject>): KubeObject {
-  const { resourceVersion: _, managedFields, ...metadata } = object.metadata
-  if (managedFields === undefined) return { ...object, metadata }
-  return {
-    ...object,
-    metadata: { ...metadata, managedFields: managedFields.map(({ time: _time, ...claim }) => claim) },
-  }
+/**
+ * Whether writing `text` over `current` would change nothing but the revision: the order of members is not a change, nor that a
+ * manager says the same again at a later time.
+ */
+export function sameObject({ current, old, isAsStored, text, now }: Rewriting): boolean {
+  const length = Buffer.byteLength(text.head) + String(current.revision).length + Buffer.byteLength(text.tail)
+  if (length !== sizeOf(current)) return false
+  if (sameContent(old, now) && sameMetadata(old.metadata, now.metadata)) return true
+  return !isAsStored && current.bytes.equals(Buffer.from(text.head + current.revision + text.tail))
+}
+
+/** Asked first: most of what is written differs here. */
+function sameContent(old: Readonly<KubeObject>, now: Readonly<KubeObject>): boolean {
+  const { metadata: _was, ...before } = old
+  const { metadata: _is, ...after } = now
+  return equalJson(before, after)
+}
+
+function sameMetadata(
+  { resourceVersion: _was, managedFields: claims, ...old }: Readonly<ObjectMeta>,
+  { resourceVersion: _is, managedFields: claimed, ...now }: Readonly<ObjectMeta>,
+): boolean {
+  return equalJson(old, now) && equalJson(claims?.map(timeless), claimed?.map(timeless))
+}
+
+function timeless({ time: _, ...claim }: ManagedFieldsEntry): ManagedFieldsEntry {
+  return claim
 }
 
 /** A private copy that the caller may change. */

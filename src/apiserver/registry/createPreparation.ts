@@ -72,11 +72,11 @@ export class CreatePreparation {
     wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
     strategy?.takeIn?.(object)
     const part = this.#base.provenance?.partOf(context.space, target, object)
-    const asked = part && cloneJson(content(object))
+    const asked = part && this.#base.rules.hasDefaults(target, strategy) ? cloneJson(content(object)) : undefined
     if (work?.due) await work.rest()
     this.#base.rules.applyDefaults(target, strategy, object)
     if (work?.due) await work.rest()
-    const filled = asked && inSlices(filledInSteps(asked, object, target.schema), work)
+    const filled = asked ? inSlices(filledInSteps(asked, object, target.schema), work) : part && EMPTY_SET
     const unsaid = filled instanceof Promise ? await filled : filled
     const { space, user } = context
     const steps = stepsFor(this.#base.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
@@ -106,6 +106,7 @@ export class CreatePreparation {
           ...this.#base.asAsked(space, type, target, object),
           manager: context.fieldManager,
           ignored: unwritable(target, ''),
+          isSmall: work === undefined,
           now,
         })
         return inSlices(tracking, work)

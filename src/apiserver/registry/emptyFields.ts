@@ -85,8 +85,36 @@ function isEmptyCollection(value: unknown): boolean {
 
 type Fill = (object: Record<string, unknown>, schema: Schema) => void
 
+// A memo of a pure function: it lives as long as the schemas.
+const filling = new WeakMap<Schema, boolean>()
+
+/** Whether upstream always writes something that stands in `schema` or below. Schemas may be cyclic. */
+function isFilled(schema: Schema): boolean {
+  const known = filling.get(schema)
+  if (known !== undefined) return known
+  const seen = new Set<Schema>([schema])
+  let found = false
+  for (const node of seen) {
+    if (node['x-kubernetes-preserve-unknown-fields']) continue
+    found ||= filling.get(node) === true || alwaysWrites(node)
+    if (found) break
+    for (const name in node.properties) seen.add(node.properties[name]!)
+    if (typeof node.additionalProperties === 'object') seen.add(node.additionalProperties)
+    if (node.items !== undefined) seen.add(node.items)
+  }
+  if (found) filling.set(schema, true)
+  // nothing below the root means nothing below any of its descendants
+  else for (const node of seen) filling.set(node, false)
+  return found
+}
+
+function alwaysWrites({ required, [STRUCT_FACTS]: facts }: Schema): boolean {
+  if (facts === undefined) return false
+  return (facts.always?.length ?? 0) > 0 || required?.some(name => !facts.omitted?.includes(name)) === true
+}
+
 function fillMembers(object: Record<string, unknown>, schema: Schema, stored: boolean): void {
-  if (schema['x-kubernetes-preserve-unknown-fields']) return
+  if (schema['x-kubernetes-preserve-unknown-fields'] || !isFilled(schema)) return
   const facts = schema[STRUCT_FACTS]
   if (facts !== undefined) {
     for (const name of schema.required ?? []) {

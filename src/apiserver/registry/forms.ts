@@ -8,7 +8,7 @@ import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import type { ResourceType, TypeForm } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
-import { applyDefaults } from '../../apimachinery/structural/defaults.ts'
+import { applyDefaults, hasDefaults } from '../../apimachinery/structural/defaults.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
 import { inOrderOfText } from '../../apimachinery/structural/prune.ts'
 import { scaleErrors } from '../../apimachinery/structural/scaleRules.ts'
@@ -38,10 +38,14 @@ export interface FormRules {
   inOrder(unknown: string[]): readonly string[]
   /** The first wrong type in words of Go's JSON package. */
   typeErrors(object: KubeObject, schema: Schema | undefined): string | undefined
+  /** Empty values are told from absent ones. */
+  readonly keepsEmpty: boolean
   /** Drops what is decoded as nothing; the types are right. */
   dropEmpty(object: KubeObject, schema: Schema): void
   /** What the schema says of defaults; strategies add theirs. False when they are too large. */
   applyDefaults(object: KubeObject, schema: Schema): boolean
+  /** Whether the schema says anything of them. */
+  hasDefaults(schema: Schema): boolean
   /** What the schema says of values; strategies add theirs. */
   validate(type: ResourceType, schema: Schema, change: Change): FieldError[]
   finalizerErrors(type: ResourceType, metadata: ObjectMeta, old?: ObjectMeta): FieldError[]
@@ -89,8 +93,10 @@ const STRUCTURAL = {
   inScheme: false,
   clearsStatus: true,
   statusKeeps: CLIENT_METADATA,
+  keepsEmpty: true,
   dropEmpty: nothing,
   applyDefaults,
+  hasDefaults,
   validate(type, schema, { object, compare }) {
     const errors = compare(schema)
     return type.scale ? [...errors, ...scaleErrors(object, type.scale)] : errors
@@ -109,12 +115,14 @@ export const FORMS: Readonly<Record<TypeForm, FormRules>> = {
     inScheme: true,
     clearsStatus: false,
     statusKeeps: [],
+    keepsEmpty: false,
     dropEmpty,
     applyDefaults(object, schema) {
       // a struct is there even when nothing is in it
       if (schema.properties?.spec) object.spec ??= {}
       return true
     },
+    hasDefaults: schema => schema.properties?.spec !== undefined,
     validate: none,
     finalizerErrors: (type, metadata, old) =>
       type.group === ANY_FINALIZER ? [] : unqualifiedFinalizers(metadata, old),

@@ -12,6 +12,7 @@ import type { Steps } from '../../apimachinery/steps.ts'
 import { MAX_DEFAULTED } from '../../apimachinery/structural/defaults.ts'
 import type { Effort } from '../../apimachinery/structural/effort.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { isTidy } from '../../apimachinery/structural/tidy.ts'
 import { compileValidator } from '../../apimachinery/structural/validate.ts'
 import type { ClientMetadata, Strategy } from '../../kinds/strategy.ts'
 import type { WriteContext } from './context.ts'
@@ -30,6 +31,8 @@ export interface ObjectRulesDeps {
   longChecks?: LongChecks
 }
 
+const NO_FIELDS: readonly string[] = []
+
 export class ObjectRules {
   readonly #deps: ObjectRulesDeps
   readonly #zeros = new WeakMap<Schema, Record<string, unknown>>()
@@ -44,14 +47,19 @@ export class ObjectRules {
    */
   *normalize(context: WriteContext, type: ResourceType, object: KubeObject, patch?: PatchSource): Steps<void> {
     const rules = FORMS[type.form]
-    rules.dropNulls(object, type.schema)
+    const { schema } = type
+    // nearly all objects are: then one look is enough
+    const tidy = schema !== undefined && isTidy(object, schema, rules.keepsEmpty)
     yield
-    const unknown = rules.inOrder(pruneUnknown(object, type.schema))
+    if (!tidy) rules.dropNulls(object, schema)
     yield
-    if (type.schema && this.#parameterized(context.space, type, object) === 'expanded') typed(object, type.schema)
-    const shown = this.#standIn(context.space, type, object)
+    const unknown = tidy ? NO_FIELDS : rules.inOrder(pruneUnknown(object, schema))
+    yield
+    const parameterized = this.#parameterized(context.space, type, object)
+    if (schema && parameterized === 'expanded') typed(object, schema)
+    const shown = schema && parameterized === 'described' ? standIn(object, schema) : object
     // what cannot be read at all is not told about its unknown fields
-    let wrong = rules.typeErrors(shown, type.schema)
+    let wrong = tidy ? undefined : rules.typeErrors(shown, schema)
     yield
     const decoding = wrong === undefined ? this.#deps.strategyFor(type)?.decode?.(shown) : undefined
     if (decoding !== undefined) wrong = yield* decoding
@@ -64,8 +72,14 @@ export class ObjectRules {
       }
       for (const text of texts) context.warn(text)
     }
-    if (type.schema) rules.dropEmpty(object, type.schema)
+    if (tidy) return
+    if (schema) rules.dropEmpty(object, schema)
     dropEmptyMetadata(object.metadata)
+  }
+
+  /** Whether there may be anything that nobody said. */
+  hasDefaults({ form, schema }: ResourceType, strategy: Strategy | undefined): boolean {
+    return strategy?.applyDefaults !== undefined || (schema !== undefined && FORMS[form].hasDefaults(schema))
   }
 
   /** @throws StatusError Invalid when the defaults would make the object too large */

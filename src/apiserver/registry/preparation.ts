@@ -79,7 +79,10 @@ export class Preparation {
     this.judging = new Judging(deps, this.rules)
     this.provenance =
       deps.travel &&
-      new Provenance(deps.travel, (type, object) => this.rules.applyDefaults(type, deps.strategyFor(type), object))
+      new Provenance(deps.travel, {
+        has: type => this.rules.hasDefaults(type, deps.strategyFor(type)),
+        apply: (type, object) => this.rules.applyDefaults(type, deps.strategyFor(type), object),
+      })
   }
 
   /** What an object that somebody sends is made by. */

@@ -39,7 +39,11 @@ export interface Travel {
   partOf(space: string, type: ResourceType, object: KubeObject): Part | undefined
 }
 
-type Defaults = (type: ResourceType, object: KubeObject) => void
+interface Defaults {
+  /** Whether there are any for objects of the type. */
+  has(type: ResourceType): boolean
+  apply(type: ResourceType, object: KubeObject): void
+}
 
 /** How a write came. */
 export interface Manner {
@@ -62,6 +66,11 @@ export class Provenance {
     return this.#travel.partOf(space, type, object)
   }
 
+  /** Whether defaults may fill anything in. */
+  hasDefaults(type: ResourceType): boolean {
+    return this.#defaults.has(type)
+  }
+
   /** What was unsaid of a stored object; empty when nobody knows. `old` is the stored one. */
   before(type: ResourceType, stored: Stored, old: KubeObject): FieldSet {
     if (stored.note === BARE) return filledIn(content(old), this.whole(type, old), type.schema)
@@ -71,7 +80,7 @@ export class Provenance {
   /** A copy with its defaults. */
   whole(type: ResourceType, bare: KubeObject): KubeObject {
     const object = cloneJson(bare)
-    this.#defaults(type, object)
+    this.#defaults.apply(type, object)
     return object
   }
 
@@ -149,13 +158,17 @@ export function* unsaidAfter(
   return withoutNamed(left, appliedFields(now, schema))
 }
 
+/** Of an object that its writers have said all of. */
+const ALL_SAID = '{}'
+
 export function noteOf(unsaid: FieldSet): string {
+  if (unsaid === EMPTY_SET) return ALL_SAID
   const text = JSON.stringify(toFieldsV1(unsaid))
-  return text.length > MAX_NOTE ? '{}' : text
+  return text.length > MAX_NOTE ? ALL_SAID : text
 }
 
 function readNote(note: string): FieldSet {
-  return note === BARE ? EMPTY_SET : fromFieldsV1(JSON.parse(note))
+  return note === BARE || note === ALL_SAID ? EMPTY_SET : fromFieldsV1(JSON.parse(note))
 }
 
 /** The object without its unsaid fields. */

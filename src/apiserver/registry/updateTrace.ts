@@ -84,7 +84,8 @@ export class UpdateTrace {
 
   /** What the client wants, in the stored version, before defaults. */
   asked(object: KubeObject): void {
-    if (!this.#ofStatus) this.#asked = cloneJson(content(object))
+    const { provenance, type } = this.#options
+    if (!this.#ofStatus && provenance.hasDefaults(type)) this.#asked = cloneJson(content(object))
   }
 
   /** The same object behind them. */

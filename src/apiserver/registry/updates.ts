@@ -24,6 +24,7 @@ import type { Creations } from './creations.ts'
 import { keyOf } from './keys.ts'
 import { LARGE_BYTES } from './largeWrites.ts'
 import type { Preparation, RegistryDeps, TextMutation, UpdateOptions } from './preparation.ts'
+import { BARE } from './provenance.ts'
 import { requireNoObject } from './resourceVersions.ts'
 import { checkPreconditions } from './systemMetadata.ts'
 import { UpdatePreparation } from './updatePreparation.ts'
@@ -309,5 +310,6 @@ function isUnchanged(
   if (mutation.type !== 'put' || !hasStorageVersion(current, type)) return false
   // Whoever names what was a default says something: the clusters are told. That it is known from now on is no change.
   if (current.note !== undefined && current.note !== mutation.text.note) return false
-  return sameObject(current, mutation.text, old, object)
+  const isAsStored = type.custom === undefined && current.note !== BARE
+  return sameObject({ current, old, isAsStored, text: mutation.text, now: object })
 }

@@ -1,0 +1,143 @@
+/**
+ * Whether there is nothing to do about an object that was sent: no null, no field that its schema does not know, no value of
+ * another type, and nothing empty that Go would leave out. Nearly all objects are so, and one look at each value tells it, where to
+ * find out what is wrong, and to put it right, takes one for each of these (`nulls.ts`, `prune.ts`, `typeErrors.ts`,
+ * `emptyFields.ts`). It may say no of an object that all of them would leave alone; never yes of another.
+ */
+import { typeErrors } from '../go/typeErrors.ts'
+import type { Schema } from '../schema.ts'
+import { resourceRootSchemas } from './objectMetaSchema.ts'
+
+/** What one schema node asks of a value. */
+interface Form {
+  readonly type: Schema['type']
+  /** Not all values of the type will do. */
+  readonly special: Schema | undefined
+  /** Known members; of a map, or where anything may be, there are none. */
+  readonly members: Map<string, Form> | undefined
+  /** Of members that are not known; absent: there must be none. */
+  readonly others: Form | undefined
+  readonly items: Form | undefined
+  /** Everything else would have to be looked at in another way. */
+  readonly odd: boolean
+}
+
+// A memo of a pure function: forms live as long as their schema.
+const forms = new WeakMap<Schema, Form>()
+const roots = new WeakMap<Schema, Form>()
+
+/**
+ * `object` is a whole one; its metadata is looked at as metadata, whatever the schema says of it. `keepsEmpty`: its kind tells empty
+ * values from absent ones, but in metadata.
+ */
+export function isTidy(object: object, schema: Schema, keepsEmpty: boolean): boolean {
+  return isTidyMap(object as Record<string, unknown>, rootOf(schema), keepsEmpty, true)
+}
+
+function isTidyMap(object: Record<string, unknown>, form: Form, keepsEmpty: boolean, isRoot: boolean): boolean {
+  const { members, others } = form
+  let isEmpty = true
+  for (const name in object) {
+    isEmpty = false
+    const known = members?.get(name)
+    const member = known ?? others
+    if (member === undefined) return false
+    // the schema of metadata is that of a struct, whatever the kind is; and nobody looks for what is empty where anything may be
+    const keeps = member === ANYTHING || (keepsEmpty && !(isRoot && name === 'metadata'))
+    if (!isTidyValue(object[name], member, keeps, known !== undefined && !keeps)) return false
+  }
+  return !isEmpty || keepsEmpty
+}
+
+/** `mayGo`: it is a member of a struct, which goes where it is empty. */
+function isTidyValue(value: unknown, form: Form, keepsEmpty: boolean, mayGo: boolean): boolean {
+  if (form.odd) return false
+  switch (typeof value) {
+    case 'string':
+      if (mayGo && value === '') return false
+      return (form.type === 'string' || form.type === undefined) && fits(value, form)
+    case 'number':
+      if (mayGo && value === 0) return false
+      if (form.type === 'integer') return Number.isInteger(value) && fits(value, form)
+      return (form.type === 'number' || form.type === undefined) && fits(value, form)
+    case 'boolean':
+      if (mayGo && !value) return false
+      return (form.type === 'boolean' || form.type === undefined) && fits(value, form)
+    case 'object':
+      break
+    default:
+      return false
+  }
+  if (value === null || !fits(value, form)) return false
+  if (!Array.isArray(value))
+    return (
+      (form.type === 'object' || form.type === undefined) &&
+      isTidyMap(value as Record<string, unknown>, form, keepsEmpty, false)
+    )
+  const { items = ANYTHING } = form
+  if ((form.type !== 'array' && form.type !== undefined) || (value.length === 0 && !keepsEmpty)) return false
+  const keeps = keepsEmpty || items === ANYTHING
+  for (let i = 0; i < value.length; i++) if (!isTidyValue(value[i], items, keeps, false)) return false
+  return true
+}
+
+function fits(value: unknown, { special }: Form): boolean {
+  return special === undefined || typeErrors(value, special) === undefined
+}
+
+function rootOf(schema: Schema): Form {
+  let root = roots.get(schema)
+  if (root === undefined) {
+    const form = formOf(schema)
+    const members = new Map(form.members)
+    for (const [name, member] of Object.entries(resourceRootSchemas)) members.set(name, formOf(member))
+    root = { ...form, members }
+    roots.set(schema, root)
+  }
+  return root
+}
+
+function formOf(schema: Schema): Form {
+  const known = forms.get(schema)
+  if (known !== undefined) return known
+  const { properties, additionalProperties, items } = schema
+  const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true
+  const isOpen =
+    additionalProperties === true ||
+    (schema.type === undefined && properties === undefined && additionalProperties === undefined)
+  const form = {
+    type: schema.type,
+    special: isSpecial(schema) ? schema : undefined,
+    members: properties && new Map<string, Form>(),
+    others: undefined as Form | undefined,
+    items: undefined as Form | undefined,
+    odd: schema['x-kubernetes-embedded-resource'] === true || (keepsUnknown && properties !== undefined),
+  }
+  // before its parts: schemas may be cyclic
+  forms.set(schema, form)
+  for (const name in properties) form.members!.set(name, formOf(properties[name]!))
+  if (typeof additionalProperties === 'object') form.others = formOf(additionalProperties)
+  else if (isOpen || keepsUnknown) form.others = ANYTHING
+  if (items !== undefined) form.items = formOf(items)
+  return form
+}
+
+/** More is asked than the type. */
+function isSpecial({ type, format, 'x-kubernetes-int-or-string': intOrString }: Schema): boolean {
+  if (intOrString === true || format === 'quantity') return true
+  return type === 'string' ? format === 'date-time' || format === 'byte' : type === 'integer' && format === 'int32'
+}
+
+/** Of what nobody describes; nulls in it are looked at in another way, too. */
+const ANYTHING: Form = {
+  type: undefined,
+  special: undefined,
+  members: undefined,
+  get others() {
+    return ANYTHING
+  },
+  get items() {
+    return ANYTHING
+  },
+  odd: false,
+}
