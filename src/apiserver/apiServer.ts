@@ -184,7 +184,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, metrics, strangers, documents } = httpFront(options, assembly, {
+  const { app, shortGets, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -285,7 +285,7 @@ async function apiServerParts(
     })
 
   if (apiThreads) {
-    shedding.follow(tlsServer)
+    shedding.follow(tlsServer, shortGets)
     metrics.followThreads(apiThreads)
   }
 

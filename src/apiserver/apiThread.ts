@@ -90,7 +90,7 @@ async function serve(): Promise<void> {
   })
   const { types } = assembly.services
   const documents = new AskedDocuments({ types, ask: asks => tell({ asks }) })
-  const { app, metrics, strangers } = httpFront(options, assembly, {
+  const { app, shortGets, metrics, strangers } = httpFront(options, assembly, {
     store,
     documents,
     setAside: { counts: () => new Map() },
@@ -105,9 +105,9 @@ async function serve(): Promise<void> {
   const server = app.server as unknown as TlsServer
   const reads = new OwnReads(assembly.catalog.types, types)
   const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
-  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll })
+  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortGets })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
-  shedding.follow(server)
+  shedding.follow(server, shortGets)
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()
 

@@ -19,6 +19,7 @@ import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
 import { Metrics, type Observation } from './server/metrics.ts'
 import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
 import { Pipeline } from './server/pipeline.ts'
+import type { ShortGets } from './server/shortGets.ts'
 import { takesWrites } from './server/storeHealth.ts'
 import { strangerLimits } from './server/strangerLimits.ts'
 import { Strangers } from './server/strangers.ts'
@@ -42,6 +43,8 @@ export interface HttpFrontDeps {
 
 export interface HttpFront {
   readonly app: FastifyInstance
+  /** Absent where requests are recorded. */
+  readonly shortGets: ShortGets | undefined
   readonly metrics: Metrics
   readonly strangers: Strangers
   /** As bytes, for threads that send them, too. */
@@ -109,7 +112,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     openId,
   })
   const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
-  const app = createHttpServer({
+  const { app, shortGets } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
@@ -160,5 +163,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  return { app, metrics, strangers, documents }
+  return { app, shortGets, metrics, strangers, documents }
 }

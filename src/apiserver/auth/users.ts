@@ -81,6 +81,11 @@ export function anonymousUser(): UserInfo {
   return { name: ANONYMOUS, groups: [GROUPS.unauthenticated] }
 }
 
+/** Whether somebody has shown no credential. */
+export function isStranger({ groups }: UserInfo): boolean {
+  return groups.includes(GROUPS.unauthenticated)
+}
+
 /** Whether a path is open to requests without credentials: liveness and the version, as a fresh cluster has it. */
 export function allowsAnonymous(path: string): boolean {
   return /^\/(livez|readyz|healthz|version\/?)$/.test(path)

@@ -15,7 +15,7 @@ import { warningHeaders } from './warningHeaders.ts'
 
 /** Longer answers are written block by block. */
 const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
-const CACHE_CONTROL = 'no-cache, private'
+export const CACHE_CONTROL = 'no-cache, private'
 /** Items by which the length of a long list is estimated. */
 const LOOKED_AT = 1024
 

@@ -7,22 +7,28 @@ import type { Exchange, Services } from './exchange.ts'
 import { sendObject } from './respond.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
+/** What a read needs to know of its request: nothing of what carries it. */
+export type ReadTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'user'>
+
 export function getEndpoint(services: Services, exchange: Exchange): Soon<void> {
-  const { space, type, resource } = exchange
+  return whenKnown(objectFor(services, exchange), stored => sendObject(services, exchange, stored))
+}
+
+/** The object as whoever asks sees it. @throws StatusError, also by the promise */
+export function objectFor(services: Services, target: ReadTarget): Soon<Stored> {
+  const { space, type, resource } = target
   const { derived, authorizer } = services
   const reader = readerOf(services, type)
-  reader.requireRevision(exchange.info.query.get('resourceVersion') ?? '')
+  reader.requireRevision(target.info.query.get('resourceVersion') ?? '')
   const found = reader.get(space, type, resource.namespace, resource.name)
   const whole = derived?.concerns(type) ? whenKnown(found, stored => derived.whole(stored)) : found
   return whenKnown(whole, stored =>
-    whenKnown(sightOf(authorizer, exchange), sight =>
-      sight === undefined ? sendObject(services, exchange, stored) : sendSeen(services, exchange, stored, sight),
-    ),
+    whenKnown(sightOf(authorizer, target), sight => (sight === undefined ? stored : seenBy(sight, target, stored))),
   )
 }
 
-async function sendSeen(services: Services, exchange: Exchange, stored: Stored, sight: WorkspaceSight): Promise<void> {
+async function seenBy(sight: WorkspaceSight, { type, resource }: ReadTarget, stored: Stored): Promise<Stored> {
   const seen = await sight.seen(stored)
-  if (seen === undefined) throw statusError.notFound(exchange.type, exchange.resource.name)
-  await sendObject(services, exchange, seen)
+  if (seen === undefined) throw statusError.notFound(type, resource.name)
+  return seen
 }

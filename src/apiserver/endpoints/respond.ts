@@ -18,10 +18,15 @@ import { yamlText } from './yamlWriter.ts'
 
 export function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Soon<void> {
   return whenKnown(prepareViews([stored], exchange.type), () =>
-    exchange.form.as === undefined && exchange.form.format === 'json' && !isPretty(exchange)
+    isAsStored(exchange, exchange.reply.request.headers['user-agent'])
       ? send(exchange, code, bytesAs(stored, exchange.type))
       : sendFormed(services, exchange, stored, code),
   )
+}
+
+/** Whether an object is answered as its bytes, since no other form of it was asked for. `agent`: who asks. */
+export function isAsStored({ form, info }: Pick<Exchange, 'form' | 'info'>, agent: string | undefined): boolean {
+  return form.as === undefined && form.format === 'json' && !wantsPretty(info.query, agent)
 }
 
 async function sendFormed(services: Services, exchange: Exchange, stored: Stored, code: number): Promise<void> {

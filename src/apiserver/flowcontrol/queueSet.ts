@@ -151,6 +151,11 @@ export class QueueSet {
     return seat
   }
 
+  /** Whether `enter` would give a seat at once. */
+  hasSeat(work: Work): boolean {
+    return this.#exempt || (this.#waiting === 0 && this.#fits(work))
+  }
+
   /** Resolves when it is the turn of a seat that waits. At once after `enter`. @throws SeatRefused by the promise */
   turn(seat: Seat, waitLimitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -129,7 +129,7 @@ function hasTable(type: ResourceType, subresource: string): boolean {
 
 /** @throws StatusError as the endpoint, also by the promise */
 export function dispatch(services: Services, exchange: Exchange, extra: SubresourceEndpoints): Soon<void> {
-  const endpoint = endpointFor(exchange, extra)
+  const endpoint = endpointFor(exchange, exchange.request.method, extra)
   if (endpoint === undefined) {
     exchange.reply.header('Allow', allowedMethods(exchange.type, exchange.resource))
     throw methodNotAllowed(exchange.type, exchange.info.verb)
@@ -153,13 +153,18 @@ function warned(exchange: Exchange, error: unknown): never {
   throw error
 }
 
-function endpointFor(exchange: Exchange, extra: SubresourceEndpoints): Endpoint | undefined {
-  const { type, info, resource } = exchange
+/** Whether that is the endpoint that reads one object of the store. */
+export function readsObject(target: Target, extra: SubresourceEndpoints): boolean {
+  return target.resource.subresource === '' && endpointFor(target, 'GET', extra) === getEndpoint
+}
+
+function endpointFor(target: Target, method: string, extra: SubresourceEndpoints): Endpoint | undefined {
+  const { type, info, resource } = target
   const { subresource } = resource
   const connected = connectionMethods(resource)
-  if (connected !== undefined) return connected.includes(exchange.request.method) ? connectionEndpoint : undefined
+  if (connected !== undefined) return connected.includes(method) ? connectionEndpoint : undefined
   // As upstream, which reads HEAD as GET when it asks whether one may, and then has no route for it.
-  if (exchange.request.method === 'HEAD') return undefined
+  if (method === 'HEAD') return undefined
   if (subresource === '') {
     if (acrossNamespaces(type, resource, info.verb)) return undefined
     if ((info.verb === 'create') !== (resource.name === '') && ON_NAMES.has(info.verb)) return undefined

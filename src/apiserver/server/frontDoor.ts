@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AccessWitness } from '../audit/auditTrail.ts'
+import type { RequestInfo } from '../request/requestInfo.ts'
 import { isHealthPath } from './health.ts'
-import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
+import type { AuthorizedRequest, Pipeline, RawRequest } from './pipeline.ts'
 import { shuttingDown } from './shuttingDown.ts'
 
 export interface FrontDoorDeps {
@@ -28,14 +29,24 @@ export class FrontDoor {
 
   /** @throws StatusError of the pipeline; ServiceUnavailable when the server closes */
   authorize(message: IncomingMessage, witness?: AccessWitness): Soon<AuthorizedRequest> {
-    const raw = {
-      method: message.method ?? 'GET',
-      url: message.url ?? '/',
-      headers: message.headers,
-      distinctHeaders: () => message.headersDistinct,
-      socket: message.socket as TLSSocket,
-    }
-    return whenKnown(this.#pipeline.authorize(raw, witness), authorized => {
+    return this.admit(
+      {
+        method: message.method ?? 'GET',
+        url: message.url ?? '/',
+        headers: message.headers,
+        distinctHeaders: () => message.headersDistinct,
+        socket: message.socket as TLSSocket,
+      },
+      { witness },
+    )
+  }
+
+  /** The same, whatever the request came as. `info`: what its URL says, where that was read already. */
+  admit(
+    request: RawRequest,
+    { witness, info }: { witness?: AccessWitness | undefined; info?: RequestInfo } = {},
+  ): Soon<AuthorizedRequest> {
+    return whenKnown(this.#pipeline.authorize(request, witness, info), authorized => {
       // Probes go on being answered: they are how the world hears of it.
       if (this.#isDraining && !isHealthPath(authorized.info.path)) {
         throw shuttingDown()

@@ -14,8 +14,7 @@ import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
-import type { UserInfo } from '../auth/types.ts'
-import { GROUPS } from '../auth/users.ts'
+import { isStranger } from '../auth/users.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import { keptHeaders } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
@@ -33,6 +32,7 @@ import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Logger } from '../request/logger.ts'
 import type { CertificateNetworks } from './certificateNetworks.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
+import { flowHeaders } from './flowHeaders.ts'
 import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
@@ -42,6 +42,7 @@ import { type FedServer, OneByOne, requestGate } from './oneByOne.ts'
 import { type EndingServer, paceEnds } from './paceEnds.ts'
 import { paceHandshakes, type ShakingServer } from './paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
+import { ShortGets } from './shortGets.ts'
 import { shuttingDown } from './shuttingDown.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
 import { WebSockets } from './webSockets.ts'
@@ -100,6 +101,7 @@ const HEADERS_LIMIT_BYTES = 64 * 1024
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 60_000
 const HANDSHAKE_TIMEOUT_MS = 10_000
+const KEEP_ALIVE_MS = 90_000
 /** From the answer to what is no HTTP to the end of its connection: time to read it. */
 const HELD_MS = 2000
 
@@ -127,14 +129,10 @@ const DRAIN_MS = 5000
 // An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** Which FlowSchema a request matched, and on which priority level it was. As they are sent: other letters are made small each time. */
-const SCHEMA_HEADER = 'x-kubernetes-pf-flowschema-uid'
-const LEVEL_HEADER = 'x-kubernetes-pf-prioritylevel-uid'
-
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-function tellFlow(reply: FastifyReply, { schema: { spec, level } }: Flow): void {
-  if (spec.uid !== '') reply.header(SCHEMA_HEADER, spec.uid).header(LEVEL_HEADER, level.spec.uid)
+function tellFlow(reply: FastifyReply, { schema }: Flow): void {
+  for (const [name, value] of flowHeaders(schema)) reply.header(name, value)
 }
 
 /** Nothing here is validated or serialized by Fastify; its default compilers would cost 10 ms and 4 MB. */
@@ -147,7 +145,13 @@ export function secureContext(tls: TlsKeys): SecureContextOptions {
   return { ...tls, ciphers: CIPHERS, honorCipherOrder: true, secureOptions: NO_RENEGOTIATION, minVersion: 'TLSv1.2' }
 }
 
-export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
+export interface HttpServer {
+  readonly app: FastifyInstance
+  /** Absent where requests are recorded. */
+  readonly shortGets: ShortGets | undefined
+}
+
+export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const { tls, strangers, metrics, log, inFlight } = deps
   const door = new FrontDoor({ pipeline: deps.pipeline, draining: deps.services.draining })
   const webSockets = new WebSockets({ ...deps, door })
@@ -168,7 +172,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       shouldUpgradeCallback: (request: IncomingMessage) => webSockets.wants(request),
     },
     bodyLimit: BODY_LIMIT_BYTES,
-    keepAliveTimeout: 90_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -181,7 +185,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
-  const requests = new OneByOne(requestGate())
+  const shortGets = deps.audit ? undefined : new ShortGets({ ...deps, door, keepAliveMs: KEEP_ALIVE_MS })
+  const requests = new OneByOne(requestGate(), shortGets)
   requests.serve(app.server as unknown as FedServer)
   paceEnds(app.server as unknown as EndingServer)
   paceHandshakes(app.server as unknown as ShakingServer, deps.certificates)
@@ -333,7 +338,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     }
   }
   app.route({ method: [...METHODS], url: '/*', handler })
-  return app
+  return { app, shortGets }
 }
 
 /** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */
@@ -366,8 +371,6 @@ async function openStream(
   // each makes its own lines
   await runSpaceStream(deps.stream, plan, responseSink(raw, turns, { isAlone: true }), reader)
 }
-
-const isStranger = ({ groups }: UserInfo): boolean => groups.includes(GROUPS.unauthenticated)
 
 /** Whatever was thrown, as the Status that the client shall see. What we did not foresee is logged: it is our fault. */
 function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusError {

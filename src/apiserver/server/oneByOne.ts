@@ -4,13 +4,15 @@
  * short ones held up everybody else. Answers go in the order of the requests anyway, and who waits for them feels no difference.
  *
  * So Node's parser is given what arrives in pieces that hold one request: up to the end of its headers, then its body. How a body
- * in chunks ends is the parser's to know; of these it gets little at a time.
+ * in chunks ends is the parser's to know; of these it gets little at a time. A request that has the same head as one that it read
+ * already may be answered without it ({@link ShortWay}).
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
+import { KnownHead } from './knownHead.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
@@ -42,18 +44,38 @@ export function requestGate(clock?: () => number): LoopGate {
   return new LoopGate({ limitMs: BEGIN_MS, line, clock })
 }
 
+/** A GET that was not parsed: its head is known. */
+export interface ShortRequest {
+  readonly socket: Socket
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Answers what can be answered in the step that asks. */
+export interface ShortWay {
+  /** Whether others with the same headers may go this way. */
+  suits(request: IncomingMessage): boolean
+  /**
+   * Answers, and calls `left` once the answer has left or nobody waits for it any more. Says whose turn the next request on the
+   * connection is to be. `undefined`: nothing was done, and the request is to go the long way.
+   */
+  answer(request: ShortRequest, left: () => void): readonly string[] | undefined
+}
+
 export class OneByOne {
   readonly #gate: Pick<LoopGate, 'enter'>
+  readonly #shortWay: ShortWay | undefined
   readonly #feeds = new WeakMap<Socket, Feed>()
 
-  constructor(gate: Pick<LoopGate, 'enter'>) {
+  constructor(gate: Pick<LoopGate, 'enter'>, shortWay?: ShortWay) {
     this.#gate = gate
+    this.#shortWay = shortWay
   }
 
   /** To be called once, before the server listens. */
   serve(server: FedServer): void {
     server.on('secureConnection', (socket: Socket) => {
-      const feed = Feed.before(socket, this.#gate)
+      const feed = Feed.before(socket, this.#gate, this.#shortWay)
       if (feed !== undefined) this.#feeds.set(socket, feed)
     })
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
@@ -79,6 +101,9 @@ class Feed {
   readonly #socket: Socket
   readonly #parse: (piece: Buffer) => void
   readonly #gate: Pick<LoopGate, 'enter'>
+  readonly #shortWay: ShortWay | undefined
+  /** Of the latest request that suits the short way. */
+  #head: KnownHead | undefined
   /** Of the latest request that was let in, and where it stands by that. */
   #owner: readonly string[] | undefined
   #known: readonly string[] | undefined
@@ -96,6 +121,8 @@ class Feed {
   #behind = 0
   /** So many bytes of the end of headers were the last to be parsed. */
   #matched = 0
+  /** The parser has nothing of a request that is not whole. */
+  #isBetween = true
   /** What the connection is handed over with. */
   #upgrade: IncomingMessage | undefined
   #isFeeding = false
@@ -103,15 +130,21 @@ class Feed {
   #hasPaused = false
 
   /** `undefined` where Node does not listen to what arrives. */
-  static before(socket: Socket, gate: Pick<LoopGate, 'enter'>): Feed | undefined {
+  static before(socket: Socket, gate: Pick<LoopGate, 'enter'>, shortWay: ShortWay | undefined): Feed | undefined {
     const [parse] = socket.listeners('data') as ((piece: Buffer) => void)[]
-    return parse && new Feed(socket, parse, gate)
+    return parse && new Feed(socket, parse, gate, shortWay)
   }
 
-  constructor(socket: Socket, parse: (piece: Buffer) => void, gate: Pick<LoopGate, 'enter'>) {
+  constructor(
+    socket: Socket,
+    parse: (piece: Buffer) => void,
+    gate: Pick<LoopGate, 'enter'>,
+    shortWay: ShortWay | undefined,
+  ) {
     this.#socket = socket
     this.#parse = parse
     this.#gate = gate
+    this.#shortWay = shortWay
     // A listener besides makes Node hand out what it reads, instead of parsing it out of sight.
     socket.on('data', this.#arrives)
     socket.off('data', parse)
@@ -184,6 +217,7 @@ class Feed {
   #feedPieces(): void {
     const waiting = this.#waiting
     for (let pieces = 0; waiting.length > 0 && !this.#socket.destroyed; pieces++) {
+      if (this.#answersAtOnce(waiting[0]!)) continue
       const size = this.#sizeOfNext(waiting[0]!)
       if (size === 0) {
         this.#hold()
@@ -202,6 +236,20 @@ class Feed {
     if (!this.#hasPaused) return
     this.#hasPaused = false
     this.#socket.resume()
+  }
+
+  /** The short way, if it is one for what has arrived. What comes behind it waits for its answer as for any other. */
+  #answersAtOnce(arrived: Buffer): boolean {
+    const head = this.#head
+    if (head === undefined || this.#isOpen || !this.#isBetween || this.#upgrade !== undefined) return false
+    const url = head.urlIn(arrived)
+    if (url === undefined) return false
+    const owner = this.#shortWay!.answer({ socket: this.#socket, url, headers: head.headers }, this.#answered)
+    if (owner === undefined) return false
+    this.#isOpen = true
+    this.belongs(owner)
+    this.#take(head.bytes(url))
+    return true
   }
 
   /** How much of what has arrived may be parsed now. */
@@ -225,16 +273,26 @@ class Feed {
   }
 
   #feedPiece(piece: Buffer): void {
-    const behind = this.#request === undefined ? this.#behind : 0
+    const isHead = this.#request === undefined
+    const behind = isHead ? this.#behind : 0
+    const startsAnew = this.#isBetween
     if (this.#request === undefined) this.#matched = matchedBy(piece, this.#matched)
     else if (this.#bodyLeft !== undefined) this.#bodyLeft -= piece.length
     this.#behind = 0
+    this.#isBetween = false
     this.#parse(piece)
     if (this.#request === undefined) return
     if (this.#bodyLeft !== undefined) this.#bodyLeft -= behind
     if (!this.#request.complete) return
+    // The parser may have the beginning of the next, too.
+    this.#isBetween = this.#bodyLeft === undefined ? isHead && behind === 0 : this.#bodyLeft === 0
+    if (startsAnew && this.#isBetween && this.#shortWay?.suits(this.#request)) this.#remember(piece, this.#request)
     this.#request = undefined
     this.#matched = 0
+  }
+
+  #remember(piece: Buffer, request: IncomingMessage): void {
+    if (this.#head?.urlIn(piece) === undefined) this.#head = KnownHead.of(piece, request) ?? this.#head
   }
 
   #hold(): void {

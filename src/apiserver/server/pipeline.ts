@@ -92,11 +92,14 @@ export class Pipeline {
   }
 
   /**
-   * `witness` is told of each step as it is done.
+   * `witness` is told of each step as it is done. `info`: what the URL says.
    * @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed
    */
-  authorize(request: RawRequest, witness?: AccessWitness): Soon<AuthorizedRequest> {
-    const info = parseRequest(request.method, request.url)
+  authorize(
+    request: RawRequest,
+    witness?: AccessWitness,
+    info = parseRequest(request.method, request.url),
+  ): Soon<AuthorizedRequest> {
     witness?.parsed(info)
     return whenKnown(this.#authenticate(request, info), identity => {
       if (!identity.user.groups.includes(GROUPS.unauthenticated)) this.#deps.known?.(request.socket)
@@ -270,7 +273,7 @@ function namespaceAware(resource: ResourceRequest): ResourceRequest {
     : resource
 }
 
-function hasImpersonation(headers: IncomingHttpHeaders): boolean {
+export function hasImpersonation(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true
   return false
 }

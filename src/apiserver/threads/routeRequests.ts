@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Store } from '../../storage/store.ts'
+import type { ShortGets } from '../server/shortGets.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
 
@@ -13,17 +14,26 @@ export interface RoutingDeps {
   forwarder: Pick<Forwarder, 'forward' | 'upgrade'>
   /** Nothing is answered here. */
   forwardsAll: boolean
+  /** What is answered before it comes to be a request. */
+  shortGets?: Pick<ShortGets, 'unless'> | undefined
 }
 
 /** Stands before whoever listens for requests by now. */
-export function routeRequests(server: EventEmitter, { store, reads, forwarder, forwardsAll }: RoutingDeps): void {
+export function routeRequests(
+  server: EventEmitter,
+  { store, reads, forwarder, forwardsAll, shortGets }: RoutingDeps,
+): void {
   const own = server.listeners('request') as ((message: IncomingMessage, answer: ServerResponse) => void)[]
   server.removeAllListeners('request')
   server.removeAllListeners('upgrade')
-  server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
+  const crosses = (method: string | undefined, url: string | undefined): boolean => {
     // Asked for what it brings along: what is remembered of access, types and settings is in step before anybody looks at it.
     void store.revision
-    if (forwardsAll || !reads.has(message.method, message.url)) {
+    return forwardsAll || !reads.has(method, url)
+  }
+  shortGets?.unless(url => crosses('GET', url))
+  server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
+    if (crosses(message.method, message.url)) {
       forwarder.forward(message, answer)
       return
     }

@@ -5,7 +5,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { LoopGate } from '../../../src/apiserver/flowcontrol/loopGate.ts'
-import { type FedServer, OneByOne, requestGate, WAITING_BYTES } from '../../../src/apiserver/server/oneByOne.ts'
+import {
+  type FedServer,
+  OneByOne,
+  requestGate,
+  type ShortRequest,
+  type ShortWay,
+  WAITING_BYTES,
+} from '../../../src/apiserver/server/oneByOne.ts'
 
 interface Asked {
   request: IncomingMessage
@@ -17,6 +24,7 @@ async function serve(
   t: Test,
   handle: (asked: Asked) => void,
   gate: Pick<LoopGate, 'enter'> = new LoopGate({ limitMs: 4 }),
+  shortWay?: ShortWay,
 ) {
   const server: Server = createServer((request, response) => handle({ request, response }))
   const connections: Socket[] = []
@@ -24,7 +32,7 @@ async function serve(
     connections.push(socket)
     server.emit('secureConnection', socket)
   })
-  new OneByOne(gate).serve(server as unknown as FedServer)
+  new OneByOne(gate, shortWay).serve(server as unknown as FedServer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -43,6 +51,24 @@ async function serve(
 async function echo({ request, response }: Asked): Promise<void> {
   const body = Buffer.concat(await request.toArray()).toString()
   response.end(`<${request.url} ${body}>`)
+}
+
+/** Answers as `echo` does, some time or other. */
+function shortEcho(): ShortWay & { taken: ShortRequest[] } {
+  const taken: ShortRequest[] = []
+  return {
+    taken,
+    suits: ({ method, headers }) => method === 'GET' && headers['transfer-encoding'] === undefined,
+    answer(request, left) {
+      if (request.url === '/long') return undefined
+      taken.push(request)
+      const body = `<${request.url} >`
+      const answer = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      if (taken.length % 2 === 0) request.socket.write(answer, left)
+      else setImmediate(() => request.socket.write(answer, left))
+      return ['one', 'ann']
+    },
+  }
 }
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
@@ -128,8 +154,9 @@ t.test('a request is begun when the one before it has its answer', async t => {
   t.equal(saidBy(await answers).length, 2001)
 })
 
-t.test('however it is cut, it is the same', async t => {
-  const { open } = await serve(t, one => void echo(one))
+t.test('however it is cut, it is the same, also where the same heads come again and go the short way', async t => {
+  const shortWay = shortEcho()
+  const { open } = await serve(t, one => void echo(one), undefined, shortWay)
   const text = fc.constantFrom(
     '',
     'x',
@@ -139,12 +166,19 @@ t.test('however it is cut, it is the same', async t => {
     'y'.repeat(9000),
   )
   const message = fc.oneof(
-    fc.constant({ wire: get('/g'), said: '</g >' }),
+    {
+      weight: 5,
+      arbitrary: fc
+        .constantFrom('/g', '/g', '/g/another', '/long', '/g?a=b', '/%67')
+        .map(path => ({ wire: get(path), said: `<${path} >` })),
+    },
+    fc.constant({ wire: get('/other').replace('Host: x', 'Host: y'), said: '</other >' }),
     fc.constant({ wire: `\r\n\r\n${get('/crlf')}`, said: '</crlf >' }),
     text.map(body => ({ wire: post('/p', body), said: `</p ${body}>` })),
     text.map(body => ({ wire: inChunks('/c', body), said: `</c ${body}>` })),
   )
-  const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 30 })
+  const whole = fc.constant<number[]>([])
+  const cuts = fc.oneof(whole, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 30 }))
   await fc.assert(
     fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), cuts, async (messages, sizes) => {
       const socket = await open()
@@ -161,9 +195,97 @@ t.test('however it is cut, it is the same', async t => {
       const bodies = (await answers).split(/HTTP\/1\.1 200 [\s\S]*?\r\n\r\n/).join('')
       if (bodies !== expected) throw new Error(`${JSON.stringify(bodies)} instead of ${JSON.stringify(expected)}`)
     }),
-    { numRuns: 60 },
+    { numRuns: 120 },
   )
-  t.pass()
+  t.ok(shortWay.taken.length > 20, `${shortWay.taken.length}`)
+  for (const { headers } of shortWay.taken) t.match(headers, { host: /^[xy]$/ })
+})
+
+t.test('what is known of a head holds for nothing but the same bytes', async t => {
+  const shortWay = shortEcho()
+  const parsed: string[] = []
+  const handle = (asked: Asked): void => {
+    parsed.push(asked.request.url ?? '')
+    void echo(asked)
+  }
+  const { open } = await serve(t, handle, undefined, shortWay)
+  const asHost = (path: string, host: string): string => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+  for (const [second, isShort] of [
+    [asHost('/2', 'x'), true],
+    [`${asHost('/2', 'x')}`.replace('GET', 'HEAD'), false],
+    [asHost('/2', 'y'), false],
+    [asHost('/2', 'xx'), false],
+    [asHost('/2', 'x\r\nX: y'), false],
+    [asHost('/2', 'x').replace('HTTP/1.1', 'HTTP/1.0'), false],
+    [asHost('/2?a', 'x'), false],
+    [asHost('/%32', 'x'), false],
+    [asHost('/2;a', 'x'), false],
+    [asHost(`/${'2'.repeat(2000)}`, 'x'), false],
+    [asHost('http://x/2', 'x'), false],
+    [`\r\n${asHost('/2', 'x')}`, false],
+    ['POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc', false],
+  ] as const) {
+    shortWay.taken.length = 0
+    parsed.length = 0
+    const socket = await open()
+    let said = ''
+    socket.on('data', part => {
+      if (said === '') socket.write(second)
+      said += part
+    })
+    const closed = once(socket, 'close')
+    socket.write(asHost('/1', 'x'))
+    while (shortWay.taken.length + parsed.length < 2) await new Promise(resolve => setImmediate(resolve))
+    socket.write(LAST)
+    socket.end()
+    await closed
+    t.equal(shortWay.taken.length, isShort ? 1 : 0, second)
+  }
+})
+
+t.test('a head that came with the beginning of another request is not known', async t => {
+  const shortWay = shortEcho()
+  const { open } = await serve(t, one => void echo(one), undefined, shortWay)
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(`${get('/a')}GET /b`)
+  while (socket.bytesRead === 0) await new Promise(resolve => setImmediate(resolve))
+  socket.write(`${get('/a')}`)
+  socket.write(LAST)
+  await answers
+  t.strictSame(shortWay.taken, [])
+})
+
+t.test('what comes behind a short answer waits until that has left', async t => {
+  const left: (() => void)[] = []
+  const shortWay: ShortWay = {
+    suits: () => true,
+    answer: (_request, done) => {
+      left.push(done)
+      return ['one', 'ann']
+    },
+  }
+  const paths: (readonly string[])[] = []
+  const gate = {
+    enter: (path: readonly string[], run: () => void) => {
+      paths.push(path)
+      run()
+    },
+  }
+  const { open, connections } = await serve(t, one => void echo(one), gate, shortWay)
+  const socket = await open()
+  socket.write(get('/first'))
+  while (socket.bytesRead === 0) await new Promise(resolve => setImmediate(resolve))
+  socket.write(get('/a').repeat(400_000))
+  for (let n = 1; n <= 3; n++) {
+    while (left.length < n) await new Promise(resolve => setImmediate(resolve))
+    const read = connections[0]!.bytesRead
+    for (let turn = 0; turn < 50; turn++) await new Promise(resolve => setImmediate(resolve))
+    t.equal(left.length, n)
+    t.ok(connections[0]!.bytesRead - read < 8 * 64 * 1024, 'next to nothing is read meanwhile')
+    left[n - 1]!()
+  }
+  t.same(paths.at(-1), ['known', 'one', 'ann'])
 })
 
 t.test('the body of a request that was answered before it came is passed over', async t => {

@@ -1,0 +1,57 @@
+/**
+ * Answers as they go over a connection, head and body in one piece: what Node and Fastify make of an answer that has nothing but
+ * its body, the flow that it is of, and the headers of all.
+ */
+
+import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
+import { CONTENT_TYPES } from '../endpoints/negotiate.ts'
+import type { Schema } from '../flowcontrol/flowControl.ts'
+import { flowHeaders } from './flowHeaders.ts'
+
+export class WholeAnswers {
+  readonly #end: string
+  readonly #clock: () => number
+  /** Up to the length of the body. */
+  readonly #starts = new WeakMap<Schema, string>()
+  #second = Number.NaN
+  /** From behind the length to the body, in this second. */
+  #rest = ''
+
+  /** `clock`: milliseconds since the epoch. */
+  constructor({ keepAliveMs, clock = Date.now }: { keepAliveMs: number; clock?: (() => number) | undefined }) {
+    this.#end = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`
+    this.#clock = clock
+  }
+
+  /** 200, with this JSON. */
+  of(schema: Schema, body: Buffer): Buffer {
+    const head = `${this.#startOf(schema)}${body.length}${this.#restNow()}`
+    const answer = Buffer.allocUnsafe(head.length + body.length)
+    body.copy(answer, answer.write(head, 'latin1'))
+    return answer
+  }
+
+  #startOf(schema: Schema): string {
+    let start = this.#starts.get(schema)
+    if (start === undefined) {
+      const lines = [
+        ...flowHeaders(schema),
+        ['cache-control', CACHE_CONTROL],
+        ['content-type', CONTENT_TYPES.json],
+        ['content-length', ''],
+      ]
+      start = `HTTP/1.1 200 OK\r\n${lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')}`
+      this.#starts.set(schema, start)
+    }
+    return start
+  }
+
+  #restNow(): string {
+    const second = Math.floor(this.#clock() / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#rest = `\r\nDate: ${new Date(second * 1000).toUTCString()}\r\n${this.#end}`
+    }
+    return this.#rest
+  }
+}

@@ -1,0 +1,267 @@
+/** What is answered the short way is what the long way answers, to the byte; and whatever has a say about a request has it there, too. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { connect, type TLSSocket } from 'node:tls'
+import t, { type Test } from 'tap'
+import type { Api } from '../../support/api.ts'
+import { ALICE, CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
+
+const END = '\r\n\r\n'
+const AS_ALICE = `Authorization: Bearer ${ALICE}\r\n`
+
+/** One request at a time, and its answer as it came. */
+class Line {
+  readonly socket: TLSSocket
+  #heard = ''
+
+  constructor(socket: TLSSocket) {
+    this.socket = socket
+    socket.setEncoding('latin1')
+    socket.on('data', (part: string) => {
+      this.#heard += part
+    })
+    socket.on('error', () => {})
+  }
+
+  async get(path: string, headers = ''): Promise<string> {
+    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+    return await this.answer()
+  }
+
+  async answer(): Promise<string> {
+    for (;;) {
+      const end = this.#heard.indexOf(END)
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#heard.slice(0, end + 2))?.[1])
+      const whole = end + END.length + length
+      if (end >= 0 && this.#heard.length >= whole) {
+        const answer = this.#heard.slice(0, whole)
+        this.#heard = this.#heard.slice(whole)
+        return answer
+      }
+      await once(this.socket, 'data')
+    }
+  }
+}
+
+async function lineTo(t: Test, { access: { url, cert, key } }: Api, asAdmin = true): Promise<Line> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    rejectUnauthorized: false,
+    ...(asAdmin && cert && { cert }),
+    ...(asAdmin && key && { key }),
+  })
+  t.teardown(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  return new Line(socket)
+}
+
+/** URLs of requests that Node parsed. */
+function parsedBy(t: Test): string[] {
+  const urls: string[] = []
+  const hear = (message: unknown): void => {
+    urls.push((message as { request: IncomingMessage }).request.url ?? '')
+  }
+  subscribe('http.server.request.start', hear)
+  t.teardown(() => unsubscribe('http.server.request.start', hear))
+  return urls
+}
+
+const withoutDate = (answer: string): string => answer.replace(/\r\nDate: [^\r]*/, '\r\nDate: *')
+const codeOf = (answer: string): number => Number(answer.slice(9, 12))
+
+async function grant(api: Api, name: string, rules: object[]): Promise<void> {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  await api.ok(api.post(`${rbac}/clusterroles`, { metadata: { name }, rules }))
+  await api.ok(
+    api.post(`${rbac}/clusterrolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'alice' }],
+    }),
+  )
+}
+
+const ACCESS = { verbs: ['access'], nonResourceURLs: ['/'] }
+const READS = { verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }
+
+t.test('both ways answer the same', async t => {
+  const { api } = await startTestServer(t, ON_MAIN_THREAD)
+  await api.ok(api.post(CONFIGMAPS, configMap('plain')))
+  await api.ok(api.post(CONFIGMAPS, { ...configMap('text'), data: { a: 'ä€😀\u0000' } }))
+  await api.ok(api.post(CONFIGMAPS, { ...configMap('large'), data: { a: 'x'.repeat(40_000) } }))
+  const crd = {
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          deprecated: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  }
+  await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd))
+  await grant(api, 'reader', [ACCESS, READS])
+  const short = [
+    `${CONFIGMAPS}/plain`,
+    `${CONFIGMAPS}/text`,
+    '/api/v1/namespaces/default',
+    '/clusters/root/api/v1/namespaces/default',
+  ]
+  const admin = [
+    ...['/apis/apps/v1/namespaces/default/deployments/nope', '/apis/rbac.authorization.k8s.io/v1/clusterroles/reader'],
+    ...[
+      `${CONFIGMAPS}/nope`,
+      `${CONFIGMAPS}/large`,
+      CONFIGMAPS,
+      `${CONFIGMAPS}/plain/status`,
+      '/api/v1/configmaps/plain',
+    ],
+    ...['/api/v1/namespaces/default/endpoints/kubernetes', '/api/v1/namespaces/default/services/kubernetes'],
+    ...[
+      '/api/v1/namespaces/default/namespaces/default',
+      '/api/v1/namespaces//configmaps/plain',
+      '/api/v2/namespaces/default',
+    ],
+    ...[
+      '/apis/example.com/v1/namespaces/default/widgets/w',
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/a',
+    ],
+    ...['/livez', '/version', '/nowhere', '/api', '/clusters/root:nowhere/api/v1/namespaces/default'],
+    ...[
+      '/clusters/*/api/v1/namespaces/default',
+      '/clusters/-/api',
+      '/services/stream/clusters/-',
+      '/api/v1/watch/namespaces/../x',
+    ],
+  ]
+  const forms = [
+    '',
+    'Accept: application/json\r\n',
+    'Accept: application/json\r\nConnection: keep-alive\r\n',
+    'Accept: application/yaml\r\n',
+    'Accept: application/vnd.kubernetes.protobuf\r\n',
+    'Accept: application/json;as=Table;v=v1;g=meta.k8s.io\r\n',
+    'Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io\r\n',
+    'Accept: text/html\r\n',
+    'User-Agent: curl/8\r\n',
+    'Accept-Encoding: gzip\r\n',
+    'Impersonate-User: alice\r\n',
+  ]
+  const parsed = parsedBy(t)
+  for (const asAdmin of [true, false]) {
+    for (const form of forms) {
+      const headers = asAdmin ? form : `${AS_ALICE}${form}`
+      const [same, other] = [await lineTo(t, api, asAdmin), await lineTo(t, api, asAdmin)]
+      // nothing is known of a head that never comes again
+      let turn = 0
+      for (const path of [short[0]!, ...short, ...admin, ...short]) {
+        const answer = await same.get(path, headers)
+        const expected = await other.get(path, `${headers}X-Turn: ${turn++}\r\n`)
+        t.equal(withoutDate(answer), withoutDate(expected), `${path} ${headers}`)
+      }
+    }
+  }
+  const line = await lineTo(t, api)
+  await line.get(short[0]!)
+  for (const path of short) {
+    parsed.length = 0
+    t.equal(codeOf(await line.get(path)), 200)
+    t.strictSame(parsed, [], `${path} goes the short way`)
+  }
+})
+
+t.test('rights, credentials and objects that go are gone at once', async t => {
+  const { api } = await startTestServer(t, ON_MAIN_THREAD)
+  await api.ok(api.post(CONFIGMAPS, configMap('c')))
+  await grant(api, 'reader', [ACCESS, READS])
+  const line = await lineTo(t, api, false)
+  const parsed = parsedBy(t)
+  const ask = async (): Promise<number> => codeOf(await line.get(`${CONFIGMAPS}/c`, AS_ALICE))
+  t.equal(await ask(), 200)
+  parsed.length = 0
+  t.equal(await ask(), 200)
+  t.strictSame(parsed, [])
+  for (let round = 0; round < 20; round++) {
+    const binding = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/reader'
+    const { metadata: _, ...rest } = await api.ok(api.get(binding))
+    await api.ok(api.delete(binding))
+    t.equal(await ask(), 403)
+    await api.ok(api.post(binding.slice(0, -'/reader'.length), { ...rest, metadata: { name: 'reader' } }))
+    t.equal(await ask(), 200)
+    const { metadata } = await api.ok(api.put(`${CONFIGMAPS}/c`, { ...configMap('c'), data: { round: `${round}` } }))
+    t.match(await line.get(`${CONFIGMAPS}/c`, AS_ALICE), `"resourceVersion":"${metadata.resourceVersion}"`)
+  }
+  await api.ok(api.delete(`${CONFIGMAPS}/c`))
+  t.equal(await ask(), 404)
+})
+
+t.test('a token that is forgotten is refused', async t => {
+  const { api } = await startTestServer(t, ON_MAIN_THREAD)
+  const accounts = '/api/v1/namespaces/default/serviceaccounts'
+  await api.ok(api.post(accounts, { metadata: { name: 'a' } }))
+  const made = await api.ok(api.post(`${accounts}/a/token`, { spec: {} }))
+  const { token } = made.status as { token: string }
+  const line = await lineTo(t, api, false)
+  const ask = async (): Promise<number> =>
+    codeOf(await line.get(CONFIGMAPS.replace(/configmaps$/, 'configmaps/c'), `Authorization: Bearer ${token}\r\n`))
+  for (let n = 0; n < 3; n++) t.equal(await ask(), 403)
+  await api.ok(api.delete(`${accounts}/a`))
+  t.equal(await ask(), 401)
+})
+
+t.test('requests that come together are answered in their order, and counted like others', async t => {
+  const { api } = await startTestServer(t, ON_MAIN_THREAD)
+  for (const name of ['a', 'b', 'c']) await api.ok(api.post(CONFIGMAPS, configMap(name)))
+  const line = await lineTo(t, api)
+  const counted = async (): Promise<number> => {
+    const { text } = await api.get('/metrics')
+    return Number(
+      /apiserver_request_total\{verb="GET",group="",resource="configmaps",code="200"\} (\d+)/.exec(text)?.[1] ?? 0,
+    )
+  }
+  const before = await counted()
+  const names = ['a', 'b', 'c', 'b', 'b', 'a', 'c', 'c']
+  line.socket.write(names.map(name => `GET ${CONFIGMAPS}/${name} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+  for (const name of names) t.match(await line.answer(), `"name":"${name}"`)
+  t.equal((await counted()) - before, names.length)
+  const { text } = await api.get('/metrics')
+  t.match(text, /apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/, 'this one alone')
+})
+
+t.test('who does not read is answered no further, and their end leaves nothing behind', async t => {
+  const { api } = await startTestServer(t, ON_MAIN_THREAD)
+  await api.ok(api.post(CONFIGMAPS, { ...configMap('c'), data: { a: 'x'.repeat(30_000) } }))
+  const line = await lineTo(t, api)
+  await line.get(`${CONFIGMAPS}/c`)
+  line.socket.pause()
+  line.socket.write(`GET ${CONFIGMAPS}/c HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(5000))
+  const inFlight = async (): Promise<number> => {
+    const { text } = await api.get('/metrics')
+    return Number(/apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)/.exec(text)?.[1])
+  }
+  while ((await inFlight()) < 2) await new Promise(resolve => setImmediate(resolve))
+  // one answer is under way, and it stays that
+  for (let n = 0; n < 20; n++) t.equal(await inFlight(), 2)
+  line.socket.destroy()
+  while ((await inFlight()) > 1) await new Promise(resolve => setImmediate(resolve))
+})
+
+t.test('a server that drains refuses', async t => {
+  const { api, server } = await startTestServer(t, ON_MAIN_THREAD)
+  await api.ok(api.post(CONFIGMAPS, configMap('c')))
+  const line = await lineTo(t, api)
+  t.equal(codeOf(await line.get(`${CONFIGMAPS}/c`)), 200)
+  t.equal(codeOf(await line.get(`${CONFIGMAPS}/c`)), 200)
+  await server.store.close()
+  t.equal(codeOf(await line.get(`${CONFIGMAPS}/c`)), 503)
+})
