@@ -180,7 +180,7 @@ t.test('however it is cut, it is the same, also where the same heads come again 
   const whole = fc.constant<number[]>([])
   const cuts = fc.oneof(whole, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 30 }))
   await fc.assert(
-    fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), cuts, async (messages, sizes) => {
+    fc.asyncProperty(fc.array(message, { minLength: 4, maxLength: 12 }), cuts, async (messages, sizes) => {
       const socket = await open()
       const answers = rest(socket)
       const wire = messages.map(({ wire }) => wire).join('') + LAST
@@ -197,7 +197,7 @@ t.test('however it is cut, it is the same, also where the same heads come again 
     }),
     { numRuns: 120 },
   )
-  t.ok(shortWay.taken.length > 20, `${shortWay.taken.length}`)
+  t.ok(shortWay.taken.length > 5, `${shortWay.taken.length}`)
   for (const { headers } of shortWay.taken) t.match(headers, { host: /^[xy]$/ })
 })
 
