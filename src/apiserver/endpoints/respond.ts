@@ -12,7 +12,7 @@ import { send, sendPieces } from './answerPieces.ts'
 import { type Exchange, type Services, workOf } from './exchange.ts'
 import { bytesAs } from './listItems.ts'
 import { yamlValuePieces } from './listText.ts'
-import { type Form, wantsPretty } from './negotiate.ts'
+import { type Form, type Format, wantsPretty } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { yamlText } from './yamlWriter.ts'
 
@@ -25,15 +25,32 @@ export function sendObject(services: Services, exchange: Exchange, stored: Store
 }
 
 /** Whether an object is answered as its bytes, since no other form of it was asked for. `agent`: who asks. */
-export function isAsStored({ form, info }: Pick<Exchange, 'form' | 'info'>, agent: string | undefined): boolean {
+function isAsStored({ form, info }: Pick<Exchange, 'form' | 'info'>, agent: string | undefined): boolean {
   return form.as === undefined && form.format === 'json' && !wantsPretty(info.query, agent)
+}
+
+/** What an object is answered with, where that is known at once: as it is stored, or as protobuf. */
+export function bodyOf(
+  services: Services,
+  target: Pick<Exchange, 'form' | 'info' | 'type'>,
+  agent: string | undefined,
+  stored: Stored,
+): { body: Buffer; format: Format } | undefined {
+  const { form, type } = target
+  if (isAsStored(target, agent)) return { body: bytesAs(stored, type), format: 'json' }
+  if (form.as !== undefined || form.format !== 'protobuf') return undefined
+  return { body: protobufBody(services, target, stored), format: 'protobuf' }
+}
+
+function protobufBody(services: Services, { type, form }: Pick<Exchange, 'type' | 'form'>, stored: Stored): Buffer {
+  const shown = protobufForm(services, type, form)
+  return envelopeOf(shown, shown.part(stored))
 }
 
 async function sendFormed(services: Services, exchange: Exchange, stored: Stored, code: number): Promise<void> {
   if (exchange.form.format === 'protobuf') {
     checkPartial(exchange, false)
-    const form = protobufForm(services, exchange.type, exchange.form)
-    return send(exchange, code, envelopeOf(form, form.part(stored)), 'protobuf')
+    return send(exchange, code, protobufBody(services, exchange, stored), 'protobuf')
   }
   const object = JSON.parse(bytesAs(stored, exchange.type).toString()) as KubeObject
   const value = formed(services, exchange, object)

@@ -10,8 +10,8 @@ import type { Soon } from '../../apimachinery/soon.ts'
 import { isStranger } from '../auth/users.ts'
 import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
 import { objectFor } from '../endpoints/get.ts'
-import { bytesAs } from '../endpoints/listItems.ts'
-import { isAsStored } from '../endpoints/respond.ts'
+import type { Format } from '../endpoints/negotiate.ts'
+import { bodyOf } from '../endpoints/respond.ts'
 import { parseRequest, type RequestInfo } from '../request/requestInfo.ts'
 import { readsObject, type Target, targetOf } from './dispatch.ts'
 import type { FrontDoor } from './frontDoor.ts'
@@ -29,6 +29,13 @@ export interface ShortGetsDeps {
   metrics: Pick<Metrics, 'observe'>
   /** How long a connection is kept on which nothing is asked. */
   keepAliveMs: number
+}
+
+interface Found {
+  ticket: Ticket
+  type: Target['type']
+  body: Buffer
+  format: Format
 }
 
 /** Whether a request with this URL is to go the long way. */
@@ -68,9 +75,9 @@ export class ShortGets implements ShortWay {
     if (!socket.writable || this.#detours.some(leads => leads(url))) return undefined
     const found = this.#find(request)
     if (found === undefined) return undefined
-    const { ticket, type, body } = found
+    const { ticket, type, ...answered } = found
     const { inFlight, metrics } = this.#deps
-    socket.write(this.#answers.of(ticket.flow.schema, body), () => {
+    socket.write(this.#answers.of(ticket.flow.schema, answered), () => {
       inFlight.leave(ticket)
       metrics.observe({ verb: 'get', type, code: 200, seconds: (performance.now() - startedMs) / 1000 })
       left()
@@ -79,21 +86,21 @@ export class ShortGets implements ShortWay {
   }
 
   /** What is to be answered, with a seat. */
-  #find(request: ShortRequest): { ticket: Ticket; type: Target['type']; body: Buffer } | undefined {
+  #find(request: ShortRequest): Found | undefined {
     const { services, subresources, inFlight } = this.#deps
     const { socket, headers } = request
     try {
       const authorized = this.#admitted(request)
       if (authorized === undefined) return undefined
       const target = targetOf(services, authorized, headers.accept)
-      const isPlain = isAsStored(target, headers['user-agent']) && target.warnings.length === 0
-      if (!isPlain || !readsObject(target, subresources)) return undefined
+      if (target.warnings.length > 0 || !readsObject(target, subresources)) return undefined
       const stored = known(objectFor(services, target))
-      const body = stored && bytesAs(stored, target.type)
-      if (body === undefined || body.length > BODY_BYTES) return undefined
+      if (stored === undefined || stored.bytes.length > BODY_BYTES) return undefined
+      const made = bodyOf(services, target, headers['user-agent'], stored)
+      if (made === undefined || made.body.length > BODY_BYTES) return undefined
       const flow = inFlight.flowOf(authorized)
       const ticket = inFlight.enterNow(authorized, { flow, answer: socket, accept: headers.accept })
-      return ticket && { ticket, type: target.type, body }
+      return ticket && { ticket, type: target.type, ...made }
     } catch {
       // the long way comes upon the same, and says it
       return undefined

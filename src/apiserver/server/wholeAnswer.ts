@@ -4,7 +4,7 @@
  */
 
 import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
-import { CONTENT_TYPES } from '../endpoints/negotiate.ts'
+import { CONTENT_TYPES, type Format } from '../endpoints/negotiate.ts'
 import type { Schema } from '../flowcontrol/flowControl.ts'
 import { flowHeaders } from './flowHeaders.ts'
 
@@ -12,7 +12,11 @@ export class WholeAnswers {
   readonly #end: string
   readonly #clock: () => number
   /** Up to the length of the body. */
-  readonly #starts = new WeakMap<Schema, string>()
+  readonly #starts: Readonly<Record<Format, WeakMap<Schema, string>>> = {
+    json: new WeakMap(),
+    yaml: new WeakMap(),
+    protobuf: new WeakMap(),
+  }
   #second = Number.NaN
   /** From behind the length to the body, in this second. */
   #rest = ''
@@ -23,25 +27,26 @@ export class WholeAnswers {
     this.#clock = clock
   }
 
-  /** 200, with this JSON. */
-  of(schema: Schema, body: Buffer): Buffer {
-    const head = `${this.#startOf(schema)}${body.length}${this.#restNow()}`
+  /** 200, with this body. */
+  of(schema: Schema, { body, format }: { body: Buffer; format: Format }): Buffer {
+    const head = `${this.#startOf(schema, format)}${body.length}${this.#restNow()}`
     const answer = Buffer.allocUnsafe(head.length + body.length)
     body.copy(answer, answer.write(head, 'latin1'))
     return answer
   }
 
-  #startOf(schema: Schema): string {
-    let start = this.#starts.get(schema)
+  #startOf(schema: Schema, format: Format): string {
+    const starts = this.#starts[format]
+    let start = starts.get(schema)
     if (start === undefined) {
       const lines = [
         ...flowHeaders(schema),
         ['cache-control', CACHE_CONTROL],
-        ['content-type', CONTENT_TYPES.json],
+        ['content-type', CONTENT_TYPES[format]],
         ['content-length', ''],
       ]
       start = `HTTP/1.1 200 OK\r\n${lines.map(([name, value]) => `${name}: ${value}`).join('\r\n')}`
-      this.#starts.set(schema, start)
+      starts.set(schema, start)
     }
     return start
   }
