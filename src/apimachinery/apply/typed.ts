@@ -8,7 +8,7 @@ import { CLUSTER_ANNOTATION } from '../resources.ts'
 import type { Schema } from '../schema.ts'
 import type { Steps } from '../steps.ts'
 import { type Comparison, compareMaps, compareValues, isSame, compareInSteps as valuesInSteps } from './compare.ts'
-import { type FieldSet, fieldSet, recursiveDifference, union } from './fieldSet.ts'
+import { type FieldSet, fieldSet, isEmptySet, recursiveDifference, union } from './fieldSet.ts'
 import { ownedBy } from './fieldSetOf.ts'
 import { mergeValues } from './mergeValues.ts'
 import { withDeclaredParents, withoutFields, withoutPartsOfLeaves } from './removeFields.ts'
@@ -28,14 +28,15 @@ export function fieldSetOf(object: Members, schema: Schema | undefined): FieldSe
 export function compare(before: Members, after: Members, schema: Schema | undefined): Comparison {
   const { metadata: was = NOTHING } = before
   const { metadata: is = NOTHING } = after
-  if (isPlainMetadata(was) && isPlainMetadata(is)) {
-    // nearly always: nothing is copied to leave something out
-    const root = objectSchema(schema)
-    const rest = compareMaps(before, after, root, NOT_CONTENT)
-    const metadata = compareMaps(was, is, memberShape(root, 'metadata'), UNOWNABLE_NAMES)
-    return isSame(metadata) ? rest : withMetadata(rest, metadata)
-  }
-  return ofOwnable(compareValues(ownable(before), ownable(after), objectSchema(schema)))
+  if (!hasPlainAnnotations(was) || !hasPlainAnnotations(is))
+    return ofOwnable(compareValues(ownable(before), ownable(after), objectSchema(schema)))
+  // nearly always: nothing is copied to leave something out
+  const root = objectSchema(schema)
+  const form = memberShape(root, 'metadata')
+  const content = compareMaps(before, after, root, NOT_CONTENT)
+  const annotations = compareAnnotations(was.annotations, is.annotations, memberShape(form, 'annotations'))
+  const metadata = compareMaps(was, is, form, COMPARED_APART)
+  return withMember(content, 'f:metadata', withMember(metadata, 'f:annotations', annotations))
 }
 
 /** The same in steps. */
@@ -47,19 +48,38 @@ function ofOwnable({ added, modified, removed }: Comparison): Comparison {
   return { added: withoutIdentity(added), modified: withoutIdentity(modified), removed: withoutIdentity(removed) }
 }
 
-function isPlainMetadata(metadata: unknown): metadata is Members {
-  if (!isRecord(metadata)) return false
-  const { annotations } = metadata
-  return annotations === undefined || (isRecord(annotations) && annotations[CLUSTER_ANNOTATION] === undefined)
+interface Annotated extends Members {
+  annotations?: Members
 }
 
-function withMetadata(rest: Comparison, { added, modified, removed }: Comparison): Comparison {
+function hasPlainAnnotations(metadata: unknown): metadata is Annotated {
+  return isRecord(metadata) && (metadata.annotations === undefined || isRecord(metadata.annotations))
+}
+
+/** Whoever has nothing but the server's own has none. */
+function compareAnnotations(was: Members | undefined, is: Members | undefined, schema: Schema | undefined): Comparison {
+  const [before, after] = [hasOwnAnnotations(was), hasOwnAnnotations(is)]
+  if (before && after) return compareMaps(was!, is!, schema, SERVERS_ANNOTATIONS)
+  return compareValues(before ? ownAnnotations(was!) : undefined, after ? ownAnnotations(is!) : undefined, schema)
+}
+
+function hasOwnAnnotations(annotations: Members | undefined): boolean {
+  for (const name in annotations) if (name !== CLUSTER_ANNOTATION) return true
+  return annotations !== undefined && annotations[CLUSTER_ANNOTATION] === undefined
+}
+
+function ownAnnotations({ [CLUSTER_ANNOTATION]: _cluster, ...others }: Members): Members {
+  return others
+}
+
+function withMember(rest: Comparison, element: string, member: Comparison): Comparison {
+  if (isSame(member)) return rest
   const joined = (set: FieldSet, below: FieldSet): FieldSet =>
-    below.children === undefined ? set : union(set, { self: false, children: new Map([['f:metadata', below]]) })
+    isEmptySet(below) ? set : union(set, { self: false, children: new Map([[element, below]]) })
   return {
-    added: joined(rest.added, added),
-    modified: joined(rest.modified, modified),
-    removed: joined(rest.removed, removed),
+    added: joined(rest.added, member.added),
+    modified: joined(rest.modified, member.modified),
+    removed: joined(rest.removed, member.removed),
   }
 }
 
@@ -115,6 +135,9 @@ const UNOWNABLE_METADATA: readonly string[] = [
 ]
 
 const UNOWNABLE_NAMES: ReadonlySet<string> = new Set(UNOWNABLE_METADATA)
+/** Of metadata. */
+const COMPARED_APART: ReadonlySet<string> = new Set([...UNOWNABLE_METADATA, 'annotations'])
+const SERVERS_ANNOTATIONS: ReadonlySet<string> = new Set([CLUSTER_ANNOTATION])
 const NOT_CONTENT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 const NOTHING: Members = Object.freeze({})
 

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
 import t from 'tap'
 import { toFieldsV1 } from '../../../src/apimachinery/apply/fieldSet.ts'
 import {
   compare,
+  compareInSteps,
   fieldSetOf,
   fitToSchema,
   merge,
@@ -9,6 +12,7 @@ import {
   typeErrors,
 } from '../../../src/apimachinery/apply/typed.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { deployment, deploymentSchema } from './deploymentSchema.ts'
 
 const object = (spec: unknown, metadata: Record<string, unknown> = {}) => ({
@@ -182,4 +186,42 @@ t.test('claims below what has become one leaf become claims on the leaf', async 
   t.strictSame(toFieldsV1(fitToSchema(before, deploymentSchema)), {
     'f:spec': { '.': {}, 'f:replicas': {}, 'f:selector': {} },
   })
+})
+
+const annotationsOf = fc.option(
+  fc.record(
+    { 'kcp.io/cluster': fc.constantFrom('a', 'b'), x: fc.constantFrom('1', '2'), y: fc.constant('3') },
+    { requiredKeys: [] },
+  ),
+  { nil: undefined },
+)
+const metadataOf = fc.record(
+  {
+    name: fc.constantFrom('a', 'b'),
+    uid: fc.constantFrom('u', 'v'),
+    annotations: annotationsOf,
+    labels: fc.option(fc.dictionary(fc.constantFrom('l', 'm'), fc.constantFrom('1', '2')), { nil: undefined }),
+    finalizers: fc.array(fc.constantFrom('f', 'g'), { maxLength: 2 }),
+  },
+  { requiredKeys: [] },
+)
+const anyOf = fc.record(
+  {
+    apiVersion: fc.constant('v1'),
+    metadata: fc.option(metadataOf, { nil: undefined }),
+    spec: fc.constantFrom({ replicas: 1 }, { replicas: 2 }, {}),
+  },
+  { requiredKeys: [] },
+)
+
+t.test('what nobody can own is passed over, however that is done', async () => {
+  fc.assert(
+    fc.property(anyOf, anyOf, (before, after) =>
+      isDeepStrictEqual(
+        compare(before, after, deploymentSchema),
+        atOnce(compareInSteps(before, after, deploymentSchema)),
+      ),
+    ),
+    { numRuns: 2000 },
+  )
 })
