@@ -35,10 +35,11 @@ export class Arena {
   encode(text: Encoded, revision: Revision): Text {
     const digits = String(revision)
     const headBytes = Buffer.byteLength(text.head)
-    const bytes = this.#allocate(headBytes + digits.length + Buffer.byteLength(text.tail))
-    bytes.write(text.head, 0)
+    const tailBytes = Buffer.byteLength(text.tail)
+    const bytes = this.#allocate(headBytes + digits.length + tailBytes)
+    write(bytes, text.head, { at: 0, size: headBytes })
     bytes.write(digits, headBytes, 'latin1')
-    bytes.write(text.tail, headBytes + digits.length)
+    write(bytes, text.tail, { at: headBytes + digits.length, size: tailBytes })
     return { bytes, headBytes }
   }
 
@@ -86,4 +87,9 @@ export class Arena {
     this.#view = new Uint8Array(slab)
     this.#used = 0
   }
+}
+
+/** `size`: of the text in bytes. Where each character is one, as in nearly all texts, it is copied and nothing has to be encoded. */
+function write(bytes: Buffer, text: string, { at, size }: { at: number; size: number }): void {
+  bytes.write(text, at, size, size === text.length ? 'latin1' : 'utf8')
 }

@@ -269,7 +269,7 @@ class JournaledStore implements Store {
     this.#assertWritable()
     const id = keyText(write.key)
     const pending = this.#commits.pending(id)
-    const current = pending === undefined ? this.#index.get(write.key) : pending.stored
+    const current = pending === undefined ? this.#current(write) : pending.stored
     const matches = write.expect === (current?.revision ?? 0)
     if (!matches || (write.mutation.type === 'delete' && current === undefined))
       return { result: { ok: false, current }, batch: pending?.batch }
@@ -277,6 +277,11 @@ class JournaledStore implements Store {
     if (refused !== undefined) return { result: { ok: false, current, refused }, batch: pending?.batch }
     const { batch, stored } = this.#queue(id, current?.key ?? write.key, write.mutation, current)
     return { result: { ok: true, stored }, batch }
+  }
+
+  /** Of what is to be new nothing is there, mostly; and where names are counted, that is known at once. */
+  #current({ key, expect }: Write): Stored | undefined {
+    return expect === 0 && this.#index.isBehindAll(key) ? undefined : this.#index.get(key)
   }
 
   #refusal(key: Key, mutation: Mutation, current: Stored | undefined): Refusal | undefined {
@@ -307,7 +312,8 @@ class JournaledStore implements Store {
   #own({ key, revision }: Pick<Stored, 'key' | 'revision'>, { text }: Mutation, previous: Stored | undefined): Stored {
     const { bytes, headBytes } =
       text === undefined ? this.#arena.rewrite(previous!, revision) : this.#arena.encode(text, revision)
-    return { key, revision, bytes, headBytes, ...(text?.note !== undefined && { note: text.note }) }
+    const note = text?.note
+    return note === undefined ? { key, revision, bytes, headBytes } : { key, revision, bytes, headBytes, note }
   }
 
   /** Where its text is, or is likely to be, that of other objects, too. */

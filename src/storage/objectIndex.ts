@@ -84,6 +84,11 @@ export class ObjectIndex {
     return slot === ABSENT ? undefined : this.#slots.at(slot, bucket!)
   }
 
+  /** Whether all others of its kind in its space come before it, so that it is not there. */
+  isBehindAll(key: Key): boolean {
+    return this.#bucket(key)?.items.isBehindAll(key.namespace, key.name) ?? true
+  }
+
   put(stored: Stored): void {
     const { key } = stored
     const bucket = this.#bucket(key) ?? this.#addBucket(key)

@@ -29,6 +29,7 @@ export async function readAcknowledged(path: string): Promise<Revision | undefin
 export class Acknowledged {
   readonly #file: FileHandle
   readonly #warn: (error: unknown) => void
+  readonly #text = Buffer.from(`${'0'.repeat(16)}\n`, 'latin1')
   #revision: Revision
   #written: Revision | undefined
   #timer: NodeJS.Timeout | undefined
@@ -74,7 +75,8 @@ export class Acknowledged {
   async #write(): Promise<void> {
     const revision = this.#revision
     try {
-      await this.#file.write(`${String(revision).padStart(16, '0')}\n`, 0, 'latin1')
+      this.#text.write(String(revision).padStart(16, '0'), 0, 'latin1')
+      await this.#file.write(this.#text, 0, this.#text.length, 0)
     } catch (error) {
       this.#warn(error)
     }
