@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { SecureContextOptions } from 'node:tls'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyBodyParser, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
@@ -135,6 +135,8 @@ function tellFlow(reply: FastifyReply, { schema }: Flow): void {
   for (const [name, value] of flowHeaders(schema)) reply.header(name, value)
 }
 
+const ANY_TYPE = /^./
+
 /** Nothing here is validated or serialized by Fastify; its default compilers would cost 10 ms and 4 MB. */
 const noSchemas = (): never => {
   throw new Error('routes have no schemas')
@@ -196,7 +198,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   app.removeAllContentTypeParsers()
   const { threads, work } = deps.services
   const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+  const parse: FastifyBodyParser<Buffer> = (request, body, done) => {
     try {
       // one whose length was not told
       deps.checkBody?.(request.authorized!, body.length)
@@ -212,7 +214,9 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       request.parsed = read.parsed
       done(null, read.body)
     }, done)
-  })
+  }
+  // Fastify remembers which types an expression took, and finds out anew each time what is left to the asterisk.
+  for (const types of [ANY_TYPE, '*']) app.addContentTypeParser(types, { parseAs: 'buffer' }, parse)
   app.addHook('onClose', () => threads.close())
   app.decorateRequest('authorized', undefined)
   app.decorateRequest('startedMs', 0)
