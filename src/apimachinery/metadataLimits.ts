@@ -21,9 +21,11 @@ const SUBRESOURCE_LIMIT_BYTES = 256
 /** `old` is absent for a new object. Of annotations nothing is said here: they have no exemption. */
 export function metadataLimitErrors(meta: ObjectMeta, old: ObjectMeta | undefined): FieldError[] {
   const errors: FieldError[] = []
-  const labels = bytesOf(meta.labels)
-  if (labels > LABELS_LIMIT_BYTES && labels > bytesOf(old?.labels))
-    errors.push(fieldError.tooLong('metadata.labels', LABELS_LIMIT_BYTES))
+  if (mayExceed(meta.labels, LABELS_LIMIT_BYTES)) {
+    const labels = bytesOf(meta.labels)
+    if (labels > LABELS_LIMIT_BYTES && labels > bytesOf(old?.labels))
+      errors.push(fieldError.tooLong('metadata.labels', LABELS_LIMIT_BYTES))
+  }
   const count = (field: 'finalizers' | 'ownerReferences' | 'managedFields', limit: number): void => {
     const actual = meta[field]?.length ?? 0
     if (actual > limit && actual > (old?.[field]?.length ?? 0))
@@ -37,7 +39,10 @@ export function metadataLimitErrors(meta: ObjectMeta, old: ObjectMeta | undefine
 }
 
 function checkEntries(entries: readonly ManagedFieldsEntry[], errors: FieldError[]): void {
-  for (const [i, { manager, subresource }] of entries.slice(0, MANAGERS_LIMIT).entries()) {
+  const checked = Math.min(entries.length, MANAGERS_LIMIT)
+  for (let i = 0; i < checked; i++) {
+    const { manager, subresource } = entries[i]!
+    if (!isLonger(manager, MANAGER_LIMIT_BYTES) && !isLonger(subresource, SUBRESOURCE_LIMIT_BYTES)) continue
     const field = `metadata.managedFields[${i}]`
     if (isLonger(manager, MANAGER_LIMIT_BYTES)) errors.push(fieldError.tooLong(`${field}.manager`, MANAGER_LIMIT_BYTES))
     if (isLonger(subresource, SUBRESOURCE_LIMIT_BYTES))
@@ -46,7 +51,20 @@ function checkEntries(entries: readonly ManagedFieldsEntry[], errors: FieldError
 }
 
 function isLonger(text: string | undefined, limitBytes: number): boolean {
-  return text !== undefined && Buffer.byteLength(text) > limitBytes
+  return text !== undefined && MOST_BYTES * text.length > limitBytes && Buffer.byteLength(text) > limitBytes
+}
+
+/** Of a character (UTF-16 code unit) as UTF-8. */
+const MOST_BYTES = 3
+
+/** Told by the characters of all keys and values, which are known. */
+export function mayExceed(texts: Readonly<Record<string, string>> | undefined, limitBytes: number): boolean {
+  let left = limitBytes
+  for (const key in texts) {
+    left -= MOST_BYTES * (key.length + texts[key]!.length)
+    if (left < 0) return true
+  }
+  return false
 }
 
 /** Of all keys and values. */

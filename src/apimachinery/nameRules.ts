@@ -77,6 +77,8 @@ export function pathSegment(value: string): string[] {
 
 /** `[prefix/]name`: label keys, annotation keys (lower-cased), finalizers. */
 export function qualifiedName(value: string): string[] {
+  // most have no prefix, and nothing wrong
+  if (value.length <= 63 && QUALIFIED_NAME_SHAPE.test(value)) return []
   const errors: string[] = []
   const parts = value.split('/')
   if (parts.length > 2) {

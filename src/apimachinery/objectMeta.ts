@@ -3,7 +3,7 @@
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata
  */
 import { type FieldError, fieldError } from './fieldErrors.ts'
-import { ANNOTATIONS_LIMIT_BYTES, bytesOf, metadataLimitErrors } from './metadataLimits.ts'
+import { ANNOTATIONS_LIMIT_BYTES, bytesOf, mayExceed, metadataLimitErrors } from './metadataLimits.ts'
 import { dns1123Label, labelValue, type NameRule, type NameRuleName, nameRules, qualifiedName } from './nameRules.ts'
 import { type ObjectMeta, type OwnerReference, parseApiVersion } from './object.ts'
 
@@ -39,10 +39,10 @@ export function validateObjectMeta(meta: ObjectMeta, options: ObjectMetaOptions)
   }
   // nothing is looked at piece by piece whose size is refused
   const limits = metadataLimitErrors(meta, options.before)
-  return errors.concat(
-    limits,
-    limits.length > 0 ? [] : [...validateMaps(meta), ...validateFinalizers(meta.finalizers ?? [])],
-  )
+  if (limits.length > 0) return errors.concat(limits)
+  addMapErrors(meta, errors)
+  if (meta.finalizers) errors.push(...validateFinalizers(meta.finalizers))
+  return errors
 }
 
 /**
@@ -74,13 +74,15 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta): Fie
   for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
     if (meta[field] !== undefined && meta[field] !== old[field]) immutable(field)
   }
-  return errors.concat(metadataLimitErrors(meta, old).length > 0 ? [] : validateMaps(meta))
+  if (metadataLimitErrors(meta, old).length === 0) addMapErrors(meta, errors)
+  return errors
 }
 
 /** Label keys and values, at the path of the map. */
 export function validateLabels(labels: Readonly<Record<string, string>>, field: string): FieldError[] {
   const errors: FieldError[] = []
-  for (const [key, value] of Object.entries(labels)) {
+  for (const key of Object.keys(labels)) {
+    const value = labels[key]!
     for (const message of qualifiedName(key)) errors.push(fieldError.invalid(field, key, message))
     for (const message of labelValue(value)) errors.push(fieldError.invalid(field, value, message))
   }
@@ -93,16 +95,15 @@ export function validateAnnotations(annotations: Readonly<Record<string, string>
   for (const key of Object.keys(annotations)) {
     for (const message of qualifiedName(key.toLowerCase())) errors.push(fieldError.invalid(field, key, message))
   }
-  if (bytesOf(annotations) > ANNOTATIONS_LIMIT_BYTES) errors.push(fieldError.tooLong(field, ANNOTATIONS_LIMIT_BYTES))
+  if (mayExceed(annotations, ANNOTATIONS_LIMIT_BYTES) && bytesOf(annotations) > ANNOTATIONS_LIMIT_BYTES)
+    errors.push(fieldError.tooLong(field, ANNOTATIONS_LIMIT_BYTES))
   return errors
 }
 
-function validateMaps(meta: ObjectMeta): FieldError[] {
-  return [
-    ...(meta.labels ? validateLabels(meta.labels, 'metadata.labels') : []),
-    ...(meta.annotations ? validateAnnotations(meta.annotations, 'metadata.annotations') : []),
-    ...(meta.ownerReferences ? validateOwnerReferences(meta.ownerReferences) : []),
-  ]
+function addMapErrors({ labels, annotations, ownerReferences }: ObjectMeta, errors: FieldError[]): void {
+  if (labels) errors.push(...validateLabels(labels, 'metadata.labels'))
+  if (annotations) errors.push(...validateAnnotations(annotations, 'metadata.annotations'))
+  if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences))
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[]): FieldError[] {

@@ -93,18 +93,25 @@ const MADE_BY_UPDATE: ReadonlySet<string> = new Set([
   'rbac.authorization.k8s.io/rolebindings',
   'rbac.authorization.k8s.io/roles',
 ])
-const strategies: ReadonlyMap<string, Strategy> = new Map(
-  Object.entries(all).map(([key, strategy]) => [
-    key,
-    {
+/** By group, then resource: each write asks many times. */
+const strategies: ReadonlyMap<string, ReadonlyMap<string, Strategy>> = byGroup()
+
+function byGroup(): Map<string, Map<string, Strategy>> {
+  const groups = new Map<string, Map<string, Strategy>>()
+  for (const [key, strategy] of Object.entries(all)) {
+    const [group, resource] = key.split('/') as [string, string]
+    const ofGroup = groups.get(group) ?? new Map<string, Strategy>()
+    groups.set(group, ofGroup)
+    ofGroup.set(resource, {
       ...(TEMPLATES[key] === undefined ? strategy : warnOfTemplate(strategy, TEMPLATES[key])),
       ...(VERSIONED.has(key) && { requireResourceVersion: true }),
       ...(MADE_BY_UPDATE.has(key) && { createOnUpdate: true }),
-    },
-  ]),
-)
+    })
+  }
+  return groups
+}
 
 /** The strategy of a built-in kind; `undefined` for kinds that need nothing beyond their schema. */
 export function strategyFor(gr: GroupResource): Strategy | undefined {
-  return strategies.get(`${gr.group}/${gr.resource}`)
+  return strategies.get(gr.group)?.get(gr.resource)
 }

@@ -37,6 +37,8 @@ export class ConfigurationLog {
   readonly #known = new Map<string, Settings>()
   /** Those that do not act where they are, by resource. */
   readonly #inert = new Map<string, Settings>()
+  /** The known ones again, by who asks for them. */
+  readonly #asked = new WeakMap<GroupResource, Settings>()
   /** By resource. */
   readonly #listeners = new Map<string, ((space: string) => void)[]>()
 
@@ -77,8 +79,15 @@ export class ConfigurationLog {
     return this.#known.get(groupResourceName(resource))?.spaces() ?? []
   }
 
+  /** Asked about each write, of each of them: not by a name that were put together for it. */
   has(space: string, resource: GroupResource): boolean {
-    return this.#known.get(groupResourceName(resource))?.has(space) === true
+    let settings = this.#asked.get(resource)
+    if (settings === undefined) {
+      settings = this.#known.get(groupResourceName(resource))
+      if (settings === undefined) return false
+      this.#asked.set(resource, settings)
+    }
+    return settings.has(space)
   }
 
   /** In order of names; `namespace`: only those in it. Sorted once for each change there, not for each request that asks. */

@@ -14,6 +14,8 @@ import { keyOf } from '../registry/keys.ts'
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
 
 export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }): Admission {
+  /** Those that are not on their way out, as they were last looked at: each is asked for by all that is made in it. */
+  const lasting = new WeakSet<Stored>()
   return {
     stage: 'gate',
     judgesPlaces: true,
@@ -32,8 +34,14 @@ export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }):
       const name = object.metadata.namespace ?? ''
       const judge = (stored: Stored | undefined): void => {
         if (stored === undefined) throw statusError.notFound(NAMESPACES, name)
-        if (!mentions(stored, '"deletionTimestamp"')) return
-        if (deps.parsed.get(stored).metadata.deletionTimestamp === undefined) return
+        if (lasting.has(stored)) return
+        if (
+          !mentions(stored, '"deletionTimestamp"') ||
+          deps.parsed.get(stored).metadata.deletionTimestamp === undefined
+        ) {
+          lasting.add(stored)
+          return
+        }
         throw isTerminating(type, object, name)
       }
       const found = deps.store.get(keyOf(context.space, NAMESPACES, '', name))

@@ -11,41 +11,51 @@ import { storageGroup } from '../registry/convert.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { nameOf } from './attributes.ts'
 
-export function ownerReferences(deps: { authorizer: Authorizer; types: TypeRegistry }): Admission {
+interface OwnerReferencesDeps {
+  authorizer: Authorizer
+  types: TypeRegistry
+}
+
+export function ownerReferences(deps: OwnerReferencesDeps): Admission {
   return {
     stage: 'validate',
     // `/status` may change metadata too
     handles: (_type, operation) => operation !== 'DELETE',
     reaches: ({ unstored, user }) => !unstored && !user.groups.includes('system:masters'),
     concerns: ({ object, old }) => changes(object, old),
-    async admit(request) {
-      const { object, old } = request
-      if (!changes(object, old)) return
-      const { requestType: type, context } = request
-      const place = { namespace: object.metadata.namespace ?? '', name: nameOf(request) }
-      const remove = await may(deps.authorizer, request, 'delete', { ...typed(type), subresource: '', ...place })
-      if (!remove.allowed) {
-        throw refuse(request, `cannot set an ownerRef on a resource you can't delete: ${remove.reason}, <nil>`)
-      }
-      for (const owner of newlyBlocking(object, old)) {
-        const owners = typesOf(deps.types, context.space, owner)
-        if (owners.length === 0) throw refuse(request, unknownKind(owner))
-        for (const each of owners) {
-          const namespace = each.namespaced ? place.namespace : ''
-          const asked = { ...typed(each), subresource: 'finalizers', namespace, name: owner.name }
-          const update = await may(deps.authorizer, request, 'update', asked)
-          if (update.allowed) continue
-          const why =
-            "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: "
-          throw refuse(request, `${why}${update.reason}, <nil>`)
-        }
-      }
-    },
+    // nearly all have nothing to wait for
+    admit: request => (changes(request.object, request.old) ? judge(deps, request) : undefined),
   }
 }
 
+async function judge(deps: OwnerReferencesDeps, request: AdmissionRequest): Promise<void> {
+  const { object, old } = request
+  const { requestType: type, context } = request
+  const place = { namespace: object.metadata.namespace ?? '', name: nameOf(request) }
+  const remove = await may(deps.authorizer, request, 'delete', { ...typed(type), subresource: '', ...place })
+  if (!remove.allowed) {
+    throw refuse(request, `cannot set an ownerRef on a resource you can't delete: ${remove.reason}, <nil>`)
+  }
+  for (const owner of newlyBlocking(object, old)) {
+    const owners = typesOf(deps.types, context.space, owner)
+    if (owners.length === 0) throw refuse(request, unknownKind(owner))
+    for (const each of owners) {
+      const namespace = each.namespaced ? place.namespace : ''
+      const asked = { ...typed(each), subresource: 'finalizers', namespace, name: owner.name }
+      const update = await may(deps.authorizer, request, 'update', asked)
+      if (update.allowed) continue
+      const why =
+        "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: "
+      throw refuse(request, `${why}${update.reason}, <nil>`)
+    }
+  }
+}
+
+const NONE: readonly OwnerReference[] = []
+
 function changes(object: KubeObject, old: KubeObject | undefined): boolean {
-  const [now, before] = [object.metadata.ownerReferences ?? [], old?.metadata.ownerReferences ?? []]
+  const now = object.metadata.ownerReferences ?? NONE
+  const before = old?.metadata.ownerReferences ?? NONE
   return now.length !== before.length || now.some((owner, i) => !sameOwner(owner, before[i]!))
 }
 

@@ -97,8 +97,8 @@ export interface SubresourceView {
   into(object: KubeObject, view: KubeObject): void
 }
 
-/** The steps that may concern requests, by `operation subresource`. */
-type Handled = Map<string, readonly Admission[]>
+/** The steps that may concern requests, by operation and sub-resource. */
+type Handled = Map<Operation, Map<string, readonly Admission[]>>
 const handledBy = new WeakMap<readonly Admission[], WeakMap<ResourceType, Handled>>()
 
 /** The steps that a request passes, in their order. `admission` never changes; a definition that does is another type. */
@@ -119,12 +119,12 @@ function handled(
   subresource: string,
 ): readonly Admission[] {
   const byType = handledBy.get(admission) ?? new WeakMap<ResourceType, Handled>()
-  const known = byType.get(type) ?? new Map<string, readonly Admission[]>()
-  const request = `${operation} ${subresource}`
-  const steps = known.get(request)
+  const known: Handled = byType.get(type) ?? new Map()
+  const ofOperation = known.get(operation) ?? new Map<string, readonly Admission[]>()
+  const steps = ofOperation.get(subresource)
   if (steps !== undefined) return steps
   const found = admission.filter(step => step.handles(type, operation, subresource))
-  handledBy.set(admission, byType.set(type, known.set(request, found)))
+  handledBy.set(admission, byType.set(type, known.set(operation, ofOperation.set(subresource, found))))
   return found
 }
 
@@ -160,13 +160,12 @@ export async function runMutations(
 }
 
 /** The caller's options as an object, as admission shows them. */
-export function optionsOf(kind: string, context: WriteContext, more: object = {}): Record<string, unknown> {
-  return {
-    kind,
-    apiVersion: 'meta.k8s.io/v1',
-    ...(context.dryRun && { dryRun: ['All'] }),
-    ...(kind !== 'DeleteOptions' && { fieldManager: context.fieldManager }),
-    ...(kind !== 'DeleteOptions' && context.fieldValidation !== 'Warn' && { fieldValidation: context.fieldValidation }),
-    ...more,
+export function optionsOf(kind: string, context: WriteContext, more?: object): Record<string, unknown> {
+  const options: Record<string, unknown> = { kind, apiVersion: 'meta.k8s.io/v1' }
+  if (context.dryRun) options.dryRun = ['All']
+  if (kind !== 'DeleteOptions') {
+    options.fieldManager = context.fieldManager
+    if (context.fieldValidation !== 'Warn') options.fieldValidation = context.fieldValidation
   }
+  return more === undefined ? options : Object.assign(options, more)
 }

@@ -12,7 +12,7 @@ import { inSlices } from '../../apimachinery/steps.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { Encoded } from '../../storage/store.ts'
-import { type AdmissionRequest, Outcome, optionsOf, runStage, stepsFor } from './admission.ts'
+import { type AdmissionRequest, type Outcome, optionsOf, runStage, stepsFor } from './admission.ts'
 import type { WriteContext } from './context.ts'
 import { convertTo } from './convert.ts'
 import { FORMS } from './forms.ts'
@@ -27,6 +27,7 @@ interface Creation {
   context: WriteContext
   type: ResourceType
   namespace: string
+  /** Hears who has to be told what becomes of it. */
   outcome: Outcome
 }
 
@@ -44,23 +45,8 @@ export class CreatePreparation {
     this.#base = base
   }
 
-  /** What is to be stored, and who has to be told what became of it. */
-  async prepare(
-    context: WriteContext,
-    type: ResourceType,
-    namespace: string,
-    object: KubeObject,
-  ): Promise<{ text: Encoded; outcome: Outcome }> {
-    const outcome = new Outcome()
-    try {
-      return { text: await this.#prepare({ context, type, namespace, outcome }, object), outcome }
-    } catch (error) {
-      outcome.settle(undefined)
-      throw error
-    }
-  }
-
-  async #prepare({ context: given, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
+  /** What is to be stored. */
+  async prepare({ context: given, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
     const { clock, uuid } = this.#base.deps
     let context = given
     let { work } = context

@@ -8,7 +8,7 @@ import { hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Encoded, Key, Stored } from '../../storage/store.ts'
 import { refusal } from './accepted.ts'
-import type { Outcome } from './admission.ts'
+import { Outcome } from './admission.ts'
 import type { WriteContext } from './context.ts'
 import { CreatePreparation } from './createPreparation.ts'
 import { keyOf } from './keys.ts'
@@ -53,7 +53,14 @@ export class Creations {
       object.metadata.name = await this.#freeName(context.space, type, namespace, base)
     const working = withWork(context, workOf(this.#deps.turns, context, hasMoreValues(object, LARGE_VALUES)))
     if (working.work?.due) await working.work.rest()
-    const { text: said, outcome } = await this.#creates.prepare(working, type, namespace, object)
+    const outcome = new Outcome()
+    let said: Encoded
+    try {
+      said = await this.#creates.prepare({ context: working, type, namespace, outcome }, object)
+    } catch (error) {
+      outcome.settle(undefined)
+      throw error
+    }
     const { uid } = object.metadata
     const text = isShared && uid !== undefined ? { ...said, own: uid } : said
     const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')

@@ -90,7 +90,8 @@ export class Updates {
     let byAttempts =
       context.dryRun || type.custom?.convert !== undefined || updating.steps.some(step => step.concerns === undefined)
     for (;;) {
-      const own = await this.#deps.store.get(updating.key)
+      const found = this.#deps.store.get(updating.key)
+      const own = found instanceof Promise ? await found : found
       const current = own ?? (await this.#shared(updating.key, type))
       let written: Written | 'again' | 'concerned'
       if (current === undefined) written = await this.#createMissing(updating)
