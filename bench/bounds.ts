@@ -4,7 +4,7 @@
  * what else the machine does meets both; a figure of a pair is the median of its slices. The client is a ServiceAccount: whoever
  * is exempt meets no bounds. Compare a tree with itself to see what the machine makes of nothing.
  *
- * `--pairs N`, `--slices N` (of each side in a pair), `--only create,get,list,event`, `--after TREE` (default: this one).
+ * `--pairs N`, `--slices N` (of each side in a pair), `--only create,update,get,list,event`, `--after TREE` (default: this one).
  */
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { type Endpoint, orreryOf, type RunningServer } from './servers.ts'
 
 const OBJECTS = 2000
 const WATCHERS = 100
-const PARTS = ['create', 'get', 'list', 'event'] as const
+const PARTS = ['create', 'update', 'get', 'list', 'event'] as const
 type Part = (typeof PARTS)[number]
 
 const { values: flags } = parseArgs({
@@ -33,7 +33,7 @@ const { values: flags } = parseArgs({
 })
 if (flags.before === undefined) throw new Error('--before needs a tree to compare with')
 /** Of a slice. Those with watchers are longer: to connect them takes a while. */
-const SECONDS = { create: 0.2, get: 0.2, list: 0.2, event: 0.6 }
+const SECONDS = { create: 0.2, update: 0.2, get: 0.2, list: 0.2, event: 0.6 }
 
 interface Contestant {
   server: RunningServer
@@ -79,6 +79,7 @@ async function slice(
   if (part === 'create') await ask(server.endpoint, '/api/v1/namespaces', { metadata: { name: namespace } })
   const jobs: Record<Part, Job> = {
     create: { ...common, kind: 'create', namespace, connections: 8 },
+    update: { ...common, kind: 'update', namespace: 'default', objects: OBJECTS, connections: 8 },
     get: { ...common, kind: 'get', namespace: 'default', objects: OBJECTS, connections: 8 },
     list: { ...common, kind: 'list', namespace: 'default', limit: 500, connections: 4 },
     event: { ...common, kind: 'watch', namespace, watchers: WATCHERS, writers: 1 },

@@ -77,8 +77,20 @@ export function pathSegment(value: string): string[] {
 
 /** `[prefix/]name`: label keys, annotation keys (lower-cased), finalizers. */
 export function qualifiedName(value: string): string[] {
-  // most have no prefix, and nothing wrong
-  if (value.length <= 63 && QUALIFIED_NAME_SHAPE.test(value)) return []
+  if (rightNames.has(value)) return []
+  const errors = wrongInQualifiedName(value)
+  if (errors.length === 0) {
+    if (rightNames.size >= RIGHT_NAMES) rightNames.clear()
+    rightNames.add(value)
+  }
+  return errors
+}
+
+/** Those that were met lately and are right: what has such names has the same as others have. */
+const rightNames = new Set<string>()
+const RIGHT_NAMES = 1024
+
+function wrongInQualifiedName(value: string): string[] {
   const errors: string[] = []
   const parts = value.split('/')
   if (parts.length > 2) {

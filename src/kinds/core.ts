@@ -32,8 +32,9 @@ const configMaps: Strategy = {
     const binary = record(object, 'binaryData')
     const errors: FieldError[] = []
     let bytes = 0
-    for (const [key, value] of Object.entries(data)) {
-      errors.push(...invalidBy(configKey, key, `data[${key}]`))
+    for (const key of Object.keys(data)) {
+      const value = data[key]
+      if (configKey(key).length > 0) errors.push(...invalidBy(configKey, key, `data[${key}]`))
       if (has(binary, key)) {
         errors.push(fieldError.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'))
       }

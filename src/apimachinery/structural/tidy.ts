@@ -6,25 +6,90 @@
  */
 import { typeErrors } from '../go/typeErrors.ts'
 import type { Schema } from '../schema.ts'
-import { resourceRootSchemas } from './objectMetaSchema.ts'
+import { resourceRootSchema } from './objectMetaSchema.ts'
 
-/** What one schema node asks of a value. */
-interface Form {
+/** What one schema node asks of a value. Made where an object has one: a definition may describe much more than anybody says. */
+class Form {
   readonly type: Schema['type']
   /** Not all values of the type will do. */
   readonly special: Schema | undefined
-  /** Known members; of a map, or where anything may be, there are none. */
-  readonly members: Map<string, Form> | undefined
-  /** Of members that are not known; absent: there must be none. */
-  readonly others: Form | undefined
-  readonly items: Form | undefined
   /** Everything else would have to be looked at in another way. */
   readonly odd: boolean
+  readonly #schema: Schema
+  readonly #isRoot: boolean
+  readonly #members = new Map<string, Form>()
+  /** Members that no schema names may be anything. */
+  readonly #isOpen: boolean
+
+  constructor(schema: Schema, isRoot = false) {
+    const { type, properties, additionalProperties } = schema
+    const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true
+    this.type = type
+    this.special = isSpecial(schema) ? schema : undefined
+    this.odd = schema['x-kubernetes-embedded-resource'] === true || (keepsUnknown && properties !== undefined)
+    this.#schema = schema
+    this.#isRoot = isRoot
+    this.#isOpen =
+      keepsUnknown ||
+      additionalProperties === true ||
+      (type === undefined && properties === undefined && additionalProperties === undefined)
+  }
+
+  /** Of a member that the schema names. */
+  member(name: string): Form | undefined {
+    const known = this.#members.get(name)
+    if (known !== undefined) return known
+    const { properties } = this.#schema
+    let schema = this.#isRoot ? resourceRootSchema(name) : undefined
+    if (schema === undefined && properties !== undefined && Object.hasOwn(properties, name)) schema = properties[name]
+    if (schema === undefined) return undefined
+    const form = formOf(schema)
+    this.#members.set(name, form)
+    return form
+  }
+
+  /** Of all other members; `undefined`: there must be none. */
+  get others(): Form | undefined {
+    const { additionalProperties } = this.#schema
+    return typeof additionalProperties === 'object' ? formOf(additionalProperties) : this.#isOpen ? ANYTHING : undefined
+  }
+
+  get items(): Form {
+    const { items } = this.#schema
+    return items === undefined ? ANYTHING : formOf(items)
+  }
 }
 
 // A memo of a pure function: forms live as long as their schema.
 const forms = new WeakMap<Schema, Form>()
 const roots = new WeakMap<Schema, Form>()
+
+function formOf(schema: Schema): Form {
+  let form = forms.get(schema)
+  if (form === undefined) {
+    form = new Form(schema)
+    forms.set(schema, form)
+  }
+  return form
+}
+
+function rootOf(schema: Schema): Form {
+  let form = roots.get(schema)
+  if (form === undefined) {
+    form = new Form(schema, true)
+    roots.set(schema, form)
+  }
+  return form
+}
+
+/** More is asked than the type. */
+function isSpecial({ type, format, 'x-kubernetes-int-or-string': intOrString }: Schema): boolean {
+  if (intOrString === true || format === 'quantity') return true
+  return type === 'string' ? format === 'date-time' || format === 'byte' : type === 'integer' && format === 'int32'
+}
+
+/** Of what nobody describes; nulls in it are looked at in another way, too. */
+const ANYTHING = new Form({})
 
 /**
  * `object` is a whole one; its metadata is looked at as metadata, whatever the schema says of it. `keepsEmpty`: its kind tells empty
@@ -35,11 +100,11 @@ export function isTidy(object: object, schema: Schema, keepsEmpty: boolean): boo
 }
 
 function isTidyMap(object: Record<string, unknown>, form: Form, keepsEmpty: boolean, isRoot: boolean): boolean {
-  const { members, others } = form
+  const { others } = form
   let isEmpty = true
   for (const name in object) {
     isEmpty = false
-    const known = members?.get(name)
+    const known = form.member(name)
     const member = known ?? others
     if (member === undefined) return false
     // the schema of metadata is that of a struct, whatever the kind is; and nobody looks for what is empty where anything may be
@@ -74,7 +139,7 @@ function isTidyValue(value: unknown, form: Form, keepsEmpty: boolean, mayGo: boo
       (form.type === 'object' || form.type === undefined) &&
       isTidyMap(value as Record<string, unknown>, form, keepsEmpty, false)
     )
-  const { items = ANYTHING } = form
+  const { items } = form
   if ((form.type !== 'array' && form.type !== undefined) || (value.length === 0 && !keepsEmpty)) return false
   const keeps = keepsEmpty || items === ANYTHING
   for (let i = 0; i < value.length; i++) if (!isTidyValue(value[i], items, keeps, false)) return false
@@ -83,61 +148,4 @@ function isTidyValue(value: unknown, form: Form, keepsEmpty: boolean, mayGo: boo
 
 function fits(value: unknown, { special }: Form): boolean {
   return special === undefined || typeErrors(value, special) === undefined
-}
-
-function rootOf(schema: Schema): Form {
-  let root = roots.get(schema)
-  if (root === undefined) {
-    const form = formOf(schema)
-    const members = new Map(form.members)
-    for (const [name, member] of Object.entries(resourceRootSchemas)) members.set(name, formOf(member))
-    root = { ...form, members }
-    roots.set(schema, root)
-  }
-  return root
-}
-
-function formOf(schema: Schema): Form {
-  const known = forms.get(schema)
-  if (known !== undefined) return known
-  const { properties, additionalProperties, items } = schema
-  const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true
-  const isOpen =
-    additionalProperties === true ||
-    (schema.type === undefined && properties === undefined && additionalProperties === undefined)
-  const form = {
-    type: schema.type,
-    special: isSpecial(schema) ? schema : undefined,
-    members: properties && new Map<string, Form>(),
-    others: undefined as Form | undefined,
-    items: undefined as Form | undefined,
-    odd: schema['x-kubernetes-embedded-resource'] === true || (keepsUnknown && properties !== undefined),
-  }
-  // before its parts: schemas may be cyclic
-  forms.set(schema, form)
-  for (const name in properties) form.members!.set(name, formOf(properties[name]!))
-  if (typeof additionalProperties === 'object') form.others = formOf(additionalProperties)
-  else if (isOpen || keepsUnknown) form.others = ANYTHING
-  if (items !== undefined) form.items = formOf(items)
-  return form
-}
-
-/** More is asked than the type. */
-function isSpecial({ type, format, 'x-kubernetes-int-or-string': intOrString }: Schema): boolean {
-  if (intOrString === true || format === 'quantity') return true
-  return type === 'string' ? format === 'date-time' || format === 'byte' : type === 'integer' && format === 'int32'
-}
-
-/** Of what nobody describes; nulls in it are looked at in another way, too. */
-const ANYTHING: Form = {
-  type: undefined,
-  special: undefined,
-  members: undefined,
-  get others() {
-    return ANYTHING
-  },
-  get items() {
-    return ANYTHING
-  },
-  odd: false,
 }
