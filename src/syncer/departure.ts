@@ -50,13 +50,33 @@ const AT_ONCE = 8
 const AGAIN_MS = { first: 500, most: 15_000 }
 const MESSAGE_LIMIT = 500
 
-/** Until it is done, or `cut` or the end of the syncer stops it; `tell` hears how far it is. */
-export async function leaveCluster(
+type Tell = (report: LeaveReport) => void
+
+/** Leaves as it was told last: what was begun before is cut short. */
+export class Departure {
+  readonly #deps: DepartureDeps
+  #current: { cut: AbortController; done: Promise<void> } | undefined
+
+  constructor(deps: DepartureDeps) {
+    this.#deps = deps
+  }
+
+  /** Resolves when it is done, another order came or the syncer ended; `tell` hears how far it is. */
+  async leave(policy: DetachPolicy, tell: Tell): Promise<void> {
+    this.#current?.cut.abort()
+    await this.#current?.done
+    const cut = new AbortController()
+    const done = leaveCluster(this.#deps, { policy, signal: AbortSignal.any([this.#deps.signal, cut.signal]), tell })
+    this.#current = { cut, done }
+    await done
+  }
+}
+
+async function leaveCluster(
   deps: DepartureDeps,
-  { policy, cut, tell }: { policy: DetachPolicy; cut: AbortSignal; tell: (report: LeaveReport) => void },
+  { policy, signal, tell }: { policy: DetachPolicy; signal: AbortSignal; tell: Tell },
 ): Promise<void> {
   const { logger, clock, random } = deps
-  const signal = AbortSignal.any([deps.signal, cut])
   const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
     retrying({ what, signal, logger, clock, random }, attempt)
   for (let waitMs = AGAIN_MS.first; !signal.aborted; waitMs = Math.min(2 * waitMs, AGAIN_MS.most)) {

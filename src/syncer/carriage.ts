@@ -1,0 +1,358 @@
+/**
+ * What carries between a mailbox and its cluster: the parts of a syncer that serves, and who tells whom.
+ *
+ * Downsync, status return and upsync each have a queue of their own, so any may stall or fail alone; what one tells the other
+ * lives on the objects.
+ *
+ *     mailbox ──▶ feed ──▶ side ──▶ queues ──▶ downsync ────────▶ cluster
+ *     mailbox ◀── status return, upsync ◀── queues ◀── side ◀──── cluster
+ *     mailbox ◀── reports ◀── outcomes, refusals, orders
+ */
+import type { ClusterVersions } from '../apimachinery/outcome.ts'
+import type { Random } from '../client/backoff.ts'
+import type { Clock } from '../client/clock.ts'
+import { type Reconcile, WorkQueue } from '../client/workqueue.ts'
+import type { Allowance } from './allowance.ts'
+import { ClusterSide } from './clusterSide.ts'
+import { ClusterSight } from './clusterSight.ts'
+import type { Custody } from './custody.ts'
+import { Departure } from './departure.ts'
+import { Downsync } from './downsync.ts'
+import { EmptiedNamespaces } from './emptiedNamespaces.ts'
+import { type MailboxChange, MailboxFeed } from './mailboxFeed.ts'
+import { keyOf, keyText, type SyncKey } from './mirror.ts'
+import { carriesOrders, Orders } from './orders.ts'
+import { ADOPTED, RemovalBrake } from './removalBrake.ts'
+import { Reports } from './reports.ts'
+import { retrying } from './retrying.ts'
+import { ServedResources } from './served.ts'
+import type { Sides } from './sides.ts'
+import { StatusLimit } from './statusLimit.ts'
+import { returnStatus, type StatusReturnDeps } from './statusReturn.ts'
+import type { SyncerState } from './syncerState.ts'
+import type { SyncerStatus } from './syncerStatus.ts'
+import { isSyncConfig } from './syncPlan.ts'
+import { Upsync } from './upsync.ts'
+
+export interface CarriageDeps {
+  sides: Pick<Sides, 'center' | 'mailbox' | 'cluster' | 'as' | 'logger'>
+  space: string
+  state: SyncerState
+  custody: Pick<Custody, 'recognize' | 'forgetConfirmation' | 'forgetMailbox'>
+  allowance: Allowance
+  adoptExisting: boolean
+  heartbeatMs: number
+  versions?: (() => Promise<ClusterVersions>) | undefined
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+}
+
+/** Objects that are brought at a time; how many requests a cluster has of us at a time its client says. */
+const CONCURRENCY = 16
+const QUEUE = { baseMs: 100, maxMs: 60_000 }
+
+export class Carriage {
+  readonly feed: MailboxFeed
+  readonly sight: ClusterSight
+  readonly orders: Orders
+  readonly brake: RemovalBrake
+  readonly #deps: CarriageDeps
+  readonly #queues: Record<'down' | 'status' | 'up', WorkQueue<SyncKey>>
+  readonly #mailboxServed: ServedResources
+  readonly #reports: Reports
+  readonly #side: ClusterSide
+  readonly #downsync: Downsync
+  readonly #statusReturn: StatusReturnDeps
+  readonly #upsync: Upsync
+  /** Leftovers are told from what is wanted only by a complete mirror; the end of the syncer ends the wait. */
+  readonly #complete = Promise.withResolvers<void>()
+  readonly #known = Promise.withResolvers<void>()
+  #isKnown = false
+  #forgetting: Promise<void> = Promise.resolve()
+
+  constructor(deps: CarriageDeps) {
+    this.#deps = deps
+    const { space, state, custody, allowance, heartbeatMs, versions, clock, random, signal } = deps
+    const { center, mailbox, cluster, as, logger } = deps.sides
+    signal.addEventListener('abort', () => this.#complete.resolve(), { once: true })
+    const tools = { logger, clock, random }
+    // Namespaces take turns: the few objects of one need not wait until all of another's are there.
+    const lane = ({ namespace }: SyncKey) => ({ owner: namespace })
+    const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, lane, ...tools, ...QUEUE })
+    const queues = { down: queue(), status: queue(), up: queue() }
+    const again = (key: SyncKey): void => queues.down.add(key)
+    this.#queues = queues
+
+    // What the mailbox says.
+    this.feed = new MailboxFeed({
+      client: center,
+      space,
+      ...tools,
+      state,
+      onChange: change => this.#mailboxChanged(change),
+      onHeard: () => this.#reports.heardMore(),
+      onQuestion: question => this.#reports.asked(question),
+      held: () => this.brake.keys(),
+      onComplete: () => this.#mailboxComplete(),
+      onKept: isKept => this.#reports.stateKept(isKept),
+    })
+    const { mirror } = this.feed
+    const mirrorComplete = (): boolean => this.feed.complete
+    const isBeingTold = (): boolean => this.feed.isBeingTold
+    this.#mailboxServed = new ServedResources(mailbox)
+
+    // What the mailbox is told beside status.
+    this.#reports = new Reports({
+      mailbox,
+      mirror,
+      allowance,
+      everyMs: heartbeatMs,
+      versions,
+      heard: () => this.feed.heard,
+      orders: () => this.orders.report(),
+      compare: key => this.#downsync.compare(key),
+      onUpgrade: () => this.#side.askAnew(),
+      logger,
+      clock,
+    })
+    const { outcomes, refusals } = this.#reports
+
+    // What the cluster says.
+    this.#side = new ClusterSide({
+      cluster,
+      mailboxServed: this.#mailboxServed,
+      mirror,
+      allowance,
+      queues,
+      ...tools,
+      signal,
+      onProjected: (resource, change) => this.#downsync.owners.observed(resource, change),
+      onConfig: () => this.#reports.configAppeared(),
+    })
+    const { projected, born, definitions, served } = this.#side
+    const plan = () => this.#side.plan
+    served.onChange(() => this.#reports.served(served.all()))
+    this.sight = new ClusterSight({
+      recognize: () => custody.recognize(),
+      outcomes: {
+        lostSight: () => outcomes.lostSight(),
+        sightIsBack: () => outcomes.sightIsBack(this.feed.complete ? this.#carriedKeys() : undefined),
+      },
+      listAnew: () => this.#side.listAnew(),
+      compareAll: () => this.#compareAll(),
+      // until the mirror is complete the first search is still to come
+      findLeftovers: async () => (this.feed.complete ? await this.#findLeftovers() : undefined),
+      logger,
+      signal,
+    })
+
+    // What is done about both.
+    this.brake = new RemovalBrake({
+      mirror,
+      free: (key, object) => {
+        this.#downsync.sourceChanged(key, undefined, object)
+        this.#downsync.mayBeThere(key)
+        again(key)
+      },
+      again,
+      obeyed: hash => {
+        this.#forgetting = custody.forgetConfirmation(hash, 'noting that what was confirmed is removed')
+      },
+      logger,
+      clock,
+    })
+    this.#downsync = new Downsync({
+      cluster,
+      as,
+      served,
+      mirror,
+      watches: projected,
+      plan,
+      mirrorComplete,
+      isBeingTold,
+      echoes: state.echoes,
+      refusals,
+      outcomes,
+      allowance,
+      brake: this.brake,
+      emptied: new EmptiedNamespaces({ cluster, as, served, mirror, mirrorComplete, allowance, logger }),
+      adoptExisting: deps.adoptExisting,
+      onProduced: key => queues.status.add(key),
+      again,
+      logger,
+      clock,
+    })
+    const statusLimit = new StatusLimit(logger)
+    this.#statusReturn = {
+      mailbox,
+      served: this.#mailboxServed,
+      mirror,
+      watches: projected,
+      plan,
+      downsync: this.#downsync,
+      statusLimit,
+    }
+    this.#upsync = new Upsync({
+      mailbox,
+      cluster,
+      served: this.#mailboxServed,
+      clusterServed: served,
+      mirror,
+      born,
+      definitions,
+      plan,
+      mirrorComplete,
+      refusals,
+      allowance,
+      statusLimit,
+      logger,
+    })
+    const forgetMailbox = (): Promise<void> => custody.forgetMailbox()
+    const departure = new Departure({ cluster, as, served, allowance, forgetMailbox, ...tools, signal })
+    this.orders = new Orders({
+      mirror,
+      logger,
+      hold: () => this.#downsync.hold(),
+      resume: () => {
+        for (const key of this.#downsync.resume()) again(key)
+      },
+      leave: (policy, tell) => departure.leave(policy, tell),
+      onNews: () => this.#reports.ordersChanged(),
+    })
+  }
+
+  /** Resolves once the content of the mailbox is known, from the center or from an earlier run. */
+  get known(): Promise<void> {
+    return this.#known.promise
+  }
+
+  /** What an earlier run knew of the mailbox is what there is to go by until the center tells. */
+  restored(): void {
+    this.brake.restore(this.feed.restoredHold)
+    this.orders.look()
+    this.#mailboxIsKnown()
+  }
+
+  /** Carries into the cluster until the syncer ends. */
+  async runCluster(): Promise<void> {
+    const { sides, clock, random, signal } = this.#deps
+    const what = 'discovery of the cluster'
+    await retrying({ what, logger: sides.logger, clock, random, signal }, () => this.#side.served.refresh())
+    this.#side.start()
+    await Promise.all([
+      this.#work('down', key => this.#reports.outcomes.looking(key, () => this.#downsync.reconcile(key))),
+      this.#complete.promise.then(() => this.#findLeftovers()),
+    ])
+  }
+
+  /** Hears the mailbox and answers it until the syncer ends. @param mailbox its name */
+  async runMailbox(mailbox: string): Promise<void> {
+    const { signal } = this.#deps
+    const reporting = this.#reports.run(this.feed.findGoal(signal), signal)
+    await Promise.all([this.feed.run(mailbox, signal), reporting, this.#runReturn()])
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async ended(): Promise<void> {
+    await this.#forgetting
+    await this.sight.ended()
+    await this.#side.stop()
+    await this.orders.ended()
+    this.brake.end()
+    await this.feed.close()
+  }
+
+  status(): Omit<SyncerStatus, 'state' | 'center' | 'cluster'> {
+    const { down, status, up } = this.#queues
+    return {
+      protocol: this.feed.protocol,
+      known: this.#isKnown,
+      complete: this.feed.complete,
+      objects: this.feed.mirror.size,
+      heard: this.feed.heard?.revision,
+      waiting: { down: down.size, status: status.size, up: up.size },
+      exceptions: this.#reports.exceptions(),
+      refused: this.#reports.refusals.count,
+      kept: this.#deps.state.isKept ? this.feed.isKept : undefined,
+    }
+  }
+
+  #mailboxChanged({ key, object, previous, revision, isInferred }: MailboxChange): void {
+    if (!isSyncConfig(key)) this.#reports.outcomes.changed(key, revision)
+    if (isInferred) this.brake.left(key, previous)
+    else if (!isSyncConfig(key)) this.#downsync.sourceChanged(key, object, previous)
+    if (carriesOrders(key, object, key.name)) this.orders.look()
+    this.#side.mailboxChanged(key, object, previous)
+  }
+
+  #mailboxComplete(): void {
+    this.brake.judge()
+    this.#mailboxIsKnown()
+    this.#lookAtLeftovers()
+    this.#reports.outcomes.whole(this.#carriedKeys())
+    this.#complete.resolve()
+  }
+
+  #mailboxIsKnown(): void {
+    this.#downsync.sourcesWhole()
+    this.#side.mailboxComplete()
+    this.#isKnown = true
+    this.#known.resolve()
+  }
+
+  #compareAll(): void {
+    this.#side.lookAtAll()
+    this.#lookAtLeftovers()
+  }
+
+  #lookAtLeftovers(): void {
+    for (const key of [...this.#downsync.leftovers()]) this.#queues.down.add(key)
+  }
+
+  async #findLeftovers(): Promise<void> {
+    const { custody, signal } = this.#deps
+    const { mirror } = this.feed
+    await this.#side.findLeftovers((key, object) => {
+      // what the mirror lacks was deleted by name, if it follows from what was known when that was made
+      if (this.brake.hasSearched || mirror.get(key)) this.#downsync.foundLeftover(key, object)
+      else this.brake.left(key, object)
+    })
+    if (signal.aborted) return
+    this.brake.searched()
+    if (this.brake.isAdopted) await custody.forgetConfirmation(ADOPTED, 'noting that the cluster was searched')
+  }
+
+  /** Status and what is born in the cluster, back to the mailbox. */
+  async #runReturn(): Promise<void> {
+    const { sides, clock, random, signal } = this.#deps
+    const what = 'discovery of the mailbox'
+    await retrying({ what, logger: sides.logger, clock, random, signal }, () => this.#mailboxServed.refresh())
+    // What the mailbox is told of a cluster that leaves would be that it is empty.
+    const unlessLeaving =
+      (reconcile: Reconcile<SyncKey>): Reconcile<SyncKey> =>
+      async (key, ended) => {
+        if (!this.orders.leaving) return await reconcile(key, ended)
+      }
+    await Promise.all([
+      this.#work(
+        'status',
+        unlessLeaving(key => returnStatus(this.#statusReturn, key)),
+      ),
+      this.#work(
+        'up',
+        unlessLeaving(key => this.#upsync.reconcile(key)),
+      ),
+    ])
+  }
+
+  async #work(queue: 'down' | 'status' | 'up', reconcile: Reconcile<SyncKey>): Promise<void> {
+    await this.#queues[queue].run(reconcile, { concurrency: CONCURRENCY, signal: this.#deps.signal })
+  }
+
+  /** What the mailbox holds beside what it tells the syncer itself. */
+  *#carriedKeys(): Generator<SyncKey> {
+    for (const { resource, object } of this.feed.mirror.values())
+      if (!isSyncConfig(resource)) yield keyOf(resource, object)
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * All that a syncer tells its center beside status: what became of what was placed, what the cluster offers and holds when it is
+ * asked, what is refused, how far orders are, and that it lives.
+ */
+import { isSameOffer, type Offer } from '../apimachinery/offer.ts'
+import type { ClusterVersions, OutcomeState } from '../apimachinery/outcome.ts'
+import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
+import type { Clock } from '../client/clock.ts'
+import type { Logger } from '../client/logger.ts'
+import type { Allowance } from './allowance.ts'
+import { clusterOffer } from './clusterOffer.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { LiveAnswers, type LiveAnswersDeps } from './liveAnswers.ts'
+import type { Heard } from './mailboxFeed.ts'
+import type { MailboxMirror } from './mirror.ts'
+import { type OrdersReport, OWN_CONFIG } from './orders.ts'
+import { OutcomeReporter } from './outcomeReporter.ts'
+import { Outcomes } from './outcomes.ts'
+import { Refusals } from './refusals.ts'
+import { STATE_NOT_KEPT } from './verdicts.ts'
+
+export interface ReportsDeps {
+  mailbox: SpaceClient
+  mirror: MailboxMirror
+  allowance: Allowance
+  /** How often a center of an earlier release is told that we live. */
+  everyMs: number
+  /** What the cluster and its syncer are. Absent: nobody says. */
+  versions?: (() => Promise<ClusterVersions>) | undefined
+  /** Up to where the mailbox was heard. */
+  heard: () => Heard | undefined
+  orders: () => OrdersReport
+  compare: LiveAnswersDeps['compare']
+  /** The cluster is of another release than it was. */
+  onUpgrade: () => void
+  logger: Logger
+  clock: Clock
+}
+
+/** A word about nothing new is said so many times less often than a heartbeat was: two of them within what the center takes for silence. */
+const QUIET = 5.5
+
+export class Reports {
+  readonly outcomes: Outcomes
+  readonly refusals: Refusals
+  readonly #deps: ReportsDeps
+  readonly #reporter: OutcomeReporter
+  readonly #heartbeat: Heartbeat
+  readonly #live: LiveAnswers
+  #offer: Offer | undefined
+
+  constructor(deps: ReportsDeps) {
+    this.#deps = deps
+    const { mailbox, mirror, everyMs, versions, heard, orders, compare, onUpgrade, logger, clock } = deps
+    this.outcomes = new Outcomes(clock, () => this.#reporter.news())
+    this.refusals = new Refusals(logger, () => this.#heartbeat.soon())
+    this.#reporter = new OutcomeReporter({
+      mailbox,
+      outcomes: this.outcomes,
+      heard,
+      everyMs: QUIET * everyMs,
+      versions,
+      onUpgrade,
+      offer: () => this.#offer,
+      logger,
+      clock,
+    })
+    this.#heartbeat = new Heartbeat({
+      mailbox,
+      mirror,
+      refusals: this.refusals,
+      orders,
+      isHeard: () => this.#reporter.isHeard,
+      everyMs,
+      logger,
+      clock,
+    })
+    this.#live = new LiveAnswers({ mailbox, compare, logger })
+  }
+
+  /** Until the signal aborts. @param ready when what a center of an earlier release wants to be told is known */
+  async run(ready: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    await Promise.all([ready.then(() => this.#heartbeat.run(signal)), this.#reporter.run(signal)])
+  }
+
+  /** The mailbox was heard up to another revision. */
+  heardMore(): void {
+    this.#reporter.news()
+  }
+
+  /** A config appeared in the mailbox, which knows nothing of us yet. */
+  configAppeared(): void {
+    this.#heartbeat.hurry()
+  }
+
+  ordersChanged(): void {
+    this.#heartbeat.tell()
+  }
+
+  /** The center asks what the cluster holds now. */
+  asked(question: unknown): void {
+    this.#live.asked(question)
+  }
+
+  /** All that the cluster serves. */
+  served(resources: Iterable<DiscoveredResource>): void {
+    const offered = clusterOffer(resources, this.#deps.allowance)
+    if (isSameOffer(offered, this.#offer)) return
+    this.#offer = offered
+    this.#reporter.news()
+  }
+
+  /** Whether what is known is written down for the next start. */
+  stateKept(isKept: boolean): void {
+    const seq = Number(this.#deps.mirror.get(OWN_CONFIG)?.object.metadata.resourceVersion ?? 0)
+    if (isKept) this.outcomes.settle(OWN_CONFIG)
+    else this.outcomes.except(OWN_CONFIG, seq, STATE_NOT_KEPT)
+  }
+
+  /** How many objects of the mailbox are not in the cluster as they should be. */
+  exceptions(): Partial<Record<OutcomeState, number>> {
+    const counts: Partial<Record<OutcomeState, number>> = {}
+    for (const [, { state }] of this.outcomes.exceptions) counts[state] = (counts[state] ?? 0) + 1
+    return counts
+  }
+}
