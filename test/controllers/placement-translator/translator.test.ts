@@ -1,11 +1,8 @@
 // The translator against a small server in memory: what users of workload spaces see happen in mailboxes and at home.
-
 import t from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
 import {
-  CUSTOMIZERS,
   EDGE_PLACEMENTS,
-  LOCATIONS,
   mailboxName,
   PLACEMENT_GRANTS,
   SLICES,
@@ -14,19 +11,7 @@ import {
 import { CRDS, NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
-import {
-  ALL_MAPS,
-  CRONTABS,
-  configMap,
-  EDGE,
-  FLORIN_UID,
-  MAPS,
-  placement,
-  replicaSet,
-  SETS,
-  slice,
-  world,
-} from './translatorWorld.ts'
+import { ALL_MAPS, CRONTABS, configMap, FLORIN_UID, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 t.test('an object reaches the mailbox of every destination, and edits and removals follow it', async t => {
   const { server, wds, florin, guilder } = await world(t)
@@ -185,6 +170,7 @@ const crontabDefinition = {
   metadata: { name: 'crontabs.stable.example.com' },
   spec: { group: 'stable.example.com', names: { plural: 'crontabs' } },
 }
+
 const cronTab = (name: string) => ({
   apiVersion: 'stable.example.com/v1',
   kind: 'CronTab',
@@ -204,253 +190,6 @@ t.test('a custom object brings its definition along, which leaves with it', asyn
   await wds.delete(CRONTABS, { namespace: 'commonstuff', name: 'tab' })
   await server.quiet()
   t.same(server.names(florin, CRDS), [])
-})
-
-t.test('no Customizer makes something of an object that would not have travelled', async t => {
-  const { server, wds, florin } = await world(t)
-  const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
-  const customizer = (name: string, path: string, value: string) => ({
-    apiVersion: EDGE,
-    kind: 'Customizer',
-    metadata: { name, namespace: 'commonstuff' },
-    replacements: [{ path, value: JSON.stringify(value) }],
-  })
-  await wds.create(CUSTOMIZERS, customizer('token', '$.type', 'kubernetes.io/service-account-token'))
-  await wds.create(CUSTOMIZERS, customizer('stay', "$.metadata.labels['edge.kubestellar.io/natured']", 'true'))
-  const by = (name: string) => ({ labels: { app: 'x' }, annotations: { 'edge.kubestellar.io/customizer': name } })
-  await wds.create(MAPS, configMap('stays', {}, by('stay')))
-  const metadata = { name: 'forged', namespace: 'commonstuff', ...by('token') }
-  await wds.create(SECRETS, { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata })
-  await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [{ apiGroup: '', namespaces: ['commonstuff'] }] }))
-  await wds.create(SLICES, slice('ep', 'florin'))
-  await server.quiet()
-  t.same([...server.names(florin, MAPS), ...server.names(florin, SECRETS)], [])
-  for (const [gvr, name] of [
-    [MAPS, 'stays'],
-    [SECRETS, 'forged'],
-  ] as const) {
-    const { annotations = {} } = server.peek('wds1', gvr, name, 'commonstuff')!.metadata
-    t.match(
-      annotations['edge.kubestellar.io/customization-error'],
-      /^it would be what never travels: .* \(for florin\)$/,
-    )
-  }
-})
-
-t.test('copies differ by Location, and a fault is shown on the object and cured with its cause', async t => {
-  const { server, wds, florin, guilder, restart } = await world(t)
-  const annotations = { 'edge.kubestellar.io/expand-parameters': 'true', 'edge.kubestellar.io/customizer': 'cust' }
-  await wds.create(MAPS, configMap('page', { text: 'Running in %(loc-name)', env: 'x' }, { annotations }))
-  await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
-  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
-  await server.quiet()
-  const fault = () =>
-    server.peek('wds1', MAPS, 'page', 'commonstuff')!.metadata.annotations!['edge.kubestellar.io/customization-error']
-  t.equal(fault(), 'Customizer "commonstuff/cust" not found (for florin, guilder)')
-  t.same(server.names(florin, MAPS), [], 'what cannot be customized is held back')
-  await wds.create(CUSTOMIZERS, {
-    apiVersion: EDGE,
-    kind: 'Customizer',
-    metadata: {
-      name: 'cust',
-      namespace: 'commonstuff',
-      annotations: { 'edge.kubestellar.io/expand-parameters': 'true' },
-    },
-    replacements: [{ path: '$.data.env', value: '"env is %(env)"' }],
-  })
-  await server.quiet()
-  t.equal(fault(), undefined)
-  t.same(server.peek(florin, MAPS, 'page', 'commonstuff')!.data, { text: 'Running in florin', env: 'env is prod' })
-  t.same(server.peek(guilder, MAPS, 'page', 'commonstuff')!.data, { text: 'Running in guilder', env: 'env is prod' })
-  const location = server.peek('inv1', LOCATIONS, 'guilder')!
-  await server.in('inv1').update(LOCATIONS, {
-    ...location,
-    metadata: { ...location.metadata, labels: { ...location.metadata.labels, env: 'test' } },
-  })
-  await server.quiet()
-  const last = { text: 'Running in guilder', env: 'env is test' }
-  t.same(server.peek(guilder, MAPS, 'page', 'commonstuff')!.data, last)
-  const { resourceVersion } = server.peek(guilder, MAPS, 'page', 'commonstuff')!.metadata
-  const customizer = server.peek('wds1', CUSTOMIZERS, 'cust', 'commonstuff')!
-  await wds.delete(CUSTOMIZERS, { namespace: 'commonstuff', name: 'cust' })
-  const source = server.peek('wds1', MAPS, 'page', 'commonstuff')!
-  await wds.update(MAPS, { ...source, data: { text: 'new', env: 'x' } })
-  await server.quiet()
-  const copy = () => server.peek(guilder, MAPS, 'page', 'commonstuff')!
-  t.match(fault(), /not found/)
-  t.equal(copy().metadata.resourceVersion, resourceVersion, 'the last good copy stays while the Customizer is missing')
-  await wds.create(CUSTOMIZERS, { ...customizer, replacements: [{ path: '$.data[', value: '1' }] })
-  await server.quiet()
-  t.match(fault(), /replacements\[0\]/)
-  t.equal(copy().metadata.resourceVersion, resourceVersion, 'and while it fails')
-  await restart(async () => {})
-  await server.quiet()
-  t.equal(copy().metadata.resourceVersion, resourceVersion, 'also after a restart')
-  const broken = server.peek('wds1', CUSTOMIZERS, 'cust', 'commonstuff')!
-  await wds.update(CUSTOMIZERS, { ...broken, replacements: customizer.replacements })
-  await server.quiet()
-  t.equal(fault(), undefined)
-  t.same(copy().data, { text: 'new', env: 'env is test' })
-})
-
-t.test('state returns while there is exactly one destination; the count is kept while it is wanted', async t => {
-  const { server, wds, florin } = await world(t)
-  const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
-  await wds.create(SETS, replicaSet('rs'))
-  await wds.create(EDGE_PLACEMENTS, placement('ep', spec))
-  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
-  await server.quiet()
-  const home = () => server.peek('wds1', SETS, 'rs', 'commonstuff')!
-  const report = (status: object) =>
-    server
-      .in(florin)
-      .update(SETS, { ...server.peek(florin, SETS, 'rs', 'commonstuff')!, status }, { subresource: 'status' })
-  t.equal(home().metadata.annotations!['kubestellar.io/executing-count'], '2')
-  const travelled = () => server.peek(florin, SETS, 'rs', 'commonstuff')!.metadata.annotations!
-  t.notOk('kubestellar.io/executing-count' in travelled(), 'it is told at home')
-  await report({ readyReplicas: 1 })
-  await server.quiet()
-  t.equal(home().status, undefined, 'not while two clusters run it')
-  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: slice('ep', 'florin').destinations })
-  await server.quiet()
-  t.equal(home().metadata.annotations!['kubestellar.io/executing-count'], '1')
-  t.same(home().status, { readyReplicas: 1 })
-  await report({ readyReplicas: 0 })
-  await server.quiet()
-  t.same(home().status, { readyReplicas: 0 })
-  await wds.update(EDGE_PLACEMENTS, {
-    ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!,
-    spec: { ...spec, wantSingletonReportedState: false },
-  })
-  await server.quiet()
-  t.notOk('kubestellar.io/executing-count' in home().metadata.annotations!)
-  await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec })
-  await server.quiet()
-  t.equal(home().metadata.annotations!['kubestellar.io/executing-count'], '1')
-  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
-  await server.quiet()
-  t.notOk('kubestellar.io/executing-count' in home().metadata.annotations!, 'also when the last placement goes')
-})
-
-t.test('returned state is taken back when there is not one destination any more, or nobody asks for it', async t => {
-  const { server, wds, florin, guilder, restart } = await world(t)
-  const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
-  await wds.create(SETS, replicaSet('rs'))
-  await wds.create(EDGE_PLACEMENTS, placement('ep', spec))
-  await wds.create(SLICES, slice('ep', 'florin'))
-  await server.quiet()
-  const status = () => server.peek('wds1', SETS, 'rs', 'commonstuff')!.status
-  const report = async (mailbox: string, reported: object) => {
-    const copy = server.peek(mailbox, SETS, 'rs', 'commonstuff')!
-    await server.in(mailbox).update(SETS, { ...copy, status: reported }, { subresource: 'status' })
-    await server.quiet()
-  }
-  const goTo = (...at: ('florin' | 'guilder')[]) =>
-    wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: slice('ep', ...at).destinations })
-  const ask = (wantSingletonReportedState: boolean) =>
-    wds.update(EDGE_PLACEMENTS, {
-      ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!,
-      spec: { ...spec, wantSingletonReportedState },
-    })
-  await report(florin, { readyReplicas: 1, observedBy: 'florin' })
-  t.same(status(), { readyReplicas: 1, observedBy: 'florin' })
-  await goTo('florin', 'guilder')
-  await server.quiet()
-  t.equal(status(), undefined, 'two')
-  await report(guilder, { readyReplicas: 2 })
-  await goTo('guilder')
-  await server.quiet()
-  t.same(status(), { readyReplicas: 2 }, 'another one, whole')
-  await goTo('florin')
-  await server.quiet()
-  t.equal(status(), undefined, 'what nobody has reported yet is not known')
-  await report(florin, { readyReplicas: 3 })
-  t.same(status(), { readyReplicas: 3 })
-  await goTo()
-  await server.quiet()
-  t.equal(status(), undefined, 'none')
-  await goTo('florin')
-  await server.quiet()
-  await report(florin, { readyReplicas: 4 })
-  await ask(false)
-  await server.quiet()
-  t.equal(status(), undefined, 'nobody asks')
-  await ask(true)
-  await server.quiet()
-  t.same(status(), { readyReplicas: 4 })
-  await restart(() => goTo('florin', 'guilder'))
-  await server.quiet()
-  t.equal(status(), undefined, 'two, since nobody was there')
-  await goTo('florin')
-  await server.quiet()
-  t.same(status(), { readyReplicas: 4 })
-  await restart(() => wds.delete(EDGE_PLACEMENTS, { name: 'ep' }))
-  await server.quiet()
-  t.equal(status(), undefined, 'the placement went while nobody was there')
-  const own = { ...server.peek('wds1', SETS, 'rs', 'commonstuff')!, status: { readyReplicas: 9 } }
-  await wds.update(SETS, own, { subresource: 'status' })
-  await wds.create(EDGE_PLACEMENTS, placement('ep', { ...spec, wantSingletonReportedState: false }))
-  await server.quiet()
-  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
-  await server.quiet()
-  t.same(status(), { readyReplicas: 9 }, 'what others wrote is theirs')
-})
-
-t.test('what the only cluster has observed is told in generations of the source, and not before', async t => {
-  const clock = new FakeClock()
-  const { server, wds, florin, restart } = await world(t, clock)
-  await wds.create(SETS, replicaSet('rs'))
-  const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
-  await wds.create(EDGE_PLACEMENTS, placement('ep', spec))
-  await wds.create(SLICES, slice('ep', 'florin'))
-  await server.quiet()
-  const home = () => server.peek('wds1', SETS, 'rs', 'commonstuff')!
-  const copy = () => server.peek(florin, SETS, 'rs', 'commonstuff')!
-  const edit = (replicas: number) => wds.update(SETS, { ...home(), spec: { replicas } })
-  /** What the source says then: its generation, and the observed one. */
-  const observed = async (observedGeneration: number, readyReplicas: number) => {
-    const conditions = [{ type: 'Ready', observedGeneration }]
-    const status = { readyReplicas, observedGeneration, conditions }
-    await server.in(florin).update(SETS, { ...copy(), status }, { subresource: 'status' })
-    await server.quiet()
-    const told = home().status as typeof status
-    t.equal(told.readyReplicas, readyReplicas)
-    t.equal(told.conditions[0]!.observedGeneration, told.observedGeneration)
-    return [home().metadata.generation, told.observedGeneration]
-  }
-  t.same(await observed(1, 1), [1, 1])
-  // the copy is edited in the mailbox, and put right: from then on it counts otherwise
-  await server.in(florin).update(SETS, { ...copy(), spec: { replicas: 9 } })
-  await server.quiet()
-  t.equal(copy().metadata.generation, 3)
-  t.same(await observed(1, 2), [1, undefined], 'what the cluster has seen may be what the hand in the mailbox wrote')
-  t.same(await observed(3, 3), [1, 1])
-  await edit(2)
-  await server.quiet()
-  t.same(await observed(3, 4), [2, 1])
-  t.same(await observed(4, 5), [2, 2])
-  // the second in which a placement is told nothing more is over
-  await clock.advance(1000)
-  await server.quiet()
-  const writes = server.writes.length
-  await restart(async () => {})
-  await server.quiet()
-  t.same(server.writes.slice(writes), [], 'a start rewrites nothing')
-  await restart(() => edit(3))
-  await server.quiet()
-  t.same(await observed(4, 6), [3, 2])
-  t.same(await observed(5, 7), [3, 3])
-})
-
-t.test('a status that an earlier release left is taken back, also where no placement is any more', async t => {
-  const { server, wds, restart } = await world(t)
-  await restart(async () => {
-    const set = await wds.create(SETS, replicaSet('rs'))
-    const written = { subresource: 'status', fieldManager: 'placement-translator' }
-    await wds.update(SETS, { ...set, status: { readyReplicas: 1 } }, written)
-  })
-  await server.quiet()
-  t.equal(server.peek('wds1', SETS, 'rs', 'commonstuff')!.status, undefined)
 })
 
 t.test('a relabelled Namespace changes what is selected by its labels', async t => {

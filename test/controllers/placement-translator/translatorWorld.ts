@@ -5,11 +5,13 @@ import { at } from '../../../src/apimachinery/fields.ts'
 import type { LiveAsker } from '../../../src/apimachinery/liveObjects.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
+  EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
   mailboxName,
   PLACEMENT_GRANTS,
   SYNC_TARGETS,
+  SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
 import type { PreviewReceiver } from '../../../src/apimachinery/placementPreview.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
@@ -19,6 +21,7 @@ import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
 import { WhereDesk } from '../../../src/controllers/whereDesk.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
+import type { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 
 export const MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -178,3 +181,29 @@ export async function world(t: Test, clock?: Clock) {
 }
 
 export const ALL_MAPS = { downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'] }] }
+
+export async function setGrant(server: FakeServer, name: string, spec: object): Promise<void> {
+  const api = server.in('inv1')
+  const old = await api.get(PLACEMENT_GRANTS, { name })
+  await api.update(PLACEMENT_GRANTS, { ...old, spec: { ...(old.spec as object), ...spec } })
+}
+
+/** The condition `Placed` of an EdgePlacement. */
+export function placed(server: FakeServer, space = 'wds1', name = 'ep') {
+  const { conditions = [] } = (server.peek(space, EDGE_PLACEMENTS, name)?.status ?? {}) as {
+    conditions?: { type: string; status: string; reason: string; message: string; lastTransitionTime: string }[]
+  }
+  return conditions.find(({ type }) => type === 'Placed')
+}
+
+/** What happened is told, and the second in which a placement is told nothing more is over. */
+export async function tick(server: FakeServer, clock: FakeClock): Promise<void> {
+  await server.quiet()
+  await clock.advance(1000)
+  await server.quiet()
+}
+
+/** The upsync sets of a cluster. */
+export function upsyncIn(server: FakeServer, mailbox: string): object[] {
+  return (server.peek(mailbox, SYNCER_CONFIGS, 'the-one')!.spec as { upsync: object[] }).upsync
+}
