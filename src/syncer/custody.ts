@@ -9,21 +9,23 @@ import type { Logger } from '../client/logger.ts'
 import { TerminalError } from '../client/reconcileFailures.ts'
 import {
   type ClusterRecord,
+  forgetConfirmation,
+  forgetMailbox,
+  isFrom,
+  type Mailbox,
+  watchRecord,
+} from './clusterRecord.ts'
+import {
   checkNote,
   checkSpace,
   checkSyncTarget,
   claim,
   claimAgain,
-  forgetConfirmation,
-  forgetMailbox,
   handedOver,
-  isFrom,
-  type Mailbox,
   mailboxOf,
   noteAgain,
   recordOf,
   requireOtherServer,
-  watchRecord,
 } from './identity.ts'
 import { retrying } from './retrying.ts'
 

@@ -2,7 +2,7 @@
  * Whether a syncer was given what belongs together: a space that is a mailbox, and the cluster that is served from it. Asked
  * before anything is touched, because a syncer deletes what its predecessor placed and its mailbox does not hold.
  *
- * The cluster keeps a note of its mailbox (`CLUSTER_RECORD`). The first syncer that comes writes it. What does not fit is a
+ * The cluster keeps a note of its mailbox (clusterRecord.ts). The first syncer that comes writes it. What does not fit is a
  * TerminalError, whose message is one line for whoever started the syncer.
  */
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
@@ -10,59 +10,35 @@ import { str } from '../apimachinery/fields.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import {
   CLUSTER_RECORD,
-  CONFIRM_DELETION_ANNOTATION,
   isInMailbox,
   MAILBOX_NAME,
   MAILBOX_PARENT,
   PROJECTED_LABEL,
   PROJECTED_VALUE,
 } from '../apimachinery/placement.ts'
-import {
-  CLUSTER_ANNOTATION,
-  LOGICAL_CLUSTERS,
-  NAMESPACES,
-  PATH_ANNOTATION,
-  STORE_ANNOTATION,
-} from '../apimachinery/resources.ts'
+import { CLUSTER_ANNOTATION, LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
-import type { Clock } from '../client/clock.ts'
-import { Informer } from '../client/informer.ts'
 import { listAll } from '../client/listWatch.ts'
-import type { Logger } from '../client/logger.ts'
 import { TerminalError } from '../client/reconcileFailures.ts'
 import { unlessGone } from '../client/unlessGone.ts'
+import {
+  type ClusterRecord,
+  CONFIG_MAPS,
+  createRecord,
+  isFrom,
+  type Mailbox,
+  mailboxIn,
+  noteIn,
+  recordFor,
+  uidOf,
+  writeRecord,
+} from './clusterRecord.ts'
 import { CLUSTER_LIST } from './listLimit.ts'
-import { FIELD_MANAGER, isOursToDelete, ownMark } from './ownership.ts'
-import { ADOPTED } from './removalBrake.ts'
+import { isOursToDelete, ownMark } from './ownership.ts'
 import { ServedResources } from './served.ts'
 
-/** What a cluster says about whom it is served by. A release that knew less of it wrote only the mailbox. */
-export interface ClusterRecord {
-  /** The name of a mailbox, unless somebody edited it. */
-  mailbox: string
-  /** Id of the center's store: names of mailboxes say nothing about which center they are in. */
-  store?: string
-  /** Id of the mailbox's space, by which a kubeconfig is judged before the center is asked. A mailbox made anew has another one. */
-  space?: string
-  /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
-  cluster?: string
-  /** What its owner confirmed: see RemovalBrake. */
-  confirmed?: string
-}
-
-/** A mailbox, as its center tells of it. */
-export interface Mailbox {
-  readonly name: string
-  /** Of a center of an earlier release nothing is known. */
-  readonly store: string | undefined
-  /** Id of its space. */
-  readonly space?: string | undefined
-}
-
-export const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const RECORD_NAME = `ConfigMap ${CLUSTER_RECORD.namespace}/${CLUSTER_RECORD.name}`
-const ABOUT = 'From which mailbox the Orrery syncer serves this cluster. See "orrery syncer adopt --help".'
 
 /**
  * The mailbox that a client leads to.
@@ -162,35 +138,6 @@ export async function checkNote(cluster: SpaceClient): Promise<void> {
   throw new TerminalError(`${writtenElsewhere(record, uid)}; it ends, and leaves what it placed as it is. ${ADOPT}`)
 }
 
-async function noteIn(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
-  const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
-  return object && recordIn(object)
-}
-
-/** By which a cluster is told from others; `undefined` where the syncer may not ask. */
-async function uidOf(cluster: SpaceClient): Promise<string | undefined> {
-  try {
-    return (await unlessGone(cluster.get(NAMESPACES, { name: CLUSTER_RECORD.namespace })))?.metadata.uid
-  } catch (error) {
-    if (isStatusError(error, 'Forbidden')) return undefined
-    throw error
-  }
-}
-
-/** Of the ConfigMap that says so. */
-export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
-  const [store, space, cluster] = ['store', 'space', 'cluster'].map(field => str(object, 'data', field))
-  const mailbox = str(object, 'data', 'mailbox')
-  const confirmed = object.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
-  const known = { ...(store && { store }), ...(space && { space }), ...(cluster && { cluster }) }
-  return { mailbox, ...known, ...(confirmed && { confirmed }) }
-}
-
-/** The mailbox that a note speaks of. */
-export function mailboxIn({ mailbox, store, space }: ClusterRecord): Mailbox {
-  return { name: mailbox, store, space }
-}
-
 /**
  * Before the center hears of the syncer, whose first token ends the session of another one of that mailbox.
  * @param space where the center's kubeconfig leads to: only an id can be judged
@@ -252,7 +199,7 @@ export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: Space
     record = await firstRecord(cluster, wanted)
   }
   if (!isFrom(record, given)) throw servedFromElsewhere(record, given)
-  if (!equalJson(record, { ...record, ...wanted })) await write(cluster, wanted)
+  if (!equalJson(record, { ...record, ...wanted })) await writeRecord(cluster, wanted)
   return { ...record, ...wanted }
 }
 
@@ -293,12 +240,6 @@ export async function checkClaim(cluster: SpaceClient, given: Mailbox, mailbox: 
 export async function noteAgain(cluster: SpaceClient, given: Mailbox): Promise<void> {
   const record = await firstRecord(cluster, await recordFor(cluster, given))
   if (!isFrom(record, given)) throw handedOver(record, given)
-}
-
-/** Whether a note speaks of a mailbox; what one of both does not say is no contradiction. */
-export function isFrom(record: ClusterRecord, { name, store, space }: Mailbox): boolean {
-  const agree = (a: string | undefined, b: string | undefined): boolean => a === undefined || b === undefined || a === b
-  return record.mailbox === name && agree(record.store, store) && agree(record.space, space)
 }
 
 /** For a syncer that begins. */
@@ -378,50 +319,9 @@ async function placedIn(cluster: SpaceClient, resource: GroupVersionResource): P
   }
 }
 
-/** Follows the note until the signal aborts; tells what it says after each change, `undefined` when it is gone. */
-export async function watchRecord(
-  options: { client: SpaceClient; logger: Logger; clock: Clock },
-  signal: AbortSignal,
-  changed: (record: ClusterRecord | undefined) => void,
-): Promise<void> {
-  const { namespace, name } = CLUSTER_RECORD
-  const informer = new Informer({
-    ...options,
-    resource: CONFIG_MAPS,
-    namespace,
-    fieldSelector: `metadata.name=${name}`,
-  })
-  informer.subscribe(({ type, object }) => changed(type === 'delete' ? undefined : recordIn(object)))
-  await informer.run(signal)
-}
-
-/** Hands the cluster over to a mailbox, whatever it was served from before; that is the answer. */
-export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<ClusterRecord | undefined> {
-  const before = await noteIn(cluster)
-  const wanted = await recordFor(cluster, given)
-  if (before === undefined)
-    await cluster.create(CONFIG_MAPS, recordOn(wanted, ADOPTED), { fieldManager: FIELD_MANAGER })
-  else if (!equalJson({ ...before, ...wanted }, before)) await write(cluster, wanted, ADOPTED)
-  return before
-}
-
-/** What the note confirms was done; what it confirms since is kept. @throws StatusError `Conflict`: to be asked for again */
-export async function forgetConfirmation(cluster: SpaceClient, confirmed: string): Promise<void> {
-  const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
-  if (object === undefined || recordIn(object).confirmed !== confirmed) return
-  const { resourceVersion = '' } = object.metadata
-  const metadata = { resourceVersion, annotations: { [CONFIRM_DELETION_ANNOTATION]: null } }
-  await unlessGone(cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { metadata }, { fieldManager: FIELD_MANAGER }))
-}
-
-/** Takes the note out of a cluster that is not served any more: it may be served from any mailbox then. */
-export async function forgetMailbox(cluster: SpaceClient): Promise<void> {
-  await unlessGone(cluster.delete(CONFIG_MAPS, CLUSTER_RECORD))
-}
-
 async function firstRecord(cluster: SpaceClient, wanted: ClusterRecord): Promise<ClusterRecord> {
   try {
-    await cluster.create(CONFIG_MAPS, recordOn(wanted), { fieldManager: FIELD_MANAGER })
+    await createRecord(cluster, wanted)
     return wanted
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error
@@ -429,37 +329,5 @@ async function firstRecord(cluster: SpaceClient, wanted: ClusterRecord): Promise
     const record = await recordOf(cluster)
     if (record === undefined) throw error // and it is gone again: the next attempt tells
     return record
-  }
-}
-
-async function recordFor(cluster: SpaceClient, { name, store, space }: Mailbox): Promise<ClusterRecord> {
-  const uid = await uidOf(cluster)
-  return {
-    mailbox: name,
-    ...(store !== undefined && { store }),
-    ...(space !== undefined && { space }),
-    ...(uid !== undefined && { cluster: uid }),
-  }
-}
-
-async function write(cluster: SpaceClient, record: ClusterRecord, confirmed?: string): Promise<void> {
-  const data = { store: null, space: null, cluster: null, ...record }
-  const metadata = confirmed && { annotations: { [CONFIRM_DELETION_ANNOTATION]: confirmed } }
-  await cluster.patch(
-    CONFIG_MAPS,
-    CLUSTER_RECORD,
-    'merge',
-    { ...(metadata && { metadata }), data },
-    { fieldManager: FIELD_MANAGER },
-  )
-}
-
-function recordOn(record: ClusterRecord, confirmed?: string): KubeObject {
-  const more = confirmed && { [CONFIRM_DELETION_ANNOTATION]: confirmed }
-  return {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { ...CLUSTER_RECORD, annotations: { 'kubernetes.io/description': ABOUT, ...more } },
-    data: { ...record },
   }
 }
