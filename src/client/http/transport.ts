@@ -1,14 +1,23 @@
 /**
- * HTTPS towards one API server, by HTTP/2 where that is wanted and offered, else with keep-alive: sends requests, turns `Status` bodies and transport failures into
- * StatusError, waits as `Retry-After` says. Proxies are taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, unless one is named.
+ * HTTPS towards one API server, by HTTP/2 where that is wanted and offered, else with keep-alive: sends requests, and again as
+ * `Retry-After` says. What is no answer, or none that succeeded, is a StatusError (answer.ts). Proxies are taken from HTTPS_PROXY,
+ * HTTP_PROXY and NO_PROXY, unless one is named.
  */
 import type http from 'node:http'
 import https from 'node:https'
-import type { Duplex, Readable } from 'node:stream'
-import { type Status, StatusError } from '../../apimachinery/errors.ts'
-import { messageOf } from '../../apimachinery/messageOf.ts'
-import { isRecord } from '../../apimachinery/object.ts'
+import type { Duplex } from 'node:stream'
+import { StatusError } from '../../apimachinery/errors.ts'
 import { type Clock, pause, systemClock } from '../clock.ts'
+import {
+  type Answer,
+  asStatusError,
+  busyMsOf,
+  errorOf,
+  mayBeSentAgain,
+  readText,
+  retryWaitMs,
+  warningsOf,
+} from './answer.ts'
 import { ConnectionLost, Http2Sessions, NotByThisStream } from './http2Sessions.ts'
 import { InFlight } from './inFlight.ts'
 import { splitLines } from './lines.ts'
@@ -33,26 +42,11 @@ export interface Request {
 const plain = process.getBuiltinModule('node:http')
 
 const ATTEMPTS = 5
-/** The server may ask for more, but a caller with a backoff of its own should hear of it. */
-const RETRY_WAIT_LIMIT_MS = 10_000
 const ANSWER_LIMIT_BYTES = 256 * 1024 * 1024
-/** What is behind it tells nobody more. */
-const REFUSAL_LIMIT_BYTES = 1024 * 1024
-const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
-const RETRY = Symbol('retry')
 /** Connections that are kept when nothing is asked. */
 const FREE_SOCKETS = 2
 /** After so long without a request more of them are too many: between two requests of a swarm none is, for a new one costs more. */
 const QUIET_MS = 1000
-
-/** Of either version of HTTP, when its headers are there. */
-interface Answer {
-  readonly statusCode?: number | undefined
-  readonly headers: NodeJS.Dict<string | string[]>
-  readonly body: Readable
-  /** Why the body is not whole, as far as its end does not tell. */
-  failure?(error?: unknown): Error | undefined
-}
 
 interface Exchange {
   readonly request: Request
@@ -197,8 +191,7 @@ export class HttpTransport {
         this.#options.server,
         request.method === 'GET' && error instanceof ConnectionLost,
       )
-      if (error instanceof NotByThisStream) (failed as Retriable)[RETRY] = { waitMs: 0, anyMethod: true }
-      throw failed
+      throw error instanceof NotByThisStream ? mayBeSentAgain(failed) : failed
     }
   }
 
@@ -322,28 +315,6 @@ function countIn(sockets: http.Agent['sockets']): number {
   return Object.values(sockets).reduce((sum, some) => sum + (some?.length ?? 0), 0)
 }
 
-/** No more than `limitBytes` of it, for an answer may have no end; then the rest is not waited for. */
-async function readText(
-  { body, failure }: Answer,
-  limitBytes: number,
-): Promise<{ read: string; whole: boolean; bytes: number }> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const part of body as AsyncIterable<Buffer>) {
-      parts.push(part)
-      bytes += part.length
-      if (bytes > limitBytes) break
-    }
-    const whole = bytes <= limitBytes
-    const broken = whole ? failure?.() : undefined
-    if (broken) throw broken
-    return { read: new TextDecoder().decode(parts.length === 1 ? parts[0] : Buffer.concat(parts)), whole, bytes }
-  } catch (error) {
-    throw asStatusError(failure?.(error) ?? error, 'the server')
-  }
-}
-
 function parseJson(body: string, request: Request): unknown {
   try {
     return JSON.parse(body)
@@ -353,64 +324,6 @@ function parseJson(body: string, request: Request): unknown {
   }
 }
 
-/** When to try again, and whether that is safe for every method or only for those that may be repeated. */
-type Retriable = StatusError & { [RETRY]?: { waitMs: number; anyMethod: boolean } }
-
-/** The error that an answer other than 2xx stands for. Plain text bodies become the message. */
-async function errorOf(response: Answer, code: number): Promise<StatusError> {
-  const { read } = await readText(response, REFUSAL_LIMIT_BYTES)
-  const error: Retriable = StatusError.fromStatus(statusOf(read, code), code)
-  const waitMs = code === 429 || code === 503 ? retryAfterMs(response.headers['retry-after']) : undefined
-  // a 429 was not worked on; a 503 may have been
-  if (waitMs !== undefined) error[RETRY] = { waitMs, anyMethod: code === 429 }
-  return error
-}
-
-/** Seconds, or a date. @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after */
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
-  if (typeof header !== 'string') return undefined
-  if (/^\d+$/.test(header)) return Number(header) * 1000
-  const atMs = /^[A-Z][a-z]{2}, /.test(header) ? Date.parse(header) : Number.NaN
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now())
-}
-
-function statusOf(body: string, code: number): Partial<Status> {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    if (isRecord(parsed) && parsed.kind === 'Status') return parsed as Partial<Status>
-  } catch {
-    // not JSON: a proxy or a plain handler speaks, and its words are the message
-  }
-  return { code, message: body.trim().slice(0, 1000) || `the server answered ${code}` }
-}
-
-function retryWaitMs(error: unknown, method: string): number | undefined {
-  const retry = error instanceof StatusError ? (error as Retriable)[RETRY] : undefined
-  if (!retry || retry.waitMs > RETRY_WAIT_LIMIT_MS) return undefined
-  return retry.anyMethod || IDEMPOTENT.has(method) ? retry.waitMs : undefined
-}
-
-/** How long a server that has too much to do wants to be left alone. */
-function busyMsOf(error: unknown): number | undefined {
-  if (!(error instanceof StatusError) || error.code !== 429) return undefined
-  return Math.min(RETRY_WAIT_LIMIT_MS, (error as Retriable)[RETRY]?.waitMs ?? 1000)
-}
-
-/** `retry`: the failure is that of a kept connection which the server had closed; a new one may do. */
-function asStatusError(error: unknown, server: string, retry = false): StatusError {
-  if (error instanceof StatusError) return error
-  const message = messageOf(error)
-  const wrapped: Retriable = new StatusError('ServiceUnavailable', `${server}: ${message}`, undefined, { cause: error })
-  if (retry) wrapped[RETRY] = { waitMs: 0, anyMethod: false }
-  return wrapped
-}
-
 function isReset(error: object): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-}
-
-/** Texts of the Warning headers (RFC 7234, section 5.5) as Kubernetes sends them: `299 - "text"`. */
-function warningsOf({ headers: { warning = [] } }: Answer): string[] {
-  const texts = [warning].flat().flatMap(value => [...value.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)])
-  return texts.map(match => match[1]!.replace(/\\(.)/g, '$1'))
 }
