@@ -1,6 +1,6 @@
 /**
- * What syncers and SyncTargets tell each other. Whether a syncer lives, shown on the SyncTarget where people look. And what is asked of it there, to hold still or to leave the cluster, told in its mailbox, with how far
- * it is with that.
+ * What syncers and SyncTargets tell each other. Whether a syncer lives, shown on the SyncTarget where people look. And what is asked
+ * of it there, to hold still or to leave the cluster, told in its mailbox, with how far it is with that.
  *
  * A syncer may write its own mailbox only, so the center carries the news. That it lives its connection says
  * ({@link SyncerConnections}), or, of an earlier release, a heartbeat in the mailbox. `Ready` turns False when nothing of it was
@@ -14,15 +14,12 @@ import {
   CLUSTER_FINALIZER,
   EDGE_API_VERSION,
   FORCE_DETACH_ANNOTATION,
-  LEAVE_ANNOTATION,
   MAILBOX_NAME,
   MAILBOX_PARENT,
-  PAUSED_ANNOTATION,
   SYNC_TARGET_NAME_ANNOTATION,
   SYNC_TARGETS,
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
-  UPSYNC_FULL,
 } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -41,10 +38,20 @@ import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { type Condition, withConditions } from './conditions.ts'
-import { isLeaving, leavingCondition, policyOf } from './departure.ts'
+import { isLeaving, leavingCondition } from './departure.ts'
 import { ReportPace } from './reportPace.ts'
-import { type Speech, SyncerConnections } from './syncerConnections.ts'
-import { supportedCondition, UNSUPPORTED } from './syncerSupport.ts'
+import { SyncerConnections } from './syncerConnections.ts'
+import {
+  type ConfigFact,
+  carriedCondition,
+  configFact,
+  isReady,
+  type Orders,
+  ordersFor,
+  pausedCondition,
+  readyCondition,
+} from './syncerOrders.ts'
+import { supportedCondition } from './syncerSupport.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
@@ -78,15 +85,6 @@ interface Heartbeat {
   /** By our clock. */
   atMs: number
 }
-
-interface ConfigFact {
-  readonly orders: Orders
-  /** What the syncer answers to them, as text to be compared. */
-  readonly answers: string
-}
-
-/** Annotations of the SyncerConfig; `null` where there is none. */
-type Orders = Readonly<Record<typeof LEAVE_ANNOTATION | typeof PAUSED_ANNOTATION, string | null>>
 
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
@@ -362,63 +360,4 @@ class SyncerLiveness {
     if (is) this.#log.tell('info', fields, 'the syncer of a cluster is there')
     else this.#log.tell('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
   }
-}
-
-function readyCondition(alive: boolean, speech: Speech | undefined): Condition {
-  const type = 'Ready'
-  if (speech !== undefined && 'turnedAway' in speech)
-    return { type, status: 'False', reason: UNSUPPORTED, message: 'the syncer was turned away; see SyncerSupported' }
-  return alive
-    ? { type, status: 'True', reason: 'SyncerAlive', message: 'the syncer reports' }
-    : { type, status: 'False', reason: 'SyncerSilent', message: 'nothing was heard of the syncer for a while' }
-}
-
-function isReady(target: KubeObject): boolean {
-  return objects(target.status, 'conditions').some(({ type, status }) => type === 'Ready' && status === 'True')
-}
-
-/** What a SyncTarget asks of its syncer. */
-function ordersFor(target: KubeObject): Orders {
-  const { annotations } = target.metadata
-  return {
-    [LEAVE_ANNOTATION]: isLeaving(target) ? policyOf(target) : null,
-    [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] === 'true' ? 'true' : null,
-  }
-}
-
-function configFact({ metadata: { annotations }, status }: KubeObject): ConfigFact {
-  const { paused, leaving } = isRecord(status) ? status : {}
-  const full = Number(at(status, 'refused', 'reasons', UPSYNC_FULL)) > 0
-  return {
-    orders: {
-      [LEAVE_ANNOTATION]: annotations?.[LEAVE_ANNOTATION] ?? null,
-      [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] ?? null,
-    },
-    answers: JSON.stringify({ paused, leaving, ...(full && { full }) }),
-  }
-}
-
-/** How much is held back changes with every try; the SyncerConfig has the number. */
-function carriedCondition(answers: unknown): Condition {
-  const type = 'UpsyncComplete'
-  if (at(answers, 'full') !== true) return { type, status: 'True', reason: 'WithinBudget', message: '' }
-  const message =
-    "its mailbox holds as much as may be carried up there: let less be selected by upsync, delete some in the cluster, or have the budget raised in the mailbox's Workspace"
-  return { type, status: 'False', reason: UPSYNC_FULL, message }
-}
-
-function pausedCondition(target: KubeObject, answers: unknown, alive: boolean): Condition {
-  const type = 'Paused'
-  const holds = at(answers, 'paused') === true
-  if (ordersFor(target)[PAUSED_ANNOTATION] === null) {
-    return holds && alive
-      ? { type, status: 'True', reason: 'WaitingForSyncer', message: 'the syncer has not yet begun to carry again' }
-      : { type, status: 'False', reason: 'NotPaused', message: 'the syncer carries' }
-  }
-  if (!holds) {
-    const message = 'the syncer has not yet said that it holds still: it may still write to the cluster'
-    return { type, status: 'True', reason: alive ? 'WaitingForSyncer' : 'SyncerSilent', message }
-  }
-  const message = 'nothing is applied to the cluster and nothing deleted from it; its mailbox is kept up to date'
-  return { type, status: 'True', reason: 'SyncerPaused', message }
 }

@@ -1,0 +1,76 @@
+/** What a SyncTarget asks of its syncer, what that answers in its mailbox, and the conditions that tell of both. Pure. */
+import { at, objects } from '../../apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../apimachinery/placement.ts'
+import type { Condition } from './conditions.ts'
+import { isLeaving, policyOf } from './departure.ts'
+import type { Speech } from './syncerConnections.ts'
+import { UNSUPPORTED } from './syncerSupport.ts'
+
+export interface ConfigFact {
+  readonly orders: Orders
+  /** What the syncer answers to them, as text to be compared. */
+  readonly answers: string
+}
+
+/** Annotations of the SyncerConfig; `null` where there is none. */
+export type Orders = Readonly<Record<typeof LEAVE_ANNOTATION | typeof PAUSED_ANNOTATION, string | null>>
+
+export function readyCondition(alive: boolean, speech: Speech | undefined): Condition {
+  const type = 'Ready'
+  if (speech !== undefined && 'turnedAway' in speech)
+    return { type, status: 'False', reason: UNSUPPORTED, message: 'the syncer was turned away; see SyncerSupported' }
+  return alive
+    ? { type, status: 'True', reason: 'SyncerAlive', message: 'the syncer reports' }
+    : { type, status: 'False', reason: 'SyncerSilent', message: 'nothing was heard of the syncer for a while' }
+}
+
+export function isReady(target: KubeObject): boolean {
+  return objects(target.status, 'conditions').some(({ type, status }) => type === 'Ready' && status === 'True')
+}
+
+/** What a SyncTarget asks of its syncer. */
+export function ordersFor(target: KubeObject): Orders {
+  const { annotations } = target.metadata
+  return {
+    [LEAVE_ANNOTATION]: isLeaving(target) ? policyOf(target) : null,
+    [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] === 'true' ? 'true' : null,
+  }
+}
+
+export function configFact({ metadata: { annotations }, status }: KubeObject): ConfigFact {
+  const { paused, leaving } = isRecord(status) ? status : {}
+  const full = Number(at(status, 'refused', 'reasons', UPSYNC_FULL)) > 0
+  return {
+    orders: {
+      [LEAVE_ANNOTATION]: annotations?.[LEAVE_ANNOTATION] ?? null,
+      [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] ?? null,
+    },
+    answers: JSON.stringify({ paused, leaving, ...(full && { full }) }),
+  }
+}
+
+/** How much is held back changes with every try; the SyncerConfig has the number. */
+export function carriedCondition(answers: unknown): Condition {
+  const type = 'UpsyncComplete'
+  if (at(answers, 'full') !== true) return { type, status: 'True', reason: 'WithinBudget', message: '' }
+  const message =
+    "its mailbox holds as much as may be carried up there: let less be selected by upsync, delete some in the cluster, or have the budget raised in the mailbox's Workspace"
+  return { type, status: 'False', reason: UPSYNC_FULL, message }
+}
+
+export function pausedCondition(target: KubeObject, answers: unknown, alive: boolean): Condition {
+  const type = 'Paused'
+  const holds = at(answers, 'paused') === true
+  if (ordersFor(target)[PAUSED_ANNOTATION] === null) {
+    return holds && alive
+      ? { type, status: 'True', reason: 'WaitingForSyncer', message: 'the syncer has not yet begun to carry again' }
+      : { type, status: 'False', reason: 'NotPaused', message: 'the syncer carries' }
+  }
+  if (!holds) {
+    const message = 'the syncer has not yet said that it holds still: it may still write to the cluster'
+    return { type, status: 'True', reason: alive ? 'WaitingForSyncer' : 'SyncerSilent', message }
+  }
+  const message = 'nothing is applied to the cluster and nothing deleted from it; its mailbox is kept up to date'
+  return { type, status: 'True', reason: 'SyncerPaused', message }
+}
