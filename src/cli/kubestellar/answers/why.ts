@@ -1,24 +1,14 @@
 /** The whole road of one object of a workload space, from what its users may read there. Pure. */
-import { at, num, objects, str } from '../../../apimachinery/fields.ts'
-import { isNatured, NATURED_LABEL } from '../../../apimachinery/nature.ts'
+import { num, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import {
-  CONFLICT_ANNOTATION,
-  CREATE_ONLY,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  OVERWRITE,
-  PAUSED_ANNOTATION,
-} from '../../../apimachinery/placement.ts'
-import { waveFault, waveOf } from '../../../apimachinery/wave.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
-import { isSystemObject, reachOf } from '../../../controllers/placement-translator/eligibility.ts'
 import type { Matchable } from '../../../controllers/placement-translator/placementSpec.ts'
-import { VALIDATION_ERROR_PREFIX } from '../../../controllers/where-resolver/selectors.ts'
 import { ANSWERS_VERSION } from '../../ws/version.ts'
 import { nameOfObject } from './askedObject.ts'
 import { explainDestinations, isPlace, type LocationMiss, type Place, Places } from './destinations.ts'
 import type { Known } from './known.ts'
 import { explainSelection, type Selection } from './selection.ts'
+import { type Note, objectNotes, placementNotes, staysHome } from './whyNotes.ts'
 import { withheldStatus } from './withheldStatus.ts'
 import { type ClusterState, rankOf, readWorkStatus } from './workStatus.ts'
 
@@ -36,13 +26,6 @@ export interface WhyFacts {
   readonly defined: readonly Matchable[]
   /** `--cluster` */
   readonly cluster: string | undefined
-}
-
-export interface Note {
-  /** Of the condition that says so. */
-  readonly type?: string
-  readonly reason: string
-  readonly message: string
 }
 
 export interface PlacementAnswer extends Selection {
@@ -88,16 +71,6 @@ export interface WhyAnswer {
 
 /** Of the Locations that a placement does not lead to; the nearest are kept. */
 const MAX_MISSES = 100
-/** Conditions of an EdgePlacement that tell why its objects are not where they should be, unless they have this status. */
-const GOOD: Readonly<Record<string, string>> = {
-  Resolved: 'True',
-  Permitted: 'True',
-  Placed: 'True',
-  Scheduled: 'True',
-  DeletionHeld: 'False',
-  Paused: 'False',
-}
-
 export function why(facts: WhyFacts): WhyAnswer {
   const { object, resource, cluster } = facts
   const { name = '', namespace = '', uid = '', generation, creationTimestamp } = object.metadata
@@ -160,53 +133,6 @@ function weightOf({ nearest }: PlacementAnswer): number {
   return nearest?.misses.length ?? 0
 }
 
-/** Why an object travels nowhere, whatever selects it. */
-export function staysHome(resource: DiscoveredResource, object: KubeObject): Note | undefined {
-  if (reachOf(resource) === 'none') {
-    return {
-      reason: 'KindStays',
-      message: `objects of kind ${object.kind} are for the space itself and travel nowhere`,
-    }
-  }
-  if (isNatured(object)) {
-    const message = `it is labelled ${NATURED_LABEL}=true, so it acts in this space and travels nowhere; take the label off to place it`
-    return { reason: 'Natured', message }
-  }
-  if (!isSystemObject(resource, object)) return undefined
-  return { reason: 'SystemObject', message: 'every cluster has its own of these, so it travels nowhere' }
-}
-
-function objectNotes({ metadata }: KubeObject): Note[] {
-  const notes: Note[] = []
-  const annotations = metadata.annotations ?? {}
-  if (metadata.deletionTimestamp !== undefined) {
-    const waits = metadata.finalizers?.length ? `; it waits for finalizers ${metadata.finalizers.join(', ')}` : ''
-    notes.push({ reason: 'Deleting', message: `it is being deleted since ${metadata.deletionTimestamp}${waits}` })
-  }
-  if (annotations[PAUSED_ANNOTATION] === 'true') {
-    notes.push({
-      reason: 'ObjectPaused',
-      message: `annotation ${PAUSED_ANNOTATION} is "true": its copies stay as they are`,
-    })
-  }
-  const told = { CustomizationError: CUSTOMIZATION_ERROR_ANNOTATION, ObjectConflict: CONFLICT_ANNOTATION }
-  for (const [reason, annotation] of Object.entries(told)) {
-    const message = annotations[annotation]
-    if (message !== undefined) notes.push({ reason, message })
-  }
-  if (waveOf({ metadata }) === undefined) notes.push({ reason: 'InvalidWave', message: waveFault({ metadata }) })
-  if (annotations[CREATE_ONLY] === 'true') {
-    const message = `annotation ${CREATE_ONLY} is "true": it is made where it is missing, and not changed then`
-    notes.push({ reason: 'CreateOnly', message })
-  }
-  const overwrite = annotations[OVERWRITE]
-  if (overwrite !== undefined && overwrite !== '' && overwrite !== 'true') {
-    const message = `annotation ${OVERWRITE} says that clusters keep what they have of it: it is made where it is missing, and not changed`
-    notes.push({ reason: 'NotOverwritten', message })
-  }
-  return notes
-}
-
 function placementAnswer(placement: KubeObject, facts: WhyFacts, places: Places): PlacementAnswer {
   const { object, namespaceLabels, slices, cluster } = facts
   const name = placement.metadata.name ?? ''
@@ -245,32 +171,6 @@ function impliedBy(placement: KubeObject, { defined }: WhyFacts): string | undef
   return (
     found && `it defines the kind of ${nameOfObject(found.resource, found.namespace, found.name)}, which is selected`
   )
-}
-
-function placementNotes({ metadata, spec, status }: KubeObject): Note[] {
-  const notes: Note[] = []
-  if (metadata.deletionTimestamp !== undefined) {
-    notes.push({ reason: 'Deleting', message: 'the placement is being deleted' })
-  }
-  if (at(spec, 'paused') === true) {
-    notes.push({
-      reason: 'PlacementPaused',
-      message: 'spec.paused: its copies stay as they are, and it goes nowhere new',
-    })
-  }
-  for (const condition of objects(status, 'conditions')) {
-    const good = GOOD[str(condition, 'type')]
-    if (good === undefined || condition.status === good) continue
-    if (condition.type === 'Paused' && condition.reason === 'PlacementPaused') continue
-    const [reason, message] = [str(condition, 'reason'), str(condition, 'message')]
-    // Permitted and Placed say the same of what is not granted
-    if (!notes.some(note => note.message === message && message !== ''))
-      notes.push({ type: str(condition, 'type'), reason, message })
-  }
-  for (const [key, message] of Object.entries(metadata.annotations ?? {})) {
-    if (key.startsWith(VALIDATION_ERROR_PREFIX)) notes.push({ reason: 'InvalidSelector', message })
-  }
-  return notes
 }
 
 /** What is known of each cluster; of those that a placement leads to and nobody speaks of, that. */

@@ -2,7 +2,8 @@
 
 import { ago, type Colour, type Paint, table } from '../../ws/output.ts'
 import type { LocationMiss } from './destinations.ts'
-import type { Note, PlacementAnswer, WhyAnswer } from './why.ts'
+import type { PlacementAnswer, WhyAnswer } from './why.ts'
+import type { Note } from './whyNotes.ts'
 import { type ClusterState, rankOf } from './workStatus.ts'
 
 export interface TextOptions {
