@@ -4,9 +4,10 @@
  *
  *     node bench/fleet.ts --clusters 1000 --objects 20 [--tree /path/to/another/clone] [--old] [--edits 10] [--idle 60]
  *
- * `--old`: they write a heartbeat and a report every 15 s, as syncers of earlier releases do.
+ * `--old`: they write a heartbeat and a report every 15 s, as syncers of earlier releases do. `--core N`: the only one that the server
+ * may run on. `--profile FILE`: what its processor did while one object was edited, for devtools.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -24,7 +25,8 @@ import { OutcomeReporter } from '../src/syncer/outcomeReporter.ts'
 import { Outcomes } from '../src/syncer/outcomes.ts'
 import { Refusals } from '../src/syncer/refusals.ts'
 import { SyncerState } from '../src/syncer/syncerState.ts'
-import { orreryOf, type RunningServer } from './servers.ts'
+import type { Inspector } from '../test/attack/inspector.ts'
+import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
 
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -38,6 +40,8 @@ const { values: flags } = parseArgs({
     idle: { type: 'string', default: '60' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
     old: { type: 'boolean', default: false },
+    core: { type: 'string' },
+    profile: { type: 'string' },
   },
 })
 const CLUSTERS = Number(flags.clusters)
@@ -91,7 +95,7 @@ class Loop {
   }
 }
 
-async function run(server: RunningServer, dir: string): Promise<void> {
+async function run(server: RunningServer, dir: string, inspector: Inspector | undefined): Promise<void> {
   const { options, base } = await loadKubeconfig(join(dir, 'data/admin.kubeconfig'))
   const admin = httpClient({ ...options, server: base })
   const [inventory, workload] = [admin.in('root:imw1'), admin.in('root:wmw1')]
@@ -229,6 +233,7 @@ async function run(server: RunningServer, dir: string): Promise<void> {
     }
   }
   const total = CLUSTERS * OBJECTS
+  await inspector?.startProfile()
   await change(
     'edit',
     async i => {
@@ -238,6 +243,7 @@ async function run(server: RunningServer, dir: string): Promise<void> {
     (loop, i) => loop.held.get('map-0') === String(i),
     () => total,
   )
+  if (inspector && flags.profile) await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
   await change(
     'new object',
     i => workload.create(CONFIG_MAPS, map(`new-${i}`, '0')),
@@ -268,9 +274,12 @@ async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'orrery-fleet-'))
-const server = await orreryOf(flags.tree).start(join(dir, 'data'))
+const inspectPort = flags.profile === undefined ? undefined : await freePort()
+const server = await orreryOf(flags.tree, flags.core, inspectPort).start(join(dir, 'data'))
 try {
-  await run(server, dir)
+  const inspector = inspectPort === undefined ? undefined : await inspectorAt(inspectPort)
+  await run(server, dir, inspector)
+  inspector?.close()
 } finally {
   await server.stop()
   await rm(dir, { recursive: true, force: true })

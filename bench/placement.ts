@@ -4,7 +4,9 @@
  * time and memory of the server, for a copy; an edit, a new object, an edit of another space meanwhile; a restart; and the deletion.
  *
  * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`:
- * what the processor did while the copies were made, `--allocations FILE`: what was allocated, for devtools. `--only copies`: no further than that. `--tree DIR`: another clone's server.
+ * what the processor did while the copies were made, `--allocations FILE`: what was allocated, for devtools; `--profiled edits` or
+ * `deletion`: the same of those. `--only copies`: no further than that. `--restart no`: the same server goes on. `--tree DIR`: another
+ * clone's server.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,9 +14,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../src/apimachinery/object.ts'
 import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
-import { Inspector } from '../test/attack/inspector.ts'
+import type { Inspector } from '../test/attack/inspector.ts'
 import { MailboxStreams } from './mailboxStreams.ts'
-import { freePort, orreryOf, type RunningServer } from './servers.ts'
+import { cpuByThreadOf, freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -25,6 +27,8 @@ const { values: flags } = parseArgs({
     core: { type: 'string' },
     profile: { type: 'string' },
     allocations: { type: 'string' },
+    profiled: { type: 'string', default: 'copies' },
+    restart: { type: 'string', default: 'yes' },
     only: { type: 'string' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
   },
@@ -162,6 +166,11 @@ class Bench {
     return (await this.#server.cpuSeconds()) ?? Number.NaN
   }
 
+  /** The same by what its threads are called: the loop, V8's, those that write to disk and LevelDB's. */
+  async cpuByThread(): Promise<Map<string, number>> {
+    return await cpuByThreadOf(this.#server.pids[0]!)
+  }
+
   /** Processor time that the server has used when nothing goes on any more. */
   async settled(): Promise<number> {
     for (let before = await this.cpu(); ; ) {
@@ -179,12 +188,6 @@ class Bench {
   close(): void {
     this.#client.close()
   }
-}
-
-async function inspectorAt(port: number): Promise<Inspector> {
-  const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
-  const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
-  return await Inspector.connect(target!.webSocketDebuggerUrl)
 }
 
 /** How long edits of the neighbour take to reach their mailbox, until it is stopped. */
@@ -229,6 +232,18 @@ async function measured(bench: Bench, work: () => Promise<void>): Promise<{ wall
   return { wallMs, cpuSeconds: (await bench.settled()) - before }
 }
 
+async function beginProfile(inspector: Inspector, what: string): Promise<void> {
+  if (flags.profiled !== what) return
+  if (flags.profile) await inspector.startProfile()
+  if (flags.allocations) await inspector.startAllocations()
+}
+
+async function endProfile(inspector: Inspector, what: string): Promise<void> {
+  if (flags.profiled !== what) return
+  if (flags.profile) await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
+  if (flags.allocations) await writeFile(flags.allocations, JSON.stringify(await inspector.stopAllocations()))
+}
+
 async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<string, string>, neighbour: string) {
   const copies = CLUSTERS * OBJECTS
   const followed = spacesOf(mailboxes)
@@ -240,23 +255,27 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
   await bench.settled()
   const memory = await inspector.memory()
   let other: Neighbour | undefined
+  const threads = await bench.cpuByThread()
   const made = await measured(bench, async () => {
-    if (flags.profile) await inspector.startProfile()
-    if (flags.allocations) await inspector.startAllocations()
+    await beginProfile(inspector, 'copies')
     // not before: what waits for quiet would wait for it
     other = new Neighbour(bench, theirs, neighbour)
     await bench.place(WORKLOAD, 'bench')
     await streams.until(() => streams.copies === followed.length * OBJECTS)
     await other.stop()
   })
-  if (flags.profile) await writeFile(flags.profile, JSON.stringify(await inspector.stopProfile()))
-  if (flags.allocations) await writeFile(flags.allocations, JSON.stringify(await inspector.stopAllocations()))
+  await endProfile(inspector, 'copies')
   const after = await inspector.memory()
   tell(`${CLUSTERS} x ${OBJECTS} copies, the last`, ms(made.wallMs))
   tell(
     'processor time, a copy',
     `${((made.cpuSeconds / copies) * 1e6).toFixed(0)} µs (${made.cpuSeconds.toFixed(1)} s)`,
   )
+  const byThread = [...(await bench.cpuByThread())].flatMap(([name, seconds]) => {
+    const us = ((seconds - (threads.get(name) ?? 0)) / copies) * 1e6
+    return us < 1 ? [] : [`${name} ${us.toFixed(0)}`]
+  })
+  tell('of that, by threads', byThread.join(', '))
   tell(
     'memory, a copy',
     `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.used)} used; ${mib(after.rss)} resident`,
@@ -267,6 +286,7 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
     theirs.close()
     return 0
   }
+  await beginProfile(inspector, 'edits')
   const walls: number[] = []
   const cpus: number[] = []
   for (let i = 0; i < Number(flags.edits); i++) {
@@ -278,6 +298,7 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
     walls.push(edited.wallMs)
     cpus.push(edited.cpuSeconds)
   }
+  await endProfile(inspector, 'edits')
   const eachUs = (seconds: number): string => `${((seconds / CLUSTERS) * 1e6).toFixed(0)} µs a copy`
   if (walls.length > 0) tell('an edit, the last mailbox', `${ms(median(walls))}, ${eachUs(median(cpus))}`)
   const more = await measured(bench, async () => {
@@ -294,7 +315,12 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
   return revisions
 }
 
-async function afterRestart(bench: Bench, mailboxes: Map<string, string>, revisions: number): Promise<void> {
+async function afterRestart(
+  bench: Bench,
+  inspector: Inspector,
+  mailboxes: Map<string, string>,
+  revisions: number,
+): Promise<void> {
   const followed = spacesOf(mailboxes)
   const first = bench.streams('bench-')
   await first.open(followed.slice(0, 1))
@@ -312,10 +338,12 @@ async function afterRestart(bench: Bench, mailboxes: Map<string, string>, revisi
   tell('copies written anew', revisions === streams.revisions - others.revisions ? 'none' : 'SOME')
   others.close()
   first.close()
+  await beginProfile(inspector, 'deletion')
   const gone = await measured(bench, async () => {
     await bench.in(WORKLOAD).delete(edge('edgeplacements'), { name: 'bench' })
     await streams.until(() => streams.copies === 0)
   })
+  await endProfile(inspector, 'deletion')
   const copies = CLUSTERS * (OBJECTS + 1)
   const each = ((gone.cpuSeconds / copies) * 1e6).toFixed(0)
   tell('deleted, the last copy', `${ms(gone.wallMs)}, ${each} µs a copy`)
@@ -342,9 +370,10 @@ try {
   const mailboxes = await bench.mailboxes(CLUSTERS + 1)
   await crowd(OBJECTS, i => bench.in(WORKLOAD).create(MAPS, configMap(`bench-${i}`, '0')))
   const revisions = await beforeRestart(bench, inspector, mailboxes, neighbour)
+  if (flags.only !== 'copies' && flags.restart === 'no') await afterRestart(bench, inspector, mailboxes, revisions)
   bench.close()
   inspector.close()
-  if (flags.only !== 'copies') {
+  if (flags.only !== 'copies' && flags.restart !== 'no') {
     await server.stop()
     server = await kind.start(dir)
     tell('restart, ready', ms(server.readyMs))
@@ -353,8 +382,8 @@ try {
     await again.settled()
     const { used, rss } = await looks.memory()
     tell('memory after it', `${mib(used)} used; ${mib(rss)} resident`)
+    await afterRestart(again, looks, mailboxes, revisions)
     looks.close()
-    await afterRestart(again, mailboxes, revisions)
     again.close()
   }
 } finally {

@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Inspector } from '../test/attack/inspector.ts'
 import { HttpConnection } from './httpConnection.ts'
 
 /** Where a server listens and how the administrator proves who they are. */
@@ -185,15 +186,24 @@ export async function cpuSecondsOf(pids: readonly number[]): Promise<number | un
   return times.reduce((sum, time) => sum + time, 0)
 }
 
-/** Of the threads that it has now, by the scheduler's nanoseconds: the process' own time comes in hundredths of a second. */
 async function cpuSecondsOfOne(pid: number): Promise<number> {
-  const threads = await readdir(`/proc/${pid}/task`)
-  const times = await Promise.all(
-    threads.map(async thread =>
-      Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]),
-    ),
-  )
-  return times.reduce((sum, time) => sum + time, 0) / 1e9
+  let seconds = 0
+  for (const used of (await cpuByThreadOf(pid)).values()) seconds += used
+  return seconds
+}
+
+/** Of the threads that it has now, by the scheduler's nanoseconds: the process' own time comes in hundredths of a second. */
+export async function cpuByThreadOf(pid: number): Promise<Map<string, number>> {
+  const found = new Map<string, number>()
+  const add = async (thread: string): Promise<void> => {
+    const [name, times] = await Promise.all(
+      ['comm', 'schedstat'].map(file => readFile(`/proc/${pid}/task/${thread}/${file}`, 'utf8')),
+    )
+    const key = name!.trim()
+    found.set(key, (found.get(key) ?? 0) + Number(times!.split(' ')[0]) / 1e9)
+  }
+  await Promise.all((await readdir(`/proc/${pid}/task`)).map(add))
+  return found
 }
 
 export async function freePort(): Promise<number> {
@@ -202,4 +212,11 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as { port: number }
   await new Promise(resolve => server.close(resolve))
   return port
+}
+
+/** Of a server that was started with its inspector there. */
+export async function inspectorAt(port: number): Promise<Inspector> {
+  const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
+  const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
+  return await Inspector.connect(target!.webSocketDebuggerUrl)
 }
