@@ -225,7 +225,11 @@ export class StreamSource implements Source {
   #tell(event: StreamEvent): void {
     const { handler } = this.#options
     if (handler.vanished) this.#track(event)
-    this.#guard(event, () => handler.change(event))
+    try {
+      handler.change(event)
+    } catch (error) {
+      this.#failed(event, error)
+    }
   }
 
   #track(event: StreamEvent): void {
@@ -242,19 +246,22 @@ export class StreamSource implements Source {
       const before = this.#known
       this.#known = this.#snapshot
       this.#snapshot = undefined
-      for (const [id, ref] of before) if (!this.#known.has(id)) this.#guard(ref, () => handler.vanished?.(ref))
+      for (const [id, ref] of before) if (!this.#known.has(id)) this.#vanished(ref)
     }
     handler.synced?.(revision)
     this.#resolveSynced()
   }
 
-  /** One bad object must not cost the others their news. */
-  #guard(ref: StreamedRef, call: () => void): void {
+  #vanished(ref: StreamedRef): void {
     try {
-      call()
+      this.#options.handler.vanished?.(ref)
     } catch (error) {
-      const { space, resource, namespace, name } = ref
-      this.#options.logger.error({ space, resource, namespace, name, err: error }, 'handler failed, event skipped')
+      this.#failed(ref, error)
     }
+  }
+
+  /** One bad object must not cost the others their news. */
+  #failed({ space, resource, namespace, name }: StreamedRef, error: unknown): void {
+    this.#options.logger.error({ space, resource, namespace, name, err: error }, 'handler failed, event skipped')
   }
 }

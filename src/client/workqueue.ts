@@ -32,6 +32,8 @@ export type Reconcile<K> = (key: K, signal: AbortSignal) => Promise<ReconcileRes
 export interface WorkQueueOptions<K> {
   /** What makes two keys the same. Default: the string itself, or the JSON of an object (mind the order of its fields). */
   id?: (key: K) => string
+  /** The same in two strings that are at hand, where many keys wait: nobody puts together what only finds them. Default: the id. */
+  place?: ((key: K) => Place) | undefined
   /**
    * Whose work it is (a space). Work that is slow then no longer takes the place of others, and whoever has much of it under
    * way waits alone: what one space's webhooks leave unanswered keeps no other space waiting.
@@ -73,9 +75,16 @@ interface Worker<K> {
   readonly bundles: Bundles<K, Entry<K>, unknown> | undefined
 }
 
+/** Two keys are the same where both of these are. */
+export interface Place {
+  readonly part: string
+  readonly name: string
+}
+
 interface Entry<K> {
   readonly key: K
-  readonly id: string
+  readonly part: string
+  readonly name: string
   queued: boolean
   running: boolean
   /** Where it was added last. */
@@ -108,7 +117,9 @@ export class WorkQueue<K = string> {
   readonly #held: ((key: K, hold: Hold | undefined) => void) | undefined
   readonly #beginning: Work
   readonly #arrivals: Arrivals<K>
-  readonly #entries = new Map<string, Entry<K>>()
+  /** By the parts and names of their places. No empty maps inside. */
+  readonly #entries = new Map<string, Map<string, Entry<K>>>()
+  readonly #place: (key: K) => Place
   /** What waits; also what was taken in another turn meanwhile, which is passed over. */
   readonly #waiting: FairQueue<Entry<K>>
   #queued = 0
@@ -125,7 +136,8 @@ export class WorkQueue<K = string> {
 
   constructor(options: WorkQueueOptions<K> = {}) {
     this.#id = options.id ?? (key => (typeof key === 'string' ? key : JSON.stringify(key)))
-    const { party } = options
+    const { party, place } = options
+    this.#place = place ?? (key => ({ part: '', name: this.#id(key) }))
     this.#party = party
     this.#lane = options.lane ?? (party ? key => ({ owner: party(key) }) : () => NOBODYS)
     this.#waiting = new FairQueue<Entry<K>>(options.run === undefined ? {} : { run: options.run })
@@ -222,17 +234,24 @@ export class WorkQueue<K = string> {
   }
 
   #entry(key: K): Entry<K> {
-    const id = this.#id(key)
+    const { part, name } = this.#place(key)
     const lane = this.#lane(key)
-    const known = this.#entries.get(id)
+    const there = this.#entries.get(part) ?? new Map<string, Entry<K>>()
+    const known = there.get(name)
     if (known) {
       known.lane = lane
       return known
     }
     const none = { dirty: undefined, cancelRetry: undefined, later: undefined }
-    const entry: Entry<K> = { key, id, queued: false, running: false, lane, failures: 0, ...none }
-    this.#entries.set(id, entry)
+    const entry: Entry<K> = { key, part, name, queued: false, running: false, lane, failures: 0, ...none }
+    if (there.size === 0) this.#entries.set(part, there)
+    there.set(name, entry)
     return entry
+  }
+
+  #forget({ part, name }: Entry<K>): void {
+    const there = this.#entries.get(part)
+    if (there?.delete(name) && there.size === 0) this.#entries.delete(part)
   }
 
   #enqueue(entry: Entry<K>, lane = entry.lane): void {
@@ -244,7 +263,7 @@ export class WorkQueue<K = string> {
     }
     entry.cancelRetry?.()
     entry.cancelRetry = undefined
-    if (this.#guard && this.#isHeld(this.#guard, entry)) return
+    if (this.#guard && this.#guard.holdsAny !== false && this.#isHeld(this.#guard, entry)) return
     if (!entry.queued) this.#queued++
     entry.queued = true
     this.#waiting.add(entry, lane)
@@ -252,7 +271,7 @@ export class WorkQueue<K = string> {
   }
 
   #isHeld(guard: KeyGuard, entry: Entry<K>): boolean {
-    const hold = guard.holds(entry.id, () => {
+    const hold = guard.holds(this.#id(entry.key), () => {
       this.#held?.(entry.key, undefined)
       this.#enqueue(entry)
     })
@@ -315,7 +334,7 @@ export class WorkQueue<K = string> {
     { reconcile, signal, over }: { reconcile: Reconcile<K>; signal: AbortSignal; over: () => void },
   ): Promise<void> {
     const guard = this.#guard
-    const ids = guard ? entries.map(({ id }) => id) : []
+    const ids = guard ? entries.map(({ key }) => this.#id(key)) : []
     const tickets = guard?.beginMany?.(ids) ?? ids.map(id => guard!.begin(id))
     let isDone: readonly boolean[] = []
     try {
@@ -349,7 +368,7 @@ export class WorkQueue<K = string> {
   /** Never rejects: what the reconcile throws ends in the log and the retry timer. */
   async #work(entry: Entry<K>, reconcile: Reconcile<K>, signal: AbortSignal): Promise<void> {
     const ended = this.#party && this.#slow.begin(this.#party(entry.key))
-    const ticket = this.#guard?.begin(entry.id)
+    const ticket = this.#guard?.begin(this.#id(entry.key))
     let postponed = false
     try {
       const result = await reconcile(entry.key, signal)
@@ -374,7 +393,7 @@ export class WorkQueue<K = string> {
       entry.dirty = undefined
       for (const lane of dirty) this.#enqueue(entry, lane)
     } else if (!entry.queued && !entry.cancelRetry && !entry.later) {
-      this.#entries.delete(entry.id)
+      this.#forget(entry)
     }
   }
 
@@ -411,9 +430,11 @@ export class WorkQueue<K = string> {
     this.#stopped = true
     this.#running -= this.#worker?.bundles?.standing ?? 0
     this.#worker?.bundles?.clear()
-    for (const entry of this.#entries.values()) {
-      entry.cancelRetry?.()
-      entry.later?.cancel()
+    for (const there of this.#entries.values()) {
+      for (const entry of there.values()) {
+        entry.cancelRetry?.()
+        entry.later?.cancel()
+      }
     }
     this.#entries.clear()
     this.#waiting.clear()

@@ -26,6 +26,8 @@ export class StreamForms {
   readonly #versions = new WeakMap<TextForm, string>()
   /** Of built-in kinds: they are told as they are stored, whatever a space defines. */
   readonly #builtin = new WeakMap<TextForm, GroupVersionResource>()
+  /** Of those too, in the versions to ask for them. */
+  readonly #served = new WeakMap<TextForm, GroupVersionResource>()
 
   constructor(types: TypeRegistry, provenance?: Provenance) {
     this.#types = types
@@ -107,8 +109,13 @@ export class StreamForms {
 
   /** Its kind, in the version to ask for it, whatever version it is told in. */
   servedResource(stored: Stored): GroupVersionResource {
+    const known = stored instanceof SharedStored ? this.#served.get(stored.form) : undefined
+    if (known) return known
     const { group, resource } = stored.key
-    return { group, version: this.#typeOf(stored)?.version ?? this.#storedVersion(stored), resource }
+    const type = this.#typeOf(stored)
+    const served = { group, version: type?.version ?? this.#storedVersion(stored), resource }
+    if (stored instanceof SharedStored && type && !type.custom) this.#served.set(stored.form, served)
+    return served
   }
 
   /** Of texts that are kept once: without putting one together. */

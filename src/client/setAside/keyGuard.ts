@@ -5,6 +5,8 @@ export interface KeyGuard {
    * several calls for a key the last `go` counts. Without an answer `go` may have been called already: what has its time goes.
    */
   holds(id: string, go: () => void): Hold | undefined
+  /** Whether any key waits, or may: else nobody need ask of each. Absent: they have to. */
+  readonly holdsAny?: boolean
   /** Whether a key that is added would wait: then it has to be, though there may be nothing to do, to be found innocent. */
   suspects?(id: () => string): boolean
   /** Work on a key begins; the answer is for {@link end}. */

@@ -97,7 +97,11 @@ export class SetAside {
   }
 
   guardFor(queue: string): KeyGuard {
+    const suspects = this.#suspects
     return {
+      get holdsAny() {
+        return suspects.size > 0
+      },
       holds: (id, go) => this.#holds(queue, id, go),
       suspects: id => this.#suspects.size > 0 && this.#suspects.get(keyOf(queue, shortId(id())))?.state === 'held',
       begin: id => this.#begin(queue, id),

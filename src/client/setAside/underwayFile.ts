@@ -65,13 +65,17 @@ export class UnderwayFile {
     const texts: string[] = []
     const places: number[] = []
     let line = ''
+    let bytes = 0
     for (const id of ids) {
       const said = JSON.stringify(id)
-      if (line !== '' && Buffer.byteLength(line) + Buffer.byteLength(said) >= ID_BYTES) {
+      const length = Buffer.byteLength(said) + 1
+      if (line !== '' && bytes + length > ID_BYTES) {
         texts.push(line)
         line = ''
+        bytes = 0
       }
       line = line === '' ? said : `${line},${said}`
+      bytes += length
       places.push(texts.length)
     }
     if (line !== '') texts.push(line)
