@@ -7,8 +7,8 @@ import { Line } from './line.ts'
 import type { Logger } from './logger.ts'
 
 /** Keys of an owner that wait in the queue, beyond which no more are drawn, and below which more are. */
-const MOST_WAITING = 20_000
-const FEW_WAITING = 10_000
+const MOST_WAITING = 2000
+const FEW_WAITING = 1000
 
 export interface ArrivalsDeps<K> {
   /** In whose slices. */

@@ -4,7 +4,7 @@ import t from 'tap'
 import { Arrivals } from '../../src/client/arrivals.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 
-const MANY = 50_000
+const MANY = 20_000
 
 function* numbers(owner: string, count: number): Generator<string> {
   for (let i = 0; i < count; i++) yield `${owner} ${i}`

@@ -16,7 +16,7 @@ import type { Clock } from '../../client/clock.ts'
 import { BrakeLedger, digestOf, planHash, type Removal } from './brakeLedger.ts'
 import { type Hold, heldSince, holdOf } from './hold.ts'
 import { type CopyFact, type Mailbox, ownersIn } from './mailbox.ts'
-import { namespaceKey, parseObjectKey } from './names.ts'
+import { isNamespaceKey, parseObjectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { isTooMuch, MAX_REMOVED } from './removalLimits.ts'
 
@@ -178,8 +178,7 @@ export class Brake {
     const ledger = this.#ledgers.get(space)
     ledger?.withdrawn.delete(key)
     if (!ledger || ledger.going.size === 0) return
-    const { name } = parseObjectKey(key)
-    if (key === namespaceKey(name)) ledger.going.delete(name)
+    if (isNamespaceKey(key)) ledger.going.delete(parseObjectKey(key).name)
   }
 
   /** A Namespace of a workload space is being deleted, with the objects in it. */
@@ -341,7 +340,7 @@ export class Brake {
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox) return false
     for (const [key, { owner, terminating }] of mailbox.copies) {
-      if (terminating || !ownersIn(owner).includes(space) || key === namespaceKey(parseObjectKey(key).name)) continue
+      if (terminating || !ownersIn(owner).includes(space) || isNamespaceKey(key)) continue
       if (this.#removal(name, key) || doomed.has(`${name} ${key}`)) continue
       if (this.#deps.isUnwanted(mailbox, key) !== true) return true
     }

@@ -40,7 +40,7 @@ export interface CopyDeps {
   /** A write into a mailbox is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
   /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
-  wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>) => void
+  wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
   /** Is told what keeps copies from being right that is their authors' to mend. */
   heldBack: Pick<HeldBack, 'cannotCustomize' | 'notTaken' | 'settle'>
   /** Copies that would go if nothing were paused. */

@@ -4,8 +4,7 @@
  *
  * The syncer speaks of generations of the mailbox's object, so a status is believed when it means the newest one.
  */
-import { HEALTHY, type HealthVerdict, healthOf } from '../../apimachinery/health.ts'
-import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import { HEALTHY, type HealthVerdict } from '../../apimachinery/health.ts'
 import { oneLine } from '../../apimachinery/oneLine.ts'
 
 /** Characters of what is kept, in the cluster's words. */
@@ -30,8 +29,7 @@ export class CopyHealth {
   }
 
   /** Whether that is another than before. */
-  note(key: string, kind: GroupResource, object: Readonly<KubeObject>): boolean {
-    const { health, message } = healthOf(kind, object)
+  note(key: string, { health, message }: HealthVerdict): boolean {
     if (health === 'Healthy') return this.forget(key)
     const before = this.#unhealthy.get(key)
     const shown = oneLine(message, MAX_MESSAGE)

@@ -4,7 +4,7 @@ import { type CopyContent, CopyContents, contentOf, type Manner } from './copyCo
 import type { CopyDeps } from './copyDeps.ts'
 import { leftThere } from './leftThere.ts'
 import type { Mailbox } from './mailbox.ts'
-import { namespaceKey } from './names.ts'
+import { isNamespaceKey } from './names.ts'
 import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
 import { project } from './projection.ts'
@@ -66,7 +66,7 @@ export class CopyMaking {
   }
 
   #secured(source: Source, object: KubeObject): KubeObject {
-    if (source.fact.key !== namespaceKey(source.fact.name)) return object
+    if (!isNamespaceKey(source.fact.key)) return object
     const withheld = asksToSecure(source, object) && !this.#deps.maySecure(source)
     this.#deps.withheld(source, withheld ? UNSECURED : undefined)
     return withheld ? withoutPodSecurity(object) : object
@@ -77,6 +77,6 @@ export class CopyMaking {
  * Whether it goes as it is to whatever mailbox it goes to. What a Namespace says depends on what its destination allows, and what is
  * said of owners on which of them go there.
  */
-export function isSameEverywhere({ customized, owners, key, name }: ObjectFact): boolean {
-  return !customized && owners === undefined && key !== namespaceKey(name)
+export function isSameEverywhere({ customized, owners, key }: ObjectFact): boolean {
+  return !customized && owners === undefined && !isNamespaceKey(key)
 }

@@ -8,7 +8,7 @@ import type { CopyNotes } from './copyNotes.ts'
 import type { CopyWriter, GoingCopy } from './copyWriter.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailbox.ts'
-import { namespaceKey, parseObjectKey } from './names.ts'
+import { isNamespaceKey, namespaceKey, parseObjectKey } from './names.ts'
 
 export interface CopyRemovalsDeps
   extends Pick<CopyDeps, 'client' | 'join' | 'isGoneFrom' | 'mailbox' | 'brake' | 'pauses' | 'staying' | 'again'> {
@@ -38,8 +38,7 @@ export class CopyRemovals {
     if (!copy || copy.terminating) return false
     if (mayBeAnothers(join, mailbox, key)) return undefined
     if (join.sourcesOf(mailbox.name, key).length > 0) return false
-    const { name } = parseObjectKey(key)
-    if (key === namespaceKey(name) && !this.#namespaceMayGo(mailbox, copy, name)) return false
+    if (isNamespaceKey(key) && !this.#namespaceMayGo(mailbox, copy, parseObjectKey(key).name)) return false
     return !isNeededDefinition(join, mailbox.name, key)
   }
 

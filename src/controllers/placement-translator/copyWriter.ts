@@ -6,7 +6,7 @@ import type { Client, SharedCreation, SharedMade, SharedUpdate, Unshared } from 
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyContent } from './copyContents.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
-import { FIELD_MANAGER, namespaceKey, parseObjectKey } from './names.ts'
+import { FIELD_MANAGER, isNamespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Source } from './placementProduct.ts'
 import { ownerOf, updatedCopy } from './projection.ts'
@@ -40,6 +40,8 @@ export interface SharedCopy {
   readonly key: string
   readonly content: CopyContent
   readonly source: Source
+  /** That one alone. */
+  readonly claims: readonly Source[]
   /** What is there. Absent: nothing is. */
   readonly copy: CopyFact | undefined
 }
@@ -50,7 +52,7 @@ export interface CopyWriterDeps {
   /** A write is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
   /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
-  wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>) => void
+  wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
 }
 
 export class CopyWriter {
@@ -90,14 +92,14 @@ export class CopyWriter {
       for (let i = 0; i < copies.length; i++) {
         const one = made[i]
         if (typeof one !== 'object') continue
-        const { mailbox, key, source } = copies[i]!
+        const { mailbox, key, source, claims } = copies[i]!
         const { uid, resourceVersion, like } = one
         mailbox.desired.changed(key, Number(resourceVersion))
         if (!mailbox.hasTold(key, resourceVersion) && Number(resourceVersion) <= mailbox.told) continue
         const { resource } = source.fact
         const owner = source.space
         mailbox.copies.set(key, { resource, uid, resourceVersion, terminating: false, owner, settled: true })
-        wrote(mailbox, key, like)
+        wrote(mailbox, key, like, claims)
       }
       return made
     } finally {
@@ -205,7 +207,7 @@ export class CopyWriter {
     mailbox.copies.set(key, { resource, uid, resourceVersion, terminating, owner, settled: true })
     this.#deps.cache.set(mailbox.space, key, object)
     this.#deps.wrote(mailbox, key, object)
-    if (key === namespaceKey(object.metadata.name ?? '')) mailbox.namespaces.add(object.metadata.name ?? '')
+    if (isNamespaceKey(key)) mailbox.namespaces.add(object.metadata.name ?? '')
   }
 
   /** Deletes a copy. `isPreserved`: its cluster is to keep what it has. */

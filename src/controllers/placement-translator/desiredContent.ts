@@ -156,24 +156,31 @@ export class Namings {
     return this.#open.has(owner)
   }
 
-  /** The same, as of now counted as open until they are all drawn: each is named as it is. */
-  of<T>(owner: string, items: Iterable<T>, each: (item: T) => void): Iterable<T> {
+  /** Something of the owner's is yet to be named, until what this answers is called. */
+  open(owner: string): () => void {
     this.#open.set(owner, (this.#open.get(owner) ?? 0) + 1)
-    return this.#drawn(owner, items, each)
-  }
-
-  *#drawn<T>(owner: string, items: Iterable<T>, each: (item: T) => void): Generator<T> {
-    try {
-      for (const item of items) {
-        each(item)
-        yield item
-      }
-    } finally {
+    return () => {
       const left = (this.#open.get(owner) ?? 1) - 1
       if (left === 0) {
         this.#open.delete(owner)
         this.#closed(owner)
       } else this.#open.set(owner, left)
+    }
+  }
+
+  /** The same, as of now counted as open until they are all drawn: each is named as it is, by `each` or by drawing it. */
+  of<T>(owner: string, items: Iterable<T>, each?: (item: T) => void): Iterable<T> {
+    return this.#drawn(this.open(owner), items, each)
+  }
+
+  *#drawn<T>(close: () => void, items: Iterable<T>, each?: (item: T) => void): Generator<T> {
+    try {
+      for (const item of items) {
+        each?.(item)
+        yield item
+      }
+    } finally {
+      close()
     }
   }
 }

@@ -2,6 +2,7 @@
 import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import type { Source } from './placementProduct.ts'
 import { reportTasks, type Task, told } from './task.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -10,8 +11,8 @@ export interface MailboxListener {
   synced(mailbox: string): void
   /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
   changed(mailbox: string, key: string): void
-  /** A projected object's status may have changed. */
-  reported(mailbox: string, key: string): void
+  /** A projected object's status may have changed. `claims`: those on it, where they were just looked at. */
+  reported(mailbox: string, key: string, claims?: readonly Source[]): void
   /** Its syncer has looked at the newest that an object asks for. */
   processed(mailbox: string, key: string): void
   /** A projected object is healthy, or otherwise than before. */
@@ -64,9 +65,9 @@ export function mailboxListener({
       add(copy(mailbox, key))
     },
     processed: touched,
-    reported(mailbox, key) {
+    reported(mailbox, key, claims = join.sourcesOf(mailbox, key)) {
       touched(mailbox, key)
-      for (const { space } of join.sourcesOf(mailbox, key)) {
+      for (const { space } of claims) {
         if (join.wantedState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
       }
     },

@@ -3,6 +3,7 @@
  * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
  * arrives) is told to the listener.
  */
+import { type HealthVerdict, healthOf } from '../../apimachinery/health.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import {
   isProjected,
@@ -26,8 +27,9 @@ import { definedBy } from './eligibility.ts'
 import { type Likened, Likenesses } from './likenesses.ts'
 import { isEmptyIn, Mailbox, SYNCER_CONFIG_KEY } from './mailbox.ts'
 import type { MailboxListener } from './mailboxListener.ts'
-import { namespaceKey, objectKey, parseObjectKey, resourceKey } from './names.ts'
+import { isNamespaceKey, namespaceKey, namespaceOf, objectKey, parseObjectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
+import type { Source } from './placementProduct.ts'
 import { ownerOf } from './projection.ts'
 
 export interface MailboxesDeps {
@@ -61,6 +63,8 @@ export class Mailboxes {
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
   readonly #names = new CopyNames()
+  /** The one whose health was asked for last. */
+  #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict } | undefined
 
   constructor(deps: MailboxesDeps, listener: MailboxListener) {
     this.#deps = deps
@@ -115,10 +119,10 @@ export class Mailboxes {
   }
 
   /** What a write of ours made, or was found right: what follows from that beside its content. */
-  wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>): void {
+  wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]): void {
     mailbox.others.delete(key)
     mailbox.carried.delete(key)
-    this.#noteState(mailbox, key, object)
+    this.#noteState(mailbox, key, object, claims)
   }
 
   /** What mailboxes have told was looked at: what of it was kept for that is forgotten, unless one is telling. */
@@ -260,9 +264,15 @@ export class Mailboxes {
   }
 
   /** Whoever looks at the state of copies is told of this one's. */
-  #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>): void {
-    this.#listener.reported(mailbox.name, key)
-    if (mailbox.health.note(key, parseObjectKey(key), object)) this.#listener.healthChanged(mailbox.name, key)
+  #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]): void {
+    this.#listener.reported(mailbox.name, key, claims)
+    if (mailbox.health.note(key, this.#healthOf(key, object))) this.#listener.healthChanged(mailbox.name, key)
+  }
+
+  /** Of copies that say the same many are written in a row. */
+  #healthOf(key: string, object: Readonly<KubeObject>): HealthVerdict {
+    if (this.#judged?.object !== object) this.#judged = { object, verdict: healthOf(parseObjectKey(key), object) }
+    return this.#judged.verdict
   }
 
   #noteRefused(mailbox: Mailbox, event: StreamEvent): void {
@@ -286,7 +296,6 @@ export class Mailboxes {
   }
 
   #gone(mailbox: Mailbox, key: string): void {
-    const { namespace, name } = parseObjectKey(key)
     this.#deps.cache.delete(mailbox.space, key)
     mailbox.meanings.delete(key)
     mailbox.carried.delete(key)
@@ -295,7 +304,8 @@ export class Mailboxes {
     mailbox.health.forget(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)
-    if (key === namespaceKey(name)) {
+    if (isNamespaceKey(key)) {
+      const { name } = parseObjectKey(key)
       mailbox.namespaces.delete(name)
       this.#listener.namespaceGone(mailbox.name, name)
     }
@@ -305,9 +315,10 @@ export class Mailboxes {
       mailbox.copies.delete(key)
       this.#listener.changed(mailbox.name, key)
     }
+    const namespace = namespaceOf(key)
+    if (namespace === '' || !isEmptyIn(mailbox, namespace)) return
     const around = namespaceKey(namespace)
-    if (namespace !== '' && mailbox.copies.get(around)?.owner === '' && isEmptyIn(mailbox, namespace))
-      this.#listener.changed(mailbox.name, around)
+    if (mailbox.copies.get(around)?.owner === '') this.#listener.changed(mailbox.name, around)
   }
 }
 

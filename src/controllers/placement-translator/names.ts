@@ -17,8 +17,15 @@ export function objectKey(gr: GroupResource, namespace: string, name: string): s
   return `${gr.group}|${gr.resource}|${namespace}|${name}`
 }
 
+const NAMESPACE_KEYS = objectKey(NAMESPACES, '', '')
+
 export function namespaceKey(name: string): string {
-  return objectKey(NAMESPACES, '', name)
+  return NAMESPACE_KEYS + name
+}
+
+/** Whether it is that of a Namespace: it is asked of each copy. */
+export function isNamespaceKey(key: string): boolean {
+  return key.startsWith(NAMESPACE_KEYS)
 }
 
 /** Of one that {@link objectKey} has made. */

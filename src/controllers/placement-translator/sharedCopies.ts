@@ -55,7 +55,7 @@ export class SharedCopies {
     if (namespace !== '' && !mailbox.namespaces.has(namespace)) return undefined
     if (keepsOut(mailbox, key, claims)) return undefined
     const content = making.ready(source)
-    if (content) return { mailbox, key, content, source, copy }
+    if (content) return { mailbox, key, content, source, claims, copy }
     // to read what users define may take a webhook
     return isOfKubernetes(resource) ? { mailbox, key, source } : undefined
   }

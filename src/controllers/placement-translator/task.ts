@@ -1,5 +1,6 @@
 /** The translator's units of work, and the queue's view of them. */
 import type { Lane } from '../../client/fairQueue.ts'
+import type { Place } from '../../client/workqueue.ts'
 
 export type Task =
   /**
@@ -57,6 +58,11 @@ export function taskId(task: Task): string {
   }
 }
 
+/** The same in strings that are at hand: copies are many. No key of an object is like the id of another task. */
+export function taskPlace(task: Task): Place {
+  return task.type === 'copy' ? { part: task.mailbox, name: task.key } : { part: '', name: taskId(task) }
+}
+
 /** Whose requests the work waits for: the mailbox or space that it writes to. */
 export function taskParty(task: Task): string {
   return 'mailbox' in task ? task.mailbox : task.space
@@ -87,9 +93,19 @@ export function taskLane(task: Task): Lane {
   }
 }
 
+/**
+ * Objects that go to one mailbox in a row, and so to all of them before the next ones do: their events reach those who follow it
+ * together, and what they say is made once for all.
+ */
+export const RUN = 32
+
 /** Each of the objects in each of the mailboxes, on account of the space `origin`. */
 export function* copyTasks(mailboxes: readonly string[], keys: readonly string[], origin: string): Generator<Task> {
-  for (const mailbox of mailboxes) for (const key of keys) yield { type: 'copy', mailbox, key, origin }
+  for (let from = 0; from < keys.length; from += RUN) {
+    const through = Math.min(keys.length, from + RUN)
+    for (const mailbox of mailboxes)
+      for (let i = from; i < through; i++) yield { type: 'copy', mailbox, key: keys[i]!, origin }
+  }
 }
 
 export function* configTasks(mailboxes: readonly string[]): Generator<Task> {

@@ -13,6 +13,7 @@ import type { Knowledge } from './knowledge.ts'
 import type { LeavingMailboxes } from './leavingMailboxes.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Mailboxes } from './mailboxes.ts'
+import type { NamedCopies } from './namedCopies.ts'
 import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { PlacementNotes } from './placementNotes.ts'
@@ -31,6 +32,7 @@ export interface TaskRouterDeps {
   leaving: LeavingMailboxes
   pauses: Pauses
   staying: StayingCopies
+  named: NamedCopies
   removals: Pick<CopyRemovals, 'isUnwanted'>
   convergence: Convergence
   records: UpsyncRecords
@@ -87,6 +89,7 @@ export class TaskRouter {
         feedback.forget(task.space)
         brake.forget(task.space)
         this.#deps.staying.forget(task.space)
+        this.#deps.named.release(task.space)
     }
   }
 

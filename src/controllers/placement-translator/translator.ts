@@ -79,11 +79,11 @@ class Translator {
   }
 
   async idle(): Promise<void> {
-    const { checks, queue } = this.#parts
+    const { checks, queue, named } = this.#parts
     do {
       await checks.idle()
       await queue.idle()
-    } while (!checks.isIdle)
+    } while (!checks.isIdle || !named.isIdle)
   }
 
   async stop(): Promise<void> {

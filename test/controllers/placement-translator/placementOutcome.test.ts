@@ -1,6 +1,7 @@
 /** What is counted of a placement is the sum of what is said of its copies one by one, whatever holds of them. */
 import fc from 'fast-check'
 import t from 'tap'
+import { healthOf } from '../../../src/apimachinery/health.ts'
 import type { Exception, OutcomeState } from '../../../src/apimachinery/outcome.ts'
 import type { Told } from '../../../src/controllers/placement-translator/allowance.ts'
 import { CopyHealth } from '../../../src/controllers/placement-translator/copyHealth.ts'
@@ -66,7 +67,10 @@ t.test('counts are sums', async () => {
           if (isNamed) desired.name(key)
           if (isUnprocessed) desired.changed(key, 20)
           if (!isMissing) present.set(key, true)
-          health.note(key, CLAIMS, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {}, status: { phase } })
+          health.note(
+            key,
+            healthOf(CLAIMS, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {}, status: { phase } }),
+          )
         }
         const ownersOf = (key: string) => [of(name, key).isAnothers ? 'other' : 'w']
         const mailbox = { space: name, copies: present, desired, refused: new Map<string, string>(), health, ownersOf }

@@ -60,7 +60,7 @@ type Made =
 /** After what keeps copies. */
 export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, guard, turns, logger, common, signal } = setup
-  const { join, queue, inHand, consents, brake, pauses, evictions, wholeness, naming, note } = parts
+  const { join, queue, inHand, consents, brake, pauses, evictions, wholeness, naming, note, named } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
   const moreIsKnown = () => {
@@ -74,6 +74,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     cache,
     workload: space => join.workload(space),
     synced: space => {
+      named.release(space)
       knowledge.release()
       brake.release()
       closing.closeIfIdle(space)
@@ -133,7 +134,10 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     workloads,
     places,
     // behind all that the space's changes have named
-    ask: space => queue.addAll([{ type: 'close', space }], space),
+    ask: space => {
+      named.settle(space)
+      queue.addAll([{ type: 'close', space }], space)
+    },
   })
   const releases = new Releases()
   const closed = new ClosedMailboxes({

@@ -7,24 +7,24 @@ import { Consents } from '../consents.ts'
 import { CopiesInHand } from '../copiesInHand.ts'
 import { Namings } from '../desiredContent.ts'
 import { LeavingMailboxes } from '../leavingMailboxes.ts'
+import { NamedCopies } from '../namedCopies.ts'
 import { PlacementJoin } from '../placementJoin.ts'
 import {
   configTasks,
   copyTasks,
+  RUN,
   reportTasks,
   sourceTasks,
   type Task,
   taskId,
   taskLane,
   taskParty,
+  taskPlace,
   told,
 } from '../task.ts'
 import { tellHeld } from '../tellHeld.ts'
 import { Wholeness } from '../wholeness.ts'
 import type { Parts, Setup } from './parts.ts'
-
-/** Copies that go to one mailbox in a row: their events reach those who follow it together. */
-const RUN = 32
 
 type Made =
   | 'leaving'
@@ -37,6 +37,7 @@ type Made =
   | 'report'
   | 'note'
   | 'naming'
+  | 'named'
 
 /** The first: all others are made with these. */
 export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
@@ -44,6 +45,7 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const leaving = new LeavingMailboxes(places)
   const queue = new WorkQueue<Task>({
     id: taskId,
+    place: taskPlace,
     party: taskParty,
     lane: taskLane,
     run: RUN,
@@ -79,20 +81,36 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     namings.of(owner, tasks, task => {
       if (task.type === 'copy') parts.mailboxes.known(task.mailbox)?.desired.name(task.key)
     })
+  function* nameIn(keys: readonly string[], mailboxes: readonly string[]): Generator<void> {
+    for (const mailbox of mailboxes) {
+      const desired = parts.mailboxes.known(mailbox)?.desired
+      for (let i = 0; i < keys.length; i++) {
+        desired?.name(keys[i]!)
+        if (i % RUN === 0) yield
+      }
+    }
+  }
+  const named = new NamedCopies({
+    isKnown: space => parts.workloads.isSynced(space),
+    open: space => namings.open(space),
+    name: (space, { keys, mailboxes, isNews }) => {
+      // all of what is awaited is looked at once more is known
+      const isLive = isNews && parts.knowledge.isTopologyWhole
+      const ready = mailboxes.filter(
+        mailbox => parts.mailboxes.get(mailbox) && (isLive || !parts.checks.isAwaited(mailbox)),
+      )
+      if (ready.length === 0) return
+      // all of them are named before any waits for the others to be done
+      queue.addAll(copyTasks(ready, keys, space), space, namings.of(space, nameIn(keys, ready)))
+    },
+    soon: queueMicrotask,
+  })
   const consents: Consents = new Consents(places, (space, through) => join.touchConsent(space, through))
   const join: PlacementJoin = new PlacementJoin(
     {
       copies: (mailboxes, keys, origin) => {
         parts.statuses.changed(origin, mailboxes, keys)
-        // all of the others is looked at once more is known
-        const isLive = parts.knowledge.isTopologyWhole && parts.workloads.isSynced(origin)
-        const ready = mailboxes.filter(
-          mailbox => parts.mailboxes.get(mailbox) && (isLive || !parts.checks.isAwaited(mailbox)),
-        )
-        if (ready.length === 0) return
-        const tasks = () => copyTasks(ready, keys, origin)
-        // all of them are named before any waits for the others to be done
-        queue.addAll(tasks(), origin, naming(origin, tasks()))
+        named.add(origin, keys, mailboxes)
       },
       configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), told(origin)),
       sources: (space, keys) => queue.addAll(sourceTasks(space, keys), told(space)),
@@ -105,5 +123,5 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     },
     consents,
   )
-  return { leaving, queue, inHand, wholeness, namings, consents, join, report, note, naming }
+  return { leaving, queue, inHand, wholeness, namings, consents, join, report, note, naming, named }
 }

@@ -15,7 +15,7 @@ type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'notes'
 /** After the join. */
 export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, clock, logger } = setup
-  const { join, queue, inHand, report, note } = parts
+  const { join, queue, inHand, named, report, note } = parts
   const evictions = new Evictions(clock)
   const brake = new Brake({
     join,
@@ -29,7 +29,10 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     isEvicted: mailbox => evictions.has(mailbox),
     isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
     // behind all that the space's changes have named
-    ask: space => queue.addAll([{ type: 'judge', space }], space),
+    ask: space => {
+      named.settle(space)
+      queue.addAll([{ type: 'judge', space }], space)
+    },
     again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
     heldOrFreed: (...what) => parts.statuses.staying(...what),
     tell: (space, name) => {

@@ -31,6 +31,7 @@ import type { LeavingMailboxes } from '../leavingMailboxes.ts'
 import type { MailboxChecks } from '../mailboxChecks.ts'
 import type { Mailboxes } from '../mailboxes.ts'
 import type { mailboxListener } from '../mailboxListener.ts'
+import type { NamedCopies } from '../namedCopies.ts'
 import type { ObjectCache } from '../objectCache.ts'
 import type { OwnershipRules } from '../ownership.ts'
 import type { Pauses } from '../pauses.ts'
@@ -93,6 +94,8 @@ export interface Parts {
   note(this: void, space: string, name: string): void
   /** The copies that tasks name may have to change from now on. */
   naming(this: void, owner: string, tasks: Iterable<Task>): Iterable<Task>
+  /** What is about to be queued. */
+  readonly named: NamedCopies
 
   // tellingParts.ts
   readonly locations: SpaceLocations

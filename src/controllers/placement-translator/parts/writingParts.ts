@@ -74,7 +74,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     withheld: (source, told) => parts.reports.reportCopy(source, told),
     unserved: (source, told) => parts.reports.reportUnserved(source, told),
     written: (mailbox, key) => mailboxes.written(mailbox, key),
-    wrote: (mailbox, key, object) => mailboxes.wrote(mailbox, key, object),
+    wrote: (...what) => mailboxes.wrote(...what),
     heldBack: new HeldBack({
       reportCopy: (source, told) => parts.reports.reportCopy(source, told),
       withdrawCopy: (source, reason) => parts.reports.withdrawCopy(source, reason),
@@ -124,6 +124,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     leaving: parts.leaving,
     pauses,
     staying,
+    named: parts.named,
     removals,
     convergence,
     records: parts.records,
