@@ -11,6 +11,7 @@ import { Api } from '../support/api.ts'
 import { accessOf, createSpace } from '../support/server.ts'
 import { Attacker } from './attacker.ts'
 import { Inspector } from './inspector.ts'
+import { claimProcessors } from './yielding.ts'
 
 const ORRERY = join(import.meta.dirname, '../../bin/orrery')
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
@@ -21,6 +22,12 @@ const DESCRIPTORS = 4096
 const PORT_LINE = /^orrery ready: (\S+)$/
 
 export type Form = 'short' | 'long'
+
+/** How long a thread ran, and was ready to and had no processor. */
+export interface LoopTimes {
+  runMs: number
+  readyMs: number
+}
 
 export interface Space {
   /** Path prefix of its API. */
@@ -95,6 +102,7 @@ export class Ground {
       env: { ...process.env, ORRERY_LOG_LEVEL: 'warn', NODE_OPTIONS: '--inspect=127.0.0.1:0' },
     })
     this.#child = child
+    claimProcessors(child.pid)
     this.#ended = undefined
     this.#exited = once(child, 'exit').then(([code, signal]) => {
       this.#ended = `the server ended with ${code ?? signal}:\n${this.log.slice(-20).join('\n')}`
@@ -163,6 +171,14 @@ export class Ground {
     this.#admin?.close()
     this.#child?.kill('SIGKILL')
     await this.#exited
+  }
+
+  /** Of the server's loop so far; `undefined` where the system does not tell. */
+  loopTimes(): LoopTimes | undefined {
+    const path = `/proc/${this.#child?.pid}/task/${this.#child?.pid}/schedstat`
+    if (!existsSync(path)) return undefined
+    const [run, ready] = readFileSync(path, 'utf8').split(' ')
+    return { runMs: Number(run) / 1e6, readyMs: Number(ready) / 1e6 }
   }
 
   /** From now on the highest resident memory is counted anew. */

@@ -6,8 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Measured } from '../support/neighbour.ts'
 import { NeighbourProcess } from '../support/neighbourProcess.ts'
 import type { Attack } from './attack.ts'
-import { Ground } from './ground.ts'
+import { Ground, type LoopTimes } from './ground.ts'
 import type { Memory, Turns } from './inspector.ts'
+import { claimProcessors } from './yielding.ts'
 
 export interface Result {
   name: string
@@ -20,6 +21,7 @@ export interface Result {
   seconds: number
   /** Of the server's loop, while the attack ran. */
   turns?: Turns
+  loop?: LoopTimes | undefined
   before?: Memory
   after?: Memory
   peakBytes: number
@@ -62,6 +64,7 @@ export async function runAttack(attack: Attack, options: RunOptions): Promise<Re
     const { prefix } = await ground.settle()
     await ground.enter()
     neighbour = await NeighbourProcess.start({ url: ground.url, token: 'token-of-bob', prefix })
+    claimProcessors(neighbour.pid)
     await withstand({ attack, ground, neighbour, result, options })
   } catch (error) {
     result.faults.push(ground.ended ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)))
@@ -93,10 +96,12 @@ async function withstand(scene: Scene): Promise<void> {
   if (options.profiles !== undefined) await ground.inspector.startProfile()
   await ground.inspector.startTurns()
   await neighbour.begin()
+  const loopBefore = ground.loopTimes()
   const begun = performance.now()
   do result.faults.push(...(await round(attack.run(ground))))
   while (performance.now() - begun < options.seconds * 1000 && ground.ended === undefined && result.faults.length === 0)
   result.seconds = (performance.now() - begun) / 1000
+  result.loop = timesSince(loopBefore, ground.loopTimes())
   result.during = await neighbour.end()
   if (ground.ended !== undefined) throw new Error(ground.ended)
   result.turns = await ground.inspector.stopTurns()
@@ -119,6 +124,10 @@ async function withstand(scene: Scene): Promise<void> {
   result.afterwards = await neighbour.end()
   if (ground.ended !== undefined) throw new Error(`after the next start ${ground.ended}`)
   result.faults.push(...result.afterwards.refused.map(why => `after the next start: ${why}`))
+}
+
+function timesSince(before: LoopTimes | undefined, now: LoopTimes | undefined): LoopTimes | undefined {
+  return before && now && { runMs: now.runMs - before.runMs, readyMs: now.readyMs - before.readyMs }
 }
 
 /** What the attacker was told. */

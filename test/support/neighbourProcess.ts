@@ -22,6 +22,10 @@ export class NeighbourProcess {
     return started
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   /** @throws Error when it is refused before anything is measured */
   async begin(): Promise<void> {
     await this.#tell('begin')

@@ -124,6 +124,26 @@ export const bodies: readonly Attack[] = [
     hears: [422],
     keepsMb: 20,
   }),
+  attack('token-reviews', {
+    does: 'reviews of tokens of 2 MB, of nothing but dots, of claims that are long, and for thousands of audiences',
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/apis/authentication.k8s.io/v1/tokenreviews`
+      const bytes = size(2_000_000, 200_000)
+      const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+      const head = encoded({ alg: 'RS256', kid: 'x'.repeat(bytes / 4) })
+      const tokens = [
+        'x'.repeat(bytes),
+        '.'.repeat(bytes),
+        `${head}.${encoded({ iss: 'x', aud: numbered(bytes / 40, 'audience-') })}.${'x'.repeat(1000)}`,
+      ]
+      await crowd(size(40, 4), 8, i => {
+        const audiences = i % 4 === 3 ? { audiences: numbered(5000, 'https://audience-') } : {}
+        return alice.send({ path, body: { spec: { token: tokens[i % tokens.length]!, ...audiences } } })
+      })
+    },
+    hears: [422],
+    keepsMb: 20,
+  }),
   attack('signing-requests', {
     does: 'signing requests of 64 KiB that are none, and of 30 KiB',
     run: async ({ alice, space, size }) => {

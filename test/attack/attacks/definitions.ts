@@ -48,6 +48,13 @@ function flat(count: number): object {
   return { type: 'object', properties: { spec: { type: 'object', properties } } }
 }
 
+/** A schema of so many parts with as many properties each, of some forty bytes. */
+function nested(parts: number, count: number): object {
+  const properties = Object.fromEntries(Array.from({ length: count }, (_, i) => [`property${i}`, { type: 'string' }]))
+  const spec = Object.fromEntries(Array.from({ length: parts }, (_, i) => [`part${i}`, { type: 'object', properties }]))
+  return { type: 'object', properties: { spec: { type: 'object', properties: spec } } }
+}
+
 export const definitions: readonly Attack[] = [
   attack('schema-any-of', {
     does: 'anyOf of 2,000 branches over 20,000 items',
@@ -162,6 +169,25 @@ export const definitions: readonly Attack[] = [
           body: { metadata: { labels: { a: 'b' } } },
         })
         await alice.send({ path: one, method: 'DELETE' })
+      })
+    },
+    keepsMb: 60,
+  }),
+  attack('schema-first-writes', {
+    does: 'definitions of 19,000 schemas, and the first object of each, made and read as a Table',
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/${CRDS}`
+      const group = `g${Math.random().toString(36).slice(2, 8)}.example.com`
+      const schema = nested(size(19, 2), 1000)
+      await crowd(size(6, 1), 2, async i => {
+        await alice.must({ path, body: definition(group, i, schema) })
+        const things = `${space.prefix}/apis/${group}/v1/namespaces/default/things${i}`
+        const body = { apiVersion: `${group}/v1`, kind: `Thing${i}`, metadata: { name: 't' }, spec: { part0: {} } }
+        // it is served a moment later
+        await alice.send({ path: things, body })
+        await alice.send({ path: `${things}?dryRun=All`, body: { ...body, metadata: { name: 'u' } } })
+        await alice.send({ path: things, headers: TABLE })
+        await alice.must({ path: `${path}/things${i}.${group}`, method: 'DELETE' })
       })
     },
     keepsMb: 60,

@@ -127,6 +127,48 @@ export const placement: readonly Attack[] = [
     },
     keepsMb: 500,
   }),
+  attack('previews', {
+    does: 'previews of large objects on 50 clusters, and of placements that move 1,000 objects',
+    prepare: async ground => {
+      await fleet(ground, { clusters: ground.size(50, 3) })
+      await crowd(ground.size(1000, 10), 32, i => place(ground, `placed-${i}`, { a: 'b' }, {}))
+    },
+    run: async ({ alice, space, size }) => {
+      const path = `${space.prefix}/apis/edge.kubestellar.io/v1alpha1/placementpreviews`
+      const labels = { p: 'yes' }
+      const data = Object.fromEntries(Array.from({ length: size(20_000, 500) }, (_, i) => [`k${i}`, '%(a)']))
+      const map = (name: string, content: object): object => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, namespace: 'default', labels, annotations: EXPAND },
+        ...content,
+      })
+      const downsync = [{ apiGroup: '*', resources: ['*'], namespaces: ['*'], objectNames: ['*'] }]
+      const placing = (name: string, locationSelectors: readonly object[]): object => ({
+        apiVersion: VERSION,
+        kind: 'EdgePlacement',
+        metadata: { name },
+        spec: { locationSelectors, downsync },
+      })
+      const asked: readonly object[][] = [
+        [map('large', { data })],
+        Array.from({ length: size(90, 5) }, (_, i) => map(`small-${i}`, { data: { a: `${i}` } })),
+        [placing('more', [{}])],
+        [placing('own', [{ matchLabels: { env: 'none' } }])],
+      ]
+      await crowd(size(16, 4), 4, i =>
+        alice.send({
+          path,
+          body: {
+            apiVersion: 'edge.kubestellar.io/v1alpha1',
+            kind: 'PlacementPreview',
+            spec: { objects: asked[i % asked.length]! },
+          },
+        }),
+      )
+    },
+    keepsMb: 100,
+  }),
   attack('greedy-selectors', {
     does: 'placements with 10,000 selectors over 100 Locations, changed again and again',
     prepare: ground => fleet(ground, { clusters: ground.size(100, 3) }),

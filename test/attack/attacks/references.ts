@@ -37,6 +37,35 @@ export const references: readonly Attack[] = [
     },
     keepsMb: 60,
   }),
+  attack('owner-chains', {
+    does: 'a chain and a ring of 1,500 objects, each owned by the one before, whose first goes in the foreground',
+    run: async ({ alice, space, size }) => {
+      const tag = Math.random().toString(36).slice(2)
+      const count = size(1500, 10)
+      const type = 'application/merge-patch+json'
+      for (const shape of ['chain', 'ring'] as const) {
+        const name = (i: number): string => `${tag}-${shape}-${i}`
+        const uids: string[] = []
+        await crowd(count, 32, async i => {
+          const { text } = await alice.must({ path: space.maps, body: { metadata: { name: name(i) } } })
+          uids[i] = /"uid":"([^"]+)"/.exec(text)![1]!
+        })
+        await crowd(count, 32, i => {
+          const before = (i + count - 1) % count
+          const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: name(before), uid: uids[before] }
+          const ownerReferences = i === 0 && shape === 'chain' ? [] : [{ ...owner, blockOwnerDeletion: true }]
+          return alice.must({
+            method: 'PATCH',
+            path: `${space.maps}/${name(i)}`,
+            type,
+            body: { metadata: { ownerReferences } },
+          })
+        })
+        await alice.must({ method: 'DELETE', path: `${space.maps}/${name(0)}?propagationPolicy=Foreground` })
+      }
+    },
+    keepsMb: 100,
+  }),
   attack('foreground-star', {
     does: '10,000 dependents that hold their owner up, and are let go one by one',
     run: async ({ alice, space, size }) => {
