@@ -6,17 +6,25 @@ import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
-import type { Stored } from '../../storage/store.ts'
+import type { Work } from '../../program/workTurns.ts'
+import { sizeOf } from '../../storage/sharedStored.ts'
+import type { Encoded, Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted, refusal } from '../registry/accepted.ts'
 import { ADMISSION_STAGES, type AdmissionRequest, optionsOf, runStage, stepsFor } from '../registry/admission.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import type { WriteContext } from '../registry/context.ts'
+import { decodeInSteps } from '../registry/decodeInSteps.ts'
+import { encodeInSteps } from '../registry/encodeInSteps.ts'
 import { keyOf } from '../registry/keys.ts'
+import { LARGE_BYTES } from '../registry/largeWrites.ts'
+import type { TextMutation } from '../registry/preparation.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
 import { hasNamespaceFinalizers } from '../registry/systemMetadata.ts'
+import { workOf } from '../registry/works.ts'
 
 export interface DeleteOptions {
   propagationPolicy?: string
@@ -32,6 +40,16 @@ export interface Deleted {
   /** False while finalizers or a grace period hold it. */
   gone: boolean
 }
+
+/** An object as its deletion leaves it. */
+interface Marked {
+  object: KubeObject
+  gone: boolean
+  changed: boolean
+}
+
+/** Of a large object beside others who write it. */
+const ATTEMPTS = 3
 
 const ORPHAN = 'orphan'
 const FOREGROUND = 'foregroundDeletion'
@@ -54,8 +72,8 @@ export async function deleteObject(
   const current = own ?? shared
   if (current === undefined) throw statusError.notFound(type, ref.name)
   const orphansByDefault = deps.strategyFor(type)?.orphansByDefault === true
-  const change = (stored: Stored): { object: KubeObject; gone: boolean; changed: boolean } => {
-    const object = decodeObject(stored)
+  const change = (stored: Stored): Marked => mark(decodeObject(stored))
+  const mark = (object: KubeObject): Marked => {
     checkDeletePreconditions(type, object, options.preconditions)
     const now = deps.clock()
     if (object.metadata.deletionTimestamp === undefined) {
@@ -92,18 +110,52 @@ export async function deleteObject(
     const copied = await deps.store.write({ key, mutation: { type: 'put', text: copy, leads: 'out' }, expect: 0 })
     if (!copied.ok && copied.refused) throw refusal(copied.refused)
   }
-  let gone = false
-  const outcome = await deps.store.update(key, now => {
-    if (now === undefined) throw statusError.notFound(type, ref.name)
-    const result = change(now)
-    gone = result.gone
-    if (!result.gone && !result.changed) return undefined
-    const text = encodeObject(result.object)
-    return result.gone ? { type: 'delete', text } : { type: 'put', text, leads: 'out' }
-  })
-  const stored = accepted(outcome)!
-  if (gone) await deps.shared?.deleted(key)
-  return { stored, gone }
+  const work = own && workOf(deps.turns, context, sizeOf(own) > LARGE_BYTES)
+  const deleted = (work && (await deleteLarge(deps, key, { type, mark, work }))) ?? (await deleteAtOnce())
+  if (deleted.gone) await deps.shared?.deleted(key)
+  return deleted
+
+  async function deleteAtOnce(): Promise<Deleted> {
+    let gone = false
+    const outcome = await deps.store.update(key, now => {
+      if (now === undefined) throw statusError.notFound(type, ref.name)
+      const result = change(now)
+      gone = result.gone
+      return mutationOf(result, () => encodeObject(result.object))
+    })
+    return { stored: accepted(outcome)!, gone }
+  }
+}
+
+/**
+ * In turn with all other long work, and not while the store's queue waits. `undefined` where others who write the object came first
+ * each time: then it is deleted among them.
+ */
+async function deleteLarge(
+  deps: RegistryDeps,
+  key: Key,
+  { type, mark, work }: { type: ResourceType; mark: (object: KubeObject) => Marked; work: Work },
+): Promise<Deleted | undefined> {
+  for (let attempts = 0; attempts < ATTEMPTS; attempts++) {
+    const now = await deps.store.get(key)
+    if (now === undefined) throw statusError.notFound(type, key.name)
+    if (work.due) await work.rest()
+    const result = mark(await inSlices(decodeInSteps(now), work))
+    if (work.due) await work.rest()
+    const text = await inSlices(encodeInSteps(result.object), work)
+    if (work.due) await work.rest()
+    const mutation = mutationOf(result, () => text)
+    if (mutation === undefined) return { stored: now, gone: false }
+    const written = await deps.store.write({ key, mutation, expect: now.revision })
+    if (written.ok) return { stored: written.stored, gone: result.gone }
+    if (written.refused) throw refusal(written.refused)
+  }
+  return undefined
+}
+
+function mutationOf({ gone, changed }: Marked, encode: () => Encoded): TextMutation | undefined {
+  if (gone) return { type: 'delete', text: encode() }
+  return changed ? { type: 'put', text: encode(), leads: 'out' } : undefined
 }
 
 /** DeleteOptions as the caller wrote them. */
@@ -153,13 +205,9 @@ function checkDeletePreconditions(
 /** RFC 3339 has no later one. */
 const LAST_DATE_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-function markDeleted(
-  object: KubeObject,
-  options: DeleteOptions & { orphansByDefault: boolean },
-  now: Date,
-): { object: KubeObject; gone: boolean; changed: boolean } {
+function markDeleted(object: KubeObject, options: DeleteOptions & { orphansByDefault: boolean }, now: Date): Marked {
   const { metadata } = object
-  const before = cloneJson(metadata)
+  const before = cloneJson(withoutClaims(metadata))
   setPropagation(object, options)
   const graceSeconds = Math.min(gracePeriod(object, options), Math.ceil((LAST_DATE_MS - now.getTime()) / 1000))
   const held = (metadata.finalizers?.length ?? 0) > 0 || hasNamespaceFinalizers(object)
@@ -180,7 +228,12 @@ function markDeleted(
     metadata.deletionTimestamp = timestamp(new Date(now.getTime() + graceSeconds * 1000))
     metadata.deletionGracePeriodSeconds = graceSeconds
   }
-  return { object, gone: false, changed: !equalJson(metadata, before) }
+  return { object, gone: false, changed: !equalJson(withoutClaims(metadata), before) }
+}
+
+/** A deletion is nobody's claim, and they may be most of the object. */
+function withoutClaims({ managedFields: _, ...rest }: KubeObject['metadata']): KubeObject['metadata'] {
+  return rest
 }
 
 /** Puts on the object, or takes from it, what makes the garbage collector keep, or first delete, its dependents. */

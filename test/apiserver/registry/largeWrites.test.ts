@@ -1,7 +1,8 @@
 import t from 'tap'
 import { definitionStrategy } from '../../../src/apiserver/definitions/definitionStrategy.ts'
+import { deleteObject } from '../../../src/apiserver/operations/remove.ts'
 import { LARGE_BYTES, LARGE_VALUES } from '../../../src/apiserver/registry/largeWrites.ts'
-import { asking, configMap, countedTurns, heart, objectOf, SPACE, step, widgets } from './support.ts'
+import { asking, configMap, countedTurns, heart, NOW, objectOf, SPACE, step, widgets } from './support.ts'
 
 const LARGE = { text: 'x'.repeat(LARGE_BYTES + 1) }
 
@@ -92,6 +93,58 @@ t.test('an update of a large object that somebody else was faster than is made a
   await Promise.all(meddling)
   t.equal(asked, 5)
   t.same(objectOf(updated).metadata.labels, { a: 'b' })
+})
+
+t.test('a large object is deleted with rests, a small one without', async t => {
+  const { turns, rests } = countedTurns()
+  const { registry, type, stored } = await heart(t, { deps: { turns } })
+  const maps = type('v1/configmaps')
+  await registry.create(asking(), maps, 'default', configMap('small', { a: 'b' }))
+  await registry.create(asking(), maps, 'default', configMap('held', LARGE, { finalizers: ['example.com/held'] }))
+  await registry.create(asking(), maps, 'default', configMap('large', LARGE))
+  const remove = (name: string) => deleteObject(registry.deps, asking(), maps, { namespace: 'default', name })
+  t.match(await remove('small'), { gone: true })
+  t.equal(rests(), 0)
+  t.match(await remove('large'), { gone: true })
+  t.ok(rests() >= 3, `${rests()} rests`)
+  t.equal(await stored(maps, 'default', 'large'), undefined)
+
+  t.match(await remove('held'), { gone: false })
+  const held = await stored(maps, 'default', 'held')
+  t.equal(held?.metadata.deletionTimestamp, NOW)
+  t.same(held?.data, LARGE)
+  const again = await remove('held')
+  t.match(again, { gone: false })
+  t.equal(again.stored.revision, Number(held?.metadata.resourceVersion), 'nothing is written twice')
+})
+
+t.test('a large object is deleted, however often others write it first', async t => {
+  const { turns } = countedTurns()
+  const { registry, type, store, keyOf, stored } = await heart(t, { deps: { turns } })
+  const maps = type('v1/configmaps')
+  let others = 0
+  const meddled = new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      if (name !== 'write') return member.bind(target)
+      return async (...asked: Parameters<typeof store.write>) => {
+        others++
+        await registry.update(asking(), maps, 'default', 'large', now => {
+          now.metadata.labels = { a: `${others}` }
+          return now
+        })
+        return await store.write(...asked)
+      }
+    },
+  })
+  await registry.create(asking(), maps, 'default', configMap('large', LARGE))
+  const deps = { ...registry.deps, store: meddled }
+  const deleted = await deleteObject(deps, asking(), maps, { namespace: 'default', name: 'large' })
+  t.ok(others > 1, `${others} others`)
+  t.equal(objectOf(deleted).metadata.labels?.a, `${others}`)
+  t.equal(await stored(maps, 'default', 'large'), undefined)
+  t.equal(await store.get(keyOf(maps, 'default', 'large')), undefined)
 })
 
 t.test('while somebody writes a large object, those who would be quick stand in line, too', async t => {
