@@ -43,7 +43,7 @@ const TENANTS = ['alice', 'bob'] as const
 export type Tenant = (typeof TENANTS)[number]
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 
-const SPACES = ['one', 'two', 'definitions', 'queries', 'places', 'alice', 'bob', 'neighbour'] as const
+const SPACES = ['one', 'two', 'definitions', 'queries', 'readers', 'places', 'alice', 'bob', 'neighbour'] as const
 type SpaceName = (typeof SPACES)[number]
 
 export class World {

@@ -31,7 +31,7 @@ const cases = fc.record({
 type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never
 
 async function play(world: World, { readers, writes }: Case): Promise<void> {
-  const maps = `/clusters/${world.spaces.queries}/api/v1/namespaces/default/configmaps`
+  const maps = `/clusters/${world.spaces.readers}/api/v1/namespaces/default/configmaps`
   const sockets: TLSSocket[] = []
   await Promise.all(
     readers.map(async ({ query, accept, gzip, requests, reads }) => {
@@ -68,7 +68,7 @@ export const slowReaders: Target = {
   name: 'slowReaders',
   runs: 30,
   async prepare({ api, spaces }) {
-    const mine = api.in(spaces.queries)
+    const mine = api.in(spaces.readers)
     for (let i = 0; i < STORED; i++)
       await mine.ok(
         mine.post('/api/v1/namespaces/default/configmaps', {
