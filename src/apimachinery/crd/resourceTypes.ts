@@ -8,6 +8,12 @@ import { type CrdSpec, type CrdVersion, readNames, readSpec } from './definition
 import { shareSchema } from './sharedSchemas.ts'
 import { compareVersions } from './versionOrder.ts'
 
+/**
+ * By the schemas that definitions say. To find out which one is shared takes some 20 ms for one of a megabyte, and what is served
+ * of a definition is worked out several times in its life. A memo of a pure function: schemas are never changed.
+ */
+const wholes = new WeakMap<Schema, Schema>()
+
 /** In the order in which upstream tells them for custom resources. */
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const
 
@@ -69,12 +75,21 @@ function deprecationOf({ name, deprecationWarning }: CrdVersion, { group, versio
   return `${group}/${name} ${kind} is deprecated${advice}`
 }
 
+/** Works out beforehand what takes long of `resourceTypesOf`, for as long as the schemas are there. */
+export function shareSchemasOf(crd: Readonly<KubeObject>): void {
+  for (const version of readSpec(crd).versions) wholeSchema(version)
+}
+
 /** The version's schema with what every object has: `apiVersion`, `kind` and ObjectMeta, as far as it restricts them. */
 function wholeSchema(version: CrdVersion): Schema | undefined {
   const { schema } = version
   if (schema === undefined) return undefined
+  const known = wholes.get(schema)
+  if (known !== undefined) return known
   const { properties = {} } = schema
-  return shareSchema({ ...schema, properties: { ...properties, ...resourceRootSchemasOf(properties) } })
+  const whole = shareSchema({ ...schema, properties: { ...properties, ...resourceRootSchemasOf(properties) } })
+  wholes.set(schema, whole)
+  return whole
 }
 
 function scalePaths(scale: Partial<ScalePaths>): ScalePaths {

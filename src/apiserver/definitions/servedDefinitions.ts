@@ -2,7 +2,7 @@
  * What the CustomResourceDefinitions of all spaces define, as a projection: names are accepted, and kinds are served, before
  * whoever wrote the CRD is told. An event costs what its own CRD costs, whatever else the space has.
  */
-import { conversionOf, NamesInUse, resourceTypesOf } from '../../apimachinery/crd/crd.ts'
+import { conversionOf, NamesInUse, resourceTypesOf, shareSchemasOf } from '../../apimachinery/crd/crd.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -73,6 +73,8 @@ export class ServedDefinitions {
   expect(space: string, definition: Readonly<KubeObject>): () => void {
     const id = idOf({ space, name: definition.metadata.name ?? '' })
     this.#coming.set(id, definition)
+    // nobody waits for this
+    shareSchemasOf(definition)
     return () => {
       if (this.#coming.get(id) === definition) this.#coming.delete(id)
     }

@@ -4,6 +4,7 @@ import {
   formatWarnings,
   namesConflicts,
   resourceTypesOf,
+  shareSchemasOf,
   validateCrd,
   validateCrdUpdate,
 } from '../../../src/apimachinery/crd/crd.ts'
@@ -283,6 +284,28 @@ t.test('an unreadable url of a conversion webhook is explained as Go does', asyn
   t.same(url('https://a b'), ['parse "https://a b": invalid character " " in host name'])
   t.same(url('https://a:x'), ['parse "https://a:x": invalid port ":x" after host'])
   t.same(url('https://a/%zz'), ['parse "https://a/%zz": invalid URL escape "%zz"'])
+})
+
+t.test('a schema is read once for all that is served of its definition, and beforehand where that is wanted', t => {
+  let reads = 0
+  const schema = {
+    type: 'object',
+    get description(): string {
+      reads++
+      return 'told'
+    },
+  }
+  const crd = draft()
+  Object.assign(crd.spec.versions[0]!, { schema: { openAPIV3Schema: schema } })
+  shareSchemasOf(crd)
+  t.ok(reads > 0)
+  const before = reads
+  const [first] = resourceTypesOf(crd)
+  const [later] = resourceTypesOf({ ...crd, status: { acceptedNames: { plural: 'foos', kind: 'Foo' } } })
+  t.equal(reads, before)
+  t.equal(first!.schema, later!.schema)
+  t.match(first!.schema, { type: 'object', description: 'told', properties: { metadata: {} } })
+  t.end()
 })
 
 t.test('formats that nothing checks are warned of once', async t => {
