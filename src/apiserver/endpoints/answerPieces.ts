@@ -107,6 +107,8 @@ function begun(
       : { 'Content-Length': length }
   const kept = keptHeaders(exchange.reply)
   raw.writeHead(code, { ...kept, ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
+  // with the first block behind them they would be copied together with it
+  raw.flushHeaders()
   return compressed ? services.compression.sink(raw, length ?? aboutBytesIn(items)) : plainSink(raw)
 }
 
