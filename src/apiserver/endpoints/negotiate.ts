@@ -2,6 +2,7 @@
  * Content negotiation: which form of an object or list the client wants.
  * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#alternate-representations-of-resources
  */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 
@@ -88,7 +89,20 @@ const ENTRIES_LIMIT = 100
 /** Nor says so much of one: what stands behind these is not read. Headers may have 64 KiB, and strangers send them too. */
 const PARAMETERS_LIMIT = 20
 
-export function preferences(accept: string): Preference[] {
+// Follow from the text alone, and a client says the same each time.
+const read = new BoundedCache<string, readonly Preference[]>(64)
+/** Longer wishes are read anew. */
+const KEPT_LENGTH = 256
+
+export function preferences(accept: string): readonly Preference[] {
+  const known = read.peek(accept)
+  if (known !== undefined) return known
+  const entries = inOrder(accept)
+  if (accept.length <= KEPT_LENGTH) read.set(accept, entries)
+  return entries
+}
+
+function inOrder(accept: string): readonly Preference[] {
   const entries = accept.split(',', ENTRIES_LIMIT).map(parseEntry)
   // Upstream's order: an entry moves before its neighbour when it has the greater quality or fewer wildcards.
   for (let i = 1; i < entries.length; i++) {

@@ -68,6 +68,16 @@ type Judged = Decision & { refusal?: StatusError }
 /** Verbs that can leave something behind. */
 const CREATES: ReadonlySet<string> = new Set(['create', 'update', 'patch'])
 
+/** A space stream shows every kind: whoever may watch everything may have it. */
+const EVERYTHING: ResourceRequest = {
+  group: '*',
+  version: '*',
+  resource: '*',
+  subresource: '',
+  namespace: '',
+  name: '',
+}
+
 const ALLOWED: Decision = { allowed: true, reason: '' }
 const BEARER = /^bearer /i
 const NO_ACCESS = 'workspace access not permitted'
@@ -250,16 +260,9 @@ export class Pipeline {
   }
 
   #ask(info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {
-    // A space stream shows every kind: whoever may watch everything may have it.
-    const everything = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
-    const resource = info.stream ? everything : info.resource && nameAware(info, namespaceAware(info.resource))
-    const attributes: Attributes = {
-      user,
-      space,
-      verb: info.stream ? 'watch' : info.verb,
-      path: info.path,
-      ...(resource && { resource }),
-    }
+    const resource = info.stream ? EVERYTHING : info.resource && nameAware(info, namespaceAware(info.resource))
+    const asked = { user, space, verb: info.stream ? 'watch' : info.verb, path: info.path }
+    const attributes: Attributes = resource === undefined ? asked : { ...asked, resource }
     return whenKnown(this.#deps.authorizer.authorize(attributes), decision =>
       decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) },
     )
