@@ -2,11 +2,12 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import type { Turns } from './writeTurns.ts'
 
 export interface FrameSink {
-  /** Resolves when the sink can take more; false once the other side is gone. Frames leave in the order of the calls. */
-  write(frames: readonly Buffer[]): Promise<boolean>
+  /** Known when the sink can take more, mostly at once; false once the other side is gone. Frames leave in the order of the calls. */
+  write(frames: readonly Buffer[]): Soon<boolean>
   end(): void
   /** True while a write waits for the other side. */
   readonly busy: boolean
@@ -60,7 +61,7 @@ export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = fals
     get busy() {
       return room !== undefined
     },
-    async write(frames) {
+    write(frames) {
       if (gone()) return false
       for (const frame of frames) {
         for (const piece of out.framed(frame)) {
@@ -71,8 +72,7 @@ export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = fals
       schedule()
       if (waitingBytes <= WAITING_LIMIT_BYTES) return true
       room ??= Promise.withResolvers()
-      await room.promise
-      return !gone()
+      return room.promise.then(() => !gone())
     },
     end() {
       scheduled = false
@@ -204,7 +204,7 @@ function nextPieces(waiting: Buffer[]): Buffer[] {
  * Makes frames and writes them, not many more at a time than the sink takes: frames of what somebody does not read would be
  * theirs alone. False once the other side is gone.
  */
-export function writeEach<T>(sink: FrameSink, items: readonly T[], frameOf: (item: T) => Buffer): Promise<boolean> {
+export function writeEach<T>(sink: FrameSink, items: readonly T[], frameOf: (item: T) => Buffer): Soon<boolean> {
   return items.length === 1 ? sink.write([frameOf(items[0]!)]) : writeMany(sink, items, frameOf)
 }
 

@@ -192,7 +192,9 @@ export async function runWatch(
       const seen = plan.seen ? await plan.seen(batch) : batch
       if (seen.length === 0) continue
       const { render } = form
-      if (!(await writeEach(sink, seen, ({ type, stored }) => render(type, stored)))) return
+      // who has room for more, as most have, is asked at once
+      const isOpen = writeEach(sink, seen, ({ type, stored }) => render(type, stored))
+      if (isOpen !== true && !(await isOpen)) return
     }
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)
@@ -224,7 +226,7 @@ async function sendInitial(
     if (isDue) await work.rest()
   }
   if (frames.length > 0 && !(await sink.write(frames))) return false
-  return plan.marksInitialEnd ? sink.write([bookmark(revision, true)]) : true
+  return plan.marksInitialEnd ? await sink.write([bookmark(revision, true)]) : true
 }
 
 /** Frames in the form that this client asked for. */

@@ -65,8 +65,12 @@ export class WaitingLine<T extends Standing<T>> {
     branch.waiting--
     for (const step of item.path) {
       const below = branch.branches.get(step)!
-      if (--below.waiting === 0 || served) branch.branches.delete(step)
-      if (below.waiting > 0 && served) branch.branches.set(step, below)
+      if (--below.waiting === 0) branch.branches.delete(step)
+      // whoever is alone has the next turn, too
+      else if (served && branch.branches.size > 1) {
+        branch.branches.delete(step)
+        branch.branches.set(step, below)
+      }
       branch = below
     }
     branch.items.remove(item)

@@ -84,6 +84,31 @@ interface PagesOptions extends Place {
   work: Work
 }
 
+/** What is selected of each batch; batches of which nothing is are passed over. `failed` throws. */
+function selectedFrom(
+  batches: AsyncIterator<readonly StoreEvent[]>,
+  selector: EventSelector,
+  failed: (error: unknown) => never,
+): AsyncIterator<readonly SelectedEvent[]> {
+  const select = (read: IteratorResult<readonly StoreEvent[]>): Soon<IteratorResult<readonly SelectedEvent[]>> => {
+    if (read.done) return { done: true, value: undefined }
+    try {
+      const value = selector.all(read.value)
+      return value.length > 0 ? { done: false, value } : next()
+    } catch (error) {
+      return failed(error)
+    }
+  }
+  const next = (): Promise<IteratorResult<readonly SelectedEvent[]>> => batches.next().then(select, failed)
+  return {
+    next,
+    async return() {
+      await batches.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+}
+
 /** Objects looked at before the clock is. */
 const LOOKED_AT = 16
 /** Objects that are taken in a row where none is looked at: a page of what clients usually ask for has fewer. */
@@ -222,9 +247,29 @@ export class Reader {
    * Selected events in order. Ends quietly when the signal aborts.
    * @throws StatusError Expired when `after` is older than the kept history or the reader is too slow
    */
-  async *watch(type: ResourceType, query: WatchQuery): AsyncGenerator<readonly SelectedEvent[]> {
+  watch(type: ResourceType, query: WatchQuery): AsyncIterable<readonly SelectedEvent[]> {
+    const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
+    const isPlain =
+      query.space !== '*' && layer === undefined && !type.custom?.convert && !query.derived?.concerns(type)
+    return isPlain ? this.#watchPlain(type, query) : this.#watchWith(layer, type, query)
+  }
+
+  /** As the store tells it, and no generator in between: most watches are that, and it would take turns for each of their events. */
+  #watchPlain(type: ResourceType, query: WatchQuery): AsyncIterable<readonly SelectedEvent[]> {
+    const selector = new EventSelector(this.#parsed, type, query.selection ?? EVERYTHING)
+    const batches = this.#store.watch(rangeOf(type, query), query)
+    const failed = (error: unknown): never => {
+      throw watchError(error, query.after, this.#store.compactedRevision)
+    }
+    return { [Symbol.asyncIterator]: () => selectedFrom(batches[Symbol.asyncIterator](), selector, failed) }
+  }
+
+  async *#watchWith(
+    layer: SharedLayer | undefined,
+    type: ResourceType,
+    query: WatchQuery,
+  ): AsyncGenerator<readonly SelectedEvent[]> {
     try {
-      const layer = query.space === '*' ? undefined : this.#shared?.of(type, query.namespace)
       if (layer?.follow) {
         yield* this.#watchLayered(type, query, await layer.follow(query.space, type, query.after))
         return

@@ -40,7 +40,7 @@ t.test('who speaks HTTP/1.0 gets frames without chunks', async t => {
   const server = createServer((_, raw) => {
     raw.flushHeaders()
     const sink = responseSink(raw, new WriteTurns().of([]))
-    void sink.write([line(1), line(2)]).then(() => sink.end())
+    void Promise.resolve(sink.write([line(1), line(2)])).then(() => sink.end())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())

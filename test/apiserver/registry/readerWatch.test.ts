@@ -140,18 +140,19 @@ t.test('history that is forgotten, a reader that is too slow, and an end', async
 
   const gone = new AbortController()
   const slow = reader.watch(configMaps, { space: SPACE, namespace: 'n', after: 3, signal: gone.signal })
-  const first = slow.next()
+  const reading = slow[Symbol.asyncIterator]()
+  const first = reading.next()
   for (const name of ['d', 'e', 'f', 'g', 'h', 'i']) await put(name)
   t.strictSame(told((await first).value!), ['ADDED d 4'])
   await t.rejects(
     (async () => {
-      for await (const _ of slow);
+      for await (const _ of { [Symbol.asyncIterator]: () => reading });
     })(),
     { reason: 'Expired', message: /too slow/ },
   )
 
   const ended = reader.watch(configMaps, { space: SPACE, namespace: 'n', after: store.revision, signal: gone.signal })
-  const last = ended.next()
+  const last = ended[Symbol.asyncIterator]().next()
   gone.abort()
   t.strictSame(await last, { done: true, value: undefined })
 })
