@@ -34,8 +34,10 @@ export class KnownHead {
     if (end === 0 || piece.length - end > LINES_BYTES || piece.toString('latin1', GET_BYTES, end) !== url)
       return undefined
     if (piece.toString('latin1', end, end + VERSION_BYTES) !== ' HTTP/1.1') return undefined
-    // a copy: the piece may be a small part of what was read with it
-    return new KnownHead(headers, Buffer.from(piece.subarray(end)))
+    // In memory of its own: the piece may be a small part of what was read with it, and what is short is cut from a pool.
+    const lines = Buffer.allocUnsafeSlow(piece.length - end)
+    piece.copy(lines, 0, end)
+    return new KnownHead(headers, lines)
   }
 
   /** The URL of the request that `arrived` begins with; `undefined` where its head is another, or not whole. */
