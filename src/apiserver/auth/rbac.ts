@@ -18,7 +18,7 @@ import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
 import { MOST_BYTES, RbacReader, WEIGHT_OF_A_BYTE } from './rbacReader.ts'
-import { type PolicyRule, RBAC_GROUP, ruleAllows } from './rbacRules.ts'
+import { isForNames, type PolicyRule, RBAC_GROUP, ruleAllows, ruleConcerns } from './rbacRules.ts'
 import type { Attributes, Authorizer, BuiltinRules, Decision, UserInfo } from './types.ts'
 import { effectiveUser, GROUPS, isServiceAccount } from './users.ts'
 
@@ -57,6 +57,9 @@ const LEAST_BYTES = 500
 const MOST_SPACES = 1_000_000
 /** Behind so many grants each role is asked once, however many bindings name it: to remember fewer costs more than to ask them. */
 const ASKED_AGAIN = 16
+/** Of one user where an index counts, and of such a length: thousands of credentials may be in use. */
+const MOST_REMEMBERED = 32
+const REMEMBERED_LENGTH = 128
 const LEFT_OUT = `the roles and bindings of this space are more than ${MOST_BYTES / 1024 / 1024} MiB: those behind grant nothing until others are deleted`
 const NO_RULES: BuiltinRules = { decide: () => undefined }
 const ANYTHING = { group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' }
@@ -71,6 +74,8 @@ export class RbacAuthorizer implements Authorizer {
   readonly #running = new Map<string, Running>()
   /** Who may enter where an index counts, as each space sees them: each request asks twice. */
   readonly #entrants = new WeakMap<RbacIndex, WeakMap<UserInfo, boolean>>()
+  /** What was found allowed where an index counts, whatever the object's name: most requests ask what was asked before. */
+  readonly #allowed = new WeakMap<RbacIndex, WeakMap<UserInfo, Map<string, Decision>>>()
   /** Indexes that do not have all that their space has. */
   readonly #incomplete = new WeakSet<RbacIndex>()
   /** Spaces that were told of for that. */
@@ -167,12 +172,31 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   #decide(index: RbacIndex, attributes: Attributes): Decision {
+    const asked = questionIn(attributes)
+    const known = asked === undefined ? undefined : this.#allowed.get(index)?.get(attributes.user)?.get(asked)
+    if (known !== undefined) return known
     if (!this.#mayEnter(index, attributes.user, attributes.space)) {
       return { allowed: false, reason: 'no verb=access permission on /' }
     }
-    const decision = decide(index, attributes)
+    const { decision, isForAll } = decide(index, attributes)
+    if (isForAll && asked !== undefined) this.#remember(index, attributes.user, asked, decision)
     if (decision.allowed || !this.#incomplete.has(index)) return decision
     return { allowed: false, reason: decision.reason === '' ? `RBAC: ${LEFT_OUT}` : `${decision.reason}; ${LEFT_OUT}` }
+  }
+
+  #remember(index: RbacIndex, user: UserInfo, asked: string, decision: Decision): void {
+    let users = this.#allowed.get(index)
+    if (users === undefined) {
+      users = new WeakMap()
+      this.#allowed.set(index, users)
+    }
+    const known = users.get(user)
+    if (known === undefined) {
+      users.set(user, new Map([[asked, decision]]))
+      return
+    }
+    if (known.size >= MOST_REMEMBERED) known.clear()
+    known.set(asked, decision)
   }
 
   #mayEnter(index: RbacIndex, user: UserInfo, space: string): boolean {
@@ -181,7 +205,7 @@ export class RbacAuthorizer implements Authorizer {
     const remembered = known?.get(user)
     if (remembered !== undefined) return remembered
     known ??= new WeakMap()
-    const may = isServiceAccount(user) || decide(index, { user, space, ...ENTRY }).allowed
+    const may = isServiceAccount(user) || decide(index, { user, space, ...ENTRY }).decision.allowed
     this.#entrants.set(index, known.set(user, may))
     return may
   }
@@ -298,7 +322,17 @@ function isIn(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
   return ({ metadata }) => names.has(metadata.name)
 }
 
-function decide(index: RbacIndex, attributes: Attributes): Decision {
+/** What somebody asks that may be remembered: about objects, whatever their names. */
+function questionIn({ verb, resource, ownOnly }: Attributes): string | undefined {
+  if (resource === undefined || ownOnly) return undefined
+  const { group, resource: of, subresource, namespace } = resource
+  const asked = `${verb} ${group}/${of}/${subresource} ${namespace}`
+  return asked.length <= REMEMBERED_LENGTH ? asked : undefined
+}
+
+/** `isForAll`: it is allowed, and would be for objects of any other name, by the same grant. */
+function decide(index: RbacIndex, attributes: Attributes): { decision: Decision; isForAll: boolean } {
+  let isForAll = true
   let errors: Set<string> | undefined
   let asked: Set<readonly PolicyRule[]> | undefined
   let count = 0
@@ -316,9 +350,14 @@ function decide(index: RbacIndex, attributes: Attributes): Decision {
         if (asked.has(rules)) continue
         asked.add(rules)
       }
-      for (const rule of rules)
-        if (ruleAllows(rule, attributes)) return { allowed: true, reason: grant.reasonFor(subject) }
+      for (const rule of rules) {
+        if (!ruleConcerns(rule, attributes)) continue
+        if (isForNames(rule, attributes)) isForAll = false
+        if (!ruleAllows(rule, attributes)) continue
+        return { decision: { allowed: true, reason: grant.reasonFor(subject) }, isForAll }
+      }
     }
   }
-  return { allowed: false, reason: errors === undefined ? '' : `RBAC: ${joinedAsGo([...errors])}` }
+  const reason = errors === undefined ? '' : `RBAC: ${joinedAsGo([...errors])}`
+  return { decision: { allowed: false, reason }, isForAll: false }
 }

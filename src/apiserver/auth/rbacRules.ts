@@ -21,14 +21,25 @@ export function rulesOf(role: KubeObject): PolicyRule[] {
 }
 
 export function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {
-  if (!hasOrAll(rule.verbs, attributes.verb)) return false
-  const { resource } = attributes
-  if (resource === undefined) return (rule.nonResourceURLs ?? []).some(url => urlMatches(url, attributes.path))
+  return ruleConcerns(rule, attributes) && (!isForNames(rule, attributes) || hasName(rule, attributes))
+}
+
+/** Whether it allows that for some name. */
+export function ruleConcerns(rule: PolicyRule, { verb, resource, path }: Attributes): boolean {
+  if (!hasOrAll(rule.verbs, verb)) return false
+  if (resource === undefined) return (rule.nonResourceURLs ?? []).some(url => urlMatches(url, path))
   return (
-    hasOrAll(rule.apiGroups, resource.group) &&
-    resourceMatches(rule.resources, resource.resource, resource.subresource) &&
-    (!rule.resourceNames?.length || rule.resourceNames.includes(resource.name))
+    hasOrAll(rule.apiGroups, resource.group) && resourceMatches(rule.resources, resource.resource, resource.subresource)
   )
+}
+
+/** Whether what it allows depends on the name of the object. */
+export function isForNames({ resourceNames }: PolicyRule, { resource }: Attributes): boolean {
+  return resource !== undefined && resourceNames !== undefined && resourceNames.length > 0
+}
+
+function hasName({ resourceNames }: PolicyRule, { resource }: Attributes): boolean {
+  return resource !== undefined && resourceNames?.includes(resource.name) === true
 }
 
 /** Whether everything that `rule` allows, `owner` allows too. Exact for a rule with one group, resource and verb. */

@@ -153,6 +153,61 @@ t.test('a change of a role or a binding counts at once', async t => {
   t.notOk((await may(ann, 'get', 'pods')).allowed)
 })
 
+t.test('what was allowed before is allowed again, for that and for nothing else', async t => {
+  const { store, authorizer } = await setup(t, { requireSpaceAccess: false })
+  const ann = user('ann')
+  const asked = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: 'one' }
+  const ask = async (change: Partial<typeof asked> = {}, verb = 'get', who = ann) => {
+    const { allowed, reason } = await authorizer.authorize({
+      user: who,
+      space: 's1',
+      verb,
+      resource: { ...asked, ...change },
+      path: '',
+    })
+    return allowed && /"([^"]*)"/.exec(reason)?.[1]
+  }
+  await put(
+    store,
+    's1',
+    role('named', [{ ...pods(['get', 'list']), resourceNames: ['one'] }], { namespace: 'a' }),
+    binding('named', 'Role:named', ['User:ann'], 'a'),
+  )
+  for (let round = 0; round < 3; round++) {
+    t.equal(await ask(), 'named/a')
+    t.equal(await ask({ name: 'two' }), false)
+  }
+  const wide = binding('wide', 'ClusterRole:wide', ['User:ann'], 'a')
+  await put(store, 's1', role('wide', [pods(['get'])]), wide)
+  for (let round = 0; round < 3; round++) {
+    t.equal(await ask(), 'named/a', 'by the first that allows it, as before')
+    t.equal(await ask({ name: 'two' }), 'wide/a')
+    for (const change of [
+      { namespace: 'b' },
+      { namespace: '' },
+      { group: 'x' },
+      { resource: 'secrets' },
+      { subresource: 'log' },
+    ])
+      t.equal(await ask({ name: 'two', ...change }), false, JSON.stringify(change))
+    t.equal(await ask({ name: 'two' }, 'list'), false)
+    t.equal(await ask({}, 'list'), 'named/a')
+    t.equal(await ask({}, 'get', user('ben')), false)
+  }
+  // more of what may be asked than is remembered
+  await put(
+    store,
+    's1',
+    role('all', [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]),
+    binding('all', 'ClusterRole:all', ['User:ben']),
+  )
+  const ben = user('ben')
+  for (let n = 0; n < 100; n++) t.equal(await ask({ resource: `r${n % 70}` }, 'get', ben), 'all')
+  await remove(store, 's1', wide)
+  t.equal(await ask({ name: 'two' }), false)
+  t.equal(await ask(), 'named/a')
+})
+
 t.test('a right counts, and is gone, for whoever asks inside of the very commit', async t => {
   const { store, may } = await setup(t, { requireSpaceAccess: false })
   const asked: Soon<{ allowed: boolean }>[] = []
