@@ -21,7 +21,7 @@ function answer({ sliceMs = 0 } = {}) {
       setImmediate(turn)
     },
   })
-  const raw = Object.assign(new PassThrough({ highWaterMark: 1 }), { writeHead: () => {} })
+  const raw = Object.assign(new PassThrough({ highWaterMark: 1 }), { writeHead: () => {}, flushHeaders: () => {} })
   const sent: Buffer[] = []
   const reply = {
     raw,
