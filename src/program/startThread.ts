@@ -13,6 +13,7 @@ import { PROGRAM_ROOT } from './programRoot.ts'
 export const THREADS = {
   jobs: 'src/apiserver/jobThread.ts',
   api: 'src/apiserver/apiThread.ts',
+  rows: 'src/storage/level/rowsThread.ts',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ThreadName = keyof typeof THREADS

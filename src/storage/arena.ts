@@ -12,6 +12,11 @@ const SLAB_BYTES = 64 * 1024
 /** Longer texts get memory of their own. */
 const LONG_BYTES = 8 * 1024
 
+/** Of this thread alone. */
+export function ownMemory(bytes: number): Memory {
+  return Buffer.allocUnsafeSlow(bytes).buffer
+}
+
 export class Arena {
   readonly #make: (bytes: number) => Memory
   #slab: Memory
@@ -20,7 +25,7 @@ export class Arena {
   #allocatedBytes = 0
 
   /** @param make new memory, whatever is in it; default: of this thread alone */
-  constructor(make: (bytes: number) => Memory = bytes => Buffer.allocUnsafeSlow(bytes).buffer) {
+  constructor(make: (bytes: number) => Memory = ownMemory) {
     this.#make = make
     this.#slab = make(0)
     this.#view = new Uint8Array(this.#slab)
@@ -60,6 +65,11 @@ export class Arena {
     const slab = place.memory === this.#slab ? this.#view : new Uint8Array(place.memory)
     slab.set(bytes, place.at)
     return place
+  }
+
+  /** Bytes of objects that lie in memory which another one shared out count as handed out here. */
+  adopted(bytes: number): void {
+    this.#allocatedBytes += bytes
   }
 
   /** Starts a new slab and counts from zero: whoever copies all living texts from here on leaves the old slabs to die. */

@@ -1,12 +1,22 @@
 /**
  * What a {@link JournaledStore} asks of a disk: keep a commit whole, give back history, forget it.
  */
-import type { Range, Revision, Stored, StoreEvent } from './store.ts'
+import type { LoadedBlock } from './loadedBlock.ts'
+import type { Memory } from './objectSlots.ts'
+import type { Range, Revision, StoreEvent } from './store.ts'
 
 export interface JournalState {
   /** The newest revision of the journal. */
   readonly revision: Revision
   readonly compactedRevision: Revision
+}
+
+/** Who takes what is loaded. */
+export interface LoadedObjects {
+  /** Blocks of one maker, in order. */
+  take(block: LoadedBlock): void
+  /** Where their texts are to lie: there, or in memory that threads share. */
+  memory(bytes: number): Memory
 }
 
 export interface HistoryPage {
@@ -17,8 +27,8 @@ export interface HistoryPage {
 }
 
 export interface Journal {
-  /** Calls `each` for every current object, about in key order; called once, before everything else. */
-  load(each: (stored: Stored) => void): Promise<JournalState>
+  /** Gives all current objects, about in key order; called once, before everything else. */
+  load(objects: LoadedObjects): Promise<JournalState>
 
   /**
    * Keeps the events, all or none, through a power cut. One call at a time, revisions dense. `timeMs` never falls. With `forgets`

@@ -3,13 +3,15 @@
  * are answered from memory; only history that memory no longer holds is read from the journal.
  */
 import { AlikeText, lengthOf } from './alikeText.ts'
-import { Arena } from './arena.ts'
+import { Arena, ownMemory } from './arena.ts'
+import { BlockTaker } from './blockTaker.ts'
 import type { CommitLog } from './commitLog.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, keyText } from './keys.ts'
 import { ObjectIndex } from './objectIndex.ts'
-import { Packing, placedIn } from './packing.ts'
+import type { Kin } from './objectSlots.ts'
+import { Packing } from './packing.ts'
 import { SharedStored, sizeOf } from './sharedStored.ts'
 import { type Named, SharedTexts } from './sharedTexts.ts'
 import {
@@ -61,8 +63,10 @@ export interface StoreLogger {
 export interface Budget {
   /** Asked before a put is queued, in the order of the queue; what it answers refuses the write. Must not throw. */
   refusal(change: BudgetedChange): Refusal | undefined
+  /** Told of objects that are loaded: so many of a kind in a space, which have so many bytes with their notes. Must not throw. */
+  loaded(kin: Kin, objects: number, bytes: number): void
   /**
-   * Told of each object that is loaded, and then of each change as it is queued: it will be written, or the store takes no more
+   * Told of each change as it is queued: it will be written, or the store takes no more
    * writes at all. `undefined`: there is none. Keeps neither of them. Must not throw.
    */
   count(key: Key, now: Stored | undefined, before: Stored | undefined): void
@@ -88,20 +92,13 @@ const MAX_COMPACT_INTERVAL_MS = 3_600_000
 const RECLAIM_BYTES = 8 * 1024 * 1024
 export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
   const index = new ObjectIndex()
-  const arena = new Arena(options.log && (bytes => new SharedArrayBuffer(bytes)))
+  const memory = options.log ? (bytes: number) => new SharedArrayBuffer(bytes) : ownMemory
+  const arena = new Arena(memory)
   const texts = new SharedTexts()
-  const state = await journal.load(loaded => {
-    const shared = texts.loaded(loaded, index.neighbour(loaded), name => index.ownKey(loaded.key, name))
-    if (shared === undefined) {
-      const ownKey = index.ownKey(loaded.key)
-      index.place(ownKey, placedIn(arena, loaded))
-      options.budget?.count(ownKey, loaded, undefined)
-      return
-    }
-    index.place(shared.key, shared)
-    texts.replaced(shared, undefined)
-    options.budget?.count(shared.key, shared, undefined)
-  })
+  const { budget } = options
+  const loaded = budget && budget.loaded.bind(budget)
+  const taker = new BlockTaker({ index, arena, texts, loaded })
+  const state = await journal.load({ take: block => taker.take(block), memory })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
   return new JournaledStore({ journal, index, arena, texts, ...state, lastTimeMs }, options)
 }

@@ -19,15 +19,6 @@ interface Bucket extends SpaceMember<Bucket> {
   readonly siblings: SpaceList<Bucket>
 }
 
-/** The bucket before that of (space, group, resource). */
-interface Beside {
-  readonly space: string
-  readonly group: string
-  readonly resource: string
-  readonly bucket: Bucket | undefined
-  readonly walk: ReturnType<SortedList['walk']> | undefined
-}
-
 /** Of names; longer ones are rare. */
 const SCRATCH_BYTES = 256
 
@@ -48,8 +39,6 @@ export class ObjectIndex {
   #size = 0
   /** The key that was made own last, as it was given and as it is here. */
   #owned: readonly [given: Key, own: Key] | undefined
-  /** Where the last neighbour was found. */
-  #beside: Beside | undefined
   /** The one that was found last: what is asked for next is often of the same. */
   #found: Bucket | undefined
   /** The kind that was named last. */
@@ -142,22 +131,6 @@ export class ObjectIndex {
     return owned
   }
 
-  /**
-   * The object with the same name in the space before that of `other` which has such objects, where it may say the same. Made for
-   * loading: it is found at once behind the one that was asked for last.
-   */
-  neighbour(other: Stored): Stored | undefined {
-    const { space, group, resource, namespace, name } = other.key
-    let beside = this.#beside
-    if (beside?.space !== space || beside.resource !== resource || beside.group !== group) {
-      const bucket = this.#resources.get(this.#idOf(other.key))?.before(space)
-      beside = { space, group, resource, bucket, walk: bucket?.items.walk() }
-      this.#beside = beside
-    }
-    const slot = beside.walk?.(namespace, name) ?? ABSENT
-    return slot === ABSENT ? undefined : this.#slots.alike(slot, beside.bucket!, other)
-  }
-
   /** Objects of `range` behind `after`, counted by chunk, not one by one; of a resource in all spaces, by some hundred spaces. */
   count(range: Range, after?: Key): number {
     if (range.space === undefined && range.resource !== undefined && range.namespace === undefined) {
@@ -181,6 +154,11 @@ export class ObjectIndex {
       const run: RunVisit = (slots, start, end) => this.#slots.visit({ slots, start, end, kin: bucket, isScan }, visit)
       if (!bucket.items.visit(from, to, run)) return
     }
+  }
+
+  /** A name that pins no longer string. */
+  ownName(name: string): string {
+    return this.#detached(name)
   }
 
   /** A copy with memory of its own: an engine's substring may keep the whole string alive that it was cut from. */

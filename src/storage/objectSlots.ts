@@ -213,19 +213,6 @@ export class ObjectSlots {
     return true
   }
 
-  /** The object, where it may say the same as another of its name but for its revision; made for the caller alone. */
-  alike(slot: number, kin: Kin, other: Omit<Stored, 'key'>): Stored | undefined {
-    const block = this.#blocks[slot >>> BITS]!
-    const i = slot & (BLOCK - 1)
-    const known = block.made[i]
-    const { words, revisions } = block
-    if (words[i * WORDS + SLAB] === SHARED) return known ?? this.#make(block, i, kin)
-    const solid = words[i * WORDS + LENGTH]! - digitsOf(revisions[i]!)
-    if (words[i * WORDS + HEAD] !== other.headBytes || solid !== other.bytes.length - digitsOf(other.revision))
-      return undefined
-    return known ?? this.#make(block, i, kin)
-  }
-
   #take({ namespace, name }: Pick<Key, 'namespace' | 'name'>): number {
     const slot = this.#free.pop() ?? this.#given++
     if (slot >>> BITS === this.#blocks.length) this.#blocks.push(new Block(this.#memory(BLOCK_BYTES)))
@@ -350,10 +337,4 @@ export class ObjectSlots {
     block.made.fill(undefined)
     this.#forget(block, block.kept)
   }
-}
-
-function digitsOf(revision: Revision): number {
-  let digits = 1
-  for (let above = 10; above <= revision; above *= 10) digits++
-  return digits
 }

@@ -63,21 +63,27 @@ export class SharedTexts {
     return this.#shared(form, text, place, text.own)
   }
 
-  /**
-   * A version that was on disk, if its text is shared already, or `neighbour` says the same. `own`: its key, with the name of others
-   * that share.
-   */
-  loaded(whole: Whole, neighbour: Stored | undefined, own: (name?: string) => Key): SharedStored | undefined {
+  /** A version that is read from the disk, if its text is shared already, or `neighbour` says the same, which was read before it. */
+  loaded(whole: Whole, neighbour: Stored | undefined): SharedStored | undefined {
     // what is the same in many spaces is mostly that of the one before
     if (neighbour instanceof SharedStored) {
       const said = neighbour.form.read(whole)
-      const place = said && { key: own(neighbour.key.name), revision: whole.revision }
-      if (place) return this.#shared(neighbour.form, said, place, undefined)
+      if (said) return this.#shared(neighbour.form, said, whole, undefined)
     }
     const named = this.alike(whole.key)
-    if (named !== undefined) return this.#found({ ...whole, key: own(named.name) }, undefined, named)
-    if (neighbour === undefined || neighbour instanceof SharedStored || !isAbout(neighbour, whole)) return undefined
-    return this.#isWorthALook() ? this.#begun(TextForm.of(neighbour), { ...whole, key: own() }, undefined) : undefined
+    if (named !== undefined) return this.#found(whole, undefined, named)
+    if (neighbour === undefined || neighbour instanceof SharedStored) return undefined
+    return this.#isWorthALook() ? this.#begun(TextForm.of(neighbour), whole, undefined) : undefined
+  }
+
+  /** A form that whoever read the disk has found; `key`: of the first object of it. */
+  adopt(form: TextForm, key: Key): void {
+    this.#register(form, key)
+  }
+
+  /** A version of such a form. */
+  restored(place: Pick<Stored, 'key' | 'revision'>, form: TextForm, said: Said): SharedStored {
+    return this.#shared(form, said, place, said.own)
   }
 
   /** A current object is this one, and not that one any more. */
@@ -154,15 +160,6 @@ export class SharedTexts {
     this.#rests.set(id, rest)
     return rest
   }
-}
-
-/** A look that spares most of the work where two objects have nothing in common but their names. */
-function isAbout(other: Stored, whole: Whole): boolean {
-  const [a, b] = [
-    other.bytes.length - String(other.revision).length,
-    whole.bytes.length - String(whole.revision).length,
-  ]
-  return a === b && other.headBytes === whole.headBytes && other.note === whole.note
 }
 
 const nameOf = ({ group, resource, namespace, name }: Key): string => `${resource}\0${group}\0${namespace}\0${name}`

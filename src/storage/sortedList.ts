@@ -96,22 +96,6 @@ export class SortedList {
     return true
   }
 
-  /** Looks names up that are asked for in order: each costs a step from the one before. */
-  walk(): (namespace: string, name: string) => number {
-    let at = 0
-    let i = 0
-    return (namespace, name) => {
-      for (;;) {
-        const chunk = this.#chunks[at]
-        if (chunk === undefined) return ABSENT
-        while (i < chunk.length && this.#slots.isBefore(chunk[i]!, namespace, name)) i++
-        if (i < chunk.length) return this.#at(chunk, i, namespace, name)
-        at++
-        i = 0
-      }
-    }
-  }
-
   #insert(slot: number, namespace: string, name: string): void {
     const chunkIndex = this.#chunkOf(namespace, name)
     const chunk = this.#chunks[chunkIndex]!

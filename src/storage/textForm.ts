@@ -31,6 +31,14 @@ interface Gap {
   readonly length: number
 }
 
+/** All that makes a form, for another thread. */
+export interface FormParts {
+  readonly text: Uint8Array
+  readonly gaps: readonly Gap[]
+  readonly headBytes: number
+  readonly note: string | undefined
+}
+
 /** What is known of a text that was looked for in texts of a form. */
 interface Asked {
   /** Whether it stands outside of the gaps. */
@@ -89,21 +97,24 @@ export class TextForm {
     if (own === undefined || !isQuoted) return undefined
     found.push({ at: whole.headBytes, slot: REVISION, length: digits })
     found.sort((a, b) => a.at - b.at)
-    return new TextForm(whole, found)
+    return new TextForm(partsOf(whole, found))
   }
 
-  private constructor({ bytes, headBytes, note }: Whole, found: readonly Gap[]) {
-    const digits = found.find(({ slot }) => slot === REVISION)!.length
-    // memory of its own: what is pooled with others would keep all of that
-    this.#text = Buffer.allocUnsafeSlow(bytes.length - digits)
-    bytes.copy(this.#text, 0, 0, headBytes)
-    bytes.copy(this.#text, headBytes, headBytes + digits)
-    this.#gaps = found.map(({ at, slot, length }) => {
-      return slot === REVISION ? { at, slot, length: 0 } : { at: at > headBytes ? at - digits : at, slot, length }
-    })
-    this.#saysSpace = found.some(({ slot }) => slot === SPACE)
+  /** The same form in another thread, or that of the same parts. */
+  static from(parts: FormParts): TextForm {
+    return new TextForm(parts)
+  }
+
+  private constructor({ text, gaps, headBytes, note }: FormParts) {
+    this.#text = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+    this.#gaps = gaps
+    this.#saysSpace = gaps.some(({ slot }) => slot === SPACE)
     this.headBytes = headBytes
     this.note = note
+  }
+
+  get parts(): FormParts {
+    return { text: this.#text, gaps: this.#gaps, headBytes: this.headBytes, note: this.note }
   }
 
   /** What a text of this form says; `undefined`: it is of another one. */
@@ -194,6 +205,18 @@ export class TextForm {
     }
     return this.#text.subarray(from).includes(text)
   }
+}
+
+function partsOf({ bytes, headBytes, note }: Whole, found: readonly Gap[]): FormParts {
+  const digits = found.find(({ slot }) => slot === REVISION)!.length
+  // memory of its own: what is pooled with others would keep all of that
+  const text = Buffer.allocUnsafeSlow(bytes.length - digits)
+  bytes.copy(text, 0, 0, headBytes)
+  bytes.copy(text, headBytes, headBytes + digits)
+  const gaps = found.map(({ at, slot, length }) => {
+    return slot === REVISION ? { at, slot, length: 0 } : { at: at > headBytes ? at - digits : at, slot, length }
+  })
+  return { text, gaps, headBytes, note }
 }
 
 /** Shorter runs are compared byte by byte: a call costs more. */

@@ -77,7 +77,8 @@ async function crashes(t: Test, kept: number): Promise<void> {
       t.equal(opened, newest, 'the victim began where the last one ended')
       for (const fact of [...acknowledged, ...watched]) facts.add(t, fact)
 
-      const store = await openLevelStore({ path, historyAgeMs: 3_600_000 })
+      const threads = round % 4 === 0 ? { threadsFromBytes: 0 } : {}
+      const store = await openLevelStore({ path, historyAgeMs: 3_600_000, ...threads })
       t.teardown(() => store.close())
       newest = store.revision
       const compacted = store.compactedRevision

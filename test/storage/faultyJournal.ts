@@ -1,5 +1,6 @@
 /** A journal in memory whose disk fails, tears and waits where a test says so, and that outlives the store on top of it. */
-import type { HistoryPage, Journal, JournalState } from '../../src/storage/journal.ts'
+import { BlockMaker } from '../../src/storage/blockMaker.ts'
+import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../../src/storage/journal.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
 import type { Range, Revision, Stored, StoreEvent } from '../../src/storage/store.ts'
 import type { FaultPoints } from '../support/faultPoints.ts'
@@ -18,8 +19,10 @@ export class FaultyJournal implements Journal {
     this.#points = points
   }
 
-  async load(each: (stored: Stored) => void): Promise<JournalState> {
-    for (const stored of this.#objects.values()) each(stored)
+  async load({ take, memory }: LoadedObjects): Promise<JournalState> {
+    const maker = new BlockMaker({ give: take, memory })
+    for (const stored of this.#objects.values()) maker.add(stored)
+    maker.end()
     return { revision: this.#revision, compactedRevision: this.#compacted }
   }
 

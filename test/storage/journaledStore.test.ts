@@ -1,8 +1,10 @@
 /** What no engine shows by itself: a disk that fails, the timer, memory that is packed anew. */
 import t from 'tap'
+import { BlockMaker } from '../../src/storage/blockMaker.ts'
+import type { LoadedObjects } from '../../src/storage/journal.ts'
 import { openJournaledStore } from '../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
-import type { Refusal, Stored } from '../../src/storage/store.ts'
+import type { Refusal } from '../../src/storage/store.ts'
 import { FaultPoints } from '../support/faultPoints.ts'
 import { FaultyJournal } from './faultyJournal.ts'
 import { create, del, key, put, textOf, updated } from './support.ts'
@@ -179,6 +181,7 @@ t.test('a write without room is refused as a result, takes no revision, and chan
       count: (_, now, before) => {
         room -= (now?.bytes.length ?? 0) - (before?.bytes.length ?? 0)
       },
+      loaded() {},
     },
   })
   const create = { key: key('a'), mutation: put('x'), expect: 0 }
@@ -209,7 +212,11 @@ t.test('what is used is counted in the order of the queue, before it is on disk,
       used.objects += (now ? 1 : 0) - (before ? 1 : 0)
       used.bytes += (now?.bytes.length ?? 0) - (before?.bytes.length ?? 0)
     }
-    return { used, budget: { refusal: () => undefined, count } }
+    const loaded = (_: unknown, objects: number, bytes: number): void => {
+      used.objects += objects
+      used.bytes += bytes
+    }
+    return { used, budget: { refusal: () => undefined, count, loaded } }
   }
   const journal = new MemoryJournal()
   const first = counting()
@@ -228,8 +235,10 @@ t.test('what is used is counted in the order of the queue, before it is on disk,
   t.same(first.used, { objects: 2, bytes })
   await store.close()
   const again = new MemoryJournal()
-  const load = async (each: (stored: Stored) => void) => {
-    for (const item of items) each(item)
+  const load = async ({ take, memory }: LoadedObjects) => {
+    const maker = new BlockMaker({ give: take, memory })
+    for (const item of items) maker.add(item)
+    maker.end()
     return { revision: 5, compactedRevision: 5 }
   }
   Object.assign(again, { load })

@@ -147,23 +147,3 @@ t.test('who asks twice gets the same object, as long as not too many others are 
   t.equal(index.made, kept, 'a scan leaves none')
   t.same(index.get(key(nameOf(0))), first, 'then another one that says the same')
 })
-
-t.test(
-  'a neighbour is found for keys in order, and where nothing of its length can be alike, none is made',
-  async t => {
-    const index = new ObjectIndex()
-    const stored = (space: string, name: string, revision: number, text: string): Stored => ({
-      key: key(name, { space }),
-      revision,
-      bytes: Buffer.from(`${revision}${text}`),
-      headBytes: 0,
-    })
-    for (const name of ['a', 'b', 'd']) index.put(stored('s1', name, 9, name))
-    const neighbours = ['0', 'a', 'b', 'c', 'd', 'e'].map(
-      name => index.neighbour(stored('s2', name, 10, 'x'))?.key.name,
-    )
-    t.same(neighbours, [undefined, 'a', 'b', undefined, 'd', undefined])
-    t.equal(index.neighbour(stored('s2', 'a', 10, 'xyz')), undefined)
-    t.equal(index.neighbour(stored('s1', 'a', 10, 'x')), undefined, 'the first space has none before it')
-  },
-)

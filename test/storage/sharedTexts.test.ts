@@ -1,6 +1,7 @@
 /** That texts are shared at all; that they read as others do is in the conformance suite. */
 import t from 'tap'
-import type { JournalState } from '../../src/storage/journal.ts'
+import { BlockMaker } from '../../src/storage/blockMaker.ts'
+import type { JournalState, LoadedObjects } from '../../src/storage/journal.ts'
 import { openJournaledStore } from '../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
 import { SharedStored } from '../../src/storage/sharedStored.ts'
@@ -33,9 +34,11 @@ class Loaded extends MemoryJournal {
     this.#objects = objects
   }
 
-  override async load(each?: (stored: Stored) => void): Promise<JournalState> {
+  override async load(objects?: LoadedObjects): Promise<JournalState> {
+    const maker = new BlockMaker({ give: block => objects?.take(block) })
     for (const { key, revision, bytes, headBytes } of this.#objects)
-      each?.({ key: { ...key }, revision, bytes: Buffer.from(bytes), headBytes })
+      maker.add({ key: { ...key }, revision, bytes: Buffer.from(bytes), headBytes })
+    maker.end()
     const revision = Math.max(...this.#objects.map(stored => stored.revision))
     return { revision, compactedRevision: revision }
   }

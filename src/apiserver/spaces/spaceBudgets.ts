@@ -19,6 +19,7 @@ import {
 } from '../../apimachinery/spaceBudget.ts'
 import { AlikeText } from '../../storage/alikeText.ts'
 import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
+import type { Kin } from '../../storage/objectSlots.ts'
 import { mentions, sizeOf as textBytes } from '../../storage/sharedStored.ts'
 import type { Key, Refusal, Store, Stored } from '../../storage/store.ts'
 import type { Room } from '../shortage/room.ts'
@@ -80,6 +81,10 @@ export class SpaceBudgets implements Budget {
   /** From now on shortages count, and what is written adds to them: what a start needs is what is kept free. */
   serve(): void {
     this.#serving = true
+  }
+
+  loaded({ space, group, resource }: Kin, objects: number, bytes: number): void {
+    this.#use.add(space, { objects, bytes: weighed({ group, resource }, bytes, objects) })
   }
 
   count(key: Key, now: Stored | undefined, before: Stored | undefined): void {
@@ -213,6 +218,7 @@ export class SpaceBudgets implements Budget {
   }
 }
 
+type Kind = Pick<Key, 'group' | 'resource'>
 type Amounts = Partial<Record<Measure, number>>
 
 const NAMES: Readonly<Record<Measure, string>> = {
@@ -241,14 +247,13 @@ function partOf(used: number, limit: number | undefined): number {
   return limit === 0 ? (used > 0 ? Number.MAX_VALUE : 0) : used / limit
 }
 
-/** What an object counts for, of so many bytes. */
-function weighed(key: Key, bytes: number): number {
-  const { group, resource } = key
-  const isSpace = resource === WORKSPACES.resource && group === WORKSPACES.group
-  return bytes * timesOf(key) + (isSpace ? WORKSPACE_OVERHEAD_BYTES : 0)
+/** What objects of a kind count for, of so many bytes together. */
+function weighed(kind: Kind, bytes: number, objects = 1): number {
+  const isSpace = kind.resource === WORKSPACES.resource && kind.group === WORKSPACES.group
+  return bytes * timesOf(kind) + (isSpace ? objects * WORKSPACE_OVERHEAD_BYTES : 0)
 }
 
-function timesOf({ group, resource }: Key): number {
+function timesOf({ group, resource }: Kind): number {
   return resource === CRDS.resource && group === CRDS.group ? DEFINITION_TIMES : 1
 }
 

@@ -25,16 +25,22 @@ export interface DatabaseOptions {
   create: boolean
   /** What errors call it. Default: `path`. */
   called?: string
+  /** Other threads of this process open it too. */
+  threads?: boolean
 }
 
 /** @throws StorageError `Locked`, `Damaged` when LevelDB cannot make sense of its files, `Failed` */
-export async function openDatabase(path: string, { create, called = path }: DatabaseOptions): Promise<Database> {
+export async function openDatabase(
+  path: string,
+  { create, called = path, threads = false }: DatabaseOptions,
+): Promise<Database> {
   const db = new Level<string, Buffer>(path, {
     keyEncoding: 'utf8',
     valueEncoding: 'buffer',
     writeBufferSize: WRITE_BUFFER_BYTES,
     cacheSize: CACHE_BYTES,
     createIfMissing: create,
+    multithreading: threads,
   }) as Database
   try {
     await db.open()
@@ -67,12 +73,24 @@ export function cannotOpen(path: string, why: string, cause: unknown): StorageEr
 /** Answers whether a row is good. */
 export type RowVisit = (row: string, value: Buffer) => boolean
 
+/** Which rows; all where neither is said. */
+export interface RowRange {
+  readonly gte?: string
+  readonly lt?: string
+}
+
+export interface ReadAllOptions {
+  range?: RowRange
+  /** Is waited for between rows: whoever visits has enough for now. */
+  room?: () => Promise<void> | undefined
+}
+
 /**
  * Calls `visit` for every row, in order, until one is not good, or LevelDB cannot read on. Then {@link readCarefully} finds more.
  * @returns LevelDB's words about what it could not read
  */
-export async function readAll(db: Database, visit: RowVisit): Promise<string[]> {
-  const iterator = db.iterator({ highWaterMarkBytes: WALK_BYTES })
+export async function readAll(db: Database, visit: RowVisit, { range, room }: ReadAllOptions = {}): Promise<string[]> {
+  const iterator = db.iterator({ ...range, highWaterMarkBytes: WALK_BYTES })
   const read = (): Promise<[string, Buffer][] | Error> => iterator.nextv(WALK_ROWS).catch((error: Error) => error)
   let reading = read()
   try {
@@ -83,6 +101,7 @@ export async function readAll(db: Database, visit: RowVisit): Promise<string[]> 
       // LevelDB's thread reads the next rows while this one works on these.
       reading = read()
       for (const [row, value] of rows) if (!visit(row, value)) return []
+      await room?.()
     }
   } finally {
     await reading

@@ -2,26 +2,23 @@
  * One look at every row of a store: hands over the current objects, and holds what is there against what the newest batch
  * said, against the log, and against what was acknowledged. What does not fit is damage, and is told in words.
  */
-import { isStorageError, type Revision, StorageError, type Stored } from '../store.ts'
+import { type Revision, StorageError } from '../store.ts'
 import { type Database, type RowVisit, readAll } from './database.ts'
 import { readCarefully } from './readCarefully.ts'
 import {
-  addToSum,
   COMPACTED_ROW,
   FORMAT_ROW,
   keyOfObjectRow,
-  type LogRecord,
   nameOfRow,
-  ObjectRowKeys,
   parseCompacted,
   parseLog,
-  parseLogHead,
   parseState,
   parseVersion,
   revisionOfRow,
   STATE_ROW,
   type StateRecord,
 } from './rows.ts'
+import { emptyTally, isDamaged, type LogTally, type Tally, type TallyOptions, tallyRows } from './tally.ts'
 
 export interface Inspection {
   /** As the newest batch wrote it; `undefined` when that is not readable. */
@@ -41,17 +38,15 @@ export interface Inspection {
   readonly findings: readonly string[]
 }
 
-export interface InspectionOptions {
+export interface InspectionOptions extends TallyOptions {
   /** A revision that was acknowledged. */
   acknowledged: Revision | undefined
   /** What LevelDB said about records that it skipped: not damage by itself, for a crash may tear a write that nobody was told of. */
   complaints: readonly string[]
   /** Only tell whether there is damage: the findings may exaggerate it. */
   quick?: boolean | undefined
-  /** Gets each entry of the log that matches its checksum, before the objects. */
-  log?: (entry: LogRecord) => void
-  /** Gets each current object that matches its checksum. */
-  each: (stored: Stored) => void
+  /** Reads all quickly, in another way than here and now: then `each` gets only what a careful look meets. */
+  readQuickly?: (() => Promise<Tally>) | undefined
 }
 
 /** Names in one finding; the rest is counted. */
@@ -62,7 +57,8 @@ const NAMED = 5
  * @throws StorageError `Format` when rows are written in a way that this program does not know
  */
 export async function inspect(db: Database, options: InspectionOptions): Promise<Inspection> {
-  const quick = await look(db, options, readAll)
+  const readQuickly = options.readQuickly ?? (() => look(db, options, readAll))
+  const quick = judged(await readQuickly(), options)
   if (quick.findings.length === 0 || options.quick) return quick
   const careful = await inspectCarefully(db, options)
   if (careful.findings.length > 0) return careful
@@ -73,62 +69,37 @@ export async function inspect(db: Database, options: InspectionOptions): Promise
 
 /** The same for a database that is known to be damaged. */
 export async function inspectCarefully(db: Database, options: InspectionOptions): Promise<Inspection> {
-  return await look(db, options, (db, visit) => readCarefully(db, visit, isGoodRow))
+  return judged(await look(db, options, (db, visit) => readCarefully(db, visit, isGoodRow)), options)
 }
 
 async function look(
   db: Database,
   options: InspectionOptions,
   readRows: (db: Database, visit: RowVisit) => Promise<string[]>,
-): Promise<Inspection> {
-  const log = new LogRows()
-  const versions = { count: 0, sum: 0 }
-  const objects = { count: 0, sum: 0, bytes: 0, newest: 0 }
-  const badRows: string[] = []
-  let state: StateRecord | undefined
-  let compacted: Revision | undefined
-  const keys = new ObjectRowKeys()
-  const read = (row: string, value: Buffer): void => {
-    if (row.startsWith('o/')) {
-      const { checksum, revision, headBytes, bytes, note } = parseVersion(row, value)
-      const key = keys.of(row)
-      options.each(note === undefined ? { key, revision, headBytes, bytes } : { key, revision, headBytes, bytes, note })
-      objects.count++
-      objects.sum = addToSum(objects.sum, checksum)
-      objects.bytes += bytes.length
-      if (revision > objects.newest) objects.newest = revision
-    } else if (row.startsWith('v/')) {
-      const { revision } = parseVersion(row, value)
-      versions.count++
-      versions.sum += revision
-    } else if (row.startsWith('l/')) {
-      log.add(parseLogHead(row, value))
-      options.log?.(parseLog(row, value))
-    } else if (row === STATE_ROW) state = parseState(value)
-    else if (row === COMPACTED_ROW) compacted = parseCompacted(value)
-    else if (row !== FORMAT_ROW) throw new StorageError('Damaged', 'it is no row of ours')
-  }
-  const unreadable = await readRows(db, (row, value) => {
-    const good = !isDamaged(() => read(row, value))
-    if (!good) badRows.push(row)
-    return good
-  })
+): Promise<Tally> {
+  const tally = emptyTally()
+  tally.unreadable.push(...(await readRows(db, tallyRows(tally, options))))
+  return tally
+}
+
+function judged(tally: Tally, { acknowledged, complaints }: InspectionOptions): Inspection {
+  const { state, compacted, objects, versions, log, badRows, unreadable } = tally
   const compactedRevision = compacted ?? 0
   const findings = [
     ...unreadableFindings(unreadable),
     ...badFindings(badRows),
     ...stateFindings(state, compacted, badRows),
-    ...log.findings(compactedRevision, state?.revision),
+    ...logFindings(log, compactedRevision, state?.revision),
     ...(state === undefined ? [] : objectFindings(objects, state)),
     ...versionFindings(versions, log),
-    ...acknowledgedFindings(options.acknowledged, state?.revision ?? Math.max(log.newest, compactedRevision)),
+    ...acknowledgedFindings(acknowledged, state?.revision ?? Math.max(log.newest, compactedRevision)),
   ]
   return {
     state,
     compactedRevision,
     newestSeen: badRows.reduce(
       (newest, row) => Math.max(newest, revisionOfRow(row) || 0),
-      Math.max(state?.revision ?? 0, compactedRevision, log.newest, objects.newest, options.acknowledged ?? 0),
+      Math.max(state?.revision ?? 0, compactedRevision, log.newest, objects.newest, acknowledged ?? 0),
     ),
     objects: objects.count,
     objectBytes: objects.bytes,
@@ -136,8 +107,7 @@ async function look(
     versions: versions.count,
     badRows,
     unreadable,
-    findings:
-      findings.length === 0 ? [] : [...findings, ...options.complaints.map(what => `LevelDB skipped records: ${what}`)],
+    findings: findings.length === 0 ? [] : [...findings, ...complaints.map(what => `LevelDB skipped records: ${what}`)],
   }
 }
 
@@ -154,59 +124,27 @@ export function isGoodRow(row: string, value: Buffer): boolean {
   })
 }
 
-function isDamaged(parse: () => void): boolean {
-  try {
-    parse()
-    return false
-  } catch (error) {
-    if (isStorageError(error, 'Damaged') || error instanceof TypeError) return true
-    throw error
+/** Entries up to the compacted revision may be gone, in any order; all behind it must be there. */
+function logFindings(log: LogTally, compacted: Revision, newest: Revision | undefined): string[] {
+  const gaps: string[] = []
+  let missing = 0
+  let expected = compacted + 1
+  const gap = (until: Revision): void => {
+    if (until < expected) return
+    missing += until - expected + 1
+    gaps.push(until === expected ? `${until}` : `${expected}–${until}`)
   }
-}
-
-/** What the log says must be there. */
-class LogRows {
-  readonly #revisions: Revision[] = []
-  newest: Revision = 0
-  /** Old versions that its entries speak of: how many, and the sum of their revisions. */
-  readonly versions = { count: 0, sum: 0 }
-
-  get count(): number {
-    return this.#revisions.length
+  for (const [first, last] of log.stretches) {
+    if (last <= compacted) continue
+    gap(first - 1)
+    expected = last + 1
   }
-
-  add({ revision, type, previous }: { revision: Revision; type: string; previous: Revision }): void {
-    this.#revisions.push(revision)
-    this.newest = revision
-    for (const version of [previous, type === 'delete' ? revision : 0])
-      if (version !== 0) {
-        this.versions.count++
-        this.versions.sum += version
-      }
-  }
-
-  /** Entries up to the compacted revision may be gone, in any order; all behind it must be there. */
-  findings(compacted: Revision, newest: Revision | undefined): string[] {
-    const gaps: string[] = []
-    let missing = 0
-    let expected = compacted + 1
-    const gap = (until: Revision): void => {
-      if (until < expected) return
-      missing += until - expected + 1
-      gaps.push(until === expected ? `${until}` : `${expected}–${until}`)
-    }
-    for (const revision of this.#revisions) {
-      if (revision <= compacted) continue
-      gap(revision - 1)
-      expected = revision + 1
-    }
-    if (newest !== undefined) gap(newest)
-    const findings =
-      missing === 0 ? [] : [`${counted(missing, 'log entry', 'log entries')} missing: revision ${listed(gaps)}`]
-    if (newest !== undefined && this.newest > newest)
-      findings.push(`the log goes on to revision ${this.newest}, the newest batch to ${newest}`)
-    return findings
-  }
+  if (newest !== undefined) gap(newest)
+  const findings =
+    missing === 0 ? [] : [`${counted(missing, 'log entry', 'log entries')} missing: revision ${listed(gaps)}`]
+  if (newest !== undefined && log.newest > newest)
+    findings.push(`the log goes on to revision ${log.newest}, the newest batch to ${newest}`)
+  return findings
 }
 
 function unreadableFindings(unreadable: readonly string[]): string[] {
@@ -242,7 +180,7 @@ function objectFindings(found: { count: number; sum: number; newest: Revision },
   return findings
 }
 
-function versionFindings(found: { count: number; sum: number }, { versions: wanted }: LogRows): string[] {
+function versionFindings(found: { count: number; sum: number }, { versions: wanted }: LogTally): string[] {
   if (found.count === wanted.count && found.sum === wanted.sum) return []
   const missing = wanted.count - found.count
   if (missing > 0) return [`${counted(missing, 'old version')} missing from the history`]

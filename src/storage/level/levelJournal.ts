@@ -6,12 +6,14 @@
  */
 import { dirname } from 'node:path'
 import { keepAddonIn } from '../../program/addon.ts'
-import type { HistoryPage, Journal, JournalState } from '../journal.ts'
+import { BlockMaker } from '../blockMaker.ts'
+import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../journal.ts'
 import { keyText, rangeHolds } from '../keys.ts'
 import { type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
 import { Acknowledged } from './acknowledged.ts'
 import { type Database, inUse, openDatabase } from './database.ts'
 import { removeLeftovers } from './linkedCopy.ts'
+import { readInThreads } from './readInThreads.ts'
 import {
   addToSum,
   COMPACTED_ROW,
@@ -35,7 +37,8 @@ import {
   versionValue,
 } from './rows.ts'
 import { type AcceptedLoss, acceptLoss, finishAcceptedLoss } from './salvage.ts'
-import { createStore, type FolderOptions, formatOf, readStore } from './storeFolder.ts'
+import { bytesIn, createStore, type FolderOptions, formatOf, readStore } from './storeFolder.ts'
+import type { Tally } from './tally.ts'
 import { upgradeFromOne } from './upgrade.ts'
 
 export interface LevelJournalOptions extends FolderOptions {
@@ -43,7 +46,12 @@ export interface LevelJournalOptions extends FolderOptions {
   warn: (error: unknown, message: string) => void
   /** Given: a damaged store is replaced by what is intact of it, and this hears what was lost. */
   lossAccepted?: ((loss: AcceptedLoss) => void) | undefined
+  /** Threads read what is so large. Default: 4 MiB. */
+  threadsFromBytes?: number | undefined
 }
+
+/** A database of so many bytes takes longer to read than threads to begin. */
+const THREADS_FROM_BYTES = 4 * 1024 * 1024
 
 const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }
 
@@ -89,12 +97,21 @@ export class LevelJournal implements Journal {
    * Reads and checks everything in a copy, and opens the database only then: so a refusal changes nothing, and the files
    * that LevelDB has mapped into memory for the reading are let go.
    */
-  async load(each: (stored: Stored) => void): Promise<JournalState> {
+  async load({ take, memory }: LoadedObjects): Promise<JournalState> {
     const { path, warn } = this.#options
     keepAddonIn(dirname(path))
     await finishAcceptedLoss(path)
     await this.#acceptLoss()
-    const read = await readStore(this.#options, each)
+    const maker = new BlockMaker({ give: take, memory })
+    let each = (stored: Stored): void => maker.add(stored)
+    const readQuickly = async (folder: string): Promise<(() => Promise<Tally>) | undefined> => {
+      if ((await bytesIn(folder)) < (this.#options.threadsFromBytes ?? THREADS_FROM_BYTES)) return undefined
+      // what is read again, carefully, leads to a refusal
+      each = () => {}
+      return () => readInThreads(folder, take)
+    }
+    const read = await readStore({ ...this.#options, readQuickly }, stored => each(stored))
+    maker.end()
     if (read === undefined) await createStore(path)
     const { state, compactedRevision } = read?.inspection ?? EMPTY
     const db = await openDatabase(path, { create: false })

@@ -13,6 +13,8 @@ export interface LevelStoreOptions extends JournaledStoreOptions {
   established?: boolean
   /** Given: a damaged store is replaced by what is intact of it, and this hears what was lost. */
   lossAccepted?: (loss: AcceptedLoss) => void
+  /** Threads read what is so large. Default: 4 MiB. */
+  threadsFromBytes?: number
 }
 
 /**
@@ -20,10 +22,10 @@ export interface LevelStoreOptions extends JournaledStoreOptions {
  *   or not Orrery's, `Damaged` when it is not what was acknowledged, `Failed` when it cannot be read
  */
 export async function openLevelStore(options: LevelStoreOptions): Promise<Store> {
-  const { path, established, lossAccepted, logger } = options
+  const { path, established, lossAccepted, threadsFromBytes, logger } = options
   const warn = (error: unknown, message: string): void =>
     logger === undefined ? process.emitWarning(message) : logger.warn({ err: error }, message)
-  const journal = new LevelJournal({ path, established, lossAccepted, warn })
+  const journal = new LevelJournal({ path, established, lossAccepted, threadsFromBytes, warn })
   try {
     return await openJournaledStore(journal, options)
   } catch (error) {

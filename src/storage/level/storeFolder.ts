@@ -2,13 +2,15 @@
  * The folder of a level store before it is open for use: whether there is a store, of which format, and whether all of it is
  * as it was acknowledged. It is read in a copy made of hard links, so a refusal leaves everything as it was found.
  */
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isStorageError, StorageError, type Stored } from '../store.ts'
 import { readAcknowledged } from './acknowledged.ts'
 import { cannotOpen, complaints, type Database, openDatabase } from './database.ts'
 import { type Inspection, inspect } from './inspection.ts'
 import { linkedCopy } from './linkedCopy.ts'
 import { COMPACTED_ROW, compactedValue, FORMAT, FORMAT_ROW, STATE_ROW, stateValue, UPGRADE_ROW } from './rows.ts'
+import type { Tally } from './tally.ts'
 import { upgradeFromOne } from './upgrade.ts'
 
 export interface FolderOptions {
@@ -84,11 +86,16 @@ export interface Read {
   readonly older: boolean
 }
 
+export interface ReadOptions extends FolderOptions {
+  /** Reads the rows of the database in a folder otherwise than here, quickly; see {@link inspect}. `undefined`: not this one. */
+  readQuickly?: ((folder: string) => Promise<(() => Promise<Tally>) | undefined>) | undefined
+}
+
 /**
  * Reads and checks the whole store; changes nothing. `undefined`: its creation was cut short, there is nothing.
  * @throws StorageError `Locked`, `Format`, `Failed`; DamagedStoreError
  */
-export async function readStore(options: FolderOptions, each: (stored: Stored) => void): Promise<Read | undefined> {
+export async function readStore(options: ReadOptions, each: (stored: Stored) => void): Promise<Read | undefined> {
   if ((await lookFor(options)) === 'new') return undefined
   return await inCopy(options.path, async (db, folder) => {
     const format = await formatOf(db, options)
@@ -101,6 +108,7 @@ export async function readStore(options: FolderOptions, each: (stored: Stored) =
       acknowledged,
       complaints: await complaints(folder),
       quick: options.quick,
+      readQuickly: await options.readQuickly?.(folder),
       each,
     })
     if (inspection.findings.length > 0) throw new DamagedStoreError(options.path, inspection.findings)
@@ -125,7 +133,7 @@ async function inCopy<T>(path: string, use: (db: Database, folder: string) => Pr
   })
   const folder = copy ?? path
   try {
-    const db = await openDatabase(folder, { create: false, called: path })
+    const db = await openDatabase(folder, { create: false, called: path, threads: true })
     try {
       return await use(db, folder)
     } finally {
@@ -168,6 +176,13 @@ export async function formatOf(
     'Format',
     `the data dir ${path} has format ${found.toString()}; this program reads format ${FORMAT}: use the newer Orrery`,
   )
+}
+
+/** Of all files of a folder. */
+export async function bytesIn(path: string): Promise<number> {
+  let bytes = 0
+  for (const name of await filesOf(path)) bytes += (await stat(join(path, name))).size
+  return bytes
 }
 
 export async function filesOf(path: string): Promise<string[]> {

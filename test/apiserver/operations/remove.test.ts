@@ -22,7 +22,11 @@ const shown: KubeObject = {
 t.test('without room it is refused as any write', async t => {
   const message = 'there is no room: delete something'
   const store = await openJournaledStore(new MemoryJournal(), {
-    budget: { refusal: ({ key }) => ({ reason: 'Shortage', message, key, causes: [] }), count: () => {} },
+    budget: {
+      refusal: ({ key }) => ({ reason: 'Shortage', message, key, causes: [] }),
+      count: () => {},
+      loaded: () => {},
+    },
   })
   t.teardown(() => store.close())
   const layers = sharedConstants(type, [shown], { changeable: true })

@@ -175,6 +175,7 @@ t.test('who took something for a write hears what became of it, once, whatever t
         refusal: ({ key }) =>
           key.name === 'big' ? { reason: 'Budget', message: 'no room', key, causes: [] } : undefined,
         count: () => {},
+        loaded: () => {},
       },
     },
   })

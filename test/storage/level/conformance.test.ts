@@ -8,6 +8,7 @@ import { storeConformance } from '../conformance.ts'
 const root = await mkdtemp(join(tmpdir(), 'orrery-store-'))
 t.teardown(() => rm(root, { recursive: true }))
 let dirs = 0
+let reopened = 0
 
 storeConformance(t, {
   async open(options) {
@@ -17,7 +18,8 @@ storeConformance(t, {
       store,
       async reopen(options) {
         await store.close()
-        store = await openLevelStore({ path, ...options })
+        // some in threads, as a large one is
+        store = await openLevelStore({ path, ...options, ...(reopened++ % 60 === 0 && { threadsFromBytes: 0 }) })
         return store
       },
     }

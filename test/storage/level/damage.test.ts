@@ -19,7 +19,7 @@ async function contentOf(dir: string): Promise<string> {
 }
 
 t.equal(damages.length, 22)
-for (const [what, how, named] of [...damages, ...more])
+for (const [i, [what, how, named]] of [...damages, ...more].entries())
   t.test(`hurt: ${what}`, async t => {
     const path = await hurt(how)
     const before = await contentOf(join(path, '..'))
@@ -27,8 +27,15 @@ for (const [what, how, named] of [...damages, ...more])
       `${path} is damaged: .*(${named.source}).*Nothing was changed.*backup.*--accept-loss`,
       's',
     )
-    for (const attempt of ['first', 'second'])
-      await t.rejects(openLevelStore({ path }), { code: 'Damaged', message }, `the ${attempt} start says so`)
+    for (const attempt of ['first', 'second']) {
+      // as a large store is read, where that makes a difference: threads take long to begin
+      const inThreads = attempt === 'second' && i % 4 === 0 && { threadsFromBytes: 0 }
+      await t.rejects(
+        openLevelStore({ path, ...inThreads }),
+        { code: 'Damaged', message },
+        `the ${attempt} start says so`,
+      )
+    }
     t.equal(await contentOf(join(path, '..')), before, 'and nothing was changed')
   })
 

@@ -22,6 +22,7 @@ function disk(): Budget & { isShort: boolean } {
     isShort: false,
     refusal: () => undefined,
     count: () => {},
+    loaded: () => {},
     isShortOfDisk() {
       return this.isShort
     },
