@@ -41,8 +41,14 @@ function tallyOf(worker: Worker, take: (block: LoadedBlock) => void): Promise<Ta
       reject(new StorageError('Failed', `the store cannot be read: ${why}`, { cause }))
     worker.on('message', (message: RowsMessage) => {
       if ('block' in message) {
-        take(message.block)
-        worker.postMessage('taken')
+        try {
+          take(message.block)
+          worker.postMessage('taken')
+        } catch (error) {
+          reject(error)
+          // it would wait for us
+          void worker.terminate()
+        }
       } else if ('tally' in message) resolve(message.tally)
       else if (message.failure.code === undefined) fail(message.failure.text)
       else reject(new StorageError(message.failure.code, message.failure.text))
