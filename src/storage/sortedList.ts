@@ -6,6 +6,8 @@ import type { ObjectSlots } from './objectSlots.ts'
 
 /** Long enough that a million objects are a few thousand chunks, short enough that an insert moves 4 KiB at most. */
 const CHUNK = 512
+/** Up to so many a chunk is an array of just that length: what grows by itself has room for 17, and most spaces have a few of each kind. */
+const FEW = 8
 
 export const ABSENT = -1
 
@@ -14,7 +16,7 @@ export type RunVisit = (slots: readonly number[], start: number, end: number) =>
 
 export class SortedList {
   readonly #slots: ObjectSlots
-  readonly #chunks: number[][] = []
+  #chunks: number[][] = []
   #size = 0
 
   constructor(slots: ObjectSlots) {
@@ -54,8 +56,10 @@ export class SortedList {
     if (!this.isBehindAll(namespace, name)) this.#insert(slot, namespace, name)
     else {
       const last = this.#chunks.at(-1)
+      if (last === undefined) this.#chunks = [[slot]]
+      else if (last.length < FEW) this.#chunks[this.#chunks.length - 1] = last.concat(slot)
       // Full chunks stay behind instead of half-full ones.
-      if (last !== undefined && last.length < CHUNK) last.push(slot)
+      else if (last.length < CHUNK) last.push(slot)
       else this.#chunks.push([slot])
     }
   }
@@ -100,7 +104,8 @@ export class SortedList {
     const chunkIndex = this.#chunkOf(namespace, name)
     const chunk = this.#chunks[chunkIndex]!
     const i = this.#lowerBound(chunk, namespace, name)
-    if (chunk.length < CHUNK) chunk.splice(i, 0, slot)
+    if (chunk.length < FEW) this.#chunks[chunkIndex] = chunk.slice(0, i).concat(slot, chunk.slice(i))
+    else if (chunk.length < CHUNK) chunk.splice(i, 0, slot)
     else if (i === CHUNK) this.#chunks.splice(chunkIndex + 1, 0, [slot])
     else {
       const upper = chunk.splice(CHUNK / 2)
