@@ -50,8 +50,13 @@ export class SpaceContent {
 
   /** `owner` is the user who becomes its administrator. */
   async fill(space: string, owner: string | undefined): Promise<void> {
-    await this.#ensureShared(space, this.#sharedContent(owner))
-    if (!this.#deps.spaces) return
+    const shared = this.#ensureShared(space, this.#sharedContent(owner))
+    // at the same time: they share a wait for the disk; and both to their ends, so that nothing comes into a space that is emptied
+    const parts = this.#deps.spaces ? [shared, this.#ensureLogicalCluster(space)] : [shared]
+    for (const part of await Promise.allSettled(parts)) if (part.status === 'rejected') throw part.reason
+  }
+
+  async #ensureLogicalCluster(space: string): Promise<void> {
     const path = this.#deps.tree.pathOf(space) ?? space
     const store = space === ROOT ? undefined : await this.#storeId()
     const annotations = { [PATH_ANNOTATION]: path, ...(store && { [STORE_ANNOTATION]: store }) }
