@@ -13,7 +13,10 @@ import type { TextForm } from './textForm.ts'
 /** Small enough that nobody works on one for more than a few milliseconds. */
 const BLOCK_OBJECTS = 4096
 const BLOCK_BYTES = 1024 * 1024
-/** Names that are remembered, twice as many at most: more than most spaces have objects. */
+/**
+ * Names that are remembered, twice as many at most: more than most spaces have objects. What a space has beyond is kept whole, without
+ * a look at others.
+ */
 const REMEMBERED = 32_768
 
 /** An object with a text of its own. */
@@ -43,7 +46,11 @@ export class BlockMaker {
   /** What came last of each kind and name. */
   #seen = new Map<string, Seen | SharedStored>()
   #seenBefore = new Map<string, Seen | SharedStored>()
+  /** In this block. */
   #last: Key | undefined
+  #space = ''
+  /** Objects of it so far. */
+  #inSpace = 0
   #block = new Draft()
 
   constructor({ give, memory = bytes => new SharedArrayBuffer(bytes) }: BlockMakerOptions) {
@@ -54,9 +61,9 @@ export class BlockMaker {
   add(stored: Stored): void {
     this.#enterRun(stored.key)
     const block = this.#block
-    const id = nameOf(stored.key)
-    const known = this.#seen.get(id) ?? this.#seenBefore.get(id)
-    const shared = this.#texts.loaded(stored, known && neighbourOf(known, stored))
+    const id = this.#inSpace > REMEMBERED ? undefined : nameOf(stored.key)
+    const known = id === undefined ? undefined : (this.#seen.get(id) ?? this.#seenBefore.get(id))
+    const shared = id === undefined ? undefined : this.#texts.loaded(stored, known && neighbourOf(known, stored))
     const word = block.objects * OBJECT_WORDS
     block.revisions[block.objects] = stored.revision
     if (shared === undefined) this.#remember(id, this.#placed(stored, word))
@@ -84,6 +91,9 @@ export class BlockMaker {
     const last = this.#last
     const { spaces, runs } = this.#block
     const isSameSpace = last?.space === key.space
+    if (key.space !== this.#space) this.#inSpace = 0
+    this.#space = key.space
+    this.#inSpace++
     if (isSameSpace && isSamePlace(last, key)) runs[runs.length - 1]!++
     else {
       if (!isSameSpace) spaces.push(key.space)
@@ -107,7 +117,8 @@ export class BlockMaker {
     return { space: key.space, revision, headBytes, note, memory, at, length }
   }
 
-  #remember(id: string, seen: Seen | SharedStored): void {
+  #remember(id: string | undefined, seen: Seen | SharedStored): void {
+    if (id === undefined) return
     if (this.#seen.size >= REMEMBERED) {
       this.#seenBefore = this.#seen
       this.#seen = new Map()
