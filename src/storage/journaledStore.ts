@@ -96,7 +96,7 @@ export async function openJournaledStore(journal: Journal, options: JournaledSto
   const arena = new Arena(memory)
   const texts = new SharedTexts()
   const { budget } = options
-  const loaded = budget && budget.loaded.bind(budget)
+  const loaded = budget?.loaded.bind(budget)
   const taker = new BlockTaker({ index, arena, texts, loaded })
   const state = await journal.load({ take: block => taker.take(block), memory })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
