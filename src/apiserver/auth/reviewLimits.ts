@@ -13,6 +13,8 @@ export const REVIEW_ITEMS = 10_000
 export const AUDIENCES = 100
 /** In characters; an audience is a URL or a name. */
 export const AUDIENCE_LENGTH = 1024
+/** Of a TokenReview, in characters: nobody can show more in a header. */
+export const TOKEN_LENGTH = 64 * 1024
 /** What a review says of metadata has no meaning. */
 const METADATA_VALUES = 1000
 
@@ -27,8 +29,16 @@ export function checkReviewSize({ metadata, spec }: KubeObject, kind: { group: s
   if (errors.length > 0) throw invalid(kind, errors)
 }
 
-function specErrors({ groups, extra, audiences, resourceAttributes: asked }: Record<string, unknown>): FieldError[] {
+function specErrors({
+  groups,
+  extra,
+  audiences,
+  token,
+  resourceAttributes: asked,
+}: Record<string, unknown>): FieldError[] {
   const errors = [...tooMany('spec.groups', lengthOf(groups), REVIEW_ITEMS), ...audienceErrors(audiences)]
+  if (typeof token === 'string' && token.length > TOKEN_LENGTH)
+    errors.push(fieldError.tooLong('spec.token', TOKEN_LENGTH))
   if (isRecord(extra)) errors.push(...tooMany('spec.extra', Object.keys(extra).length + itemsOf(extra), REVIEW_ITEMS))
   if (!isRecord(asked)) return errors
   for (const name of ['fieldSelector', 'labelSelector']) {

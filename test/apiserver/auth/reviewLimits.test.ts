@@ -1,6 +1,12 @@
 /** Reviews and TokenRequests of many groups, audiences or extra values are refused by the name of the field, before all else. */
 import t from 'tap'
-import { AUDIENCE_LENGTH, AUDIENCES, checkReviewSize, REVIEW_ITEMS } from '../../../src/apiserver/auth/reviewLimits.ts'
+import {
+  AUDIENCE_LENGTH,
+  AUDIENCES,
+  checkReviewSize,
+  REVIEW_ITEMS,
+  TOKEN_LENGTH,
+} from '../../../src/apiserver/auth/reviewLimits.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const ACCESS = { group: 'authorization.k8s.io', kind: 'SubjectAccessReview' }
@@ -15,7 +21,7 @@ const message = (spec: object, metadata: object = {}): string => {
 }
 
 t.test('as much as it may be', async t => {
-  t.equal(message({ groups: many(REVIEW_ITEMS), audiences: many(AUDIENCES) }), '')
+  t.equal(message({ groups: many(REVIEW_ITEMS), audiences: many(AUDIENCES), token: 'x'.repeat(TOKEN_LENGTH) }), '')
   t.equal(
     message({ extra: { k: many(REVIEW_ITEMS - 1) }, groups: 'no list', audiences: ['x'.repeat(AUDIENCE_LENGTH)] }),
     '',
@@ -36,6 +42,7 @@ t.test('more is refused by name', async t => {
     message({ audiences: ['a', 'x'.repeat(1025)] }),
     'spec.audiences[1]: Too long: may not be more than 1024 bytes',
   )
+  t.equal(message({ token: '.'.repeat(65_537) }), 'spec.token: Too long: may not be more than 65536 bytes')
   t.equal(message({}, { labels: Object.fromEntries(many(1001).entries()) }), 'metadata: Invalid value: must be empty')
 })
 

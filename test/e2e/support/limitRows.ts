@@ -56,9 +56,10 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
   'groups of an access review; keys and values of its `extra`; requirements and values of a selector in it': [
     ['src/apiserver/auth/reviewLimits.ts', 'REVIEW_ITEMS', count],
   ],
-  'audiences of a TokenRequest or TokenReview; characters of each': [
+  'audiences of a TokenRequest or TokenReview; characters of each; of the token of a TokenReview': [
     ['src/apiserver/auth/reviewLimits.ts', 'AUDIENCES', count],
     ['src/apiserver/auth/reviewLimits.ts', 'AUDIENCE_LENGTH', count],
+    ['src/apiserver/auth/reviewLimits.ts', 'TOKEN_LENGTH', count],
   ],
   'request of a CertificateSigningRequest, in base64; its usages': [
     ['src/kinds/access/certificates.ts', 'LONGEST_REQUEST', bytes],
