@@ -84,15 +84,6 @@ export class SpaceList<T extends SpaceMember<T>> {
     return objects
   }
 
-  /** The last one before `space`. */
-  before(space: string): T | undefined {
-    if (this.#isBehindAll(space)) return this.#parts.at(-1)?.members.at(-1)
-    const at = this.#partOf(space)
-    const part = this.#parts[at]
-    if (part === undefined) return undefined
-    return part.members[placeIn(part, space) - 1] ?? this.#parts[at - 1]?.members.at(-1)
-  }
-
   /** In order, from `space` on, or all. */
   *from(space = ''): Iterable<T> {
     let at = this.#partOf(space)

@@ -50,7 +50,6 @@ t.test('whatever comes and goes in whatever order, members are in order and thei
         const behind = sorted.filter(member => member.space > space)
         const before = sorted.filter(member => member.space < space)
         t.strictSame([...list.from(space)], sorted.slice(before.length))
-        t.equal(list.before(space), before.at(-1))
         t.equal(list.objectsBehind(space), sum(behind))
       }
       t.equal(list.objects, sum(sorted))
@@ -80,7 +79,6 @@ t.test('to count, to add and to take away looks at few of many members', async t
     () => list.objectsBehind(nameOf(5000)),
     () => list.add(members[5001]!),
     () => list.delete(members[5002]!),
-    () => list.before(nameOf(9001)),
   ]) {
     looks = 0
     step()
