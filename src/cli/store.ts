@@ -1,10 +1,9 @@
 /** `orrery store verify` and `orrery store stats`: look at the whole store of a server that does not run, and change nothing. */
 import { existsSync } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readAcknowledged } from '../storage/level/acknowledged.ts'
 import { assessLoss } from '../storage/level/salvage.ts'
-import { type FolderOptions, type Read, readStore } from '../storage/level/storeFolder.ts'
+import { bytesIn, type FolderOptions, type Read, readStore } from '../storage/level/storeFolder.ts'
 import { isStorageError, type Stored } from '../storage/store.ts'
 import { printFound } from './printFound.ts'
 
@@ -107,9 +106,4 @@ function summary({ inspection, older }: Read): string {
   const { objects, logEntries, state } = inspection
   const upgrade = older ? '; the next start upgrades its format' : ''
   return `${objects} objects and ${logEntries} log entries, up to revision ${state!.revision}${upgrade}`
-}
-
-async function bytesIn(path: string): Promise<number> {
-  const sizes = (await readdir(path)).map(async file => (await stat(join(path, file))).size)
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

@@ -178,11 +178,20 @@ export async function formatOf(
   )
 }
 
-/** Of all files of a folder. */
+/** Of all files of a folder. An open database removes some while they are counted. */
 export async function bytesIn(path: string): Promise<number> {
   let bytes = 0
-  for (const name of await filesOf(path)) bytes += (await stat(join(path, name))).size
+  for (const name of await filesOf(path)) bytes += await sizeOf(join(path, name))
   return bytes
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0
+    throw cannotOpen(file, (error as Error).message, error)
+  }
 }
 
 export async function filesOf(path: string): Promise<string[]> {

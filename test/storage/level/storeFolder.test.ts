@@ -1,0 +1,16 @@
+/** What of a store's folder is known without its database. */
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { bytesIn } from '../../../src/storage/level/storeFolder.ts'
+
+t.test('a file that the database removes while files are counted counts nothing', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-folder-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, '000003.log'), 'twelve bytes')
+  // listed, and not there when it is asked for
+  await symlink(join(folder, 'gone'), join(folder, '000005.ldb'))
+  t.equal(await bytesIn(folder), 12)
+  t.equal(await bytesIn(join(folder, 'none')), 0)
+})
