@@ -12,7 +12,7 @@ import type { ManagedFieldsEntry, ObjectMeta } from './object.ts'
 export const ANNOTATIONS_LIMIT_BYTES = 256 * 1024
 export const LABELS_LIMIT_BYTES = 256 * 1024
 export const FINALIZERS_LIMIT = 1_000
-export const OWNERS_LIMIT = 5_000
+export const OWNERS_LIMIT = 1_000
 /** Entries of `managedFields`. */
 export const MANAGERS_LIMIT = 1_000
 const MANAGER_LIMIT_BYTES = 128

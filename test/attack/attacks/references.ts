@@ -22,11 +22,11 @@ export const references: readonly Attack[] = [
     keepsMb: 100,
   }),
   attack('many-owners', {
-    does: 'objects with 5,000 owners each, none of which is there',
+    does: 'objects with 1,000 owners each, none of which is there',
     run: async ({ alice, space, size }) => {
       const tag = Math.random().toString(36).slice(2)
-      await crowd(size(40, 2), 4, i => {
-        const ownerReferences = Array.from({ length: size(5000, 500) }, (_, k) => ({
+      await crowd(size(200, 2), 4, i => {
+        const ownerReferences = Array.from({ length: size(1000, 500) }, (_, k) => ({
           apiVersion: 'v1',
           kind: 'ConfigMap',
           name: `absent-${k}`,
