@@ -58,6 +58,7 @@ t.test('what is placed in a mailbox names whose it is, when it comes, changes an
   t.same(causes(found('update', 'configmaps').at(-1)), behind)
   await scene.wds.delete(PLACEMENTS, { name: 'spread' })
   await center.holds(mailbox, [])
+  await center.settled()
   t.match(found('delete', 'configmaps').at(-1), { objectRef: { name: 'm' }, responseStatus: { code: 200 } })
   t.same(causes(found('delete', 'configmaps').at(-1)), [{ cluster: scene.wdsId, path: 'root:audited-wmw' }])
   t.notOk(
