@@ -39,6 +39,7 @@ import { CertificateFollower, type NamedCertificate, readNamedCertificate } from
 import type { Logger } from './request/logger.ts'
 import type { TlsKeys } from './server/httpServer.ts'
 import { listenWide } from './server/listenWide.ts'
+import type { FedServer } from './server/oneByOne.ts'
 import { type ShownKeys, showKeys, showNames } from './server/shownKeys.ts'
 import type { Room } from './shortage/room.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
@@ -184,7 +185,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, shortGets, metrics, strangers, documents } = httpFront(options, assembly, {
+  const { app, requests, shortGets, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -288,6 +289,7 @@ async function apiServerParts(
     shedding.follow(tlsServer, shortGets)
     metrics.followThreads(apiThreads)
   }
+  requests.serve(app.server as unknown as FedServer)
 
   const parts: Part[] = [
     // open already: everything else is made over it

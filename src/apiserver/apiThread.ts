@@ -18,6 +18,7 @@ import { httpFront } from './httpFront.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import type { Logger } from './request/logger.ts'
 import { joinWide } from './server/listenWide.ts'
+import type { FedServer } from './server/oneByOne.ts'
 import { showKeys } from './server/shownKeys.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { AnsweredCounts } from './threads/answeredCounts.ts'
@@ -90,7 +91,7 @@ async function serve(): Promise<void> {
   })
   const { types } = assembly.services
   const documents = new AskedDocuments({ types, ask: asks => tell({ asks }) })
-  const { app, shortGets, metrics, strangers } = httpFront(options, assembly, {
+  const { app, requests, shortGets, metrics, strangers } = httpFront(options, assembly, {
     store,
     documents,
     setAside: { counts: () => new Map() },
@@ -108,6 +109,7 @@ async function serve(): Promise<void> {
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortGets })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
   shedding.follow(server, shortGets)
+  requests.serve(app.server as unknown as FedServer)
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()
 

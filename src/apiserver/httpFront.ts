@@ -18,6 +18,7 @@ import { CertificateNetworks } from './server/certificateNetworks.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
 import { Metrics, type Observation } from './server/metrics.ts'
 import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
+import type { OneByOne } from './server/oneByOne.ts'
 import { Pipeline } from './server/pipeline.ts'
 import type { ShortGets } from './server/shortGets.ts'
 import { takesWrites } from './server/storeHealth.ts'
@@ -44,6 +45,7 @@ export interface HttpFrontDeps {
 export interface HttpFront {
   readonly app: FastifyInstance
   /** Absent where requests are recorded. */
+  readonly requests: OneByOne
   readonly shortGets: ShortGets | undefined
   readonly metrics: Metrics
   readonly strangers: Strangers
@@ -112,7 +114,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     openId,
   })
   const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
-  const { app, shortGets } = createHttpServer({
+  const { app, requests, shortGets } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
@@ -163,5 +165,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  return { app, shortGets, metrics, strangers, documents }
+  return { app, requests, shortGets, metrics, strangers, documents }
 }

@@ -38,7 +38,7 @@ import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
 import { letRefusalBeRead } from './letRefusalBeRead.ts'
 import type { Metrics } from './metrics.ts'
-import { type FedServer, OneByOne, requestGate } from './oneByOne.ts'
+import { OneByOne, requestGate } from './oneByOne.ts'
 import { type EndingServer, paceEnds } from './paceEnds.ts'
 import { paceHandshakes, type ShakingServer } from './paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
@@ -149,6 +149,8 @@ export function secureContext(tls: TlsKeys): SecureContextOptions {
 
 export interface HttpServer {
   readonly app: FastifyInstance
+  /** Do not serve yet: others may come to stand before requests. */
+  readonly requests: OneByOne
   /** Absent where requests are recorded. */
   readonly shortGets: ShortGets | undefined
 }
@@ -189,7 +191,6 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }) as unknown as FastifyInstance
   const shortGets = deps.audit ? undefined : new ShortGets({ ...deps, door, keepAliveMs: KEEP_ALIVE_MS })
   const requests = new OneByOne(requestGate(), shortGets)
-  requests.serve(app.server as unknown as FedServer)
   paceEnds(app.server as unknown as EndingServer)
   paceHandshakes(app.server as unknown as ShakingServer, deps.certificates)
   strangers.follow(app.server as unknown as ConnectionServer)
@@ -342,7 +343,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     }
   }
   app.route({ method: [...METHODS], url: '/*', handler })
-  return { app, shortGets }
+  return { app, requests, shortGets }
 }
 
 /** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */

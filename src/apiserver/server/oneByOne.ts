@@ -72,7 +72,10 @@ export class OneByOne {
     this.#shortWay = shortWay
   }
 
-  /** To be called once, before the server listens. */
+  /**
+   * To be called once, before the server listens, and after all who stand before requests: it has to hear of each, whoever answers it.
+   * Of an upgrade above all: the parser that is left behind by it becomes another connection's.
+   */
   serve(server: FedServer): void {
     server.on('secureConnection', (socket: Socket) => {
       const feed = Feed.before(socket, this.#gate, this.#shortWay)
@@ -113,8 +116,8 @@ class Feed {
   #waitingBytes = 0
   /** The latest request, until its body is whole. */
   #request: IncomingMessage | undefined
-  /** It has no answer yet. */
-  #isOpen = false
+  /** Requests without an answer: what the parser was given with the end of a body in chunks may hold some more. */
+  #open = 0
   /** What is to come of its body; `undefined`: nobody knows. */
   #bodyLeft: number | undefined
   /** Bytes behind headers that are parsed with them. */
@@ -153,7 +156,7 @@ class Feed {
   begins(request: IncomingMessage, response: ServerResponse): void {
     const { 'content-length': length } = request.headers
     this.#request = request
-    this.#isOpen = true
+    this.#open++
     this.#bodyLeft = length === undefined ? undefined : Number(length)
     response.on('close', this.#answered)
   }
@@ -183,8 +186,8 @@ class Feed {
   }
 
   readonly #answered = (): void => {
-    this.#isOpen = false
-    if (this.#waitingBytes > 0) this.#feed()
+    this.#open--
+    if (this.#open === 0 && this.#waitingBytes > 0) this.#feed()
   }
 
   #feed(): void {
@@ -241,12 +244,12 @@ class Feed {
   /** The short way, if it is one for what has arrived. What comes behind it waits for its answer as for any other. */
   #answersAtOnce(arrived: Buffer): boolean {
     const head = this.#head
-    if (head === undefined || this.#isOpen || !this.#isBetween || this.#upgrade !== undefined) return false
+    if (head === undefined || this.#open > 0 || !this.#isBetween || this.#upgrade !== undefined) return false
     const url = head.urlIn(arrived)
     if (url === undefined) return false
     const owner = this.#shortWay!.answer({ socket: this.#socket, url, headers: head.headers }, this.#answered)
     if (owner === undefined) return false
-    this.#isOpen = true
+    this.#open++
     this.belongs(owner)
     this.#take(head.bytes(url))
     return true
@@ -255,7 +258,7 @@ class Feed {
   /** How much of what has arrived may be parsed now. */
   #sizeOfNext(arrived: Buffer): number {
     if (this.#request !== undefined) return Math.min(arrived.length, this.#bodyLeft ?? CHUNKED_BYTES)
-    if (this.#isOpen) return 0
+    if (this.#open > 0) return 0
     const end = headersEnd(arrived, this.#matched)
     if (end === undefined || end === arrived.length) return arrived.length
     // Without an end of a line no second request becomes whole in it: to parse it with the headers is cheaper.

@@ -256,6 +256,50 @@ t.test('a head that came with the beginning of another request is not known', as
   t.strictSame(shortWay.taken, [])
 })
 
+t.test('what came into the parser together is answered before anything behind it', async t => {
+  const shortWay = shortEcho()
+  const asked: Asked[] = []
+  const handle = (one: Asked): void => {
+    if (one.request.url === '/long') asked.push(one)
+    else void echo(one)
+  }
+  const { open } = await serve(t, handle, undefined, shortWay)
+  const socket = await open()
+  let said = ''
+  socket.on('data', part => (said += part))
+  const closed = once(socket, 'close')
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise(resolve => setImmediate(resolve))
+  }
+  socket.write(get('/known'))
+  await until(() => said.includes('</known >'))
+  // nobody but the parser knows where chunks end, so that it has the requests behind them, too
+  socket.write(`${inChunks('/c', 'x')}${get('/quick')}${get('/long')}`)
+  await until(() => asked.length === 1)
+  socket.write(get('/long'))
+  socket.write(get('/g'))
+  socket.write(get('/g2'))
+  await until(() => said.includes('</quick >'))
+  for (let turns = 0; turns < 20; turns++) await new Promise(resolve => setImmediate(resolve))
+  asked[0]!.response.end('</long 1>')
+  await until(() => asked.length === 2)
+  for (let turns = 0; turns < 20; turns++) await new Promise(resolve => setImmediate(resolve))
+  asked[1]!.response.end('</long 2>')
+  await until(() => said.includes('</g2 >'))
+  socket.write(LAST)
+  await closed
+  t.strictSame(saidBy(said), [
+    '</known >',
+    '</c x>',
+    '</quick >',
+    '</long 1>',
+    '</long 2>',
+    '</g >',
+    '</g2 >',
+    '</last >',
+  ])
+})
+
 t.test('what comes behind a short answer waits until that has left', async t => {
   const left: (() => void)[] = []
   const shortWay: ShortWay = {
