@@ -5,6 +5,7 @@
  * Where containers begin and end is looked up first. Long ones are then gone through; runs of what they hold that are as long as a
  * piece go to JSON.parse, which is who judges them.
  */
+import { isMistakable } from './jsonParse.ts'
 import { endOfString, repeatsKeys } from './repeatedKeys.ts'
 import type { Steps } from './steps.ts'
 import { NESTING_LIMIT } from './values.ts'
@@ -22,7 +23,10 @@ const LOOKED_AT = 128 * 1024
 
 const [QUOTE, COMMA, OPEN_MAP, CLOSE_MAP, OPEN_LIST, CLOSE_LIST] = [34, 44, 123, 125, 91, 93]
 
-/** `undefined`: it is no JSON, no long list or map, or too deep; JSON.parse knows the words. */
+/**
+ * `undefined`: it is no JSON, no long list or map, too deep, or a long map has a key that others' are mistaken for (jsonParse.ts);
+ * JSON.parse knows the words.
+ */
 export function* jsonInSteps(text: string, piece = PIECE): Steps<ParsedJson | undefined> {
   const ends = yield* endsOfLong(text, piece)
   const open = text.search(/[^ \t\r\n]/)
@@ -160,6 +164,7 @@ class Container {
   #put(key: string, value: unknown): void {
     this.#members++
     if (this.#isList) this.#list.push(value)
+    else if (isMistakable(key)) throw new SyntaxError('a key that others are mistaken for')
     // assigned, it would be what the map inherits from
     else if (key === '__proto__')
       Object.defineProperty(this.#map, key, { value, configurable: true, enumerable: true, writable: true })

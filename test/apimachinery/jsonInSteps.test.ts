@@ -3,9 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import { jsonInSteps } from '../../src/apimachinery/jsonInSteps.ts'
+import { mistakableKeyIn, parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
 import { repeatsKeys } from '../../src/apimachinery/repeatedKeys.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'
 import { beyondNumbers } from '../../src/apiserver/endpoints/beyondNumbers.ts'
+
+parseJsonSafely()
 
 /** As JSON.parse: the value, and its keys in their order; nothing where it refuses. */
 function judged(text: string): { value: unknown; repeatsKeys: boolean } | undefined {
@@ -41,10 +44,18 @@ t.test('what is JSON is the same, and so is what is said twice', async () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 40 }), (text, piece) => {
       const parsed = atOnce(jsonInSteps(text, piece))
-      return parsed === undefined ? text.length <= piece + 1 : isSame(parsed, judged(text))
+      if (parsed === undefined) return text.length <= piece + 1 || mistakableKeyIn(text) !== undefined
+      return isSame(parsed, judged(text))
     }),
     { numRuns: 500 },
   )
+})
+
+t.test('no later key is read as one with a backslash that a long text had', async t => {
+  // of four members: the engine keeps their order in one place, whether they are read or assigned
+  const long = '{"x":"s","y":"s","z":1.5,"a\\\\":"s","list":[1,2,3,4,5]}'
+  for (let piece = 1; piece < 9; piece++) atOnce(jsonInSteps(long, piece))
+  t.same(Object.keys(JSON.parse('{"x":"s","y":"s","z":1.5,"a\\"":"s"}')), ['x', 'y', 'z', 'a"'])
 })
 
 t.test('what is no JSON is left to JSON.parse', async () => {
