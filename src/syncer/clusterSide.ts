@@ -82,6 +82,7 @@ export class ClusterSide {
       clock,
       labelSelector: PROJECTED,
       onChange: (resource, change) => this.#projectedChanged(resource, change),
+      onMissing: key => queues.down.add(key),
     })
     this.born = new ClusterWatches({
       ...common,

@@ -12,6 +12,7 @@ import { type Clock, pause, systemClock } from '../client/clock.ts'
 import { type CacheChange, Informer } from '../client/informer.ts'
 import type { Logger } from '../client/logger.ts'
 import { CLUSTER_LIST } from './listLimit.ts'
+import { keyText, refOf, type SyncKey } from './mirror.ts'
 
 interface Watched {
   informer: Informer
@@ -20,6 +21,8 @@ interface Watched {
   running: Promise<void>
   /** Its first list, or the end of the patience with it. */
   first: Promise<unknown>
+  /** What somebody asks the cluster about although the first list is not there yet. */
+  early: Map<string, SyncKey>
 }
 
 const PATIENCE_MS = 5000
@@ -34,6 +37,11 @@ export interface ClusterWatchesDeps {
   onChange(resource: GroupVersionResource, change: CacheChange): void
   /** The first list of a resource is complete: what it does not hold does not exist. */
   onSynced?(resource: GroupVersionResource): void
+  /**
+   * The first list of a resource does not hold what somebody asked the cluster about before ({@link ClusterWatches.firstList}): it may
+   * have been there then, and no watch tells that it went.
+   */
+  onMissing?(key: SyncKey): void
 }
 
 export class ClusterWatches {
@@ -79,11 +87,14 @@ export class ClusterWatches {
   }
 
   /**
-   * Resolves when the first list of the resource is complete, so that nobody asks for one object after the other meanwhile; at
-   * once when the resource is not watched, and after a while all the same.
+   * Resolves when the first list of a key's resource is complete, so that nobody asks for one object after the other meanwhile; at
+   * once when the resource is not watched, and after a while all the same. `onMissing` tells then, should that list not hold the key.
    */
-  async firstList(resource: GroupResource): Promise<void> {
-    await this.#watched.get(groupResourceName(resource))?.first
+  async firstList(key: SyncKey): Promise<void> {
+    const name = groupResourceName(key)
+    await this.#watched.get(name)?.first
+    const watched = this.#watched.get(name)
+    if (watched?.informer.hasSynced === false) watched.early.set(keyText(key), key)
   }
 
   /** Whether a complete list was seen of all that is watched. */
@@ -111,7 +122,8 @@ export class ClusterWatches {
 
   /** @param before knew the resource until now; of what its first list does not hold any more the end is told */
   #start(resource: GroupVersionResource, before?: Informer): Watched {
-    const { client, logger, clock, labelSelector, onChange, onSynced } = this.#deps
+    const { client, logger, clock, labelSelector, onChange, onSynced, onMissing } = this.#deps
+    const early = new Map<string, SyncKey>()
     const stop = new AbortController()
     const informer = new Informer({
       client,
@@ -130,10 +142,14 @@ export class ClusterWatches {
           if (!informer.get({ name, ...(namespace && { namespace }) })) onChange(resource, { type: 'delete', object })
         }
       })
+    void informer.synced.then(() => {
+      for (const key of early.values()) if (!stop.signal.aborted && !informer.get(refOf(key))) onMissing?.(key)
+      early.clear()
+    })
     if (onSynced) void informer.synced.then(() => stop.signal.aborted || onSynced(resource))
     const waited = new AbortController()
     const patience = pause(clock ?? systemClock, PATIENCE_MS, AbortSignal.any([stop.signal, waited.signal]))
     const first = Promise.race([informer.synced.then(() => waited.abort()), patience])
-    return { informer, resource, stop, running: informer.run(stop.signal), first }
+    return { informer, resource, stop, running: informer.run(stop.signal), first, early }
   }
 }

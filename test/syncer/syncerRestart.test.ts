@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import t, { type Test } from 'tap'
 import { isRecord } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, MAPS, WORKSPACES } from './support/kinds.ts'
 import { type Pair, pairIn, sent } from './support/pair.ts'
@@ -76,6 +77,35 @@ t.test('a syncer that starts while the center is away keeps its cluster as the c
   await p.cluster.delete(MAPS, AT_A)
   await center.world.present(p.clusterId, 'configmaps app/a')
   t.equal(lines.filter(line => line.level !== 'info').length, 1, 'one line says that the center is away')
+})
+
+t.test('what somebody deletes before the slow first list of its kind is there is repaired, too', async t => {
+  const p = await pair(t)
+  const first = p.start()
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  await first.stop()
+  // Nothing of the center makes the syncer look again.
+  p.toCenter.down = true
+  const [lookedAt, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const cluster: SpaceClient = {
+    ...p.cluster,
+    async get(resource, ref) {
+      const object = await p.cluster.get(resource, ref)
+      if (resource.resource === 'configmaps' && ref.name === AT_A.name) lookedAt.resolve()
+      return object
+    },
+    async list(resource, options) {
+      if (resource.resource === 'configmaps' && options?.labelSelector) await deleted.promise
+      return await p.cluster.list(resource, options)
+    },
+  }
+  p.start(undefined, undefined, { cluster })
+  await lookedAt.promise
+  await p.cluster.delete(MAPS, AT_A)
+  await center.world.absent(p.clusterId, 'configmaps app/a')
+  deleted.resolve()
+  await center.world.present(p.clusterId, 'configmaps app/a')
 })
 
 t.test('a mailbox that was made anew is read from the start, whatever the state of the old one says', async t => {
