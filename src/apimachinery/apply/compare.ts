@@ -8,7 +8,7 @@ import type { Schema } from '../schema.ts'
 import type { Steps } from '../steps.ts'
 import { equalJson } from '../values.ts'
 import { EMPTY_SET, type FieldSet, fieldSet, HERE } from './fieldSet.ts'
-import { allBelow } from './fieldSetOf.ts'
+import { allBelow, allBelowInSteps } from './fieldSetOf.ts'
 import { fieldElement } from './pathElement.ts'
 import { elementsOf, memberShape, type Shape, shapeOf } from './shape.ts'
 
@@ -44,10 +44,16 @@ export function compareValues(before: unknown, after: unknown, schema: Schema | 
 
 /** The same in steps. */
 export function* compareInSteps(before: unknown, after: unknown, schema: Schema | undefined): Steps<Comparison> {
+  if (before === after) return SAME
+  if (before === undefined) return { ...SAME, added: fieldSet(true, (yield* allBelowInSteps(after, schema)).children) }
+  if (after === undefined)
+    return { ...SAME, removed: fieldSet(true, (yield* allBelowInSteps(before, schema)).children) }
   const shape = shapeBeside(before, after, schema)
-  const isWhole = before === after || before === undefined || after === undefined || shape === 'leaf'
-  if (isWhole || shape !== shapeBeside(after, before, schema) || isSmall(before, after))
-    return compareValues(before, after, schema)
+  if (shape !== shapeBeside(after, before, schema)) {
+    const added = yield* allBelowInSteps(after, schema)
+    return { added, modified: HERE, removed: yield* allBelowInSteps(before, schema) }
+  }
+  if (shape === 'leaf' || isSmall(before, after)) return compareValues(before, after, schema)
   if (shape === 'map') return yield* mapsInSteps((before ?? {}) as Members, (after ?? {}) as Members, schema)
   return yield* listsInSteps((before ?? []) as unknown[], (after ?? []) as unknown[], schema!, shape)
 }

@@ -33,15 +33,16 @@ function side(count: number, odd: readonly number[], isOther: boolean): Side {
 }
 
 t.test('as at once', async () => {
-  const counts = fc.constantFrom(0, 3, 260, 700)
+  const counts = fc.constantFrom(0, 3, 260, 1300)
   const odd = fc.array(fc.nat({ max: 700 }), { maxLength: 30 })
-  const bent = fc.constantFrom('as it is', 'null', 'gone', 'no keys', 'a text')
+  const bent = fc.constantFrom('as it is', 'null', 'gone', 'no keys', 'a text', 'no list')
   const property = fc.property(counts, counts, odd, bent, (few, many, which, how) => {
     const [before, after] = [side(few, which, false), side(many, which, true)]
     if (how === 'null') after.map = null
     if (how === 'gone') delete after.keyed
     if (how === 'no keys') after.keyed = [...(after.keyed as unknown[]), { port: 1 }]
     if (how === 'a text') after.set = 'text'
+    if (how === 'no list') after.keyed = 'text'
     return [
       [before, after],
       [after, before],
@@ -55,4 +56,6 @@ t.test('many elements are many steps', async t => {
   for (const item of after.keyed as Side[]) item.more = 1
   const steps = [...compareInSteps(before, after, SCHEMA)].length
   t.ok(steps > 100, `${steps} steps`)
+  const made = [...compareInSteps({}, after, SCHEMA)].length
+  t.ok(made > 100, `${made} steps where all of it is new`)
 })
