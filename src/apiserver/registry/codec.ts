@@ -27,6 +27,14 @@ export function encodeObject(object: KubeObject): Encoded {
   }
 }
 
+const PLACE = '"resourceVersion":"'
+
+/** The text of an object that is not stored: it has no resourceVersion, so no place for one either. */
+export function textOfNone({ head, tail }: Encoded): string {
+  const before = head.slice(0, -PLACE.length)
+  return (before.endsWith(',') ? before.slice(0, -1) : before) + tail.slice(1)
+}
+
 export interface Rewriting {
   readonly current: Stored
   /** What it says. */

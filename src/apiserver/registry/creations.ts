@@ -9,6 +9,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Encoded, Key, Stored } from '../../storage/store.ts'
 import { refusal } from './accepted.ts'
 import { Outcome } from './admission.ts'
+import { textOfNone } from './codec.ts'
 import type { WriteContext } from './context.ts'
 import { CreatePreparation } from './createPreparation.ts'
 import { keyOf } from './keys.ts'
@@ -87,10 +88,9 @@ export class Creations {
       if (context.dryRun) {
         const found = await this.#deps.store.get(key)
         if (found !== undefined) throw this.taken(type, object, found)
-        // It has no resourceVersion, so no place for one either.
         const note = text.note !== undefined && { note: text.note }
         return {
-          stored: { key, revision: 0, bytes: Buffer.from(JSON.stringify(object)), headBytes: 0, ...note },
+          stored: { key, revision: 0, bytes: Buffer.from(textOfNone(text)), headBytes: 0, ...note },
           created: true,
         }
       }
