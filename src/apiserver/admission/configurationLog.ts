@@ -26,6 +26,9 @@ export interface SettingsSize {
   readonly bytes: number
 }
 
+/** `changed`: names of the objects that were; absent: any may have been. */
+export type SettingsListener = (space: string, changed?: readonly string[]) => void
+
 interface Known {
   readonly object: KubeObject
   readonly bytes: number
@@ -40,7 +43,7 @@ export class ConfigurationLog {
   /** The known ones again, by who asks for them. */
   readonly #asked = new WeakMap<GroupResource, Settings>()
   /** By resource. */
-  readonly #listeners = new Map<string, ((space: string) => void)[]>()
+  readonly #listeners = new Map<string, SettingsListener[]>()
 
   constructor(options: ConfigurationLogOptions) {
     this.#options = options
@@ -56,7 +59,7 @@ export class ConfigurationLog {
   }
 
   /** Calls back after each change of these in a space. */
-  onChange(resources: readonly GroupResource[], listener: (space: string) => void): void {
+  onChange(resources: readonly GroupResource[], listener: SettingsListener): void {
     for (const resource of resources) {
       const name = groupResourceName(resource)
       this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener])
@@ -125,7 +128,7 @@ export class ConfigurationLog {
     if (object && !acts) inert.put(key.space, { object, bytes: sizeOf(stored) })
     if (object && acts) known.put(key.space, { object, bytes: sizeOf(stored) })
     else if (!known.drop(key)) return
-    this.#tell(name, key.space)
+    this.#tell(name, key.space, [key.name])
   }
 
   #read(stored: Stored): KubeObject | undefined {
@@ -139,8 +142,8 @@ export class ConfigurationLog {
     return this.#options.nature?.acts(space, { group, resource }, object) ?? true
   }
 
-  #tell(name: string, space: string): void {
-    for (const listener of this.#listeners.get(name) ?? []) listener(space)
+  #tell(name: string, space: string, changed?: readonly string[]): void {
+    for (const listener of this.#listeners.get(name) ?? []) listener(space, changed)
   }
 }
 
@@ -181,7 +184,7 @@ class Settings {
   list(space: string, namespace?: string): readonly KubeObject[] | undefined {
     const places = this.#spaces.get(space)
     if (places === undefined) return undefined
-    if (namespace === undefined) {
+    if (namespace === undefined && !(places.size === 1 && places.has(''))) {
       let all = this.#all.get(space)
       if (all === undefined) {
         all = inOrder(places.values().flatMap(({ objects }) => objects.values()))
@@ -189,7 +192,7 @@ class Settings {
       }
       return all
     }
-    const place = places.get(namespace)
+    const place = places.get(namespace ?? '')
     if (place) place.sorted ??= inOrder(place.objects.values())
     return place?.sorted
   }
@@ -200,9 +203,12 @@ class Settings {
     this.#spaces.set(space, places)
     const place: Place = places.get(namespace) ?? { objects: new Map(), bytes: 0, sorted: undefined }
     places.set(namespace, place)
-    place.bytes += known.bytes - (place.objects.get(name)?.bytes ?? 0)
+    const before = place.objects.get(name)
+    place.bytes += known.bytes - (before?.bytes ?? 0)
     place.objects.set(name, known)
-    place.sorted = undefined
+    // most changes are of what is there: thousands are not sorted anew for that
+    const at = before && place.sorted?.indexOf(before.object)
+    place.sorted = at === undefined ? undefined : place.sorted?.with(at, known.object)
     this.#all.delete(space)
   }
 

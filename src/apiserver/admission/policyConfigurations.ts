@@ -57,13 +57,19 @@ export interface ParamRef {
   deniesMissing: boolean
 }
 
+/** What a policy says, whatever is bound to it. */
+type Compiled = Omit<Policy, 'bindings'>
+
 /** Policies by name, without those that no binding puts to work. */
 export class PolicyConfigurations {
   readonly #policies: GroupResource
   readonly #bindings: GroupResource
   readonly #log: ConfigurationLog
   readonly #cel: AdmissionCel
-  readonly #compiled = new Map<string, readonly Policy[]>()
+  readonly #inSpace = new Map<string, readonly Policy[]>()
+  /** By the objects, which are others after a change: of thousands, one that changes is compiled anew. */
+  readonly #compiled = new WeakMap<KubeObject, Compiled>()
+  readonly #compiledBindings = new WeakMap<KubeObject, Binding>()
 
   /** `kind`: `validating` or `mutating`. */
   constructor(log: ConfigurationLog, cel: AdmissionCel, kind: 'validating' | 'mutating') {
@@ -71,26 +77,44 @@ export class PolicyConfigurations {
     this.#bindings = { group: ADMISSION_GROUP, resource: `${kind}admissionpolicybindings` }
     this.#log = log
     this.#cel = cel
-    log.onChange([this.#policies, this.#bindings], space => this.#compiled.delete(space))
+    log.onChange([this.#policies, this.#bindings], space => this.#inSpace.delete(space))
   }
 
   in(space: string): readonly Policy[] {
     if (!this.#log.has(space, this.#bindings) || !this.#log.has(space, this.#policies)) return []
-    let policies = this.#compiled.get(space)
+    let policies = this.#inSpace.get(space)
     if (policies === undefined) {
       const bindings = Map.groupBy(this.#log.list(space, this.#bindings), one => str(one, 'spec', 'policyName'))
-      policies = this.#log
-        .list(space, this.#policies)
-        .map(policy => compilePolicy(policy, bindings.get(policy.metadata.name ?? '') ?? [], this.#cel))
-        .filter(policy => policy.bindings.length > 0)
-      this.#compiled.set(space, policies)
+      policies = [...bindings.keys()].sort().flatMap(name => {
+        const policy = this.#log.get(space, this.#policies, '', name)
+        if (policy === undefined) return []
+        return { ...this.#policy(policy), bindings: bindings.get(name)!.map(binding => this.#binding(binding)) }
+      })
+      this.#inSpace.set(space, policies)
     }
     return policies
   }
+
+  #policy(object: KubeObject): Compiled {
+    let compiled = this.#compiled.get(object)
+    if (compiled === undefined) {
+      compiled = compilePolicy(object, this.#cel)
+      this.#compiled.set(object, compiled)
+    }
+    return compiled
+  }
+
+  #binding(object: KubeObject): Binding {
+    let compiled = this.#compiledBindings.get(object)
+    if (compiled === undefined) {
+      compiled = compileBinding(object)
+      this.#compiledBindings.set(object, compiled)
+    }
+    return compiled
+  }
 }
 
-/** `bindings`: those that name it. */
-function compilePolicy(object: KubeObject, bindings: readonly KubeObject[], cel: AdmissionCel): Policy {
+function compilePolicy(object: KubeObject, cel: AdmissionCel): Compiled {
   const { name = '' } = object.metadata
   const spec = record(object, 'spec')
   const kind = record(spec, 'paramKind')
@@ -130,7 +154,6 @@ function compilePolicy(object: KubeObject, bindings: readonly KubeObject[], cel:
         ? { kind: 'ApplyConfiguration', expression: cel.later(str(mutation, 'applyConfiguration', 'expression')) }
         : { kind: 'JSONPatch', expression: cel.later(str(mutation, 'jsonPatch', 'expression')) },
     ),
-    bindings: bindings.map(compileBinding),
   }
 }
 

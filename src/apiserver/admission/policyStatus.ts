@@ -25,16 +25,16 @@ const COMPONENT = 'validatingadmissionpolicy-status'
 
 export class PolicyStatus {
   readonly #deps: PolicyStatusDeps
+  /** Names of policies to look at, by space; none is empty. */
+  readonly #waiting = new Map<string, Set<string>>()
   /** Running work, by space. */
   readonly #work = new Map<string, Promise<void>>()
-  /** Spaces with changes that came while their work ran. */
-  readonly #again = new Set<string>()
   #registry: Pick<Registry, 'update'> | undefined
   #stopped = false
 
   constructor(deps: PolicyStatusDeps) {
     this.#deps = deps
-    deps.settings.onChange([POLICIES], space => this.#wake(space))
+    deps.settings.onChange([POLICIES], (space, changed) => this.#wake(space, changed))
   }
 
   /** Takes up what was left undone, then follows. */
@@ -48,33 +48,47 @@ export class PolicyStatus {
     await Promise.all(this.#work.values())
   }
 
-  #wake(space: string): void {
-    if (this.#stopped || this.#registry === undefined || this.#pending(space).length === 0) return
-    if (this.#work.has(space)) {
-      this.#again.add(space)
-      return
+  #wake(space: string, changed?: readonly string[]): void {
+    if (this.#stopped || this.#registry === undefined) return
+    const { settings } = this.#deps
+    const names = changed ?? settings.list(space, POLICIES).map(({ metadata }) => metadata.name ?? '')
+    for (const name of names) {
+      if (this.#pending(space, name) === undefined) continue
+      const waiting = this.#waiting.get(space) ?? new Set()
+      this.#waiting.set(space, waiting.add(name))
     }
+    if (!this.#waiting.has(space) || this.#work.has(space)) return
     const work = this.#settle(space).finally(() => {
       this.#work.delete(space)
-      if (this.#again.delete(space)) this.#wake(space)
+      if (this.#waiting.has(space)) this.#wake(space, [])
     })
     this.#work.set(space, work)
   }
 
-  /** Policies whose status speaks of an older generation, or of none. */
-  #pending(space: string): KubeObject[] {
-    const { settings } = this.#deps
-    if (!settings.has(space, POLICIES)) return []
-    return settings
-      .list(space, POLICIES)
-      .filter(policy => num(policy, 'status', 'observedGeneration') < (policy.metadata.generation ?? 0))
+  /** The policy if its status speaks of an older generation, or of none. */
+  #pending(space: string, name: string): KubeObject | undefined {
+    const policy = this.#deps.settings.get(space, POLICIES, '', name)
+    if (policy === undefined) return undefined
+    return num(policy, 'status', 'observedGeneration') < (policy.metadata.generation ?? 0) ? policy : undefined
+  }
+
+  /** The next one that waits. */
+  #next(space: string): string | undefined {
+    const waiting = this.#waiting.get(space)
+    const name = waiting?.values().next().value
+    if (waiting === undefined || name === undefined) return undefined
+    waiting.delete(name)
+    if (waiting.size === 0) this.#waiting.delete(space)
+    return name
   }
 
   async #settle(space: string): Promise<void> {
     const { checkPolicyTypes } = await import('./policyTypes.ts')
-    for (const policy of this.#pending(space)) {
+    for (let name = this.#next(space); name !== undefined; name = this.#next(space)) {
       if (this.#stopped) return
-      const { name = '', generation } = policy.metadata
+      const policy = this.#pending(space, name)
+      if (policy === undefined) continue
+      const { generation } = policy.metadata
       try {
         const expressionWarnings = await checkPolicyTypes(policy, this.#deps.types.in(space))
         const typeChecking = expressionWarnings.length > 0 ? { expressionWarnings } : {}

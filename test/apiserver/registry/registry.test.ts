@@ -35,7 +35,12 @@ t.test('what is answered is what was stored, under its revision', async t => {
 
 t.test('what is only tried reads as if it were stored, in whatever order it was sent', async t => {
   for (const metadata of [{ name: 'c', labels: { a: 'b' } }, { name: 'c' }]) {
-    const sent = (): KubeObject => ({ data: { k: '1' }, metadata: { ...metadata }, kind: 'ConfigMap', apiVersion: 'v1' })
+    const sent = (): KubeObject => ({
+      data: { k: '1' },
+      metadata: { ...metadata },
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+    })
     const tried = await creates(await heart(t), asking({ dryRun: true })).create(sent())
     const { stored } = await creates(await heart(t)).create(sent())
     t.equal(tried.stored.bytes.toString(), stored.bytes.toString().replace(/,"resourceVersion":"\d+"/, ''))
