@@ -7,7 +7,7 @@ import { type FieldError, fieldError } from '../fieldErrors.ts'
 import { list, record, str } from '../fields.ts'
 import { isRecord, type KubeObject } from '../object.ts'
 import type { Steps } from '../steps.ts'
-import { patternSize } from '../structural/userPatterns.ts'
+import { isTooLong, patternSize } from '../structural/userPatterns.ts'
 import { equalJson } from '../values.ts'
 
 /** Of one definition, all its versions together unless something else is said. */
@@ -119,6 +119,8 @@ class Counts {
     const { pattern } = place.schema
     if (typeof pattern !== 'string' || this.#patterns.has(pattern)) return undefined
     this.#patterns.add(pattern)
+    // what it is, is told where it is compiled
+    if (isTooLong(pattern)) return undefined
     this.#patternParts += patternSize(pattern)
     const most = CRD_LIMITS.patternParts
     if (this.#patternParts <= most) return undefined

@@ -158,13 +158,21 @@ t.test('regular expressions are bounded with their repetitions written out', asy
   t.equal(patternSize('[]a{3}]\\{9\\}x{2}'), 1 + 1 + 1 + 1 + 2)
   t.equal(patternSize(String.raw`\Q[(\Ea{9}\Q]x\E{3}\Q`), 2 + 9 + 1 + 3, 'brackets in a quotation are no brackets')
   t.equal(patternSize('['.repeat(1_000_000)), 1, 'in linear time: the test would not end otherwise')
+  t.equal(patternSize('a{1}(b{,2}[^]x]\\Q\\E)'), 1 + 1 + 4 + 1, 'what is no repetition is characters')
   t.match(run("'a'.matches(self)", String.raw`\Q[\E${'a{1000}'.repeat(100)}\Q]\E`).error, /is too large/)
   t.match(run(`'a'.matches('${'(a{1000})'.repeat(100)}')`).error, /regular expression is too large/)
-  t.match(run("'a'.matches(self)", 'a'.repeat(100_000)).error, /regular expression is too large/)
+  t.match(run("'a'.matches(self)", 'a'.repeat(20_000)).error, /regular expression is too large: with its repetitions/)
+  const long = run("'a'.matches(self)", 'a'.repeat(100_000)).error
+  t.match(long, /regular expression is too large: it has 100000 characters of at most 65536/)
   t.match(
     run('self.l.all(a, "a".matches(self.s + string(a)) || true)', { l: NUMBERS, s: 'a?'.repeat(2000) }).error,
     LIMIT,
   )
+})
+
+t.test('what is too large for a regular expression is paid for, too, as often as a rule asks', async t => {
+  const source = 'self.l.all(a, self.l.all(b, "a".matches(self.s) || true))'
+  t.match(run(source, { l: NUMBERS, s: 'a'.repeat(60_000) }).error, LIMIT)
 })
 
 t.test('looking for a match is paid for by what the engine does, not by what the pattern looks like', async t => {

@@ -288,7 +288,10 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${CEL}/celBounds.ts`, 'MAX_ITEMS', binary],
     [`${CEL}/celPrices.ts`, 'MAX_NUMBER_TEXT', binary],
   ],
-  'size of a regular expression, repetitions written out': [[`${CEL}/userPatterns.ts`, 'MAX_SIZE', binary]],
+  'size of a regular expression, repetitions written out; its text': [
+    [`${CEL}/userPatterns.ts`, 'MAX_SIZE', binary],
+    [`${CEL}/userPatterns.ts`, 'MAX_LENGTH', binary],
+  ],
   "comparisons of an object's values with the schema of its CRD": [[`${CEL}/effort.ts`, 'MAX_SCHEMA_UNITS', count]],
   'what defaults add to an object': [[`${CEL}/defaults.ts`, 'MAX_DEFAULTED', bytes]],
   'versions of a CRD; its short names and categories': [
