@@ -5,14 +5,18 @@ import { setMember } from './values.ts'
 
 type Structure = Record<string, unknown> | unknown[]
 
-/** As `cloneJson`: an independent copy with its members in the same order. */
-export function* cloneInSteps<T>(value: T, pace: Pace): Steps<T> {
-  if (!isStructure(value)) return value
+/**
+ * As `cloneJson`: an independent copy with its members in the same order. `textOf`: what stands in the copy for a string value;
+ * default: the same.
+ */
+export function* cloneInSteps<T>(value: T, pace: Pace, textOf?: (text: string) => string): Steps<T> {
+  const leaf = (member: unknown): unknown => (textOf && typeof member === 'string' ? textOf(member) : member)
+  if (!isStructure(value)) return leaf(value) as T
   const whole = emptyAs(value)
   const begun: [of: Structure, copy: Structure][] = [[value, whole]]
   /** The copy of a member, to be filled later. */
   const copyOf = (member: unknown): unknown => {
-    if (!isStructure(member)) return member
+    if (!isStructure(member)) return leaf(member)
     const copy = emptyAs(member)
     begun.push([member, copy])
     return copy

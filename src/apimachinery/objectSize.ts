@@ -109,7 +109,8 @@ export function widestMap(value: unknown): number {
   return Array.isArray(value) || members < widest ? widest : members
 }
 
-function countUpTo(value: unknown, limit: number): number {
+/** Members and elements; where there are more than the limit, some number above it. */
+export function countUpTo(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) {
     let count = value.length

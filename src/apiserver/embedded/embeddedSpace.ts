@@ -4,6 +4,7 @@ import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type {
@@ -76,10 +77,18 @@ export class EmbeddedSpace implements SpaceClient {
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
     const { type, space } = this.#at(resource)
     const stored = await readerOf(this.#deps.services, type).get(space, type, ref.namespace ?? '', ref.name)
-    const { forms, deps } = this.#deps.services
-    // others do not wait for a large one
-    const work = sizeOf(stored) > LARGE_BYTES ? deps.turns?.begin({ owner: space }) : undefined
-    return forms.tell(stored, work ? await inSlices(objectInSteps(stored, type), work) : objectAs(stored, type))
+    return this.#deps.services.forms.tell(stored, await this.#objectAs(space, stored, type))
+  }
+
+  /** Others do not wait for a large one. */
+  #objectAs(space: string, stored: Stored, type: ResourceType): Soon<KubeObject> {
+    const { turns } = this.#deps.services.deps
+    const work = sizeOf(stored) > LARGE_BYTES ? turns?.begin({ owner: space }) : undefined
+    return work ? inSlices(objectInSteps(stored, type), work) : objectAs(stored, type)
+  }
+
+  #resultOf({ context, type }: Target, { stored }: { stored: Stored }): Soon<KubeObject> {
+    return this.#objectAs(context.space, stored, type)
   }
 
   async list(resource: GroupVersionResource, options: ListOptions = {}) {
@@ -142,14 +151,14 @@ export class EmbeddedSpace implements SpaceClient {
         this.#known(at, createShared(registry, at, object)),
       )
     return await this.#recorded('create', target, options, object, async recorded =>
-      resultOf(await create(registry, recorded, cloneJson(object)), target.type),
+      this.#resultOf(target, await create(registry, recorded, cloneJson(object))),
     )
   }
 
   /** What was written where it is known without parsing it: then who follows the space need not do that either. */
-  async #known({ type }: Target, writing: ReturnType<Registry['createShared']>): Promise<KubeObject> {
+  async #known(target: Target, writing: ReturnType<Registry['createShared']>): Promise<KubeObject> {
     const made = await writing
-    if (made.object === undefined) return resultOf(made, type)
+    if (made.object === undefined) return await this.#resultOf(target, made)
     this.#deps.services.deps.parsed.keep(made.stored, made.object)
     return made.object
   }
@@ -165,11 +174,11 @@ export class EmbeddedSpace implements SpaceClient {
       )
     const again = (): KubeObject => cloneJson(object)
     return await this.#recorded('update', target, options, object, async recorded =>
-      resultOf(
+      this.#resultOf(
+        target,
         recorded.subresource === 'finalize'
           ? await finalize(registry, recorded, object)
           : await update(registry, recorded, again(), { again }),
-        target.type,
       ),
     )
   }
@@ -184,11 +193,11 @@ export class EmbeddedSpace implements SpaceClient {
     const { registry } = this.#deps.services
     const target = this.#target(resource, ref, options)
     return await this.#recorded('patch', target, options, body, async recorded =>
-      resultOf(
+      this.#resultOf(
+        target,
         form === 'apply'
           ? await apply(registry, recorded, cloneJson(body) as KubeObject, { force: options.force ?? false })
           : await patch(registry, recorded, form, body),
-        target.type,
       ),
     )
   }
@@ -299,10 +308,6 @@ export class EmbeddedSpace implements SpaceClient {
 
 export function spaceNotFound(space: string): StatusError {
   return statusError.notFound(WORKSPACES, space)
-}
-
-function resultOf({ stored }: { stored: Stored }, type: ResourceType): KubeObject {
-  return objectAs(stored, type)
 }
 
 function objectAs(stored: Stored, type: ResourceType): KubeObject {

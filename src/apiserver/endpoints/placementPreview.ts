@@ -11,6 +11,7 @@ import {
   readPreviewed,
 } from '../../apimachinery/placementPreview.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Stored } from '../../storage/store.ts'
 import { forbidden } from '../auth/forbidden.ts'
@@ -20,6 +21,7 @@ import { customizerOf, type PreviewInbox } from '../authority/previewInbox.ts'
 import { create } from '../operations/create.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { update } from '../operations/update.ts'
+import { decodeInSteps } from '../registry/decodeInSteps.ts'
 import { readBody } from './body.ts'
 import { checkTypes } from './checkTypes.ts'
 import { type Exchange, type Services, type SubresourceEndpoints, workOf, writeContext } from './exchange.ts'
@@ -76,14 +78,14 @@ async function imagine(
   // what comes of an object shows it, and the refusals of its write whether it is there
   await requireRight(services, exchange, type, { ...place, verb: 'get' })
   const before = await present(services, exchange, type, place)
-  const isAsItIs = before !== undefined && saysTheSame(services, before, object)
+  const isAsItIs = before !== undefined && (await saysTheSame(services, exchange, before, object))
   if (!isAsItIs) await requireRight(services, exchange, type, { ...place, verb: before ? 'update' : 'create' })
   // what comes of an object shows its Customizer
   const customizer = customizerOf(object)
   if (customizer) await requireRight(services, exchange, customizer, { ...customizer, verb: 'get' })
   const { forms } = services
   const stored = isAsItIs ? before : await written(services, exchange, { type, ...place, object, before })
-  const parsed: KubeObject = JSON.parse(stored.bytes.toString())
+  const parsed = await inSlices(decodeInSteps(stored), workOf(services, exchange))
   const told = forms.tell(stored, parsed)
   const version = parseApiVersion(parsed.apiVersion)?.version ?? type.version
   return {
@@ -118,9 +120,16 @@ async function written(
 }
 
 /** Whether somebody sends back what they read: that is no write. */
-function saysTheSame({ forms }: Services, stored: Stored, object: KubeObject): boolean {
+async function saysTheSame(
+  services: Services,
+  exchange: Exchange,
+  stored: Stored,
+  object: KubeObject,
+): Promise<boolean> {
   if (object.metadata.resourceVersion !== String(stored.revision)) return false
-  return equalJson(JSON.parse(forms.of(stored).bytes.toString()), object)
+  const { bytes } = services.forms.of(stored)
+  const there = await inSlices(decodeInSteps({ bytes, headBytes: 0 }), workOf(services, exchange))
+  return equalJson(there, object)
 }
 
 function typeOf(

@@ -76,7 +76,7 @@ function timeless({ time: _, ...claim }: ManagedFieldsEntry): ManagedFieldsEntry
 }
 
 /** A private copy that the caller may change. */
-export function decodeObject(stored: Stored): KubeObject {
+export function decodeObject(stored: Pick<Stored, 'bytes'>): KubeObject {
   return JSON.parse(stored.bytes.toString('utf8')) as KubeObject
 }
 

@@ -21,7 +21,7 @@ const END = '}],"'
 const LETTER = /[A-Za-z]/
 
 /** A private copy, as `decodeObject` makes it. */
-export function* decodeInSteps(stored: Stored): Steps<KubeObject> {
+export function* decodeInSteps(stored: Pick<Stored, 'bytes' | 'headBytes'>): Steps<KubeObject> {
   const { bytes, headBytes } = stored
   if (bytes.length < LARGE_BYTES) return decodeObject(stored)
   const head = bytes.toString('utf8', 0, headBytes)

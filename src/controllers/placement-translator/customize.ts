@@ -6,8 +6,10 @@
  * A small object and a small Customizer can ask for gigabytes. So sizes are known before anything is made, and the work for
  * one destination has a limit: beyond it, too, things are left undone and said.
  */
-import { isNestedDeeper, jsonSize, nestingOf } from '../../apimachinery/jsonSize.ts'
+import { cloneInSteps } from '../../apimachinery/cloneInSteps.ts'
+import { isNestedDeeper, jsonSize, jsonSizeInSteps, nestingOf } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { Pace } from '../../apimachinery/pace.ts'
 import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
@@ -43,6 +45,11 @@ export interface Customization {
   faults: string[]
   /** Units of a {@link WorkBudget}. */
   work: number
+  /**
+   * What was asked for of the Location's parameters, by name: where these are the same all comes out the same, unless there are faults.
+   * `undefined`: too many.
+   */
+  asked?: ReadonlyMap<string, string | undefined> | undefined
 }
 
 export interface CustomizationInputs {
@@ -70,7 +77,7 @@ export function customizerOf(object: KubeObject): string {
 /** `source` is left as it is. Yields where others may have their turn. */
 export function* customize(source: KubeObject, inputs: CustomizationInputs): Steps<Customization> {
   const reference = customizerOf(source)
-  if (!wantsExpansion(source) && reference === '') return { object: source, faults: [], work: 0 }
+  if (!wantsExpansion(source) && reference === '') return { object: source, faults: [], work: 0, asked: NOTHING }
   const job: Job = { source, inputs, faults: [], budget: new WorkBudget(MAX_WORK, () => new TooMuchWorkError()) }
   const expansion = inputs.location && new ParameterExpansion(parametersOf(inputs.location))
   const missing = `Location ${JSON.stringify(inputs.locationName)} not found, its parameters are not expanded`
@@ -79,7 +86,8 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
     if (expansion === undefined) job.faults.push(missing)
     else isExpanded = yield* fits(job, expansion)
   }
-  const start = (): Steps<KubeObject> => (isExpanded && expansion ? expansion.value(source) : cloned(source))
+  const start = (): Steps<KubeObject> =>
+    isExpanded && expansion ? expansion.value(source) : cloneInSteps(source, new Pace())
   let object = yield* start()
   if (reference.startsWith('/')) {
     job.faults.push(
@@ -95,19 +103,17 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
     restoreIdentity(object, source, job.faults)
   }
   for (const name of expansion?.tooLong ?? []) job.faults.push(tooLong(name, inputs.locationName))
-  return { object, faults: toldFaults(job.faults), work: MAX_WORK - job.budget.left }
+  const asked = expansion ? expansion.asked : NOTHING
+  return { object, faults: toldFaults(job.faults), work: MAX_WORK - job.budget.left, asked }
 }
+
+const NOTHING: ReadonlyMap<string, undefined> = new Map()
 
 interface Job {
   readonly source: KubeObject
   readonly inputs: CustomizationInputs
   readonly faults: string[]
   readonly budget: WorkBudget
-}
-
-function* cloned(source: KubeObject): Steps<KubeObject> {
-  yield
-  return cloneJson(source)
 }
 
 class TooMuchWorkError extends Error {
@@ -122,7 +128,7 @@ function* fits({ source, inputs, faults, budget }: Job, expansion: ParameterExpa
   const bytes = yield* expansion.size(source)
   budget.spend(Math.min(bytes, MAX_OBJECT_BYTES) * READ)
   // what is large without parameters is no fault of theirs
-  if (bytes > MAX_OBJECT_BYTES && bytes > jsonSize(source)) {
+  if (bytes > MAX_OBJECT_BYTES && bytes > (yield* jsonSizeInSteps(source, new Pace()))) {
     const location = JSON.stringify(inputs.locationName)
     const why = `it would have ${bytes} bytes, of at most ${MAX_OBJECT_BYTES}`
     faults.push(`the object is not expanded: with the parameters of Location ${location} ${why}`)
@@ -167,7 +173,7 @@ class Replacing {
 
   static *of(job: Job, object: KubeObject, expansion: ParameterExpansion | undefined): Steps<Replacing> {
     yield
-    const bytes = jsonSize(object)
+    const bytes = yield* jsonSizeInSteps(object, new Pace())
     yield
     return new Replacing(job, expansion, { object, bytes, levels: nestingOf(object) })
   }

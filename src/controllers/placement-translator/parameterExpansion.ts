@@ -2,8 +2,10 @@
  * Parameters of a Location in strings: `%(name)` becomes the parameter's value, `%%` becomes `%`; names that nothing defines
  * stay as they are. A short text can ask for a long value many times, so what would come of it is measured first.
  */
-import { jsonSize, jsonTextSize } from '../../apimachinery/jsonSize.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { cloneInSteps } from '../../apimachinery/cloneInSteps.ts'
+import { jsonSizeInSteps, jsonTextSize } from '../../apimachinery/jsonSize.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { Pace } from '../../apimachinery/pace.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 
 /** Parameter name to value. */
@@ -18,8 +20,17 @@ export function parametersOf(location: KubeObject): Parameters {
   return new Map([...Object.entries(annotations ?? {}), ...Object.entries(labels ?? {})])
 }
 
+/** Parameters of one object that are held against those of another Location. */
+const MAX_COMPARED = 100
+
 /** References that are read between two places to rest: some tenths of a millisecond. */
 const STRIDE = 2000
+
+interface Measured {
+  /** Of the JSON of all but the texts with something to expand. */
+  readonly bytes: number
+  readonly texts: readonly string[]
+}
 
 /** Its long work is done in steps: it yields where others may have their turn. */
 export class ParameterExpansion {
@@ -27,9 +38,17 @@ export class ParameterExpansion {
   /** By name: how many bytes more the value has than the reference to it; 0 for what stays. */
   readonly #growths = new Map<string, number>()
   readonly #tooLong = new Set<string>()
+  /** Whose size was asked for last. */
+  #measured: (Measured & { readonly of: unknown }) | undefined
 
   constructor(parameters: Parameters) {
     this.#parameters = parameters
+  }
+
+  /** What was asked for, by name: whether it is there or not. `undefined`: so much that nobody compares it. */
+  get asked(): ReadonlyMap<string, string | undefined> | undefined {
+    if (this.#growths.size > MAX_COMPARED) return undefined
+    return new Map([...this.#growths.keys()].map(name => [name, this.#parameters.get(name)]))
   }
 
   /** Names that were asked for and stay, because their values are too long. */
@@ -64,33 +83,39 @@ export class ParameterExpansion {
 
   /** A copy with every string value expanded; keys are left alone. */
   *value<T>(value: T): Steps<T> {
+    const { texts } = yield* this.#measure(value)
     const expanded = new Map<string, string>()
-    jsonSize(value, text => {
-      if (text.includes('%')) expanded.set(text, text)
-      return 0
-    })
-    yield
-    for (const text of expanded.keys()) {
+    for (const text of texts) {
+      if (expanded.has(text)) continue
       expanded.set(text, yield* this.text(text))
       yield
     }
-    return withTexts(value, expanded) as T
+    return yield* cloneInSteps(value, new Pace(), text => expanded.get(text) ?? text)
   }
 
-  /** Bytes of the JSON of what {@link value} gives. */
+  /** Bytes of the JSON of what {@link value} gives, which is to be asked for before the value changes. */
   *size(value: unknown): Steps<number> {
+    const measured = yield* this.#measure(value)
+    this.#measured = { ...measured, of: value }
+    let { bytes } = measured
+    for (const text of measured.texts) {
+      bytes += yield* this.textSize(text)
+      yield
+    }
+    return bytes
+  }
+
+  *#measure(value: unknown): Steps<Measured> {
+    const known = this.#measured
+    if (known !== undefined && known.of === value) return known
     const texts: string[] = []
-    let bytes = jsonSize(value, text => {
+    const bytes = yield* jsonSizeInSteps(value, new Pace(), text => {
       if (!text.includes('%')) return jsonTextSize(text)
       texts.push(text)
       return 0
     })
     yield
-    for (const text of texts) {
-      bytes += yield* this.textSize(text)
-      yield
-    }
-    return bytes
+    return { bytes, texts }
   }
 
   #valueOf(name: string): string | undefined {
@@ -110,13 +135,6 @@ export class ParameterExpansion {
     }
     return growth
   }
-}
-
-function withTexts(node: unknown, expanded: ReadonlyMap<string, string>): unknown {
-  if (typeof node === 'string') return expanded.get(node) ?? node
-  if (Array.isArray(node)) return node.map(item => withTexts(item, expanded))
-  if (!isRecord(node)) return node
-  return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, withTexts(item, expanded)]))
 }
 
 interface Reference {

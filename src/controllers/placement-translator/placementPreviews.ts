@@ -8,9 +8,11 @@
  */
 import { randomBytes } from 'node:crypto'
 import { StatusError } from '../../apimachinery/errors.ts'
-import { jsonSize } from '../../apimachinery/jsonSize.ts'
+import { JsonDigests } from '../../apimachinery/jsonDigests.ts'
+import { jsonSizeInSteps } from '../../apimachinery/jsonSize.ts'
 import type { LiveAsker } from '../../apimachinery/liveObjects.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { Pace } from '../../apimachinery/pace.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import {
   MAX_PREVIEW_DESTINATIONS,
@@ -123,10 +125,13 @@ export class PlacementPreviews implements PreviewReceiver {
       // whoever asked may have gone
       turns: { begin: owner => request.work ?? turns.begin(owner) },
       location,
+      keepsVerdicts: false,
       customizer: (space, reference) => customizers.get(reference) ?? customizer(space, reference),
     }
     const sources = new SourceReader(deps)
     const disclosure = new PreviewDisclosure({ ...deps, storedCustomizer: customizer, join: this.#deps.join })
+    const digests = new JsonDigests()
+    const { work } = request
     const scene: Scene = {
       request,
       moves,
@@ -136,9 +141,14 @@ export class PlacementPreviews implements PreviewReceiver {
       disclosure,
       customizers: new Set(customizers.keys()),
       namespaces,
-      groups: new PreviewGroups(),
-      checks: new PreviewChecks(client, units => {
-        scene.workLeft -= units
+      groups: new PreviewGroups(digests),
+      checks: new PreviewChecks({
+        client,
+        digests,
+        work,
+        spend: units => {
+          scene.workLeft -= units
+        },
       }),
       live:
         request.live &&
@@ -146,6 +156,7 @@ export class PlacementPreviews implements PreviewReceiver {
           wish: request.live,
           hashKey: randomBytes(32).toString('hex'),
           gone: request.gone,
+          work,
         }),
       left: MAX_PREVIEW_DESTINATIONS,
       workLeft: MAX_PREVIEW_WORK,
@@ -181,17 +192,18 @@ export class PlacementPreviews implements PreviewReceiver {
     const imagined: Imagined = { ...one, space, fact }
     const placements = message === undefined ? this.#selecting(scene, imagined) : []
     const wanted = this.#wanted(scene, imagined, placements, findings)
-    const lookWork = jsonSize(object) / COMPARED
+    const { work } = scene.request
+    const lookWork = (await inSlices(jsonSizeInSteps(object, new Pace()), work)) / COMPARED
     for (const [mailbox, source] of wanted) {
       scene.workLeft -= lookWork
       if (scene.left-- <= 0) findings.add('Unknown', source.location, TOO_MANY)
       else if (scene.workLeft < 0) findings.add('Unknown', source.location, TOO_MUCH)
       else await this.#clusters.look(scene, { imagined, source, findings, mailbox })
-      if (scene.request.work?.due) await scene.request.work.rest()
+      if (work?.due) await work.rest()
     }
     for (const [mailbox, way] of this.#deps.join.destinationsOf(space, key)) {
       if (!wanted.has(mailbox)) await this.#clusters.leave(scene, { imagined, way, findings, mailbox })
-      if (scene.request.work?.due) await scene.request.work.rest()
+      if (work?.due) await work.rest()
     }
     const live = scene.live && !scene.moves.moved.has(key) ? await this.#live(scene, scene.live, imagined) : undefined
     return {

@@ -3,10 +3,12 @@
  * copies get. What is customized alone has to be asked: all else is as it was judged in its own space. Clusters whose copies say
  * the same are asked once.
  */
-import { createHash } from 'node:crypto'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { jsonSize } from '../../apimachinery/jsonSize.ts'
+import type { JsonDigests } from '../../apimachinery/jsonDigests.ts'
+import { jsonSizeInSteps } from '../../apimachinery/jsonSize.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { Pace } from '../../apimachinery/pace.ts'
+import { inSlices, type Rests, type Steps } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
 import type { Told } from './allowance.ts'
 import { definitionKey } from './definitions.ts'
@@ -28,15 +30,22 @@ export interface CheckedCopy {
   readonly after?: KubeObject | undefined
 }
 
+export interface PreviewChecksDeps {
+  client: Client
+  /** Of the same preview. */
+  digests: JsonDigests
+  work: Rests | undefined
+  /** Is told what a check costs. */
+  spend: (units: number) => void
+}
+
 /** Of one preview. */
 export class PreviewChecks {
-  readonly #client: Client
-  readonly #spend: (units: number) => void
+  readonly #deps: PreviewChecksDeps
   readonly #told = new Map<string, Told | undefined>()
 
-  constructor(client: Client, spend: (units: number) => void) {
-    this.#client = client
-    this.#spend = spend
+  constructor(deps: PreviewChecksDeps) {
+    this.#deps = deps
   }
 
   /** Why the copy would be refused; `undefined`: it would be taken. */
@@ -44,23 +53,30 @@ export class PreviewChecks {
     mailbox: Pick<Mailbox, 'name' | 'space' | 'namespaces' | 'copies'>,
     copy: CheckedCopy,
   ): Promise<Told | undefined> {
-    const { resource, before, after } = copy
+    const { work, spend } = this.#deps
+    const { resource } = copy
     // what a kind is may be another in each mailbox, where it is defined there
     const where = mailbox.copies.has(definitionKey(resource)) ? mailbox.name : ''
-    const said = [where, resource, after ? [content(before), content(after)] : copy.whole]
-    const id = createHash('sha256').update(JSON.stringify(said)).digest('base64')
+    const id = JSON.stringify([where, resource, ...(await inSlices(this.#contentsOf(copy), work))])
     if (this.#told.has(id)) return this.#told.get(id)
-    this.#spend(WRITE + jsonSize(copy.whole) / JUDGED)
+    spend(WRITE + (await inSlices(jsonSizeInSteps(copy.whole, new Pace()), work)) / JUDGED)
     const told = await this.#ask(mailbox, copy)
     this.#told.set(id, told)
     return told
+  }
+
+  *#contentsOf({ whole, before, after }: CheckedCopy): Steps<string[]> {
+    const digests: string[] = []
+    for (const one of after ? [content(before), content(after)] : [whole])
+      digests.push((yield* this.#deps.digests.of(one)).digest)
+    return digests
   }
 
   async #ask(
     { space, namespaces }: Pick<Mailbox, 'space' | 'namespaces'>,
     { resource, whole, after }: CheckedCopy,
   ): Promise<Told | undefined> {
-    const api = this.#client.in(space)
+    const api = this.#deps.client.in(space)
     const options = { dryRun: true, fieldManager: FIELD_MANAGER }
     try {
       if (after) await api.update(resource, after, options)
@@ -87,8 +103,8 @@ export class PreviewChecks {
 const ELSEWHERE: ReadonlySet<string> = new Set(['NotFound', 'Forbidden', 'AlreadyExists', 'Conflict'])
 const REFUSALS: ReadonlySet<string> = new Set(['Invalid', 'BadRequest', 'RequestEntityTooLarge'])
 
-function content(object: KubeObject | undefined): unknown {
-  if (!object) return undefined
+function content(object: KubeObject | undefined): Record<string, unknown> {
+  if (!object) return {}
   const { metadata, status: _, ...fields } = object
   return { ...fields, labels: metadata.labels, annotations: metadata.annotations }
 }

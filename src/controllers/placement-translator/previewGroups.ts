@@ -3,8 +3,10 @@
  * bookkeeping, values of Secrets as hashes with a key of this preview alone, so that they can be compared and not guessed. Pure.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import type { JsonDigests } from '../../apimachinery/jsonDigests.ts'
 import { leftFieldsOf, withoutFields } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { Pace } from '../../apimachinery/pace.ts'
 import {
   IMPLIED_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
@@ -21,6 +23,8 @@ import {
   type PreviewGroup,
   type PreviewLocation,
 } from '../../apimachinery/placementPreview.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
+import { setMember } from '../../apimachinery/values.ts'
 import type { Told } from './allowance.ts'
 import { CARRIER_MARKS } from './names.ts'
 import type { Destination } from './ways.ts'
@@ -31,8 +35,17 @@ interface Content {
 }
 
 export interface Finding {
-  add(action: PreviewAction, way: Destination, told?: Told, content?: Content): void
+  add(action: PreviewAction, way: Destination, told?: Told): void
+  /** With what is there and what would be, which nobody changes any more. */
+  show(action: PreviewAction, way: Destination, content: Content, told?: Told): Steps<void>
   groups(): PreviewGroup[]
+}
+
+/** An object as it is shown. */
+interface Shown {
+  readonly object: KubeObject
+  readonly digest: string
+  readonly characters: number
 }
 
 interface Gathered extends Omit<PreviewGroup, 'locations' | 'count'> {
@@ -57,54 +70,60 @@ const NO_ROOM = 'what would change is too much to be shown here; ask about fewer
 /** Of all objects of a preview. */
 export class PreviewGroups {
   readonly #key = randomBytes(32)
-  #bytesLeft = MAX_PREVIEW_CONTENT_BYTES
+  readonly #digests: JsonDigests
+  /** Of values of Secrets. */
+  readonly #hashes = new WeakMap<object, Record<string, string>>()
+  #charactersLeft = MAX_PREVIEW_CONTENT_BYTES
+
+  constructor(digests: JsonDigests) {
+    this.#digests = digests
+  }
 
   begin({ kind, apiVersion }: KubeObject): Finding {
     const isSecret = kind === 'Secret' && apiVersion === 'v1'
     const found = new Map<string, Gathered>()
+    const gather = (action: PreviewAction, way: Destination, told?: Told, before?: Shown, after?: Shown): void => {
+      // only our bookkeeping differs
+      const is = action === 'Update' && before !== undefined && before.digest === after?.digest ? 'Unchanged' : action
+      const said = is === 'Unchanged' ? [] : [before?.digest ?? null, after?.digest ?? null]
+      const id = createHash('sha256')
+        .update(JSON.stringify([is, told?.message, ...said]))
+        .digest('base64')
+      let group = found.get(id)
+      if (!group) {
+        const content = is === 'Unchanged' ? {} : this.#content(before, after, found.size)
+        group = { action: is, count: 0, locations: [], ...told, ...content }
+        found.set(id, group)
+      }
+      group.count++
+      const { cluster, locationName } = way
+      if (group.locations.length < MAX_GROUP_LOCATIONS) group.locations.push({ cluster, name: locationName })
+    }
+    const shown = (object: KubeObject | undefined) => this.#shown(object, isSecret)
     return {
-      add: (action, { cluster, locationName }, told, content = {}) => {
+      add: gather,
+      show: function* (action, way, content, told) {
         const { before, after } = changedIn(content)
-        const shown = { before: before && this.#shown(before, isSecret), after: after && this.#shown(after, isSecret) }
-        // only our bookkeeping differs
-        const is =
-          action === 'Update' && shown.before !== undefined && shown.before === shown.after ? 'Unchanged' : action
-        const said = is === 'Unchanged' ? [] : [shown.before ?? null, shown.after ?? null]
-        // not the content itself: there may be thousands of them
-        const id = createHash('sha256')
-          .update(JSON.stringify([is, told?.message, ...said]))
-          .digest('base64')
-        let group = found.get(id)
-        if (!group) {
-          group = {
-            action: is,
-            count: 0,
-            locations: [],
-            ...told,
-            ...(is !== 'Unchanged' && this.#content(shown, found.size)),
-          }
-          found.set(id, group)
-        }
-        group.count++
-        if (group.locations.length < MAX_GROUP_LOCATIONS) group.locations.push({ cluster, name: locationName })
+        gather(action, way, told, yield* shown(before), yield* shown(after))
       },
       groups: () => [...found.values()].map(group => ({ ...group, locations: group.locations.sort(byName) })),
     }
   }
 
-  #content({ before, after }: { before: string | undefined; after: string | undefined }, others: number): object {
-    const bytes = (before?.length ?? 0) + (after?.length ?? 0)
-    if (bytes === 0) return {}
-    if (bytes > this.#bytesLeft || others >= MAX_SHOWN) return { message: NO_ROOM }
-    this.#bytesLeft -= bytes
-    return { ...(before && { before: JSON.parse(before) }), ...(after && { after: JSON.parse(after) }) }
+  #content(before: Shown | undefined, after: Shown | undefined, others: number): object {
+    const characters = (before?.characters ?? 0) + (after?.characters ?? 0)
+    if (characters === 0) return {}
+    if (characters > this.#charactersLeft || others >= MAX_SHOWN) return { message: NO_ROOM }
+    this.#charactersLeft -= characters
+    return { ...(before && { before: before.object }), ...(after && { after: after.object }) }
   }
 
-  #shown(object: KubeObject, isSecret: boolean): string {
+  *#shown(object: KubeObject | undefined, isSecret: boolean): Steps<Shown | undefined> {
+    if (object === undefined) return undefined
     const { apiVersion, kind, metadata, status: _, ...fields } = object
     const { name, namespace, labels = {}, annotations = {} } = metadata
     const kept = {
-      name,
+      ...(name !== undefined && { name }),
       ...(namespace !== undefined && { namespace }),
       ...nonEmpty(
         'labels',
@@ -115,20 +134,35 @@ export class PreviewGroups {
         without(annotations, key => BOOKKEEPING.has(key) || /(^|\.)kcp\.io\//.test(key)),
       ),
     }
-    return JSON.stringify({ apiVersion, kind, metadata: kept, ...(isSecret ? this.#hashed(fields) : fields) })
+    const said = isSecret ? yield* this.#hashed(fields) : fields
+    const whole = { apiVersion, kind, metadata: kept, ...said }
+    return { object: whole, ...(yield* this.#digests.of(whole)) }
   }
 
-  #hashed(fields: Record<string, unknown>): Record<string, unknown> {
-    const hash = (value: unknown): string =>
-      `hash:${createHmac('sha256', this.#key).update(JSON.stringify(value)).digest('hex').slice(0, 16)}`
-    const hidden = Object.entries(fields).map(([field, value]): [string, unknown] => {
-      if (field !== 'data' && field !== 'stringData') return [field, value]
-      return [
-        field,
-        isRecord(value) ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, hash(v)])) : hash(value),
-      ]
-    })
-    return Object.fromEntries(hidden)
+  *#hashed(fields: Record<string, unknown>): Steps<Record<string, unknown>> {
+    const hidden: Record<string, unknown> = {}
+    for (const [field, value] of Object.entries(fields)) {
+      const isHidden = field === 'data' || field === 'stringData'
+      setMember(hidden, field, isHidden ? yield* this.#hash(value) : value)
+    }
+    return hidden
+  }
+
+  *#hash(value: unknown): Steps<unknown> {
+    const hash = (what: unknown): string =>
+      `hash:${createHmac('sha256', this.#key).update(JSON.stringify(what)).digest('hex').slice(0, 16)}`
+    if (!isRecord(value)) return hash(value)
+    let hashed = this.#hashes.get(value)
+    if (hashed === undefined) {
+      hashed = {}
+      const pace = new Pace()
+      for (const [key, secret] of Object.entries(value)) {
+        setMember(hashed, key, hash(secret))
+        if (pace.due()) yield
+      }
+      this.#hashes.set(value, hashed)
+    }
+    return hashed
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../apimachinery/liveObjects.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LiveWish, PreviewAction } from '../../apimachinery/placementPreview.ts'
+import { inSlices, type Rests } from '../../apimachinery/steps.ts'
 import type { Told } from './allowance.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Finding } from './previewGroups.ts'
@@ -44,6 +45,7 @@ export interface LiveAsking {
   readonly hashKey: string
   /** Whoever asks has gone. */
   readonly gone?: AbortSignal | undefined
+  readonly work?: Rests | undefined
 }
 
 /** Of one preview. */
@@ -52,13 +54,15 @@ export class PreviewLive {
   readonly #wish: LiveWish
   readonly #hashKey: string
   readonly #gone: AbortSignal | undefined
+  readonly #work: Rests | undefined
   #left = MAX_LIVE_CLUSTERS
 
-  constructor(deps: PreviewLiveDeps, { wish, hashKey, gone }: LiveAsking) {
+  constructor(deps: PreviewLiveDeps, { wish, hashKey, gone, work }: LiveAsking) {
     this.#deps = deps
     this.#wish = wish
     this.#hashKey = hashKey
     this.#gone = gone
+    this.#work = work
   }
 
   async find(asked: AskedLive, findings: Finding): Promise<void> {
@@ -66,7 +70,10 @@ export class PreviewLive {
     const wanted = [...asked.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
     const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(asked, mailbox, way)))
     // in the order of the places, whoever answers first
-    for (const [i, { action, told, content }] of found.entries()) findings.add(action, wanted[i]![1], told, content)
+    for (const [i, { action, told, content }] of found.entries()) {
+      if (content) await inSlices(findings.show(action, wanted[i]![1], content, told), this.#work)
+      else findings.add(action, wanted[i]![1], told)
+    }
   }
 
   async #ask(asked: AskedLive, name: string, way: Destination): Promise<Found> {

@@ -9,10 +9,15 @@ import type { Finding } from './previewGroups.ts'
 
 /** @param isGuessed whether a Customizer of the question customizes it */
 export function unseen(findings: Finding, isGuessed: boolean): Finding {
+  const add: Finding['add'] = (action, way, told) => {
+    if (isGuessed && BY_CONTENT.has(action)) findings.add('Update', way, MAY_CHANGE)
+    else findings.add(action, way, action === 'Invalid' ? INVALID : told)
+  }
   return {
-    add: (action, way, told) => {
-      if (isGuessed && BY_CONTENT.has(action)) findings.add('Update', way, MAY_CHANGE)
-      else findings.add(action, way, action === 'Invalid' ? INVALID : told)
+    add,
+    // biome-ignore lint/correctness/useYield: there is nothing to be shown
+    show: function* (action, way, _content, told) {
+      add(action, way, told)
     },
     groups: () => findings.groups(),
   }

@@ -1,6 +1,7 @@
 /** What would become of one object in one cluster, as a preview finds it: what is on its way there beside what would be. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { Allowance, Told } from './allowance.ts'
@@ -107,10 +108,9 @@ export class PreviewedClusters {
       const refused = await scene.checks.refusal(mailbox, { resource: fact.resource, whole, before: copy, after })
       if (refused) return findings.add('Invalid', location, isShown ? refused : REFUSED)
     }
+    const show = (...shown: Parameters<Finding['show']>) => inSlices(findings.show(...shown), scene.request.work)
     if (!copy)
-      return isShown
-        ? findings.add('Create', location, undefined, { after: whole })
-        : findings.add('Create', location, HIDDEN)
+      return isShown ? await show('Create', location, { after: whole }) : findings.add('Create', location, HIDDEN)
     const showsThere = await disclosure.showsCopy(at, copy)
     // whether a guess is right is nobody's business either: that is told only of what says the same as the stored object
     if (!(isShown && showsThere) && !(await this.#saysAsStored(scene, imagined)))
@@ -118,8 +118,9 @@ export class PreviewedClusters {
     if (!after) return findings.add('Unchanged', location)
     // what another space says of the copy is nobody else's business
     if (!isShown) return findings.add('Update', location, HIDDEN)
-    if (!recorded.includes(space)) return findings.add('Update', location, TAKEN_OVER, { after: whole })
-    findings.add('Update', location, showsThere ? undefined : HIDDEN, showsThere ? { before: copy, after } : {})
+    if (!recorded.includes(space)) return await show('Update', location, { after: whole }, TAKEN_OVER)
+    if (!showsThere) return findings.add('Update', location, HIDDEN)
+    await show('Update', location, { before: copy, after })
   }
 
   /** Whether nothing that customization goes by is another than what is stored, nor what it is made of. */
@@ -132,7 +133,7 @@ export class PreviewedClusters {
   }
 
   /** Where an object is and would go no more. */
-  async leave({ disclosure }: Scene, { imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
+  async leave({ disclosure, request }: Scene, { imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
     const { space, fact } = imagined
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space)) return
@@ -143,7 +144,7 @@ export class PreviewedClusters {
     const before = await this.copyIn(mailbox, fact.key, imagined)
     if (!before) return
     if (await disclosure.showsCopy({ space, fact, location: way }, before))
-      findings.add('Delete', way, undefined, { before })
+      await inSlices(findings.show('Delete', way, { before }), request.work)
     else findings.add('Delete', way, HIDDEN)
   }
 

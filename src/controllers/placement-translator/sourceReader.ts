@@ -1,16 +1,17 @@
 /** Reads objects of workload spaces, newest version as indexed, and customizes them for a Location. */
-import { createHash } from 'node:crypto'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
+import { digestInSteps } from '../../apimachinery/jsonDigests.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { asAuthored, asDescribed } from './asDescribed.ts'
 import { asSaid } from './asSaid.ts'
-import { type Customization, customize } from './customize.ts'
+import { type Customization, type CustomizationInputs, customize } from './customize.ts'
 import { isSystemObject } from './eligibility.ts'
 import type { ObjectCache } from './objectCache.ts'
+import { parametersOf } from './parameterExpansion.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -22,6 +23,8 @@ export interface SourceReaderDeps {
   customizer: (space: string, reference: string) => KubeObject | undefined
   /** Whose slices of the loop's time objects are customized in. */
   turns: Pick<WorkTurns, 'begin'>
+  /** Whether it is remembered what was wrong with objects that are dear to customize. Default: yes. */
+  keepsVerdicts?: boolean
 }
 
 type At = { space: string; fact: ObjectFact; location: Destination }
@@ -34,6 +37,15 @@ interface Verdict {
   readonly location: KubeObject | undefined
   readonly customizer: KubeObject | undefined
   readonly faults: readonly string[]
+}
+
+/** What was made last, for other destinations of the same object. */
+interface Made {
+  readonly source: KubeObject
+  readonly customizer: KubeObject | undefined
+  readonly hasLocation: boolean
+  readonly asked: ReadonlyMap<string, string | undefined>
+  readonly made: Customization
 }
 
 const STAYS = 'it would be what never travels: a token Secret, or an object that acts in its space'
@@ -51,6 +63,7 @@ export class SourceReader {
     entries: VERDICTS.entries,
     weight: { limit: VERDICTS.characters, of: ({ faults }, key) => key.length + faults.join().length },
   })
+  #made: Made | undefined
 
   constructor(deps: SourceReaderDeps) {
     this.#deps = deps
@@ -75,48 +88,66 @@ export class SourceReader {
   /** `source` is as {@link read} gives it: what its own server added stays there. */
   async customize(at: At, source: KubeObject): Promise<Customization> {
     if (!at.fact.customized) return { object: asSaid(asDescribed(source), source), faults: [], work: 0 }
-    const object = asAuthored(source)
     const inputs = this.#inputs(at)
-    const customized = await this.#oneAtATime(at.space, () =>
-      inSlices(customize(object, inputs), this.#deps.turns.begin({ owner: at.space })),
-    )
+    const known = this.#madeAlike(source, inputs)
+    if (known) return known
+    const object = asAuthored(source)
+    const { customized, digest } = await this.#oneAtATime(at.space, async () => {
+      const work = this.#deps.turns.begin({ owner: at.space })
+      const customized = await inSlices(customize(object, inputs), work)
+      const isKept = customized.work >= DEAR && (this.#deps.keepsVerdicts ?? true)
+      return { customized, digest: isKept ? (await inSlices(digestInSteps(object), work)).digest : undefined }
+    })
     // what stays at home is left out before anybody customizes
     const stays = isSystemObject(at.fact.resource, customized.object)
     const faults = stays ? [...customized.faults, STAYS] : customized.faults
     const { location, customizer } = inputs
-    if (customized.work >= DEAR) {
-      const { revision } = at.fact
-      this.#verdicts.set(idOf(at), { revision, digest: digestOf(object), location, customizer, faults })
-    }
-    return { ...customized, object: asSaid(customized.object, source), faults }
+    const { revision } = at.fact
+    if (digest !== undefined) this.#verdicts.set(idOf(at), { revision, digest, location, customizer, faults })
+    const made = { ...customized, object: asSaid(customized.object, source), faults }
+    const { asked } = customized
+    if (faults.length === 0 && asked)
+      this.#made = { source, customizer, hasLocation: location !== undefined, asked, made }
+    return made
+  }
+
+  /** What was made of the object for another destination, where it says the same of all that was asked of it. */
+  #madeAlike(source: KubeObject, { location, customizer }: CustomizationInputs): Customization | undefined {
+    const last = this.#made
+    if (last?.source !== source || last.customizer !== customizer) return undefined
+    if (last.hasLocation !== (location !== undefined)) return undefined
+    const parameters = location && parametersOf(location)
+    for (const [name, value] of last.asked) if (parameters?.get(name) !== value) return undefined
+    return last.made
   }
 
   /** The object as the destination gets it; `undefined` when something is wrong with it. */
   async flawless(at: At, source: KubeObject): Promise<KubeObject | undefined> {
-    if ((this.#known(at, source)?.length ?? 0) > 0) return undefined
+    if (((await this.#known(at, source))?.length ?? 0) > 0) return undefined
     const { object, faults } = await this.customize(at, source)
     return faults.length === 0 ? object : undefined
   }
 
   /** What is wrong with the object as the destination would get it. */
   async faults(at: At, source: KubeObject): Promise<readonly string[]> {
-    return this.#known(at, source) ?? (await this.customize(at, source)).faults
+    return (await this.#known(at, source)) ?? (await this.customize(at, source)).faults
   }
 
   /** Where all is as it was when the object was last customized for the destination. */
-  #known(at: At, source: KubeObject): readonly string[] | undefined {
+  async #known(at: At, source: KubeObject): Promise<readonly string[] | undefined> {
     const known = this.#verdicts.get(idOf(at))
     if (!known) return undefined
     const { location, customizer } = this.#inputs(at)
     if (known.location !== location || known.customizer !== customizer) return undefined
     if (known.revision !== at.fact.revision) {
-      if (known.digest !== digestOf(asAuthored(source))) return undefined
+      const work = this.#deps.turns.begin({ owner: at.space })
+      if (known.digest !== (await inSlices(digestInSteps(asAuthored(source)), work)).digest) return undefined
       known.revision = at.fact.revision
     }
     return known.faults
   }
 
-  #inputs({ space, fact, location: { cluster, locationName } }: At) {
+  #inputs({ space, fact, location: { cluster, locationName } }: At): CustomizationInputs {
     return {
       location: this.#deps.location(cluster, locationName),
       locationName,
@@ -138,10 +169,6 @@ export class SourceReader {
       if (this.#last.get(space) === settled) this.#last.delete(space)
     }
   }
-}
-
-function digestOf(object: KubeObject): string {
-  return createHash('sha256').update(JSON.stringify(object)).digest('base64')
 }
 
 function idOf({ space, fact, location: { cluster, locationName } }: At): string {

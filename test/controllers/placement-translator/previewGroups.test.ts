@@ -1,6 +1,8 @@
 import t from 'tap'
+import { JsonDigests } from '../../../src/apimachinery/jsonDigests.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { MAX_GROUP_LOCATIONS, MAX_PREVIEW_CONTENT_BYTES } from '../../../src/apimachinery/placementPreview.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { PreviewGroups } from '../../../src/controllers/placement-translator/previewGroups.ts'
 
 const map = (data: Record<string, string>, metadata: object = {}): KubeObject => ({
@@ -12,8 +14,8 @@ const map = (data: Record<string, string>, metadata: object = {}): KubeObject =>
 const way = (locationName: string) => ({ mailbox: `m-${locationName}`, cluster: 'inv1', locationName })
 
 t.test('clusters are named up to a bound, and all are counted', async t => {
-  const found = new PreviewGroups().begin(map({}))
-  for (let i = 0; i < MAX_GROUP_LOCATIONS + 50; i++) found.add('Create', way(`l${i}`), undefined, { after: map({}) })
+  const found = new PreviewGroups(new JsonDigests()).begin(map({}))
+  for (let i = 0; i < MAX_GROUP_LOCATIONS + 50; i++) atOnce(found.show('Create', way(`l${i}`), { after: map({}) }))
   const [group, ...others] = found.groups()
   t.same(others, [])
   t.equal(group?.count, MAX_GROUP_LOCATIONS + 50)
@@ -21,21 +23,21 @@ t.test('clusters are named up to a bound, and all are counted', async t => {
 })
 
 t.test('contents are shown of so many groups and bytes; the rest is told all the same', async t => {
-  const groups = new PreviewGroups()
+  const groups = new PreviewGroups(new JsonDigests())
   const found = groups.begin(map({}))
-  for (let i = 0; i < 60; i++) found.add('Create', way(`l${i}`), undefined, { after: map({ i: `${i}` }) })
+  for (let i = 0; i < 60; i++) atOnce(found.show('Create', way(`l${i}`), { after: map({ i: `${i}` }) }))
   const told = found.groups()
   t.equal(told.length, 60)
   t.equal(told.filter(({ after }) => after !== undefined).length, 50)
   t.match(told[59], { action: 'Create', message: /ask about fewer objects/ })
   const large = groups.begin(map({}))
-  large.add('Create', way('l'), undefined, { after: map({ v: 'x'.repeat(MAX_PREVIEW_CONTENT_BYTES) }) })
-  large.add('Create', way('m'), undefined, { after: map({ v: 'y' }) })
+  atOnce(large.show('Create', way('l'), { after: map({ v: 'x'.repeat(MAX_PREVIEW_CONTENT_BYTES) }) }))
+  atOnce(large.show('Create', way('m'), { after: map({ v: 'y' }) }))
   t.match(large.groups(), [{ message: /too much to be shown/, after: undefined }, { after: { data: { v: 'y' } } }])
 })
 
 t.test('bookkeeping makes no difference', async t => {
-  const found = new PreviewGroups().begin(map({}))
+  const found = new PreviewGroups(new JsonDigests()).begin(map({}))
   const owned = {
     annotations: { 'edge.kubestellar.io/owner': 'space1', 'edge.kubestellar.io/projected-keys': '{}', mine: '1' },
   }
@@ -44,6 +46,6 @@ t.test('bookkeeping makes no difference', async t => {
     { ...owned, uid: 'u', resourceVersion: '1', labels: { 'edge.kubestellar.io/projected': 'yes' } },
   )
   const after = map({}, { annotations: { mine: '1', 'edge.kubestellar.io/owner': 'space2' } })
-  found.add('Update', way('l'), undefined, { before, after })
+  atOnce(found.show('Update', way('l'), { before, after }))
   t.match(found.groups(), [{ action: 'Unchanged', count: 1, before: undefined, after: undefined }])
 })
