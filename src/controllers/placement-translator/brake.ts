@@ -126,13 +126,10 @@ export class Brake {
    */
   wouldHold(space: string, going: KeysByMailbox, kept: KeysByMailbox): boolean {
     const byMailbox = this.#ledgers.get(space)?.recent(this.#deps.clock.now()) ?? new Map<string, number>()
-    const doomed = new Set<string>()
-    for (const [mailbox, keys] of going) {
-      byMailbox.set(mailbox, (byMailbox.get(mailbox) ?? 0) + keys.size)
-      for (const key of keys) doomed.add(`${mailbox} ${key}`)
-    }
-    for (const [mailbox, keys] of kept) for (const key of keys) doomed.add(`${mailbox} ${key}`)
-    return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, doomed) })
+    for (const [mailbox, keys] of going) byMailbox.set(mailbox, (byMailbox.get(mailbox) ?? 0) + keys.size)
+    const isDoomed = (name: string, key: string): boolean =>
+      going.get(name)?.has(key) === true || kept.get(name)?.has(key) === true
+    return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, key => isDoomed(name, key)) })
   }
 
   /** Takes in what an EdgePlacement says of holds. */
@@ -332,16 +329,17 @@ export class Brake {
         if (!isPlaced && this.#deps.join.fact(space, key) === undefined) keys.delete(key)
       }
     }
-    return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, doomed) })
+    const remains = (name: string): boolean => this.#remains(space, name, key => doomed.has(`${name} ${key}`))
+    return isTooMuch({ byMailbox, remains })
   }
 
   /** Whether something of the space that is wanted stays in a mailbox; Namespaces alone are nothing, nor is what only a pause keeps. */
-  #remains(space: string, name: string, doomed: ReadonlySet<string>): boolean {
+  #remains(space: string, name: string, isDoomed: (key: string) => boolean): boolean {
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox) return false
     for (const [key, { owner, terminating }] of mailbox.copies) {
       if (terminating || !ownersIn(owner).includes(space) || isNamespaceKey(key)) continue
-      if (this.#removal(name, key) || doomed.has(`${name} ${key}`)) continue
+      if (this.#removal(name, key) || isDoomed(key)) continue
       if (this.#deps.isUnwanted(mailbox, key) !== true) return true
     }
     return false
