@@ -57,10 +57,14 @@ export class ClusterWatches {
   /** Watches exactly these; the running ones go on. */
   want(resources: readonly GroupVersionResource[]): void {
     const wanted = new Map(resources.map(resource => [groupResourceName(resource), resource]))
-    for (const [name, watched] of this.#watched) {
-      if (wanted.get(name)?.version !== watched.resource.version) this.#end(name, watched)
+    for (const [name, watched] of this.#watched) if (!wanted.has(name)) this.#end(name, watched)
+    for (const [name, resource] of wanted) {
+      const watched = this.#watched.get(name)
+      if (watched?.resource.version === resource.version) continue
+      // in another version they are the same objects
+      if (watched) this.#end(name, watched)
+      this.#watched.set(name, this.#start(resource, watched?.informer))
     }
-    for (const [name, resource] of wanted) if (!this.#watched.has(name)) this.#watched.set(name, this.#start(resource))
   }
 
   /**

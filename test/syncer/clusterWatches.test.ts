@@ -64,3 +64,17 @@ t.test('whoever waited for it knows, and hears nothing more', async t => {
   await until(() => told.length > 0, 'b is told')
   t.strictSame(told, ['apply b'])
 })
+
+t.test('what goes while a kind is watched in another version is told', async t => {
+  const { cluster, watches, told, letThrough } = watching(t)
+  letThrough()
+  await cluster.create(MAPS, configMap('a'))
+  await cluster.create(MAPS, configMap('b'))
+  watches.want([MAPS])
+  await until(() => watches.hasSynced(MAPS), 'the first list')
+  watches.want([{ ...MAPS, version: 'v2' }])
+  await cluster.delete(MAPS, { namespace: 'app', name: 'a' })
+  await until(() => watches.hasSynced(MAPS), 'the list in the other version')
+  await until(() => told.includes('delete a'), 'the end of a')
+  t.strictSame(told, ['apply a', 'apply b', 'apply b', 'delete a'])
+})
