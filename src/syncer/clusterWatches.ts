@@ -63,7 +63,7 @@ export class ClusterWatches {
       if (watched?.resource.version === resource.version) continue
       // in another version they are the same objects
       if (watched) this.#end(name, watched)
-      this.#watched.set(name, this.#start(resource, watched?.informer))
+      this.#watched.set(name, this.#start(resource, watched))
     }
   }
 
@@ -74,7 +74,7 @@ export class ClusterWatches {
   async listAnew(): Promise<void> {
     for (const [name, watched] of [...this.#watched]) {
       this.#end(name, watched)
-      this.#watched.set(name, this.#start(watched.resource, watched.informer))
+      this.#watched.set(name, this.#start(watched.resource, watched))
     }
     await Promise.all([...this.#watched.values()].map(({ first }) => first))
   }
@@ -124,10 +124,10 @@ export class ClusterWatches {
     void watched.running.then(() => this.#ending.delete(watched.running))
   }
 
-  /** @param before knew the resource until now; of what its first list does not hold any more the end is told */
-  #start(resource: GroupVersionResource, before?: Informer): Watched {
+  /** @param before knew the resource until now; of what the first list does not hold any more the end is told */
+  #start(resource: GroupVersionResource, before?: Watched): Watched {
     const { client, logger, clock, labelSelector, onChange, onSynced, onMissing } = this.#deps
-    const early = new Map<string, SyncKey>()
+    const early = before?.early ?? new Map<string, SyncKey>()
     const stop = new AbortController()
     const informer = new Informer({
       client,
@@ -141,13 +141,15 @@ export class ClusterWatches {
     if (before)
       void informer.synced.then(() => {
         if (stop.signal.aborted) return
-        for (const object of before.list()) {
+        for (const object of before.informer.list()) {
           const { namespace, name = '' } = object.metadata
           if (!informer.get({ name, ...(namespace && { namespace }) })) onChange(resource, { type: 'delete', object })
         }
       })
     void informer.synced.then(() => {
-      for (const key of early.values()) if (!stop.signal.aborted && !informer.get(refOf(key))) onMissing?.(key)
+      // whoever takes its place has them, too
+      if (stop.signal.aborted) return
+      for (const key of early.values()) if (!informer.get(refOf(key))) onMissing?.(key)
       early.clear()
     })
     if (onSynced) void informer.synced.then(() => stop.signal.aborted || onSynced(resource))

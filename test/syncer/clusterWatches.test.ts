@@ -78,3 +78,15 @@ t.test('what goes while a kind is watched in another version is told', async t =
   await until(() => told.includes('delete a'), 'the end of a')
   t.strictSame(told, ['apply a', 'apply b', 'apply b', 'delete a'])
 })
+
+t.test('what was asked about early is not forgotten when another version is watched before the first list', async t => {
+  const { cluster, watches, told, letThrough } = watching(t)
+  await cluster.create(MAPS, configMap('a'))
+  watches.want([MAPS])
+  await watches.firstList(keyOf('a'))
+  watches.want([{ ...MAPS, version: 'v2' }])
+  await cluster.delete(MAPS, { namespace: 'app', name: 'a' })
+  letThrough()
+  await until(() => told.length > 0, 'the missing one is told')
+  t.strictSame(told, [`missing ${keyText(keyOf('a'))}`])
+})

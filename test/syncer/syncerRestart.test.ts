@@ -65,13 +65,19 @@ t.test('a restart with an old state deletes nothing that the mailbox holds by no
   t.equal(now.metadata.uid, made.metadata.uid, 'it was never deleted')
 })
 
-t.test('a syncer that starts while the center is away keeps its cluster as the center wanted it', async t => {
+/** A cluster that has `a`, whose syncer has ended, and the center is away. */
+async function leftAlone(t: Test) {
   const p = await pair(t)
   const first = p.start()
   await p.mailbox.create(MAPS, sent('a', { x: '1' }))
   await center.world.present(p.clusterId, 'configmaps app/a')
   await first.stop()
   p.toCenter.down = true
+  return p
+}
+
+t.test('a syncer that starts while the center is away keeps its cluster as the center wanted it', async t => {
+  const p = await leftAlone(t)
   const { logger, lines } = recordingLogger()
   p.start(logger)
   await p.cluster.delete(MAPS, AT_A)
@@ -80,13 +86,8 @@ t.test('a syncer that starts while the center is away keeps its cluster as the c
 })
 
 t.test('what somebody deletes before the slow first list of its kind is there is repaired, too', async t => {
-  const p = await pair(t)
-  const first = p.start()
-  await p.mailbox.create(MAPS, sent('a', { x: '1' }))
-  await center.world.present(p.clusterId, 'configmaps app/a')
-  await first.stop()
   // Nothing of the center makes the syncer look again.
-  p.toCenter.down = true
+  const p = await leftAlone(t)
   const [lookedAt, deleted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const cluster: SpaceClient = {
     ...p.cluster,
