@@ -8,7 +8,7 @@ import type { Schema } from '../schema.ts'
 import type { Steps } from '../steps.ts'
 import { equalJson } from '../values.ts'
 import { EMPTY_SET, type FieldSet, fieldSet, HERE } from './fieldSet.ts'
-import { allBelow, allBelowInSteps } from './fieldSetOf.ts'
+import { allBelow, allBelowInSteps, STEP_MEMBERS, STEP_VALUES } from './fieldSetOf.ts'
 import { fieldElement } from './pathElement.ts'
 import { elementsOf, memberShape, type Shape, shapeOf } from './shape.ts'
 
@@ -20,11 +20,6 @@ export interface Comparison {
 
 const SAME: Comparison = Object.freeze({ added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET })
 const CHANGED: Comparison = Object.freeze({ ...SAME, modified: HERE })
-
-/** Values below which a comparison is one step. */
-const STEP_VALUES = 1000
-/** Of a list. */
-const STEP_ELEMENTS = 250
 
 /** Compares two values of one schema; absent (`undefined`) is not the same as null. */
 export function compareValues(before: unknown, after: unknown, schema: Schema | undefined): Comparison {
@@ -131,15 +126,15 @@ function* listsInSteps(before: unknown[], after: unknown[], schema: Schema, shap
     if (items.length <= 1 && others.length <= 1)
       result.add(element, yield* compareInSteps(items[0], others[0], schema.items))
     else result.add(element, compareCrowds(items, others))
-    if (++elements % STEP_ELEMENTS === 0) yield
+    if (++elements % STEP_MEMBERS === 0) yield
   }
   return result.comparison()
 }
 
 function* byElementInSteps(list: unknown[], schema: Schema, shape: 'keyed' | 'set'): Steps<Crowds | undefined> {
   const groups: Crowds = new Map()
-  for (let from = 0; from < list.length; from += STEP_ELEMENTS) {
-    if (!addByElement(groups, list.slice(from, from + STEP_ELEMENTS), schema, shape)) return undefined
+  for (let from = 0; from < list.length; from += STEP_MEMBERS) {
+    if (!addByElement(groups, list.slice(from, from + STEP_MEMBERS), schema, shape)) return undefined
     yield
   }
   return groups

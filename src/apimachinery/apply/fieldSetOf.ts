@@ -8,9 +8,9 @@ import { fieldElement } from './pathElement.ts'
 import { elementsOf, isDeclared, memberShape, shapeOf } from './shape.ts'
 
 /** Of values that are looked through in one step. */
-const STEP_VALUES = 1000
+export const STEP_VALUES = 1000
 /** Members and elements between two steps. */
-const STEP_MEMBERS = 250
+export const STEP_MEMBERS = 250
 
 /**
  * Leaves, keys of free-form maps, list elements, and members that are empty or null; not the structs around them.
