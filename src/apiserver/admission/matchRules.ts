@@ -33,32 +33,28 @@ export type NamespaceLabels = () => Promise<Readonly<Record<string, string>>>
 
 /** Each may list thousands, and every write in the space asks. */
 interface Rule {
-  operations: ReadonlySet<string>
-  groups: ReadonlySet<string>
-  versions: ReadonlySet<string>
+  operations: Words
+  groups: Words
+  versions: Words
   /** With a slash, whether or not there is something behind it. */
-  resources: ReadonlySet<string>
+  resources: Words
   scope: string
-  /** Empty: all names. */
-  names: ReadonlySet<string>
+  /** `undefined`: all names. */
+  names: Words | undefined
 }
 
-/** By what they are made of: a space may have thousands, and all are asked for again when one of them changes. */
-const compiled = new WeakMap<Record<string, unknown>, RequestMatcher>()
+interface Words {
+  has(word: string): boolean
+}
+
+/** A set is dear to make, and there may be thousands of rules, which mostly list a few. */
+const FEW = 8
 
 /**
  * `match` is a webhook, or the `matchConstraints` or `matchResources` of a policy. Of a bad selector is told where labels are
  * asked for.
  */
 export function compileMatch(match: Record<string, unknown>): RequestMatcher {
-  const known = compiled.get(match)
-  if (known !== undefined) return known
-  const matcher = matcherFor(match)
-  compiled.set(match, matcher)
-  return matcher
-}
-
-function matcherFor(match: Record<string, unknown>): RequestMatcher {
   const included = rulesOf(match, 'rules' in match ? 'rules' : 'resourceRules')
   const excluded = rulesOf(match, 'excludeResourceRules')
   const equivalent = match.matchPolicy !== 'Exact'
@@ -110,14 +106,21 @@ function labelled(request: AdmissionRequest): (Record<string, string> | undefine
 }
 
 function rulesOf(match: Record<string, unknown>, field: string): Rule[] {
-  return records(match, field).map(rule => ({
-    operations: new Set(strings(rule, 'operations')),
-    groups: new Set(strings(rule, 'apiGroups')),
-    versions: new Set(strings(rule, 'apiVersions')),
-    resources: new Set(strings(rule, 'resources').map(withSlash)),
-    scope: str(rule, 'scope') || '*',
-    names: new Set(strings(rule, 'resourceNames')),
-  }))
+  return records(match, field).map(rule => {
+    const names = strings(rule, 'resourceNames')
+    return {
+      operations: wordsOf(strings(rule, 'operations')),
+      groups: wordsOf(strings(rule, 'apiGroups')),
+      versions: wordsOf(strings(rule, 'apiVersions')),
+      resources: wordsOf(strings(rule, 'resources').map(withSlash)),
+      scope: str(rule, 'scope') || '*',
+      names: names.length === 0 ? undefined : wordsOf(names),
+    }
+  })
+}
+
+function wordsOf(words: string[]): Words {
+  return words.length > FEW ? new Set(words) : { has: word => words.includes(word) }
 }
 
 function withSlash(pattern: string): string {
@@ -133,16 +136,16 @@ function ruleMatches(rule: Rule, { operation, type, subresource }: RuleSubject, 
     // the scope of Namespaces is Cluster, although requests for one carry its name as their namespace
     (rule.scope === '*' || rule.scope === (type.namespaced ? 'Namespaced' : 'Cluster')) &&
     hasResource(rule.resources, type.resource, subresource) &&
-    (rule.names.size === 0 || name === undefined || rule.names.has(name))
+    (rule.names === undefined || name === undefined || rule.names.has(name))
   )
 }
 
-function has(values: ReadonlySet<string>, value: string): boolean {
+function has(values: Words, value: string): boolean {
   return values.has(value) || values.has('*')
 }
 
 /** `pods`, `pods/status`, `pods/*`, `*` (no sub-resources), `*\/scale`, `*\/*`. */
-function hasResource(patterns: ReadonlySet<string>, resource: string, subresource: string): boolean {
+function hasResource(patterns: Words, resource: string, subresource: string): boolean {
   return (
     patterns.has(`${resource}/${subresource}`) ||
     patterns.has(`*/${subresource}`) ||

@@ -11,14 +11,21 @@ import type { WebhookAddress } from './webhookClient.ts'
 
 export const ADMISSION_GROUP = 'admissionregistration.k8s.io'
 
+/** Of a webhook in its configuration. */
+interface Place {
+  configuration: string
+  index: number
+  cel: Pick<AdmissionCel, 'later'>
+}
+
 export interface Webhook {
   name: string
   /** Name of the object that has it. */
   configuration: string
   /** Distinct among the webhooks of a space, and the same as long as its configuration is. */
   id: string
-  match: RequestMatcher
-  conditions: readonly MatchCondition[]
+  readonly match: RequestMatcher
+  readonly conditions: readonly MatchCondition[]
   client: WebhookAddress
   /** PEM. Made when it is asked for: a bundle may be long, and a space may have many webhooks that are not called. */
   readonly caPem: string | undefined
@@ -34,25 +41,43 @@ export interface Webhook {
 /** Webhooks in the order in which they are asked: by name of configuration, then as listed. */
 export class WebhookConfigurations {
   readonly resource: { group: string; resource: string }
-  readonly #log: ConfigurationLog
-  readonly #cel: AdmissionCel
-  readonly #compiled = new Map<string, readonly Webhook[]>()
+  readonly #log: Pick<ConfigurationLog, 'has' | 'list' | 'onChange'>
+  readonly #cel: Pick<AdmissionCel, 'later'>
+  readonly #inSpace = new Map<string, readonly Webhook[]>()
+  /** By the objects, which are others after a change: of thousands of webhooks, those of one that changes are compiled anew. */
+  readonly #compiled = new WeakMap<KubeObject, readonly Webhook[]>()
 
-  constructor(log: ConfigurationLog, cel: AdmissionCel, resource: string) {
+  constructor(
+    log: Pick<ConfigurationLog, 'has' | 'list' | 'onChange'>,
+    cel: Pick<AdmissionCel, 'later'>,
+    resource: string,
+  ) {
     this.resource = { group: ADMISSION_GROUP, resource }
     this.#log = log
     this.#cel = cel
-    log.onChange([this.resource], space => this.#compiled.delete(space))
+    log.onChange([this.resource], space => this.#inSpace.delete(space))
   }
 
   in(space: string): readonly Webhook[] {
     if (!this.#log.has(space, this.resource)) return []
-    let webhooks = this.#compiled.get(space)
+    let webhooks = this.#inSpace.get(space)
     if (webhooks === undefined) {
-      webhooks = this.#log.list(space, this.resource).flatMap(object => compileConfiguration(object, this.#cel))
-      this.#compiled.set(space, webhooks)
+      webhooks = this.#log.list(space, this.resource).flatMap(object => this.#webhooks(object))
+      this.#inSpace.set(space, webhooks)
     }
     return webhooks
+  }
+
+  #webhooks(object: KubeObject): readonly Webhook[] {
+    let compiled = this.#compiled.get(object)
+    if (compiled === undefined) {
+      const { name = '' } = object.metadata
+      compiled = records(object, 'webhooks').map((webhook, index) =>
+        compileWebhook(webhook, { configuration: name, index, cel: this.#cel }),
+      )
+      this.#compiled.set(object, compiled)
+    }
+    return compiled
   }
 }
 
@@ -72,14 +97,23 @@ const EXEMPT: ReadonlySet<string> = new Set(
   ].map(resource => `${resource}.${ADMISSION_GROUP}`),
 )
 
-function compileConfiguration(object: KubeObject, cel: AdmissionCel): Webhook[] {
-  const { name = '' } = object.metadata
-  return records(object, 'webhooks').map((webhook, i) => ({
-    name: str(webhook, 'name'),
-    configuration: name,
-    id: `${name}/${str(webhook, 'name')}/${i}`,
-    match: compileMatch({ rules: list(webhook, 'rules'), ...webhook }),
-    conditions: conditionsOf(webhook, cel),
+/** What it is about is compiled when it is asked for, which many webhooks at a time are in slices of the loop. */
+function compileWebhook(webhook: Record<string, unknown>, { configuration, index, cel }: Place): Webhook {
+  const name = str(webhook, 'name')
+  let match: RequestMatcher | undefined
+  let conditions: readonly MatchCondition[] | undefined
+  return {
+    name,
+    configuration,
+    id: `${configuration}/${name}/${index}`,
+    get match() {
+      match ??= compileMatch({ rules: list(webhook, 'rules'), ...webhook })
+      return match
+    },
+    get conditions() {
+      conditions ??= conditionsOf(webhook, cel)
+      return conditions
+    },
     client: clientOf(record(webhook, 'clientConfig')),
     get caPem() {
       return caOf(record(webhook, 'clientConfig'))
@@ -89,10 +123,10 @@ function compileConfiguration(object: KubeObject, cel: AdmissionCel): Webhook[] 
     reinvocable: webhook.reinvocationPolicy === 'IfNeeded',
     harmless: webhook.sideEffects === 'None' || webhook.sideEffects === 'NoneOnDryRun',
     version: REVIEW_VERSIONS.find(version => version === firstKnown(strings(webhook, 'admissionReviewVersions'))),
-  }))
+  }
 }
 
-export function conditionsOf(holder: Record<string, unknown>, cel: AdmissionCel): MatchCondition[] {
+export function conditionsOf(holder: Record<string, unknown>, cel: Pick<AdmissionCel, 'later'>): MatchCondition[] {
   return records(holder, 'matchConditions').map(condition => ({
     name: str(condition, 'name'),
     expression: cel.later(str(condition, 'expression')),

@@ -42,6 +42,9 @@ export interface WebhookDeps {
 /** Validating webhooks that are asked about one request at the same time: each is told of the whole object. */
 const AT_ONCE = 16
 
+/** Of more than this in a space it is found out in slices which of them a request concerns, once it is known whole. */
+const ASKED_AT_ONCE = 500
+
 /** A webhook and the version in which it is told of the request. */
 interface Call {
   webhook: Webhook
@@ -159,6 +162,7 @@ function reaches(
 ): boolean {
   const webhooks = configurations.in(space)
   if (webhooks.length === 0) return false
+  if (webhooks.length > ASKED_AT_ONCE) return true
   const versions = types.in(space).versions(type.group, type.resource)
   return webhooks.some(({ match }) => match.rules({ operation, type, subresource }, versions) !== undefined)
 }
