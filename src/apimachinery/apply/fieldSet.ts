@@ -7,7 +7,7 @@ import { type FieldsV1, isRecord } from '../object.ts'
 import { hasMoreValues } from '../objectSize.ts'
 import { Pace } from '../pace.ts'
 import type { Steps } from '../steps.ts'
-import { canonicalElement, fieldElement, showElement, sortElements } from './pathElement.ts'
+import { canonicalElement, fieldElement, showElement, sortElements, sortElementsInSteps } from './pathElement.ts'
 
 export interface FieldSet {
   /** Whether the path that leads here is in the set. At the root it means nothing and is false. */
@@ -173,6 +173,35 @@ export function toFieldsV1(set: FieldSet): FieldsV1 {
   if (set.self) trie['.'] = {}
   for (const element of sortedElements(set)) trie[element] = toFieldsV1(set.children.get(element)!)
   return trie
+}
+
+/** The same in steps, where there are many paths. */
+export function* toFieldsV1InSteps(set: FieldSet): Steps<FieldsV1> {
+  return hasMorePaths(set, STEP_VALUES) ? yield* trieInSteps(set, new Pace()) : toFieldsV1(set)
+}
+
+function* trieInSteps(set: FieldSet, pace: Pace): Steps<FieldsV1> {
+  const trie: FieldsV1 = {}
+  if (set.children === undefined) return trie
+  if (set.self) trie['.'] = {}
+  for (const element of yield* sortElementsInSteps(set.children.keys())) {
+    const child = set.children.get(element)!
+    if (pace.due()) yield
+    trie[element] = child.children === undefined ? {} : yield* trieInSteps(child, pace)
+  }
+  return trie
+}
+
+/** In time that follows from `limit`. */
+function hasMorePaths(set: FieldSet, limit: number): boolean {
+  const sets = [set]
+  for (let left = limit, next = sets.pop(); next?.children !== undefined || sets.length > 0; next = sets.pop()) {
+    if (next?.children === undefined) continue
+    left -= next.children.size
+    if (left < 0) return true
+    for (const child of next.children.values()) if (child.children !== undefined) sets.push(child)
+  }
+  return false
 }
 
 /**

@@ -96,7 +96,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   if (isUnchanged(comparison)) {
     const kept = o.before?.metadata.managedFields
     if (kept !== undefined && kept.length > 0 && equalJson(base.entries, kept)) return kept
-    return encodeManagers(yield* base.managers())
+    return yield* encodeManagers(yield* base.managers())
   }
   const ignored = ignoredSet(o.ignored)
   const gained = recursiveDifference(union(comparison.modified, comparison.added), ignored)
@@ -107,7 +107,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   }
   const known = yield* base.managers()
   yield
-  if (known.length === 0) return encodeManagers(isEmptySet(gained) ? [] : [{ ...own, time: o.now, set: gained }])
+  if (known.length === 0) return yield* encodeManagers(isEmptySet(gained) ? [] : [{ ...own, time: o.now, set: gained }])
   const lost = recursiveDifference(union(gained, comparison.removed), ignored)
   const managers: Manager[] = []
   const lostIn = perVersion(o, lost, form => {
@@ -125,7 +125,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   }
   if (!isEmptySet(gained)) managers.push({ ...own, time: o.now, set: union(mine, gained) })
   yield
-  return encodeManagers(managers)
+  return yield* encodeManagers(managers)
 }
 
 /**
@@ -189,7 +189,7 @@ export function* applyInSteps(o: ApplyOptions): Steps<KubeObject> {
   const keepsClaim = last !== undefined && equalSets(last.set, set) && last.apiVersion === o.apiVersion
   // who applies what is there already has no time of their own
   const mine: Manager = unchanged && keepsClaim ? last : { ...own, time: unchanged ? last?.time : o.now, set }
-  const entries = encodeManagers([...rest, mine])
+  const entries = yield* encodeManagers([...rest, mine])
   if (entries !== undefined) result.metadata.managedFields = entries
   return result
 }

@@ -4,7 +4,7 @@
  */
 import type { ManagedFieldsEntry } from '../object.ts'
 import { atOnce, type Steps } from '../steps.ts'
-import { type FieldSet, fromFieldsV1InSteps, isEmptySet, toFieldsV1, unionAll } from './fieldSet.ts'
+import { type FieldSet, fromFieldsV1InSteps, isEmptySet, toFieldsV1InSteps, unionAll } from './fieldSet.ts'
 import { withoutUnownable } from './typed.ts'
 
 export interface Manager {
@@ -59,10 +59,12 @@ export function* decodeInSteps(entries: readonly ManagedFieldsEntry[]): Steps<Ma
 }
 
 /** The entries in upstream's order: appliers first, then by time, name, version and sub-resource; `undefined` for none. */
-export function encodeManagers(managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
+export function* encodeManagers(managers: readonly Manager[]): Steps<ManagedFieldsEntry[] | undefined> {
   const kept = capUpdates(managers.filter(manager => !isEmptySet(manager.set)))
   if (kept.length === 0) return undefined
-  return sortedManagers(kept, manager => manager).map(encode)
+  const entries: ManagedFieldsEntry[] = []
+  for (const manager of sortedManagers(kept, manager => manager)) entries.push(yield* encode(manager))
+  return entries
 }
 
 /** What stands for managers, in upstream's order. */
@@ -91,7 +93,7 @@ export function withSet(manager: Manager, set: FieldSet): Manager {
   return { ...rest, set }
 }
 
-function encode(manager: Manager): ManagedFieldsEntry {
+function* encode(manager: Manager): Steps<ManagedFieldsEntry> {
   const { entry } = manager
   if (entry !== undefined && entry.time === manager.time) return entry
   return {
@@ -100,7 +102,7 @@ function encode(manager: Manager): ManagedFieldsEntry {
     apiVersion: manager.apiVersion,
     ...(manager.time !== undefined && { time: manager.time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: toFieldsV1(manager.set),
+    fieldsV1: yield* toFieldsV1InSteps(manager.set),
     ...(manager.subresource !== '' && { subresource: manager.subresource }),
   }
 }

@@ -53,8 +53,7 @@ function idOf({ manager = '', operation, apiVersion = '', subresource = '', time
 function holdsAll(trie: FieldsV1, set: FieldSet): boolean {
   for (const [element, below] of set.children ?? []) {
     const node = trie[element]
-    // elements of lists may be written in several ways
-    if (node === undefined || !element.startsWith('f:')) return false
+    if (node === undefined) return false
     if (below.self && !isEnd(node)) return false
     if (below.children !== undefined && !holdsAll(node, below)) return false
   }
@@ -63,12 +62,17 @@ function holdsAll(trie: FieldsV1, set: FieldSet): boolean {
 
 function holdsAny(trie: FieldsV1, set: FieldSet): boolean {
   for (const [element, below] of set.children ?? []) {
+    // elements of lists may be written in several ways
+    if (!element.startsWith('f:') && Object.keys(trie).some(isOfList)) return true
     const node = trie[element]
     if (node === undefined) continue
-    if (!element.startsWith('f:')) return true
     if ((below.self && isEnd(node)) || holdsAny(node, below)) return true
   }
   return false
+}
+
+function isOfList(element: string): boolean {
+  return element !== '.' && !element.startsWith('f:')
 }
 
 function isEnd(node: FieldsV1): boolean {

@@ -4,6 +4,9 @@
  * @see https://github.com/kubernetes-sigs/structured-merge-diff
  */
 import { isRecord, type Json } from '../object.ts'
+import { Pace } from '../pace.ts'
+import { sortInSteps } from '../sortInSteps.ts'
+import type { Steps } from '../steps.ts'
 import { canonicalJson } from '../values.ts'
 
 /** Of names that were met lately: most are met again and again, and an element that is made anew has to be hashed anew. */
@@ -80,6 +83,25 @@ export function sortElements(elements: Iterable<string>): string[] {
     .map(readElement)
     .sort(compareElements)
     .map(({ text }) => text)
+}
+
+/** The same in steps, for many. */
+export function* sortElementsInSteps(elements: Iterable<string>): Steps<string[]> {
+  const all = [...elements]
+  if (all.length < MANY) return sortElements(all)
+  if (all.every(element => element.startsWith('f:'))) return isSorted(all) ? all : yield* sortInSteps(all, compareTexts)
+  const pace = new Pace()
+  const read: ReadElement[] = []
+  for (const element of all) {
+    read.push(readElement(element))
+    if (pace.due()) yield
+  }
+  return (yield* sortInSteps(read, compareElements)).map(({ text }) => text)
+}
+const MANY = 512
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1
 }
 
 function isSorted(texts: readonly string[]): boolean {

@@ -16,6 +16,7 @@ import {
   recursiveDifference,
   showPath,
   toFieldsV1,
+  toFieldsV1InSteps,
   union,
   unionAll,
 } from '../../../src/apimachinery/apply/fieldSet.ts'
@@ -145,6 +146,28 @@ t.test('a large one is read in steps, to the same', async t => {
   const bad = { 'f:wide': wide, 'f:x': 7 } as unknown as FieldsV1
   t.throws(() => atOnce(fromFieldsV1InSteps(bad)), { message: 'fieldsV1 must consist of objects' })
   t.equal(fromFieldsV1InSteps({ 'f:a': {} }).next().done, true, 'a small one at once')
+})
+
+t.test('a large one is written in steps, to the same', async t => {
+  const names = Array.from({ length: 3000 }, (_, i) => (i * 7919) % 3001)
+  const keys = Object.fromEntries(names.map(i => [`k:{"name":"${i}"}`, { '.': {}, 'f:value': {} }]))
+  const members = Object.fromEntries(names.map(i => [`f:${i}`, {}]))
+  for (const wide of [keys, members, { ...keys, ...members }]) {
+    fc.assert(
+      fc.property(set, s => {
+        const all = fromFieldsV1({ 'f:wide': wide, 'f:other': toFieldsV1(s) })
+        const steps = toFieldsV1InSteps(all)
+        let rests = 0
+        let step = steps.next()
+        for (; !step.done; step = steps.next()) rests++
+        t.ok(rests > 30, `${rests} rests`)
+        return JSON.stringify(step.value) === JSON.stringify(toFieldsV1(all))
+      }),
+      { numRuns: 5 },
+    )
+  }
+  t.equal(toFieldsV1InSteps(fromFieldsV1({ 'f:a': {} })).next().done, true, 'a small one at once')
+  fc.assert(fc.property(set, s => JSON.stringify(atOnce(toFieldsV1InSteps(s))) === JSON.stringify(toFieldsV1(s))))
 })
 
 /** Tells how often it was asked. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { setOfField } from '../../../src/apimachinery/apply/fieldSet.ts'
+import { fromFieldsV1, setOfField } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { trackUpdate } from '../../../src/apimachinery/apply/managedFields.ts'
 import { ownChanges } from '../../../src/apimachinery/apply/ownChanges.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
@@ -27,6 +27,15 @@ const changed = setOfField('spec', 'replicas')
 t.test('who changes what is its own alone claims it anew', async t => {
   const other = entry('other', paused)
   t.same(ownChanges([entry('me', replicas), other], own, changed, NOW), [other, entry('me', replicas, { time: NOW })])
+})
+
+t.test('it may be in a list', async t => {
+  const image = fromFieldsV1({ 'f:containers': { 'k:{"name":"c"}': { 'f:image': {} } } })
+  const mine = entry('me', { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {} } } })
+  t.same(ownChanges([mine, entry('other', paused)], own, image, NOW), [entry('other', paused), { ...mine, time: NOW }])
+  const other = entry('other', { 'f:containers': { 'k:{ "name":"\\u0063" }': { 'f:image': {} } } })
+  t.equal(ownChanges([mine, other], own, image, NOW), undefined, 'others may write its key in another way')
+  t.equal(ownChanges([other, { ...other, manager: 'me' }], own, image, NOW), undefined, 'and so may its own claim')
 })
 
 t.test('everything else is read', async t => {
