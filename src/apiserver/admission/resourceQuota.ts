@@ -69,7 +69,7 @@ export function resourceQuota(deps: QuotaDeps): Admission {
       const use = useOf(request)
       const concerned: KubeObject[] = []
       for (const quota of deps.settings.list(context.space, QUOTAS, namespace)) {
-        if (namesFor(quota, request.type).length > 0 && use.now(quota) !== undefined) concerned.push(quota)
+        if (namesFor(quota, request.type, use).length > 0 && use.now(quota) !== undefined) concerned.push(quota)
         if (work.due) await work.rest()
       }
       for (const quota of await ready(deps, { space: context.space, namespace, work }, concerned)) {
@@ -100,10 +100,13 @@ interface Charge {
   readonly delta: Amounts
 }
 
-/** What of a quota's limits objects of a type count for. */
-function namesFor(quota: KubeObject, type: ResourceType): string[] {
+/** What of a quota's limits an object counts for. A quota may name a thousand: those of a Pod alone are looked through. */
+function namesFor(quota: KubeObject, type: ResourceType, use: Use): string[] {
   const hard = isRecord(quota.spec) && isRecord(quota.spec.hard) ? quota.spec.hard : {}
-  return Object.keys(hard).filter(name => countsFor(groupOf(type), name))
+  const resource = groupOf(type)
+  const isPod = resource.group === '' && resource.resource === 'pods'
+  if (isPod) return Object.keys(hard).filter(name => countsFor(resource, name))
+  return [...(use.now(quota)?.keys() ?? [])].filter(name => Object.hasOwn(hard, name))
 }
 
 /** What the object uses and used, for quotas that take it in. Reckoned once, whatever the number of quotas. */
@@ -130,7 +133,7 @@ function useOf({ type, object, old }: AdmissionRequest): Use {
 function chargeFor(quota: KubeObject, request: AdmissionRequest, use: Use): Amounts | undefined {
   const usage = use.now(quota)
   if (usage === undefined) return undefined
-  const names = new Set(namesFor(quota, request.type))
+  const names = new Set(namesFor(quota, request.type, use))
   if (names.size === 0) return undefined
   checkRequired(quota, names, request)
   const delta = subtractAmounts(only(usage, names), only(use.before(quota) ?? new Map(), names))
