@@ -19,23 +19,23 @@ interface Place {
 }
 
 export interface Webhook {
-  name: string
+  readonly name: string
   /** Name of the object that has it. */
-  configuration: string
+  readonly configuration: string
   /** Distinct among the webhooks of a space, and the same as long as its configuration is. */
-  id: string
+  readonly id: string
   readonly match: RequestMatcher
   readonly conditions: readonly MatchCondition[]
-  client: WebhookAddress
-  /** PEM. Made when it is asked for: a bundle may be long, and a space may have many webhooks that are not called. */
+  readonly client: WebhookAddress
+  /** PEM. */
   readonly caPem: string | undefined
-  timeoutSeconds: number
-  failsOpen: boolean
+  readonly timeoutSeconds: number
+  readonly failsOpen: boolean
   /** May be asked again after later webhooks have changed the object. */
-  reinvocable: boolean
+  readonly reinvocable: boolean
   /** May be asked in a dry run. */
-  harmless: boolean
-  version: ReviewVersion | undefined
+  readonly harmless: boolean
+  readonly version: ReviewVersion | undefined
 }
 
 /** Webhooks in the order in which they are asked: by name of configuration, then as listed. */
@@ -72,9 +72,8 @@ export class WebhookConfigurations {
     let compiled = this.#compiled.get(object)
     if (compiled === undefined) {
       const { name = '' } = object.metadata
-      compiled = records(object, 'webhooks').map((webhook, index) =>
-        compileWebhook(webhook, { configuration: name, index, cel: this.#cel }),
-      )
+      const place = { configuration: name, cel: this.#cel }
+      compiled = records(object, 'webhooks').map((webhook, index) => new CompiledWebhook(webhook, { ...place, index }))
       this.#compiled.set(object, compiled)
     }
     return compiled
@@ -97,32 +96,67 @@ const EXEMPT: ReadonlySet<string> = new Set(
   ].map(resource => `${resource}.${ADMISSION_GROUP}`),
 )
 
-/** What it is about is compiled when it is asked for, which many webhooks at a time are in slices of the loop. */
-function compileWebhook(webhook: Record<string, unknown>, { configuration, index, cel }: Place): Webhook {
-  const name = str(webhook, 'name')
-  let match: RequestMatcher | undefined
-  let conditions: readonly MatchCondition[] | undefined
-  return {
-    name,
-    configuration,
-    id: `${configuration}/${name}/${index}`,
-    get match() {
-      match ??= compileMatch({ rules: list(webhook, 'rules'), ...webhook })
-      return match
-    },
-    get conditions() {
-      conditions ??= conditionsOf(webhook, cel)
-      return conditions
-    },
-    client: clientOf(record(webhook, 'clientConfig')),
-    get caPem() {
-      return caOf(record(webhook, 'clientConfig'))
-    },
-    timeoutSeconds: Math.min(30, Math.max(1, num(webhook, 'timeoutSeconds') || 10)),
-    failsOpen: webhook.failurePolicy === 'Ignore',
-    reinvocable: webhook.reinvocationPolicy === 'IfNeeded',
-    harmless: webhook.sideEffects === 'None' || webhook.sideEffects === 'NoneOnDryRun',
-    version: REVIEW_VERSIONS.find(version => version === firstKnown(strings(webhook, 'admissionReviewVersions'))),
+/** A space may have tens of thousands, most of which are never called: each part is read when it is asked for. */
+class CompiledWebhook implements Webhook {
+  readonly #webhook: Record<string, unknown>
+  readonly #place: Place
+  #match: RequestMatcher | undefined
+  #conditions: readonly MatchCondition[] | undefined
+
+  constructor(webhook: Record<string, unknown>, place: Place) {
+    this.#webhook = webhook
+    this.#place = place
+  }
+
+  get name(): string {
+    return str(this.#webhook, 'name')
+  }
+
+  get configuration(): string {
+    return this.#place.configuration
+  }
+
+  get id(): string {
+    return `${this.configuration}/${this.name}/${this.#place.index}`
+  }
+
+  get match(): RequestMatcher {
+    this.#match ??= compileMatch({ rules: list(this.#webhook, 'rules'), ...this.#webhook })
+    return this.#match
+  }
+
+  get conditions(): readonly MatchCondition[] {
+    this.#conditions ??= conditionsOf(this.#webhook, this.#place.cel)
+    return this.#conditions
+  }
+
+  get client(): WebhookAddress {
+    return clientOf(record(this.#webhook, 'clientConfig'))
+  }
+
+  get caPem(): string | undefined {
+    return caOf(record(this.#webhook, 'clientConfig'))
+  }
+
+  get timeoutSeconds(): number {
+    return Math.min(30, Math.max(1, num(this.#webhook, 'timeoutSeconds') || 10))
+  }
+
+  get failsOpen(): boolean {
+    return this.#webhook.failurePolicy === 'Ignore'
+  }
+
+  get reinvocable(): boolean {
+    return this.#webhook.reinvocationPolicy === 'IfNeeded'
+  }
+
+  get harmless(): boolean {
+    return this.#webhook.sideEffects === 'None' || this.#webhook.sideEffects === 'NoneOnDryRun'
+  }
+
+  get version(): ReviewVersion | undefined {
+    const wanted = firstKnown(strings(this.#webhook, 'admissionReviewVersions'))
+    return REVIEW_VERSIONS.find(version => version === wanted)
   }
 }
 
