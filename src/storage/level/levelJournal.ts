@@ -5,6 +5,7 @@
  * without meeting history, history is forgotten without meeting current objects, and what is missing shows.
  */
 import { dirname } from 'node:path'
+import { setImmediate as letOthers } from 'node:timers/promises'
 import { keepAddonIn } from '../../program/addon.ts'
 import { BlockMaker } from '../blockMaker.ts'
 import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../journal.ts'
@@ -58,6 +59,9 @@ const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }
 /** Log rows in one page of history, and in one step of compaction: about a millisecond of work. */
 const PAGE = 512
 
+/** Of a batch, in a turn of the loop: all of it is copied twice and more, mostly into memory that nobody has touched yet. */
+const PORTION_BYTES = 1024 * 1024
+
 /** Rows by what they are: history first, which is the first to go. */
 const KINDS = [
   ['v/', 'v0'],
@@ -69,6 +73,19 @@ const KINDS = [
 interface Open {
   readonly db: Database
   readonly acknowledged: Acknowledged
+}
+
+/** Bytes of large values, told as they come. */
+class Portions {
+  #bytes = 0
+
+  /** Whether others are to have their turn. */
+  isFull(bytes: number): boolean {
+    this.#bytes += bytes
+    if (this.#bytes < PORTION_BYTES) return false
+    this.#bytes = 0
+    return true
+  }
 }
 
 export class LevelJournal implements Journal {
@@ -145,6 +162,7 @@ export class LevelJournal implements Journal {
     const { db, acknowledged } = this.#open!
     const batch = db.batch()
     let { count, sum } = this.#state
+    const portions = new Portions()
     try {
       for (const { type, key, revision, stored, previous } of events) {
         const id = keyText(key)
@@ -153,6 +171,7 @@ export class LevelJournal implements Journal {
           sum = addToSum(sum, -objectChecksum(id, value))
           count--
           if (!forgets) batch.put(versionRow(previous.revision), value)
+          if (portions.isFull(value.length)) await letOthers()
         }
         const value = versionValue(stored)
         if (type === 'put') {
@@ -166,6 +185,7 @@ export class LevelJournal implements Journal {
         }
         if (!forgets)
           batch.put(logRow(revision), logValue(id, { type, revision, timeMs, previous: previous?.revision ?? 0 }))
+        if (portions.isFull(value.length)) await letOthers()
       }
     } catch (error) {
       await batch.close()
