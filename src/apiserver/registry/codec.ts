@@ -6,7 +6,9 @@
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
+import { jsonTextInSteps } from '../../apimachinery/jsonText.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../../apimachinery/object.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
@@ -18,11 +20,22 @@ const COMPARED_KIND = 'ControllerRevision'
 export function encodeObject(object: KubeObject): Encoded {
   const { apiVersion, kind, metadata, ...rest } = object
   const { resourceVersion: _, ...meta } = metadata
-  const metaText = JSON.stringify(meta satisfies ObjectMeta)
-  const restText = kind === COMPARED_KIND ? escapedAsGo(JSON.stringify(rest)) : JSON.stringify(rest)
-  const comma = metaText === '{}' ? '' : ','
+  return encodedOf({ apiVersion, kind, meta: JSON.stringify(meta satisfies ObjectMeta), rest: JSON.stringify(rest) })
+}
+
+/** The same in steps, for a large one. */
+export function* encodeInSteps(object: KubeObject): Steps<Encoded> {
+  const { apiVersion, kind, metadata, ...rest } = object
+  const { resourceVersion: _, ...meta } = metadata
+  return encodedOf({ apiVersion, kind, meta: yield* jsonTextInSteps(meta), rest: yield* jsonTextInSteps(rest) })
+}
+
+/** `meta`, `rest`: texts of the metadata without its resourceVersion, and of what the object has beside them. */
+function encodedOf({ apiVersion, kind, meta, rest }: Record<'apiVersion' | 'kind' | 'meta' | 'rest', string>): Encoded {
+  const restText = kind === COMPARED_KIND ? escapedAsGo(rest) : rest
+  const comma = meta === '{}' ? '' : ','
   return {
-    head: `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":${metaText.slice(0, -1)}${comma}"resourceVersion":"`,
+    head: `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":${meta.slice(0, -1)}${comma}"resourceVersion":"`,
     tail: restText === '{}' ? '"}}' : `"},${restText.slice(1)}`,
   }
 }

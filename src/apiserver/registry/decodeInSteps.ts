@@ -1,7 +1,7 @@
 /**
  * A large stored object out of its text, in steps. What makes one so dear to parse is mostly who claims which of its fields: ten
- * managers may each claim tens of thousands. So these entries are cut out of the text, and parsed one by one; the rest is parsed a
- * piece after the other.
+ * managers may each claim tens of thousands. So these entries are cut out of the text, and parsed one by one; those that are long,
+ * and the rest, are parsed a piece after the other.
  *
  * They stand in the head of the canonical text (codec.ts), which has been written by us. A quote inside of a JSON string has a
  * backslash before it. So what is looked for here, a quote with brackets before it and a letter behind, is never inside of one.
@@ -39,7 +39,9 @@ export function* decodeInSteps(stored: Pick<Stored, 'bytes' | 'headBytes'>): Ste
     yield
     const next = before(head, NEXT, begin)
     const end = next < 0 || next > to ? to : next
-    managedFields.push(JSON.parse(head.slice(begin, end + 1)) as ManagedFieldsEntry)
+    const entry = head.slice(begin, end + 1)
+    const long = entry.length < LARGE_BYTES ? undefined : yield* jsonInSteps(entry)
+    managedFields.push((long?.value ?? JSON.parse(entry)) as ManagedFieldsEntry)
     begin = end + 2
   }
   return object
