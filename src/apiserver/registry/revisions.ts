@@ -46,16 +46,25 @@ interface Change {
 /** The same for objects whose texts the store keeps once: told by the words in which they differ. */
 interface AlikeChange {
   readonly change: Change
-  /** What stands in the gaps beside the uid; `undefined` where that is a time of the metadata. */
-  readonly fixed: readonly (string | undefined)[]
-  /** Where each of those times stands among them. */
+  /** What stands in the gaps beside the uid. */
+  readonly gaps: readonly Gap[]
+  /** Where each time of the metadata stands first among them. */
   readonly places: readonly number[]
   readonly filling: Filling<Slot>
 }
 
+interface Gap {
+  /** What all say there; `undefined` where it is a time of the metadata. */
+  readonly fixed: string | undefined
+  /** The first gap that says the same. */
+  readonly first: number
+  /** As {@link toNow} says; claims stand in the order of their times. */
+  readonly toNow: number
+}
+
 interface Known {
   readonly changes: BoundedCache<string, Change>
-  readonly alike: BoundedCache<TextForm, AlikeChange>
+  readonly alike: BoundedCache<TextForm, readonly AlikeChange[]>
 }
 
 export interface Changed {
@@ -66,6 +75,8 @@ export interface Changed {
 
 /** Different contents of the objects that one is to replace: more of them are changed each for themselves. */
 const KEPT_CHANGES = 32
+/** Of texts of one form: they differ in which times are the same. */
+const KEPT_ALIKE = 8
 
 /** What becomes of one of many that say the same. */
 export interface ChangedAlike {
@@ -82,14 +93,12 @@ export class Revisions {
     const known = this.#known.get(said)
     if (!known) return undefined
     const shared = alikeOf(place.current)
-    const alike = shared && known.alike.get(shared.form)
+    const alike = shared?.own === place.metadata.uid ? alikeIn(known, shared!, place.now) : undefined
     const text =
-      alike && isSameWrite(alike.change.circumstances, circumstances) && shared.own === place.metadata.uid
-        ? alikeText(alike, shared, place.now)
-        : undefined
+      alike && isSameWrite(alike.change.circumstances, circumstances) ? alikeText(alike, shared!, place.now) : undefined
     if (alike && shared && text) return { text, stored: revision => objectIn(alike, shared, place.now, revision) }
     const cut = cutOf(place)
-    const change = cut && known.changes.get(shapeOf(cut))
+    const change = cut && known.changes.get(shapeOf(cut, place.now))
     if (!cut || !change || !isSameWrite(change.circumstances, circumstances)) return undefined
     const textAt = (slot: Slot): string => (slot === 'now' ? place.now : valueIn(cut, slot))
     return {
@@ -100,7 +109,8 @@ export class Revisions {
 
   /** The same of one of many, without looking at what it says. */
   alike(said: object, circumstances: Circumstances, stored: SharedStored, now: string): ChangedAlike | undefined {
-    const alike = this.#known.get(said)?.alike.get(stored.form)
+    const known = this.#known.get(said)
+    const alike = known && alikeIn(known, stored, now)
     if (!alike || !isSameWrite(alike.change.circumstances, circumstances)) return undefined
     const text = alikeText(alike, stored, now)
     return text && { text, like: alike.change.object }
@@ -111,9 +121,9 @@ export class Revisions {
     const before = cutOf(place)
     const object = JSON.parse(became.bytes.toString()) as KubeObject
     const after = cutOf({ current: became, metadata: object.metadata, now: place.now })
-    // a time that was there could be the present one, or another that is the same by chance
-    if (!before || !after || before.times.includes(place.now)) return
+    if (!before || !after) return
     if (before.uid !== after.uid || object.metadata.deletionTimestamp !== undefined) return
+    // one that was there and is the present one could be either: what this is learned for has it there, too, so it is the same
     const timeOf = (time: string): Slot | undefined => {
       if (time === place.now) return 'now'
       const index = before.times.indexOf(time)
@@ -127,14 +137,16 @@ export class Revisions {
     const { pieces, tail, note } = after
     const known = this.#known.get(said) ?? {
       changes: new BoundedCache<string, Change>(KEPT_CHANGES),
-      alike: new BoundedCache<TextForm, AlikeChange>(KEPT_CHANGES),
+      alike: new BoundedCache<TextForm, readonly AlikeChange[]>(KEPT_CHANGES),
     }
     this.#known.set(said, known)
     const change = { circumstances, pieces, slots, tail, note, object, created, claimed }
-    known.changes.set(shapeOf(before), change)
+    known.changes.set(shapeOf(before, place.now), change)
     const shared = alikeOf(place.current)
     const alike = shared && alikeChange(change, { shared, before, now: place.now, became })
-    if (alike) known.alike.set(shared.form, alike)
+    if (!alike) return
+    const others = (known.alike.get(shared.form) ?? []).filter(other => !fits(other, shared, place.now))
+    known.alike.set(shared.form, [alike, ...others.slice(0, KEPT_ALIKE - 1)])
   }
 }
 
@@ -146,7 +158,7 @@ function alikeChange(
   const { uid, times } = before
   const { own, rest } = shared
   const places = times.map(time => rest.indexOf(time))
-  if (own !== uid || places.includes(-1) || new Set(rest).size < rest.length) return undefined
+  if (own !== uid || places.includes(-1)) return undefined
   const filling = Filling.of<Slot>(became, {
     slotOf(word) {
       if (word === uid) return 'uid'
@@ -156,19 +168,36 @@ function alikeChange(
     },
     example: (wordFor, space) => joined(change, slot => (slot === 'space' ? space : wordFor(slot))),
   })
-  const fixed = rest.map((word, i) => (places.includes(i) ? undefined : word))
-  return filling && { change, fixed, places, filling }
+  const gaps = rest.map(word => {
+    const first = rest.indexOf(word)
+    return { fixed: places.includes(first) ? undefined : word, first, toNow: toNow(word, now) }
+  })
+  return filling && { change, gaps, places, filling }
 }
 
-/** `undefined` where the object says something else than the one that was changed, or what is to be told apart is the same by chance. */
-function alikeText(alike: AlikeChange, stored: SharedStored, now: string): AlikeText | undefined {
-  const { fixed, filling } = alike
-  const { rest } = stored
+/** What was learned of one that says the same, and of whose times the same ones are the same, and as now. */
+function alikeIn({ alike }: Known, stored: SharedStored, now: string): AlikeChange | undefined {
+  return alike.get(stored.form)?.find(one => fits(one, stored, now))
+}
+
+function fits({ gaps }: AlikeChange, { rest }: SharedStored, now: string): boolean {
   for (let i = 0; i < rest.length; i++) {
-    if (fixed[i] !== undefined && fixed[i] !== rest[i]) return undefined
-    if (rest[i] === now || rest.indexOf(rest[i]!) !== i) return undefined
+    const { fixed, first, toNow: then } = gaps[i]!
+    const word = rest[i]!
+    if (fixed !== undefined && fixed !== word) return false
+    if (toNow(word, now) !== then || rest.indexOf(word) !== first) return false
   }
-  return filling.text(slot => wordAt(alike, stored, now, slot), stored.key.space)
+  return true
+}
+
+/** Below, at or above 0 for a time before, at or after now. */
+function toNow(time: string, now: string): number {
+  return time === now ? 0 : time < now ? -1 : 1
+}
+
+/** Of what it {@link fits}; `undefined` where a word is longer or shorter than there is room for. */
+function alikeText(alike: AlikeChange, stored: SharedStored, now: string): AlikeText | undefined {
+  return alike.filling.text(slot => wordAt(alike, stored, now, slot), stored.key.space)
 }
 
 function wordAt({ places }: AlikeChange, { key, own, rest }: SharedStored, now: string, slot: Slot): string {
@@ -217,9 +246,9 @@ function valueIn({ uid, space, times }: Cut, slot: Exclude<Slot, 'now'>): string
   return slot === 'space' ? space : times[slot]!
 }
 
-/** Equal for objects that say the same. */
-function shapeOf({ pieces, slots, tail, note }: Cut): string {
-  return [slots.join(), note, ...pieces, tail].join('\0')
+/** Equal for objects that say the same, and were made or changed just now in the same places. */
+function shapeOf({ pieces, slots, tail, note, times }: Cut, now: string): string {
+  return [slots.join(), times.map(time => toNow(time, now)).join(), note, ...pieces, tail].join('\0')
 }
 
 /** `undefined` where the text says its uid, its space or one of its times anywhere but where its metadata does. */

@@ -22,6 +22,12 @@ export interface SharedCopiesDeps extends Pick<CopyDeps, 'join' | 'pauses' | 'ke
   converge: (mailbox: Mailbox, key: string) => Promise<CopyResult>
 }
 
+/**
+ * What copies say before they are changed may be of several sorts: written in other seconds, or reported of otherwise. For each one goes
+ * ahead; those of further sorts are written by themselves.
+ */
+const MOST_SORTS = 3
+
 /** One of which nobody has made yet what it is to say. */
 export interface UnmadeCopy {
   readonly mailbox: Mailbox
@@ -64,14 +70,21 @@ export class SharedCopies {
   async write(copies: readonly (SharedCopy | UnmadeCopy)[]): Promise<readonly boolean[]> {
     const ready = copies.every(isMade) ? copies : await this.#made(copies)
     const written = await this.#written(ready)
-    const first = ready.filter((one, i): one is SharedCopy => one !== undefined && written[i] === 'first')
-    if (first.length === 0) return written.map(isDone)
-    const led = await this.#lead(first)
-    const followed = (await this.#written(first.filter(one => !led.has(one)))).values()
-    return ready.map((one, i) => {
-      if (one === undefined || written[i] !== 'first') return isDone(written[i])
-      return led.get(one) ?? isDone(followed.next().value)
-    })
+    const done = written.map(isDone)
+    let first = indexesOf(written, isFirst)
+    for (let round = 0; round < MOST_SORTS && first.length > 0; round++) {
+      const led = await this.#lead(first.map(i => ready[i]!))
+      const others: number[] = []
+      for (const i of first) {
+        const isRight = led.get(ready[i]!)
+        if (isRight === undefined) others.push(i)
+        else done[i] = isRight
+      }
+      const followed = await this.#written(others.map(i => ready[i]))
+      for (const [j, i] of others.entries()) done[i] = isDone(followed[j])
+      first = indexesOf(followed, isFirst).map(j => others[j]!)
+    }
+    return done
   }
 
   /** The same with what they are to say; absent is what has to be written by itself. */
@@ -133,6 +146,12 @@ export class SharedCopies {
       return one
     })
   }
+}
+
+const isFirst = (one: SharedMade | Unshared): boolean => one === 'first'
+
+function indexesOf<T>(all: readonly T[], test: (one: T) => boolean): number[] {
+  return all.flatMap((one, i) => (test(one) ? [i] : []))
 }
 
 function isMade(one: SharedCopy | UnmadeCopy): one is SharedCopy {

@@ -15,6 +15,8 @@ const MANY: ReadonlySet<string> = new Set(['0000000000spaceb'])
 /** What is changed by a template is compared with what was changed in this space. */
 const ALONE = '0000000000spacez'
 
+const MADE = configMap('x', { v: 'made' })
+
 async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}) {
   let now = T0
   let uids = 0
@@ -132,6 +134,59 @@ t.test('changes one after the other, each made once', async t => {
       })
     }
   }
+})
+
+t.test('changed again within the second in which it was made or changed, and after it', async t => {
+  const w = await world(t, 'v1/configmaps')
+  for (const space of SPACES) await w.registry.createShared(asking({ space }), w.type('v1/configmaps'), 'n', MADE)
+  for (const [i, time] of [T0, T0, T1, T1, T1, T2].entries()) {
+    w.at(time)
+    const said = configMap('x', { v: String(i) })
+    const wholly: boolean[] = []
+    for (const space of SPACES) wholly.push(await w.change(space, said))
+    t.strictSame(wholly, [true, false, false, true])
+    const texts = await Promise.all(SPACES.map(async space => sameText(await w.stored(space, 'x'))))
+    t.strictSame(texts, Array(4).fill(texts[3]))
+    t.match(decodeObject(await w.stored('0000000000spaceb', 'x')), { metadata: { creationTimestamp: T0 } })
+  }
+})
+
+t.test('whenever objects were made, changed and reported of', async t => {
+  const time = fc.constantFrom(T0, T1, T2)
+  const history = fc.array(fc.record({ time, isStatus: fc.boolean() }), { minLength: 1, maxLength: 3 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(history, { minLength: 3, maxLength: 3 }), time, async (histories, last) => {
+      const w = await world(t, 'apps/v1/deployments')
+      const made = deployment('x')
+      const said = deployment('x', { replicas: 2 })
+      const again = deployment('x', { replicas: 3 })
+      const changes: (() => Promise<unknown>)[] = []
+      for (const [i, steps] of histories.entries()) {
+        // the other one of each is changed for itself
+        for (const space of [`0000000000space${'abc'[i]}`, `000000000000twn${i}`]) {
+          w.at(steps[0]!.time)
+          await w.registry.createShared(asking({ space }), w.type('apps/v1/deployments'), 'n', made)
+          for (const { time, isStatus } of steps) {
+            w.at(time)
+            if (isStatus) await w.status(space, 'x', { replicas: 1 })
+          }
+          changes.push(async () => {
+            for (const next of [said, again]) await w.change(space, space.includes('twn') ? cloneJson(next) : next)
+          })
+        }
+      }
+      w.at(last)
+      for (const change of changes) await change()
+      for (const i of histories.keys()) {
+        const [one, twin] = [
+          await w.stored(`0000000000space${'abc'[i]}`, 'x'),
+          await w.stored(`000000000000twn${i}`, 'x'),
+        ]
+        t.equal(sameText(one), sameText(twin))
+      }
+    }),
+    { numRuns: 60 },
+  )
 })
 
 t.test('what was made and reported at other times', async t => {
