@@ -8,8 +8,8 @@ import type { Clock } from '../../client/clock.ts'
 
 /** Upper bounds in seconds. */
 const BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
-/** Copies of one mailbox that are timed at once. */
-export const TIMED = 200
+/** Copies of one mailbox that are timed at once: each costs as much memory as a copy itself, in thousands of mailboxes. */
+export const TIMED = 32
 
 export type Stages = CarryFigures['stages']
 
@@ -43,8 +43,8 @@ export class CopyTimings {
   named(key: string): void {
     const known = this.#timed.get(key)
     if (known && known.next !== 'done') return
-    if (!known && this.#timed.size >= TIMED && !this.#makeRoom()) return
-    this.gone(key)
+    if (known) this.gone(key)
+    else if (this.#timed.size >= TIMED && !this.#makeRoom()) return
     this.#timed.set(key, { atMs: this.#clock.now(), next: 'projected', writtenAtMs: undefined })
   }
 
