@@ -3,11 +3,14 @@
  * One departure that its users rely on: `test` of a missing member against `null` holds.
  * @see https://www.rfc-editor.org/rfc/rfc6902
  */
+import { cloneInSteps } from '../cloneInSteps.ts'
 import { StatusError, statusError } from '../errors.ts'
 import { unmarshalError } from '../go/goJson.ts'
 import { isMistakable } from '../jsonParse.ts'
 import { mistakableKeyWords } from '../mistakableKeys.ts'
 import { isRecord } from '../object.ts'
+import { hasMoreValues } from '../objectSize.ts'
+import { Pace } from '../pace.ts'
 import { atOnce, type Steps } from '../steps.ts'
 import { cloneJson, equalJson, isTooDeep, memberOf, NESTING_LIMIT, setMember } from '../values.ts'
 import { LongLists } from './longLists.ts'
@@ -38,7 +41,8 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
 /** The same in steps. */
 export function* jsonPatchInSteps(document: unknown, patch: unknown): Steps<unknown> {
   const operations = parsePatch(patch)
-  const draft = new Draft(document)
+  const isLarge = hasMoreValues(document, AT_ONCE)
+  const draft = new Draft(isLarge ? yield* cloneInSteps(document, new Pace()) : cloneJson(document))
   try {
     for (const [i, operation] of operations.entries()) {
       if (i > 0 && i % STEP === 0) yield
@@ -50,6 +54,9 @@ export function* jsonPatchInSteps(document: unknown, patch: unknown): Steps<unkn
     throw doesNotApply(cause)
   }
 }
+
+/** Fields and elements that are copied at once. */
+const AT_ONCE = 1000
 
 /** kube-apiserver's answer to a well-formed patch that does not fit the object. */
 export function doesNotApply(cause: unknown): StatusError {
@@ -120,8 +127,9 @@ class Draft {
   readonly #lists = new LongLists()
   #copiedChars = 0
 
+  /** `document` is patched in place. */
   constructor(document: unknown) {
-    this.#root = { '': cloneJson(document) }
+    this.#root = { '': document }
   }
 
   apply(operation: Operation): void {

@@ -1,7 +1,9 @@
 /** JSON values as CEL sees them: typed by their schema, members under their CEL names. */
 import { parse } from '@marcbachmann/cel-js'
 import { isRecord } from '../object.ts'
+import { Pace } from '../pace.ts'
 import type { Schema } from '../schema.ts'
+import type { Steps } from '../steps.ts'
 import { celName } from './celNames.ts'
 import { isBase64, isDateTime } from './formats.ts'
 
@@ -21,6 +23,22 @@ export function toCel(value: unknown, schema: Schema | undefined): unknown {
     const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
     const key = property === undefined ? name : celName(name)
     if (key !== undefined && key !== '__proto__') copy[key] = toCel(member, property ?? additional)
+  }
+  return copy
+}
+
+/** The same of a value without a schema, in steps. */
+export function* plainToCelInSteps(value: unknown, pace = new Pace()): Steps<unknown> {
+  if (typeof value !== 'object' || value === null) return toCel(value, undefined)
+  const isList = Array.isArray(value)
+  const copy: unknown[] | Record<string, unknown> = isList ? [] : {}
+  for (const key of isList ? value.keys() : Object.keys(value)) {
+    const member = (value as Record<string | number, unknown>)[key]
+    if (pace.due()) yield
+    const isLeaf = typeof member !== 'object' || member === null
+    const made = isLeaf ? toCel(member, undefined) : yield* plainToCelInSteps(member, pace)
+    if (isList) (copy as unknown[]).push(made)
+    else if (member !== undefined && key !== '__proto__') (copy as Record<string, unknown>)[key] = made
   }
   return copy
 }

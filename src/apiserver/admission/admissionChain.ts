@@ -129,7 +129,8 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const configurations = new ConfigurationLog({ store, resources: kinds, nature })
   const labelled = new LabelledNamespaces({ store, nature })
   const cel = new AdmissionCel()
-  const expressions = new ExpressionRunner({ authorizer: deps.authorizer, run: deps.runExpressions, share: deps.share })
+  const { authorizer, runExpressions: run, share, turns } = deps
+  const expressions = new ExpressionRunner({ authorizer, run, share, turns })
   const policyStatus = new PolicyStatus({ settings: configurations, types, log })
   const namespaces = new NamespaceReader({ store, parsed })
   const passedOver = new CrowdLog(log, IDLE_CLOCK)

@@ -1,6 +1,9 @@
 /** What expressions of admission know of one request: as CEL values here, as JSON for a thread. Each is made when it is asked for. */
+import { jsonTextInSteps } from '../../apimachinery/jsonText.ts'
+import { hasMoreValues } from '../../apimachinery/objectSize.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { toCel } from '../../apimachinery/structural/celValues.ts'
+import { inSlices, type Rests } from '../../apimachinery/steps.ts'
+import { plainToCelInSteps, toCel } from '../../apimachinery/structural/celValues.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import type { AdmissionVariables } from './admissionCel.ts'
 import { requestFields, type Shown } from './attributes.ts'
@@ -14,8 +17,12 @@ export interface PlainFacts {
   namespaceObject?: unknown
 }
 
+/** Fields and elements; what has more takes milliseconds. */
+const AT_ONCE = 1000
+
 export class AdmissionFacts {
   readonly #plain: PlainFacts
+  #isSmall: boolean | undefined
   #variables: AdmissionVariables | undefined
   #text: string | undefined
 
@@ -33,6 +40,27 @@ export class AdmissionFacts {
   get text(): string {
     this.#text ??= JSON.stringify(this.#plain)
     return this.#text
+  }
+
+  /** Makes the variables, in slices, where that takes long; nothing is waited for where it does not. */
+  readied(begin: () => Rests): Promise<void> | undefined {
+    if (this.#variables !== undefined || !this.#isLarge) return undefined
+    return inSlices(plainToCelInSteps(this.#plain), begin()).then(made => {
+      this.#variables = made as AdmissionVariables
+    })
+  }
+
+  /** The same of the text. */
+  textReadied(begin: () => Rests): Promise<void> | undefined {
+    if (this.#text !== undefined || !this.#isLarge) return undefined
+    return inSlices(jsonTextInSteps(this.#plain), begin()).then(made => {
+      this.#text = made
+    })
+  }
+
+  get #isLarge(): boolean {
+    this.#isSmall ??= !hasMoreValues(this.#plain, AT_ONCE)
+    return !this.#isSmall
   }
 }
 

@@ -1,11 +1,17 @@
 /** The structural merge of server-side apply without ownership: what a mutating policy's `ApplyConfiguration` does. */
 import { merge } from '../../apimachinery/apply/typed.ts'
+import { cloneInSteps } from '../../apimachinery/cloneInSteps.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { Pace } from '../../apimachinery/pace.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
-import { cloneJson } from '../../apimachinery/values.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 
 /** @throws Error when the configuration is no object, or says what a policy may not */
-export function mergeApplied(object: KubeObject, configuration: unknown, schema: Schema | undefined): KubeObject {
+export function* mergeApplied(
+  object: KubeObject,
+  configuration: unknown,
+  schema: Schema | undefined,
+): Steps<KubeObject> {
   if (!isRecord(configuration)) throw new Error('must evaluate to Object')
   const { apiVersion, kind, metadata } = configuration
   const said = isRecord(metadata) ? ['name', 'namespace', 'managedFields'].filter(field => field in metadata) : []
@@ -19,5 +25,6 @@ export function mergeApplied(object: KubeObject, configuration: unknown, schema:
   const live = { ...object, metadata: rest }
   const applied = { apiVersion: object.apiVersion, kind: object.kind, ...configuration } as KubeObject
   const merged = merge(live, applied, schema) as KubeObject
-  return cloneJson(merged)
+  yield
+  return yield* cloneInSteps(merged, new Pace())
 }

@@ -8,6 +8,7 @@ import { TRIAL_UNITS } from '../../apimachinery/structural/effort.ts'
 import { threadTimeBound } from '../../apimachinery/threadTime.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import { type Job, JobError, type JobKind } from '../../program/threadPool.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Attributes, Authorizer, Decision } from '../auth/types.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 import { jobRefused } from '../request/jobRefused.ts'
@@ -59,6 +60,8 @@ export interface ExpressionRunnerDeps {
   authorizer: Authorizer
   run: (job: Job<ExpressionJob>) => Promise<ExpressionResult>
   share: LoopShare
+  /** For what expressions know of a large object. */
+  turns: Pick<WorkTurns, 'begin'>
 }
 
 /** What expressions can name. */
@@ -93,13 +96,19 @@ export class ExpressionRunner {
     const spent = this.#spent.get(request) ?? { left: MAX_REQUEST_COST, sinceOthers: 0 }
     this.#spent.set(request, spent)
     const rights = authorizerFacts(request)
+    const begin = () => this.#deps.turns.begin({ owner: rights.space })
+    const readied = given.facts.readied(begin)
+    if (readied) await readied
     return withAnswers(this.#deps.authorizer, async answers => {
       const tried = this.#try(name, part, { given, rights, answers, spent })
       if (spent.sinceOthers > MUCH) {
         spent.sinceOthers = 0
         await letOthers()
       }
-      return tried === undefined ? this.#inThread(name, part, { given, rights, answers, spent }) : tried.value
+      if (tried !== undefined) return tried.value
+      const textReadied = given.facts.textReadied(begin)
+      if (textReadied) await textReadied
+      return this.#inThread(name, part, { given, rights, answers, spent })
     })
   }
 

@@ -3,9 +3,11 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy/
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { jsonTextInSteps } from '../../apimachinery/jsonText.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { jsonPatchInSteps } from '../../apimachinery/patch/jsonPatch.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { Abandoned, type Work } from '../../program/workTurns.ts'
@@ -110,7 +112,7 @@ async function mutateWith(
     if (work.due) await work.rest()
     const made = await changed(mutation, object, result.value, { policy, schema: type.schema, work })
     if (work.due) await work.rest()
-    const size = JSON.stringify(made).length
+    const { length: size } = await inSlices(jsonTextInSteps(made), work)
     if (size > MAX_OBJECT_CHARACTERS) {
       throw new Error(`the object would be larger as JSON than ${MAX_OBJECT_CHARACTERS} characters`)
     }
@@ -124,12 +126,13 @@ async function changed(
   mutation: Mutation,
   object: KubeObject,
   value: unknown,
-  { policy, schema, work }: { policy: Policy; schema: Parameters<typeof mergeApplied>[2]; work: Work },
+  { policy, schema, work }: { policy: Policy; schema: Schema | undefined; work: Work },
 ): Promise<KubeObject> {
-  const result =
-    mutation.kind === 'JSONPatch'
-      ? await inSlices(jsonPatchInSteps(object, value), work)
-      : mergeApplied(object, value, schema)
+  const isPatch = mutation.kind === 'JSONPatch'
+  const result = await inSlices<unknown>(
+    isPatch ? jsonPatchInSteps(object, value) : mergeApplied(object, value, schema),
+    work,
+  )
   if (!isRecord(result)) throw new Error(`policy ${policy.name} makes the object something that is no JSON object`)
   return result as KubeObject
 }

@@ -5,6 +5,7 @@ import { checkObjectSize, hasMoreValues } from '../../apimachinery/objectSize.ts
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { pruneUnknown } from '../../apimachinery/structural/prune.ts'
+import { isTidy } from '../../apimachinery/structural/tidy.ts'
 import type { Strategy } from '../../kinds/strategy.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Encoded, Mutation, Store } from '../../storage/store.ts'
@@ -111,10 +112,13 @@ export class Preparation {
     const { managedFields } = object.metadata
     const settle = (changed: KubeObject): void => {
       const rules = FORMS[target.form]
-      rules.dropNulls(changed, target.schema)
-      pruneUnknown(changed, target.schema)
-      const wrong = this.rules.typeErrors(request.context.space, target, changed)
-      if (wrong) throw new Error(wrong)
+      // nearly all are: then one look is enough
+      if (target.schema === undefined || !isTidy(changed, target.schema, rules.keepsEmpty)) {
+        rules.dropNulls(changed, target.schema)
+        pruneUnknown(changed, target.schema)
+        const wrong = this.rules.typeErrors(request.context.space, target, changed)
+        if (wrong) throw new Error(wrong)
+      }
       this.rules.applyDefaults(target, strategy, changed)
     }
     await runMutations(steps, request, settle)

@@ -3,8 +3,9 @@ import t from 'tap'
 import { isStatusError } from '../../../src/apimachinery/errors.ts'
 import { mistakableKeyIn } from '../../../src/apimachinery/jsonParse.ts'
 import { isRecord } from '../../../src/apimachinery/object.ts'
-import { applyJsonPatch } from '../../../src/apimachinery/patch/jsonPatch.ts'
+import { applyJsonPatch, jsonPatchInSteps } from '../../../src/apimachinery/patch/jsonPatch.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
+import { countSteps } from '../../support/countSteps.ts'
 
 const apply = (document: unknown, ...patch: unknown[]) => applyJsonPatch(document, patch)
 
@@ -219,3 +220,16 @@ function diff(before: unknown, after: unknown, path: string): unknown[] {
   }
   return [{ op: 'replace', path, value: after }]
 }
+
+t.test('a large document is copied in steps', async t => {
+  const document = {
+    data: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, { v: i }])),
+    list: [1],
+  }
+  const before = structuredClone(document)
+  const { result, steps } = countSteps(jsonPatchInSteps(document, [{ op: 'add', path: '/list/-', value: 2 }]))
+  t.ok(steps > 30, `${steps} steps`)
+  t.same(result, { ...before, list: [1, 2] })
+  ;(result as typeof document).data.k1!.v = 7
+  t.same(document, before)
+})
