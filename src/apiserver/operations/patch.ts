@@ -82,10 +82,13 @@ function* patchedInSteps(
   body: unknown,
   onto: Onto,
 ): Steps<KubeObject> {
+  // they may be most of an object, and are neither copied nor compared where the patch says nothing of them
+  const claims = sparesClaims(form, body) ? current.metadata.managedFields : undefined
+  const from = claims === undefined ? current : withoutClaims(current)
   const result =
     form === 'merge'
-      ? merged(current, body)
-      : yield* form === 'json' ? jsonPatchInSteps(current, body) : strategicMergeInSteps(current, body, type.schema)
+      ? merged(from, body)
+      : yield* form === 'json' ? jsonPatchInSteps(from, body) : strategicMergeInSteps(from, body, type.schema)
   yield
   if (form === 'strategic' && isRecord(result)) {
     const wrong = restoreError(onto.readable?.(result) ?? result, type.schema)
@@ -105,7 +108,30 @@ function* patchedInSteps(
   requireSameUid(type, object, current)
   const { name = '', namespace = '' } = current.metadata
   requireSamePlace(object.metadata, { name, namespace })
+  if (claims !== undefined) object.metadata.managedFields = claims
   return object
+}
+
+function withoutClaims({ metadata, ...rest }: KubeObject): KubeObject {
+  const { managedFields: _, ...others } = metadata
+  return { ...rest, metadata: others }
+}
+
+const METADATA = '/metadata'
+const CLAIMS = `${METADATA}/managedFields`
+
+/** Whether a patch neither changes who claims which fields nor asks. */
+function sparesClaims(form: PatchForm, body: unknown): boolean {
+  if (form !== 'json') return isPlain(body) && (body.metadata === undefined || isPlain(body.metadata))
+  const spares = (pointer: unknown): boolean =>
+    pointer === undefined ||
+    (typeof pointer === 'string' && pointer !== '' && pointer !== METADATA && !pointer.startsWith(CLAIMS))
+  return Array.isArray(body) && body.every(step => isRecord(step) && spares(step.path) && spares(step.from))
+}
+
+/** It says what becomes of its members, and not of the whole. */
+function isPlain(patch: unknown): patch is Record<string, unknown> {
+  return isRecord(patch) && patch.managedFields === undefined && !Object.keys(patch).some(key => key.startsWith('$'))
 }
 
 /** `/status` takes nothing but the status from what a patch makes; on the object itself kind and version must be as they are. */
