@@ -10,8 +10,8 @@ import { setMember } from './values.ts'
 export interface JsonDigest {
   /** The same for the same text, and for no other. */
   readonly digest: string
-  /** Of the text. */
-  readonly characters: number
+  /** Of the text, in UTF-8. */
+  readonly bytes: number
 }
 
 /** Values that are written down in one step: some tenths of a millisecond. */
@@ -25,17 +25,17 @@ export class JsonDigests {
   *of(object: Readonly<Record<string, unknown>>): Steps<JsonDigest> {
     const hash = createHash('sha256')
     let members = 0
-    let characters = 0
+    let bytes = 0
     for (const key in object) {
       const value = object[key]
       if (value === undefined) continue
       const name = JSON.stringify(key)
-      const { digest, characters: own } = yield* this.#member(value)
+      const { digest, bytes: own } = yield* this.#member(value)
       hash.update(`${name}:${digest},`)
       members++
-      characters += name.length + 1 + own
+      bytes += Buffer.byteLength(name) + 1 + own
     }
-    return { digest: hash.digest('base64'), characters: 2 + Math.max(0, members - 1) + characters }
+    return { digest: hash.digest('base64'), bytes: 2 + Math.max(0, members - 1) + bytes }
   }
 
   *#member(value: unknown): Steps<JsonDigest> {
@@ -58,15 +58,15 @@ export function* digestInSteps(value: unknown): Steps<JsonDigest> {
 
 class Text {
   readonly #hash: Hash = createHash('sha256')
-  #characters = 0
+  #bytes = 0
 
   add(piece: string): void {
     this.#hash.update(piece)
-    this.#characters += piece.length
+    this.#bytes += Buffer.byteLength(piece)
   }
 
   digest(): JsonDigest {
-    return { digest: this.#hash.digest('base64'), characters: this.#characters }
+    return { digest: this.#hash.digest('base64'), bytes: this.#bytes }
   }
 }
 

@@ -45,7 +45,7 @@ export interface Finding {
 interface Shown {
   readonly object: KubeObject
   readonly digest: string
-  readonly characters: number
+  readonly bytes: number
 }
 
 interface Gathered extends Omit<PreviewGroup, 'locations' | 'count'> {
@@ -73,7 +73,7 @@ export class PreviewGroups {
   readonly #digests: JsonDigests
   /** Of values of Secrets. */
   readonly #hashes = new WeakMap<object, Record<string, string>>()
-  #charactersLeft = MAX_PREVIEW_CONTENT_BYTES
+  #bytesLeft = MAX_PREVIEW_CONTENT_BYTES
 
   constructor(digests: JsonDigests) {
     this.#digests = digests
@@ -111,10 +111,10 @@ export class PreviewGroups {
   }
 
   #content(before: Shown | undefined, after: Shown | undefined, others: number): object {
-    const characters = (before?.characters ?? 0) + (after?.characters ?? 0)
-    if (characters === 0) return {}
-    if (characters > this.#charactersLeft || others >= MAX_SHOWN) return { message: NO_ROOM }
-    this.#charactersLeft -= characters
+    const bytes = (before?.bytes ?? 0) + (after?.bytes ?? 0)
+    if (bytes === 0) return {}
+    if (bytes > this.#bytesLeft || others >= MAX_SHOWN) return { message: NO_ROOM }
+    this.#bytesLeft -= bytes
     return { ...(before && { before: before.object }), ...(after && { after: after.object }) }
   }
 

@@ -34,6 +34,9 @@ t.test('contents are shown of so many groups and bytes; the rest is told all the
   atOnce(large.show('Create', way('l'), { after: map({ v: 'x'.repeat(MAX_PREVIEW_CONTENT_BYTES) }) }))
   atOnce(large.show('Create', way('m'), { after: map({ v: 'y' }) }))
   t.match(large.groups(), [{ message: /too much to be shown/, after: undefined }, { after: { data: { v: 'y' } } }])
+  const wide = groups.begin(map({}))
+  atOnce(wide.show('Create', way('l'), { after: map({ v: 'ü'.repeat(MAX_PREVIEW_CONTENT_BYTES / 2) }) }))
+  t.match(wide.groups(), [{ message: /too much to be shown/, after: undefined }], 'letters of two bytes')
 })
 
 t.test('bookkeeping makes no difference', async t => {
