@@ -5,7 +5,10 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { num } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Clock } from '../../client/clock.ts'
+import { WorkQueue } from '../../client/workqueue.ts'
 import { isStorageError } from '../../storage/store.ts'
+import { FailureNotes } from '../following/failureNotes.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Logger } from '../request/logger.ts'
@@ -17,91 +20,94 @@ export interface PolicyStatusDeps {
   settings: ConfigurationLog
   types: TypeRegistry
   log: Logger
+  clock?: Clock
+}
+
+interface PolicyKey {
+  readonly space: string
+  readonly name: string
 }
 
 const POLICIES = { group: ADMISSION_GROUP, resource: 'validatingadmissionpolicies' }
 const VERSION = 'v1'
 const COMPONENT = 'validatingadmissionpolicy-status'
+/** Policies looked at at a time, of whatever spaces: to look takes the processor, and to write what was found the disk. */
+const CONCURRENCY = 2
 
 export class PolicyStatus {
   readonly #deps: PolicyStatusDeps
-  /** Names of policies to look at, by space; none is empty. */
-  readonly #waiting = new Map<string, Set<string>>()
-  /** Running work, by space. */
-  readonly #work = new Map<string, Promise<void>>()
+  readonly #queue: WorkQueue<PolicyKey>
+  readonly #failures = new FailureNotes()
+  readonly #stopping = new AbortController()
   #registry: Pick<Registry, 'update'> | undefined
-  #stopped = false
+  #running: Promise<unknown> = Promise.resolve()
 
   constructor(deps: PolicyStatusDeps) {
     this.#deps = deps
-    deps.settings.onChange([POLICIES], (space, changed) => this.#wake(space, changed))
+    this.#queue = new WorkQueue<PolicyKey>({
+      id: idOf,
+      party: ({ space }) => space,
+      ...(deps.clock && { clock: deps.clock }),
+    })
+    deps.settings.onChange([POLICIES], (space, changed) => this.#look(space, changed))
   }
 
   /** Takes up what was left undone, then follows. */
   start(registry: Pick<Registry, 'update'>): void {
     this.#registry = registry
-    for (const space of this.#deps.settings.spaces(POLICIES)) this.#wake(space)
+    const { signal } = this.#stopping
+    this.#running = this.#queue.run(key => this.#reconcile(key), { concurrency: CONCURRENCY, signal })
+    for (const space of this.#deps.settings.spaces(POLICIES)) this.#look(space)
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    await Promise.all(this.#work.values())
+    this.#stopping.abort()
+    await this.#running
   }
 
-  #wake(space: string, changed?: readonly string[]): void {
-    if (this.#stopped || this.#registry === undefined) return
+  #look(space: string, changed?: readonly string[]): void {
+    if (this.#registry === undefined) return
     const { settings } = this.#deps
     const names = changed ?? settings.list(space, POLICIES).map(({ metadata }) => metadata.name ?? '')
-    for (const name of names) {
-      if (this.#pending(space, name) === undefined) continue
-      const waiting = this.#waiting.get(space) ?? new Set()
-      this.#waiting.set(space, waiting.add(name))
-    }
-    if (!this.#waiting.has(space) || this.#work.has(space)) return
-    const work = this.#settle(space).finally(() => {
-      this.#work.delete(space)
-      if (this.#waiting.has(space)) this.#wake(space, [])
-    })
-    this.#work.set(space, work)
+    for (const name of names) if (this.#pending({ space, name })) this.#queue.add({ space, name })
   }
 
   /** The policy if its status speaks of an older generation, or of none. */
-  #pending(space: string, name: string): KubeObject | undefined {
+  #pending({ space, name }: PolicyKey): KubeObject | undefined {
     const policy = this.#deps.settings.get(space, POLICIES, '', name)
     if (policy === undefined) return undefined
     return num(policy, 'status', 'observedGeneration') < (policy.metadata.generation ?? 0) ? policy : undefined
   }
 
-  /** The next one that waits. */
-  #next(space: string): string | undefined {
-    const waiting = this.#waiting.get(space)
-    const name = waiting?.values().next().value
-    if (waiting === undefined || name === undefined) return undefined
-    waiting.delete(name)
-    if (waiting.size === 0) this.#waiting.delete(space)
-    return name
-  }
-
-  async #settle(space: string): Promise<void> {
-    const { checkPolicyTypes } = await import('./policyTypes.ts')
-    for (let name = this.#next(space); name !== undefined; name = this.#next(space)) {
-      if (this.#stopped) return
-      const policy = this.#pending(space, name)
-      if (policy === undefined) continue
-      const { generation } = policy.metadata
-      try {
-        const expressionWarnings = await checkPolicyTypes(policy, this.#deps.types.in(space))
-        const typeChecking = expressionWarnings.length > 0 ? { expressionWarnings } : {}
-        await this.#write(space, name, { observedGeneration: generation, typeChecking })
-      } catch (error) {
-        if (isStatusError(error, 'NotFound')) continue
-        if (isStorageError(error, 'Closed')) return
-        this.#deps.log.error(
-          { err: error, space, policy: name },
-          'the status of an admission policy could not be written',
-        )
+  async #reconcile(key: PolicyKey): Promise<void> {
+    try {
+      const policy = this.#pending(key)
+      if (policy) await this.#describe(key, policy)
+    } catch (error) {
+      if (this.#stopping.signal.aborted || isStorageError(error, 'Closed')) return
+      if (!isStatusError(error, 'NotFound')) {
+        this.#note(key, error)
+        throw error
       }
     }
+    this.#failures.settle(idOf(key))
+  }
+
+  async #describe({ space, name }: PolicyKey, policy: KubeObject): Promise<void> {
+    const { checkPolicyTypes } = await import('./policyTypes.ts')
+    const { generation } = policy.metadata
+    const expressionWarnings = await checkPolicyTypes(policy, this.#deps.types.in(space))
+    const typeChecking = expressionWarnings.length > 0 ? { expressionWarnings } : {}
+    await this.#write(space, name, { observedGeneration: generation, typeChecking })
+  }
+
+  #note(key: PolicyKey, error: unknown): void {
+    if (!this.#failures.isNews(idOf(key), error)) return
+    const { space, name } = key
+    this.#deps.log.error(
+      { err: error, space, policy: name },
+      'the status of an admission policy could not be written; it is tried again',
+    )
   }
 
   async #write(
@@ -119,4 +125,8 @@ export class PolicyStatus {
     }
     await this.#registry!.update(systemContext(space, COMPONENT), type, '', name, change, { subresource: 'status' })
   }
+}
+
+function idOf({ space, name }: PolicyKey): string {
+  return `${space}/${name}`
 }

@@ -1,6 +1,6 @@
 /** What a ValidatingAdmissionPolicy says about itself: which generation was looked at, and which expressions do not fit. */
 import { pino } from 'pino'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { ConfigurationLog } from '../../../src/apiserver/admission/configurationLog.ts'
 import { PolicyStatus } from '../../../src/apiserver/admission/policyStatus.ts'
@@ -10,6 +10,7 @@ import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Api } from '../../support/api.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
+import { virtualClock } from '../../syncer/support/virtualClock.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
@@ -191,7 +192,8 @@ t.test('a policy that names very much is looked at like any other', async t => {
   )
 })
 
-t.test('a policy from before the server started is looked at', async t => {
+/** With one policy from before it starts, whose status `write` takes; each write is told. */
+async function statusAlone(t: Test, write: (object: KubeObject) => void): Promise<void> {
   const store = await openMemoryStore()
   const log = pino({ level: 'silent' })
   const key = { space: 'root', group: GROUP, resource: 'validatingadmissionpolicies', namespace: '', name: 'old' }
@@ -199,21 +201,38 @@ t.test('a policy from before the server started is looked at', async t => {
   Object.assign(object.metadata, { generation: 3 })
   await store.update(key, () => ({ type: 'put', text: encodeObject(object) }))
   const settings = new ConfigurationLog({ store, resources: [key] })
-  const status = new PolicyStatus({ settings, types: new TypeRegistry(loadCatalog().types), log })
-  const written = new Promise<KubeObject>(resolve =>
-    status.start({
-      async update(_context, _type, _namespace, _name, change) {
-        if (typeof change === 'function') resolve(change(structuredClone(object)))
-        return undefined as never
-      },
-    }),
-  )
-  t.match((await written).status, {
+  const types = new TypeRegistry(loadCatalog().types)
+  // what is tried again is tried at once
+  const status = new PolicyStatus({ settings, types, log, clock: virtualClock(0) })
+  t.teardown(async () => {
+    await status.stop()
+    await store.close()
+  })
+  status.start({
+    async update(_context, _type, _namespace, _name, change) {
+      if (typeof change === 'function') write(change(structuredClone(object)))
+      return undefined as never
+    },
+  })
+}
+
+t.test('a policy from before the server started is looked at', async t => {
+  const written = Promise.withResolvers<KubeObject>()
+  await statusAlone(t, written.resolve)
+  t.match((await written.promise).status, {
     observedGeneration: 3,
     typeChecking: { expressionWarnings: [{ warning: /undefined field 'nope'/ }] },
   })
-  await status.stop()
-  await store.close()
+})
+
+t.test('what could not be written is written again', async t => {
+  let writes = 0
+  const written = Promise.withResolvers<KubeObject>()
+  await statusAlone(t, object => {
+    if (writes++ === 0) throw new Error('the disk is full')
+    written.resolve(object)
+  })
+  t.match((await written.promise).status, { observedGeneration: 3 })
 })
 
 t.test('nothing of this is a fault of the server', async t => {
