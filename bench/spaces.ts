@@ -10,20 +10,18 @@
  * with `--cycles 0 --start` what an earlier run left is started. `--profile` writes the processor profile of the first cycle's making, or,
  * without cycles, of what follows the start.
  */
-import { once } from 'node:events'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { request } from 'node:https'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import type { KubeObject } from '../src/apimachinery/object.ts'
 import { WORKSPACES } from '../src/apimachinery/resources.ts'
 import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
 import { Informer } from '../src/client/informer.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
-import { Inspector } from '../test/attack/inspector.ts'
-import { freePort, orreryOf, type RunningServer } from './servers.ts'
+import type { Inspector } from '../test/attack/inspector.ts'
+import { asked, stateOf } from './serverState.ts'
+import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -56,12 +54,6 @@ async function crowd(count: number, each: (i: number) => Promise<unknown>): Prom
     while (next < count) await each(next++)
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker))
-}
-
-async function inspectorAt(port: number): Promise<Inspector> {
-  const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
-  const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
-  return await Inspector.connect(target!.webSocketDebuggerUrl)
 }
 
 const isReady = ({ status }: KubeObject): boolean => (status as { phase?: string } | undefined)?.phase === 'Ready'
@@ -116,32 +108,14 @@ async function timed({ server, inspector }: Bench, work: () => Promise<void>): P
   return { ...used, longest: (await inspector.stopTurns()).longest }
 }
 
-/** How many series of metrics the server tells. */
-async function seriesOf(bench: Bench): Promise<number> {
-  return (await asked(bench, '/metrics')).split('\n').filter(line => line !== '' && !line.startsWith('#')).length
-}
-
-async function asked({ server: { endpoint } }: Bench, path: string): Promise<string> {
-  const { host, port, cert, key } = endpoint
-  const asking = request({ host, port, path, cert, key, rejectUnauthorized: false }).end()
-  const [answer] = await once(asking, 'response')
-  return await text(answer)
-}
-
-async function state(bench: Bench): Promise<{ used: number; text: string }> {
-  const { used, rss } = await bench.inspector.memory()
-  const files = (await readdir(`/proc/${bench.server.pids[0]}/fd`)).length
-  const told = `${mib(used)} used, ${mib(rss)} resident, ${files} files, ${await seriesOf(bench)} series`
-  return { used, text: told }
-}
-
-const mib = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`
 const workspace = (i: number): KubeObject => ({
   apiVersion: 'tenancy.kcp.io/v1alpha1',
   kind: 'Workspace',
   metadata: { name: `bench-${i}` },
   spec: {},
 })
+
+const state = ({ server, inspector }: Bench) => stateOf(server, inspector)
 
 async function make(bench: Bench, profile: string | undefined): Promise<void> {
   const { client, counted, inspector } = bench
@@ -159,7 +133,7 @@ async function make(bench: Bench, profile: string | undefined): Promise<void> {
 /** Resolves when each space has what its namespaces begin with: controllers make that. */
 async function untilComplete(bench: Bench): Promise<void> {
   for (;;) {
-    const list = JSON.parse(await asked(bench, '/clusters/*/api/v1/configmaps?limit=1'))
+    const list = JSON.parse(await asked(bench.server, '/clusters/*/api/v1/configmaps?limit=1'))
     if ((list.metadata.remainingItemCount ?? 0) + list.items.length >= NAMESPACES * SPACES) return
     await new Promise(resolve => setTimeout(resolve, 20))
   }
@@ -226,7 +200,7 @@ async function measureStart(data: string): Promise<void> {
   const ready = `ready in ${server.readyMs.toFixed(0)} ms, ${readyCpu.toFixed(1)} s of the processor`
   const settled = `settled ${(settledMs - begun).toFixed(0)} ms later, ${used.toFixed(1)} s in all`
   console.log(
-    `start: ${ready}; ${settled}, longest turn of that ${longest.toFixed(0)} ms; ${(await state(bench)).text}`,
+    `start: ${ready}; ${settled}, longest turn of that ${longest.toFixed(0)} ms; ${(await state(bench)).told}`,
   )
   await bench.end()
 }
@@ -234,19 +208,19 @@ async function measureStart(data: string): Promise<void> {
 async function measureCycles(data: string): Promise<void> {
   const bench = await begin(data)
   const before = await state(bench)
-  console.log(`before: ${before.text}`)
+  console.log(`before: ${before.told}`)
   for (let cycle = 1; cycle <= CYCLES; cycle++) {
     console.log(`cycle ${cycle}, ${SPACES} spaces`)
     await make(bench, cycle === 1 ? flags.profile : undefined)
     const full = await state(bench)
-    console.log(`  with them: ${full.text}, ${((full.used - before.used) / SPACES / 1024).toFixed(1)} KiB each`)
+    console.log(`  with them: ${full.told}, ${((full.used - before.used) / SPACES / 1024).toFixed(1)} KiB each`)
     if (flags.start && cycle === CYCLES) break
     await unmake(bench)
-    console.log(`  afterwards: ${(await state(bench)).text}`)
+    console.log(`  afterwards: ${(await state(bench)).told}`)
   }
   if (Number(flags.rest) > 0) {
     await new Promise(resolve => setTimeout(resolve, Number(flags.rest) * 1000))
-    console.log(`${flags.rest} s later: ${(await state(bench)).text}`)
+    console.log(`${flags.rest} s later: ${(await state(bench)).told}`)
   }
   await bench.end()
 }
