@@ -25,6 +25,9 @@ const WATCHES = Number(flags.watches)
 const CONNECTIONS = Number(flags.connections)
 /** Until the server has heard that all have gone, and has given back what they took. */
 const SETTLE_MS = 15_000
+/** So many connect at a time. */
+const ARRIVING = 20
+const ARRIVING_MS = 100
 const PATH = '/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0&timeoutSeconds=1'
 
 /** So many, and no more at a time than there are connections. */
@@ -41,7 +44,21 @@ async function watch({ endpoint }: RunningServer, agent: Agent, count: number): 
       await once(answer, 'end')
     }
   }
-  await Promise.all(Array.from({ length: Math.min(CONNECTIONS, count) }, one))
+  const all: Promise<void>[] = []
+  const begin = (): void => {
+    for (let i = 0; i < ARRIVING && all.length < Math.min(CONNECTIONS, count); i++) all.push(one())
+  }
+  begin()
+  // a crowd of strangers is turned away
+  const arriving = setInterval(begin, ARRIVING_MS)
+  try {
+    for (let awaited = 0; awaited < all.length; ) {
+      awaited = all.length
+      await Promise.all(all)
+    }
+  } finally {
+    clearInterval(arriving)
+  }
 }
 
 // one loop does everything: it is what is measured
