@@ -21,6 +21,11 @@ const PIECE = 16 * 1024
 /** Characters that are looked at in one step. */
 const LOOKED_AT = 128 * 1024
 
+/** In pieces: texts that are not copied, as what they are a part of is kept as long. */
+const LONG_TEXT = 8
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NOT_PLAIN = /[\\\u0000-\u001f]/
+
 const [QUOTE, COMMA, OPEN_MAP, CLOSE_MAP, OPEN_LIST, CLOSE_LIST] = [34, 44, 123, 125, 91, 93]
 
 /**
@@ -101,8 +106,19 @@ class Container {
       const code = text.charCodeAt(at)
       if (code === QUOTE) {
         const end = endOfString(text, at)
-        if (end - at >= LOOKED_AT) yield
-        at = end + 1
+        const isLong = end - at >= LONG_TEXT * piece
+        if (isLong) yield
+        if (!isLong || !this.#isPlainValue(member, at, end)) {
+          at = end + 1
+          continue
+        }
+        if (member > begin) this.#take(begin, member - 1)
+        this.#put(this.#keyOf(text.slice(member, at)), text.slice(at + 1, end))
+        at = this.#next(end)
+        begin = at
+        member = at
+        yield
+        if (at > close) return this.#whole()
       } else if (code === COMMA) {
         at++
         member = at
@@ -131,10 +147,24 @@ class Container {
     const { value, repeatsKeys: repeats } = yield* new Container(this.#source, open).parse()
     this.#repeatsKeys ||= repeats
     this.#put(key, value)
-    let next = close + 1
+    return this.#next(close)
+  }
+
+  /** Where the next member begins behind a value that ends there. */
+  #next(end: number): number {
+    const { text } = this.#source
+    let next = end + 1
     while (isSpace(text.charCodeAt(next))) next++
     if (next !== this.#close && text.charCodeAt(next) !== COMMA) throw new SyntaxError('no comma')
     return next + 1
+  }
+
+  /** A text that stands for itself, and is no key. JSON.parse would be given a copy of it, and make another. */
+  #isPlainValue(member: number, open: number, end: number): boolean {
+    const { text } = this.#source
+    if (!this.#isList && !/:[ \t\r\n]*$/.test(text.slice(member, open))) return false
+    // a part of a text, as its value will be: nothing is copied to look at it
+    return !NOT_PLAIN.test(text.slice(open + 1, end))
   }
 
   /** `before`: what stands between the comma and the value. */

@@ -96,6 +96,32 @@ t.test('a large body is parsed in many steps, also deep inside', async t => {
   t.ok(inOrder(last.value) === inOrder(judged(text)))
 })
 
+t.test('a long text is itself, wherever it stands', async t => {
+  const long = 'xä'.repeat(100_000)
+  for (const text of [
+    `{"a":1,"b" : "${long}" ,"c":"${long}"}`,
+    `["${long}",1, "${long}"]`,
+    `{"a":{"b":"${long}\\n"},"${long}":"${long}","c":["${long}"]}`,
+    `{"a":"${long}","a":"${long}"}`,
+    `{"__proto__":"${long}"}`,
+  ]) {
+    const parsed = atOnce(jsonInSteps(text))
+    t.ok(parsed && isSame(parsed, judged(text)), text.slice(0, 12))
+  }
+  for (const text of [
+    `{"a":1 "${long}"}`,
+    `{"a":1,"${long}"}`,
+    `{"a" "${long}"}`,
+    `["${long}" "${long}"]`,
+    `{"a":"${long}",}`,
+    `["a":"${long}"]`,
+    `{"a":"${long}\n"}`,
+    `{:"${long}"}`,
+    `{1:"${long}"}`,
+  ])
+    t.equal(atOnce(jsonInSteps(text)), undefined, text.slice(0, 12))
+})
+
 t.test('what is too deep, short or no container is left to JSON.parse', async t => {
   const deep = '['.repeat(600) + ' '.repeat(20_000) + ']'.repeat(600)
   for (const text of [
