@@ -4,9 +4,10 @@
  * of different versions are compared as they are; where not, `inVersion` brings the objects into the version of the claim.
  * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
  */
+import { equalInSteps } from '../equalInSteps.ts'
 import { statusError } from '../errors.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry, parseApiVersion } from '../object.ts'
-import { APPLIED_FIELDS_LIMIT, tooLarge } from '../objectSize.ts'
+import { APPLIED_FIELDS_LIMIT, hasMoreValues, tooLarge } from '../objectSize.ts'
 import type { Schema } from '../schema.ts'
 import { atOnce, type Steps } from '../steps.ts'
 import { equalJson } from '../values.ts'
@@ -30,6 +31,9 @@ import { decodeInSteps, encodeManagers, type Manager, sameManager, withSet } fro
 import { ownChanges } from './ownChanges.ts'
 import { prune } from './prune.ts'
 import { type Comparison, compare, compareInSteps, fieldSetOf, fitToSchema, merge, typeErrors } from './typed.ts'
+
+/** Fields and elements of what is compared at once. */
+const SMALL = 1000
 
 /** A kind in one of its versions. */
 export interface VersionForm {
@@ -95,7 +99,7 @@ export function* trackInSteps(o: TrackUpdateOptions): Steps<ManagedFieldsEntry[]
   yield
   if (isUnchanged(comparison)) {
     const kept = o.before?.metadata.managedFields
-    if (kept !== undefined && kept.length > 0 && equalJson(base.entries, kept)) return kept
+    if (kept !== undefined && kept.length > 0 && (yield* equals(base.entries, kept, o))) return kept
     return yield* encodeManagers(yield* base.managers())
   }
   const ignored = ignoredSet(o.ignored)
@@ -184,7 +188,7 @@ export function* applyInSteps(o: ApplyOptions): Steps<KubeObject> {
 
   yield
   if (o.manager === KUBECTL && live !== undefined) withLastApplied(result, o.applied)
-  const unchanged = live !== undefined && equalJson(live, result)
+  const unchanged = live !== undefined && (yield* equals(live, result, { isSmall: !hasMoreValues(live, SMALL) }))
   yield
   const keepsClaim = last !== undefined && equalSets(last.set, set) && last.apiVersion === o.apiVersion
   // who applies what is there already has no time of their own
@@ -304,11 +308,16 @@ interface Base {
   managers(): Steps<Manager[]>
 }
 
-function* baseEntries({ before, after, subresource }: TrackUpdateOptions): Steps<Base> {
+/** What is small is compared at once. */
+function* equals(a: object, b: object, { isSmall }: { isSmall?: boolean | undefined }): Steps<boolean> {
+  return isSmall ? equalJson(a, b) : yield* equalInSteps(a, b)
+}
+
+function* baseEntries({ before, after, subresource, isSmall }: TrackUpdateOptions): Steps<Base> {
   const live = before?.metadata.managedFields ?? []
   const sent = after.metadata.managedFields ?? []
   const kept: Base = { isKept: true, entries: live, managers: () => decodeOrNone(live) }
-  if (subresource || sent.length === 0 || sent === live || equalJson(sent, live)) return kept
+  if (subresource || sent.length === 0 || sent === live || (yield* equals(sent, live, { isSmall }))) return kept
   if (sent.length === 1 && isRecord(sent[0]) && Object.keys(sent[0]).length === 0)
     return { isKept: false, entries: [], managers: () => done([]) }
   const managers = yield* decodeOrNone(sent)
