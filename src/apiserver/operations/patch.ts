@@ -99,6 +99,7 @@ function* patchedInSteps(
   if (!isRecord(result) || !isRecord(result.metadata ?? {})) {
     throw new StatusError('Invalid', 'the patch makes the object or its metadata something that is no JSON object')
   }
+  if (claims !== undefined && isRecord(result.metadata)) result.metadata.managedFields = claims
   if (FORMS[type.form].unstructured) keepCustomType(type, result, onto.subresource)
   else if (!result.apiVersion && !(onto.scaled && FORMS[onto.scaled.form].unstructured)) {
     const why = `the name of the object (${current.metadata.name} based on URL) was undeterminable: name must be provided`
@@ -108,13 +109,12 @@ function* patchedInSteps(
   requireSameUid(type, object, current)
   const { name = '', namespace = '' } = current.metadata
   requireSamePlace(object.metadata, { name, namespace })
-  if (claims !== undefined) object.metadata.managedFields = claims
   return object
 }
 
-function withoutClaims({ metadata, ...rest }: KubeObject): KubeObject {
-  const { managedFields: _, ...others } = metadata
-  return { ...rest, metadata: others }
+/** All members in their places: refusals show some of them. */
+function withoutClaims(object: KubeObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata, managedFields: [] } }
 }
 
 const METADATA = '/metadata'

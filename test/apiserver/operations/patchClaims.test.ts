@@ -17,7 +17,7 @@ const current = (): KubeObject =>
   ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: 'c', namespace: 'n', uid: 'u', labels: { a: 'b' }, managedFields: [claim] },
+    metadata: { name: 'c', namespace: 'n', uid: 'u', managedFields: [claim], labels: { a: 'b' } },
     data: { a: 'b' },
   }) as KubeObject
 
@@ -28,6 +28,7 @@ const patch = (form: PatchForm, body: unknown) => {
   t.strictSame(object, before, 'what is patched stays as it is')
   return {
     claims: result.metadata.managedFields,
+    members: [...Object.keys(result), ...Object.keys(result.metadata)],
     isShared: result.metadata.managedFields === object.metadata.managedFields,
   }
 }
@@ -39,8 +40,12 @@ t.test('a patch of other fields leaves them where they are', async t => {
     ['strategic', { metadata: { labels: { a: 'c' } }, data: { a: 'c' } }],
     ['json', [{ op: 'add', path: '/metadata/labels/x', value: 'y' }]],
     ['json', [{ op: 'copy', from: '/data', path: '/metadata/annotations' }]],
-  ] as const)
-    t.ok(patch(form, body).isShared, `${form} ${JSON.stringify(body)}`)
+  ] as const) {
+    const { isShared, members } = patch(form, body)
+    t.ok(isShared, `${form} ${JSON.stringify(body)}`)
+    const before = ['apiVersion', 'kind', 'metadata', 'data', 'name', 'namespace', 'uid', 'managedFields', 'labels']
+    t.same(members.slice(0, before.length), before, 'refusals show them in their order')
+  }
 })
 
 t.test('one that asks for them, or changes them, finds them', async t => {
