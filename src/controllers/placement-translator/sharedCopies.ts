@@ -83,6 +83,8 @@ export class SharedCopies {
       const followed = await this.#written(others.map(i => ready[i]))
       for (const [j, i] of others.entries()) done[i] = isDone(followed[j])
       first = indexesOf(followed, isFirst).map(j => others[j]!)
+      // where each says something of its own, none waits for others to go ahead of it
+      if (first.length === others.length) break
     }
     return done
   }
