@@ -185,7 +185,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, requests, shortGets, metrics, strangers, documents } = httpFront(options, assembly, {
+  const { app, requests, shortWays, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -286,7 +286,7 @@ async function apiServerParts(
     })
 
   if (apiThreads) {
-    shedding.follow(tlsServer, shortGets)
+    shedding.follow(tlsServer, shortWays)
     metrics.followThreads(apiThreads)
   }
   requests.serve(app.server as unknown as FedServer)

@@ -91,7 +91,7 @@ async function serve(): Promise<void> {
   })
   const { types } = assembly.services
   const documents = new AskedDocuments({ types, ask: asks => tell({ asks }) })
-  const { app, requests, shortGets, metrics, strangers } = httpFront(options, assembly, {
+  const { app, requests, shortWays, metrics, strangers } = httpFront(options, assembly, {
     store,
     documents,
     setAside: { counts: () => new Map() },
@@ -106,9 +106,9 @@ async function serve(): Promise<void> {
   const server = app.server as unknown as TlsServer
   const reads = new OwnReads(assembly.catalog.types, types)
   const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
-  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortGets })
+  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortWays })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
-  shedding.follow(server, shortGets)
+  shedding.follow(server, shortWays)
   requests.serve(app.server as unknown as FedServer)
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()

@@ -20,7 +20,7 @@ import { Metrics, type Observation } from './server/metrics.ts'
 import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
 import type { OneByOne } from './server/oneByOne.ts'
 import { Pipeline } from './server/pipeline.ts'
-import type { ShortGets } from './server/shortGets.ts'
+import type { ShortWays } from './server/shortWays.ts'
 import { takesWrites } from './server/storeHealth.ts'
 import { strangerLimits } from './server/strangerLimits.ts'
 import { Strangers } from './server/strangers.ts'
@@ -46,7 +46,7 @@ export interface HttpFront {
   readonly app: FastifyInstance
   /** Absent where requests are recorded. */
   readonly requests: OneByOne
-  readonly shortGets: ShortGets | undefined
+  readonly shortWays: ShortWays | undefined
   readonly metrics: Metrics
   readonly strangers: Strangers
   /** As bytes, for threads that send them, too. */
@@ -114,7 +114,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     openId,
   })
   const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
-  const { app, requests, shortGets } = createHttpServer({
+  const { app, requests, shortWays } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
@@ -165,5 +165,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  return { app, requests, shortGets, metrics, strangers, documents }
+  return { app, requests, shortWays, metrics, strangers, documents }
 }

@@ -3,10 +3,10 @@
  * has gone.
  */
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { FastifyReply } from 'fastify'
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
 import { type BlockSink, plainSink } from './blockWriter.ts'
+import type { Answering } from './carriers.ts'
 import { GZIP_FROM_BYTES } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import type { ItemRun } from './itemRun.ts'
@@ -127,7 +127,7 @@ function aboutBytesIn(items: readonly Stored[]): number {
 }
 
 /** What stands in every answer, for those that do not go through Fastify. */
-export function keptHeaders(reply: FastifyReply): OutgoingHttpHeaders {
+export function keptHeaders(reply: Pick<Answering, 'getHeaders'>): OutgoingHttpHeaders {
   return reply.getHeaders() as OutgoingHttpHeaders
 }
 

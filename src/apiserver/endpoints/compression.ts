@@ -3,8 +3,8 @@
  * leave as they are when many wait for that. Documents that are kept (those with an ETag) are compressed once.
  */
 import type { Writable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type BlockSink, taken } from './blockWriter.ts'
+import type { Answering, Asked } from './carriers.ts'
 import { CompressionSeats } from './compressionSeats.ts'
 import { type Deflate, deflater } from './deflater.ts'
 import { GzipWriter } from './gzipWriter.ts'
@@ -26,7 +26,7 @@ const CROWD_BYTES = 256 * 1024 * 1024
 /** Of bodies that are there as a whole. */
 const BLOCK_BYTES = 128 * 1024
 
-export function acceptsGzip(request: Pick<FastifyRequest, 'headers'>): boolean {
+export function acceptsGzip(request: Pick<Asked, 'headers'>): boolean {
   const accepted = request.headers['accept-encoding']
   if (accepted === undefined || !accepted.includes('gzip')) return false
   return accepted.split(',').some(entry => {
@@ -60,7 +60,7 @@ export class Compression {
   }
 
   /** Whether an answer that is written block by block should leave compressed. */
-  takes(request: Pick<FastifyRequest, 'headers'>): boolean {
+  takes(request: Pick<Asked, 'headers'>): boolean {
     return !this.#isOff && acceptsGzip(request) && !this.#seats.isCrowded
   }
 
@@ -80,14 +80,14 @@ export class Compression {
   }
 
   /** Whether `body` should leave compressed. */
-  wants(request: Pick<FastifyRequest, 'headers'>, reply: FastifyReply, body: unknown): body is Buffer {
+  wants(request: Pick<Asked, 'headers'>, reply: Answering, body: unknown): body is Buffer {
     if (this.#isOff || !Buffer.isBuffer(body) || body.length <= GZIP_FROM_BYTES || !acceptsGzip(request)) return false
     // Kept documents are few, and all who want one wait for the same.
     return reply.hasHeader('etag') || !this.#seats.isCrowded
   }
 
   /** The compressed body; sets the headers that tell. `body` itself when nobody waits for it any more. */
-  async apply(reply: FastifyReply, body: Buffer): Promise<Buffer> {
+  async apply(reply: Answering, body: Buffer): Promise<Buffer> {
     const compressed = await (reply.hasHeader('etag') ? this.#compressKept(body) : this.#compressFor(reply, body))
     if (compressed === undefined) return body
     const vary = reply.getHeader('vary')
@@ -106,7 +106,7 @@ export class Compression {
     return compressed
   }
 
-  async #compressFor(reply: FastifyReply, body: Buffer): Promise<Buffer | undefined> {
+  async #compressFor(reply: Answering, body: Buffer): Promise<Buffer | undefined> {
     const gone = new AbortController()
     const leave = (): void => gone.abort()
     reply.raw.once('close', leave)

@@ -1,5 +1,4 @@
 /** One request for a resource on its way through an endpoint, and what endpoints share. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { goInteger } from '../../apimachinery/go/goIntegers.ts'
@@ -20,6 +19,7 @@ import type { StreamForms } from '../registry/streamForms.ts'
 import type { RequestInfo, ResourceRequest } from '../request/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { BlockWriter } from './blockWriter.ts'
+import type { Answering, Asked } from './carriers.ts'
 import type { Compression } from './compression.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
@@ -61,8 +61,8 @@ export interface Services {
 }
 
 export interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
+  readonly request: Asked
+  readonly reply: Answering
   readonly info: RequestInfo
   readonly resource: ResourceRequest
   readonly user: UserInfo

@@ -1,8 +1,8 @@
 /** Keeps the connection of an answer open for longer than others are kept on which nothing is asked, and tells its client so. */
-import type { ServerResponse } from 'node:http'
+import type { Answering } from './carriers.ts'
 
 export interface KeptReply {
-  readonly raw: Pick<ServerResponse, 'once' | 'socket'>
+  readonly raw: Pick<Answering['raw'], 'once' | 'socket'>
   header(name: string, value: string): unknown
 }
 

@@ -18,7 +18,7 @@ import { yamlText } from './yamlWriter.ts'
 
 export function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Soon<void> {
   return whenKnown(prepareViews([stored], exchange.type), () =>
-    isAsStored(exchange, exchange.reply.request.headers['user-agent'])
+    isAsStored(exchange, exchange.request.headers['user-agent'])
       ? send(exchange, code, bytesAs(stored, exchange.type))
       : sendFormed(services, exchange, stored, code),
   )
@@ -79,7 +79,7 @@ function formed(services: Services, exchange: Exchange, object: KubeObject): unk
 /** Any JSON value that is not a stored object: Status, Scale, reviews, discovery. */
 export async function sendValue(
   { protobuf }: Pick<Services, 'protobuf'>,
-  exchange: Pick<Exchange, 'reply' | 'form' | 'warnings' | 'info'>,
+  exchange: Pick<Exchange, 'request' | 'reply' | 'form' | 'warnings' | 'info'>,
   code: number,
   value: unknown,
 ): Promise<void> {
@@ -88,8 +88,8 @@ export async function sendValue(
   return send(exchange, code, Buffer.from(`${JSON.stringify(value, undefined, isPretty(exchange) ? 2 : undefined)}\n`))
 }
 
-export function isPretty(exchange: Pick<Exchange, 'reply' | 'info'>): boolean {
-  return wantsPretty(exchange.info.query, exchange.reply.request.headers['user-agent'])
+export function isPretty(exchange: Pick<Exchange, 'request' | 'info'>): boolean {
+  return wantsPretty(exchange.info.query, exchange.request.headers['user-agent'])
 }
 
 /** @throws StatusError NotAcceptable when one object is asked for as a list, or a list as one object */

@@ -1,10 +1,10 @@
 /** From an authorized resource request to its endpoint. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { headers } from '../endpoints/answerPieces.ts'
+import type { Answering, Asked } from '../endpoints/carriers.ts'
 import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
 import {
@@ -68,8 +68,8 @@ function answersInForms(resource: ResourceRequest): boolean {
 /** The exchange for an authorized request. @throws StatusError NotFound, NotAcceptable */
 export function exchangeFor(
   services: Services,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: Asked,
+  reply: Answering,
   authorized: AuthorizedRequest,
 ): Exchange {
   const { space } = authorized
@@ -156,6 +156,12 @@ function warned(exchange: Exchange, error: unknown): never {
 /** Whether that is the endpoint that reads one object of the store. */
 export function readsObject(target: Target, extra: SubresourceEndpoints): boolean {
   return target.resource.subresource === '' && endpointFor(target, 'GET', extra) === getEndpoint
+}
+
+/** Whether that is an endpoint that stores one object. */
+export function writesObject(target: Target, method: string, extra: SubresourceEndpoints): boolean {
+  const endpoint = endpointFor(target, method, extra)
+  return endpoint === createEndpoint || endpoint === updateEndpoint || endpoint === patchEndpoint
 }
 
 function endpointFor(target: Target, method: string, extra: SubresourceEndpoints): Endpoint | undefined {

@@ -7,45 +7,39 @@ import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyBodyParser, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
-import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
-import { Abandoned } from '../../program/workTurns.ts'
-import { isStorageError } from '../../storage/store.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
 import { isStranger } from '../auth/users.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import { keptHeaders } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
-import { BODY_LIMIT_BYTES, unsupportedMediaType } from '../endpoints/body.ts'
+import { BODY_LIMIT_BYTES } from '../endpoints/body.ts'
 import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
 import { LongBodies } from '../endpoints/longBodies.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
-import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
-import { PATCH_TYPES } from '../endpoints/patch.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
-import { yamlText } from '../endpoints/yamlWriter.ts'
-import type { Flow } from '../flowcontrol/flowControl.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Logger } from '../request/logger.ts'
 import type { CertificateNetworks } from './certificateNetworks.ts'
 import { dispatch, exchangeFor } from './dispatch.ts'
-import { flowHeaders } from './flowHeaders.ts'
 import { FrontDoor } from './frontDoor.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
-import { letRefusalBeRead } from './letRefusalBeRead.ts'
 import type { Metrics } from './metrics.ts'
 import { OneByOne, requestGate } from './oneByOne.ts'
 import { type EndingServer, paceEnds } from './paceEnds.ts'
 import { paceHandshakes, type ShakingServer } from './paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from './pipeline.ts'
+import { Refusals, tellFlow } from './refusals.ts'
 import { ShortGets } from './shortGets.ts'
-import { shuttingDown } from './shuttingDown.ts'
+import { ShortWays } from './shortWays.ts'
+import { ShortWrites } from './shortWrites.ts'
 import type { ConnectionServer, Strangers } from './strangers.ts'
 import { WebSockets } from './webSockets.ts'
+import { WholeAnswers } from './wholeAnswer.ts'
 
 /** All PEM; `ca` vouches for clients. */
 export interface TlsKeys {
@@ -131,10 +125,6 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-function tellFlow(reply: FastifyReply, { schema }: Flow): void {
-  for (const [name, value] of flowHeaders(schema)) reply.header(name, value)
-}
-
 const ANY_TYPE = /^./
 
 /** Nothing here is validated or serialized by Fastify; its default compilers would cost 10 ms and 4 MB. */
@@ -152,19 +142,18 @@ export interface HttpServer {
   /** Do not serve yet: others may come to stand before requests. */
   readonly requests: OneByOne
   /** Absent where requests are recorded. */
-  readonly shortGets: ShortGets | undefined
+  readonly shortWays: ShortWays | undefined
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const { tls, strangers, metrics, log, inFlight } = deps
+  const { tls, strangers, metrics, inFlight } = deps
   const door = new FrontDoor({ pipeline: deps.pipeline, draining: deps.services.draining })
   const webSockets = new WebSockets({ ...deps, door })
   const { compression } = deps.services
   const audit = deps.audit && new HttpAudit(deps.audit, deps.services)
   metrics.follow(inFlight)
   metrics.followConnections(strangers)
-  const answerError = (request: FastifyRequest, reply: FastifyReply, error: StatusError): void =>
-    sendStatus(deps.services.protobuf, request, reply, error)
+  const refusals = new Refusals({ ...deps, refused: socket => requests.refused(socket) })
   const app = Fastify({
     https: {
       ...secureContext(tls),
@@ -185,20 +174,23 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     forceCloseConnections: true,
     return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => {
-      answerError(request as FastifyRequest, reply as FastifyReply, statusError.badRequest('the URL is malformed'))
+      refusals.tell(request as FastifyRequest, reply as FastifyReply, statusError.badRequest('the URL is malformed'))
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
-  const shortGets = deps.audit ? undefined : new ShortGets({ ...deps, door, keepAliveMs: KEEP_ALIVE_MS })
-  const requests = new OneByOne(requestGate(), shortGets)
+  const { threads, work } = deps.services
+  const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
+  const short = { ...deps, door, longBodies, refusals, answers: new WholeAnswers({ keepAliveMs: KEEP_ALIVE_MS }) }
+  const shortWays = deps.audit
+    ? undefined
+    : new ShortWays({ gets: new ShortGets(short), writes: new ShortWrites(short) })
+  const requests = new OneByOne(requestGate(), shortWays)
   paceEnds(app.server as unknown as EndingServer)
   paceHandshakes(app.server as unknown as ShakingServer, deps.certificates)
   strangers.follow(app.server as unknown as ConnectionServer)
   app.server.on('connection', () => deps.services.work.giveWay())
   app.addHook('onClose', () => strangers.close())
   app.removeAllContentTypeParsers()
-  const { threads, work } = deps.services
-  const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
   const parse: FastifyBodyParser<Buffer> = (request, body, done) => {
     try {
       // one whose length was not told
@@ -300,21 +292,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     if (!compression.wants(request, reply, payload)) return done(null, payload)
     compression.apply(reply, payload).then(body => done(null, body), done)
   })
-  const refuse = (request: FastifyRequest, reply: FastifyReply, status: StatusError): void => {
-    request.audit?.failed(status)
-    const refused = deps.pipeline.refusedBy(status)
-    if (refused !== undefined) tellFlow(reply, inFlight.flowOf(refused))
-    if (refused !== undefined || status.code === 429) reply.header('X-Content-Type-Options', 'nosniff')
-    if (status.reason === 'Unauthorized') {
-      const { socket } = request.raw
-      requests.refused(socket)
-      if (strangers.refused(socket)) reply.header('Connection', 'close')
-    }
-    if (status.code === 413 && !request.raw.complete) letRefusalBeRead(request.raw.socket)
-    answerError(request, reply, status)
-  }
-  app.setErrorHandler((error, request, reply) => refuse(request, reply, toStatus(error, request, log)))
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, methodNotAllowed()))
+  app.setErrorHandler((error, request, reply) => refusals.answer(request, reply, error))
+  app.setNotFoundHandler((request, reply) => refusals.answer(request, reply, methodNotAllowed()))
   app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
   const answer = (request: FastifyRequest, reply: FastifyReply): Soon<void> => {
@@ -328,7 +307,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
     if (!reply.sent) return void reply.send(error)
-    toStatus(error, request, log)
+    refusals.statusOf(error, request)
     // An answer that has begun can only be broken off: its end is missing, so nobody takes it for whole. What has ended
     // (a watch that told its client) leaves as it is.
     if (!reply.raw.writableEnded) reply.raw.destroy()
@@ -343,7 +322,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     }
   }
   app.route({ method: [...METHODS], url: '/*', handler })
-  return { app, requests, shortGets }
+  return { app, requests, shortWays }
 }
 
 /** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */
@@ -376,57 +355,6 @@ async function openStream(
   // each makes its own lines
   await runSpaceStream(deps.stream, plan, responseSink(raw, turns, { isAlone: true }), reader)
 }
-
-/** Whatever was thrown, as the Status that the client shall see. What we did not foresee is logged: it is our fault. */
-function toStatus(error: unknown, request: FastifyRequest, log: Logger): StatusError {
-  if (error instanceof StatusError) return error
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${BODY_LIMIT_BYTES}`)
-  }
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
-    return unsupportedMediaType(request.method === 'PATCH' ? PATCH_TYPES : undefined)
-  if (isClientError(error)) return statusError.badRequest(error.message)
-  // it came, or was read, while the server ends
-  if (isStorageError(error, 'Closed')) return shuttingDown()
-  // Nobody is there to read these, and nobody here is to blame.
-  if (error instanceof Abandoned) return statusError.badRequest('the request ended before its answer')
-  if (error instanceof SeatRefused) return statusError.badRequest('the request ended before it was its turn')
-  if (code === 'ECONNRESET' && request.raw.destroyed) return statusError.badRequest('the request ended before its body')
-  request.audit?.panicked(error)
-  log.error(
-    { err: error, method: request.method, path: request.url.split('?')[0] },
-    'a request failed by a fault of the server',
-  )
-  return statusError.internal(error)
-}
-
-/** What Fastify itself finds wrong with a request. */
-function isClientError(error: unknown): error is Error {
-  if (!(error instanceof Error) || !('code' in error) || !('statusCode' in error)) return false
-  const { code, statusCode } = error
-  return String(code).startsWith('FST_ERR') && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
-}
-
-/** In the form that the client asked for, as far as there is one for it. */
-function sendStatus(codec: ProtobufCodec, request: FastifyRequest, reply: FastifyReply, error: StatusError): void {
-  const { retryAfterSeconds } = error.details ?? {}
-  if (retryAfterSeconds !== undefined) reply.header('Retry-After', String(retryAfterSeconds))
-  reply.code(error.code).header('Cache-Control', 'no-cache, private')
-  const { accept, 'user-agent': agent } = request.headers
-  const format = errorFormat(accept)
-  const status = error.toStatus()
-  // A Buffer, since Fastify names a charset for strings and upstream has none.
-  reply.header('Content-Type', CONTENT_TYPES[format])
-  if (format === 'protobuf') reply.send(codec.encode({ ...status }))
-  else if (format === 'yaml') reply.send(Buffer.from(yamlText(status)))
-  else {
-    const pretty = wantsPretty(request.authorized?.info.query ?? NO_QUERY, agent)
-    reply.send(Buffer.from(`${JSON.stringify(status, undefined, pretty ? 2 : undefined)}\n`))
-  }
-}
-
-const NO_QUERY = new URLSearchParams()
 
 /** What is no HTTP, too long or too slow ends before there is a request that could be answered in style. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Duplex): void {

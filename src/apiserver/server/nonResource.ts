@@ -62,7 +62,7 @@ export class NonResourceRoutes {
     if (path === '/version') {
       await sendValue(
         this.#deps,
-        { reply, info, form: { ...PLAIN, format: negotiateFormat(request.headers.accept) }, warnings: [] },
+        { request, reply, info, form: { ...PLAIN, format: negotiateFormat(request.headers.accept) }, warnings: [] },
         200,
         await this.#deps.version(),
       )

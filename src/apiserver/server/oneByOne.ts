@@ -5,14 +5,14 @@
  *
  * So Node's parser is given what arrives in pieces that hold one request: up to the end of its headers, then its body. How a body
  * in chunks ends is the parser's to know; of these it gets little at a time. A request that has the same head as one that it read
- * already may be answered without it ({@link ShortWay}).
+ * already may be answered without it ({@link ShortWay}), once its body is there.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
-import { KnownHead } from './knownHead.ts'
+import { type HeadMethod, KnownHead } from './knownHead.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
@@ -27,6 +27,7 @@ const PIECES = 16
 
 const HEADERS_END = Buffer.from('\r\n\r\n')
 const CR = 13
+const NO_BODY = Buffer.alloc(0)
 /** Most requests have fewer bytes of headers. */
 const CREDENTIAL_WITHIN = 4096
 const AUTHORIZATION = /\r\nauthorization:[ \t]*([^\r]*)/i
@@ -44,14 +45,18 @@ export function requestGate(clock?: () => number): LoopGate {
   return new LoopGate({ limitMs: BEGIN_MS, line, clock })
 }
 
-/** A GET that was not parsed: its head is known. */
+/** A request that was not parsed: its head is known. */
 export interface ShortRequest {
   readonly socket: Socket
+  readonly method: HeadMethod
   readonly url: string
+  /** Without `content-length`. */
   readonly headers: IncomingHttpHeaders
+  /** Empty where there is none. */
+  readonly body: Buffer
 }
 
-/** Answers what can be answered in the step that asks. */
+/** Answers what needs nothing of what a parser makes of a request but its headers. */
 export interface ShortWay {
   /** Whether others with the same headers may go this way. */
   suits(request: IncomingMessage): boolean
@@ -105,8 +110,12 @@ class Feed {
   readonly #parse: (piece: Buffer) => void
   readonly #gate: Pick<LoopGate, 'enter'>
   readonly #shortWay: ShortWay | undefined
-  /** Of the latest request that suits the short way. */
-  #head: KnownHead | undefined
+  /** Of the latest requests that suit the short way, one for each method. */
+  readonly #heads: KnownHead[] = []
+  /** Of the request that is being parsed, where nothing else came with it but of its body. */
+  #newHead: Buffer | undefined
+  /** Whether the rest of a body may still come in this turn of the loop, behind its head that is known. */
+  #patience: 'fresh' | 'waits' | 'gone' = 'fresh'
   /** Of the latest request that was let in, and where it stands by that. */
   #owner: readonly string[] | undefined
   #known: readonly string[] | undefined
@@ -220,7 +229,9 @@ class Feed {
   #feedPieces(): void {
     const waiting = this.#waiting
     for (let pieces = 0; waiting.length > 0 && !this.#socket.destroyed; pieces++) {
-      if (this.#answersAtOnce(waiting[0]!)) continue
+      const short = this.#takeShort()
+      if (short === 'taken') continue
+      if (short === 'waits') return
       const size = this.#sizeOfNext(waiting[0]!)
       if (size === 0) {
         this.#hold()
@@ -242,17 +253,48 @@ class Feed {
   }
 
   /** The short way, if it is one for what has arrived. What comes behind it waits for its answer as for any other. */
-  #answersAtOnce(arrived: Buffer): boolean {
-    const head = this.#head
-    if (head === undefined || this.#open > 0 || !this.#isBetween || this.#upgrade !== undefined) return false
-    const url = head.urlIn(arrived)
-    if (url === undefined) return false
-    const owner = this.#shortWay!.answer({ socket: this.#socket, url, headers: head.headers }, this.#answered)
-    if (owner === undefined) return false
-    this.#open++
-    this.belongs(owner)
-    this.#take(head.bytes(url))
-    return true
+  #takeShort(): 'taken' | 'waits' | undefined {
+    if (this.#open > 0 || !this.#isBetween || this.#upgrade !== undefined) return undefined
+    for (const head of this.#heads) {
+      const read = head.read(this.#waiting[0]!)
+      if (read === undefined) continue
+      const { url, bytes, bodyBytes } = read
+      const whole = bytes + bodyBytes
+      if (this.#waitingBytes < whole) return this.#waitForBody()
+      const arrived = this.#joined(whole)
+      const { method, headers } = head
+      const body = bodyBytes === 0 ? NO_BODY : arrived.subarray(bytes, whole)
+      const request = { socket: this.#socket, method, url, headers, body }
+      const owner = this.#shortWay!.answer(request, this.#answered)
+      if (owner === undefined) return undefined
+      this.#patience = 'fresh'
+      this.#open++
+      this.belongs(owner)
+      this.#take(whole)
+      return 'taken'
+    }
+    return undefined
+  }
+
+  /** Who sends a body apart from its head mostly sends both at once, and then they are read in one turn. */
+  #waitForBody(): 'waits' | undefined {
+    if (this.#patience === 'gone') return undefined
+    if (this.#patience === 'fresh') {
+      this.#patience = 'waits'
+      setImmediate(() => {
+        if (this.#patience !== 'waits') return
+        this.#patience = 'gone'
+        this.#feed()
+      })
+    }
+    return 'waits'
+  }
+
+  /** The first piece, with so many bytes. */
+  #joined(bytes: number): Buffer {
+    const waiting = this.#waiting
+    if (waiting[0]!.length < bytes) waiting.unshift(Buffer.concat(waiting.splice(0)))
+    return waiting[0]!
   }
 
   /** How much of what has arrived may be parsed now. */
@@ -283,19 +325,27 @@ class Feed {
     else if (this.#bodyLeft !== undefined) this.#bodyLeft -= piece.length
     this.#behind = 0
     this.#isBetween = false
+    this.#patience = 'fresh'
     this.#parse(piece)
     if (this.#request === undefined) return
+    if (isHead) this.#newHead = startsAnew ? piece.subarray(0, piece.length - behind) : undefined
     if (this.#bodyLeft !== undefined) this.#bodyLeft -= behind
     if (!this.#request.complete) return
     // The parser may have the beginning of the next, too.
     this.#isBetween = this.#bodyLeft === undefined ? isHead && behind === 0 : this.#bodyLeft === 0
-    if (startsAnew && this.#isBetween && this.#shortWay?.suits(this.#request)) this.#remember(piece, this.#request)
+    if (this.#isBetween) this.#remember(this.#request)
+    this.#newHead = undefined
     this.#request = undefined
     this.#matched = 0
   }
 
-  #remember(piece: Buffer, request: IncomingMessage): void {
-    if (this.#head?.urlIn(piece) === undefined) this.#head = KnownHead.of(piece, request) ?? this.#head
+  #remember(request: IncomingMessage): void {
+    const piece = this.#newHead
+    if (piece === undefined || !this.#shortWay?.suits(request)) return
+    const at = this.#heads.findIndex(({ method }) => method === request.method)
+    if (at >= 0 && this.#heads[at]!.read(piece) !== undefined) return
+    const head = KnownHead.of(piece, request)
+    if (head !== undefined) this.#heads.splice(at < 0 ? this.#heads.length : at, 1, head)
   }
 
   #hold(): void {

@@ -1,12 +1,15 @@
 /**
  * Answers as they go over a connection, head and body in one piece: what Node and Fastify make of an answer that has nothing but
- * its body, the flow that it is of, and the headers of all.
+ * its body, the headers that are its own, and those of all.
  */
 
 import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
 import { CONTENT_TYPES, type Format } from '../endpoints/negotiate.ts'
 import type { Schema } from '../flowcontrol/flowControl.ts'
 import { flowHeaders } from './flowHeaders.ts'
+
+// An `import` would read every export of the module, and with that load undici.
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 export class WholeAnswers {
   readonly #end: string
@@ -27,12 +30,19 @@ export class WholeAnswers {
     this.#clock = clock
   }
 
+  /** With these headers, in their order. */
+  with(code: number, headers: ReadonlyMap<string, string | readonly string[]>, body: Buffer): Buffer {
+    let head = `HTTP/1.1 ${code} ${STATUS_CODES[code]}`
+    for (const [name, value] of headers) {
+      if (typeof value === 'string') head += `\r\n${name}: ${value}`
+      else for (const each of value) head += `\r\n${name}: ${each}`
+    }
+    return whole(`${head}\r\ncontent-length: ${body.length}${this.#restNow()}`, body)
+  }
+
   /** 200, with this body. */
   of(schema: Schema, { body, format }: { body: Buffer; format: Format }): Buffer {
-    const head = `${this.#startOf(schema, format)}${body.length}${this.#restNow()}`
-    const answer = Buffer.allocUnsafe(head.length + body.length)
-    body.copy(answer, answer.write(head, 'latin1'))
-    return answer
+    return whole(`${this.#startOf(schema, format)}${body.length}${this.#restNow()}`, body)
   }
 
   #startOf(schema: Schema, format: Format): string {
@@ -59,4 +69,10 @@ export class WholeAnswers {
     }
     return this.#rest
   }
+}
+
+function whole(head: string, body: Buffer): Buffer {
+  const answer = Buffer.allocUnsafe(head.length + body.length)
+  body.copy(answer, answer.write(head, 'latin1'))
+  return answer
 }

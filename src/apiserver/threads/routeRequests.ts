@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Store } from '../../storage/store.ts'
-import type { ShortGets } from '../server/shortGets.ts'
+import type { ShortWays } from '../server/shortWays.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
 
@@ -15,13 +15,13 @@ export interface RoutingDeps {
   /** Nothing is answered here. */
   forwardsAll: boolean
   /** What is answered before it comes to be a request. */
-  shortGets?: Pick<ShortGets, 'unless'> | undefined
+  shortWays?: Pick<ShortWays, 'unless'> | undefined
 }
 
 /** Stands before whoever listens for requests by now. */
 export function routeRequests(
   server: EventEmitter,
-  { store, reads, forwarder, forwardsAll, shortGets }: RoutingDeps,
+  { store, reads, forwarder, forwardsAll, shortWays }: RoutingDeps,
 ): void {
   const own = server.listeners('request') as ((message: IncomingMessage, answer: ServerResponse) => void)[]
   server.removeAllListeners('request')
@@ -31,7 +31,7 @@ export function routeRequests(
     void store.revision
     return forwardsAll || !reads.has(method, url)
   }
-  shortGets?.unless(url => crosses('GET', url))
+  shortWays?.unless(crosses)
   server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
     if (crosses(message.method, message.url)) {
       forwarder.forward(message, answer)

@@ -5,7 +5,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenWatches } from '../endpoints/openWatches.ts'
-import type { ShortGets } from '../server/shortGets.ts'
+import type { ShortWays } from '../server/shortWays.ts'
 import { PortSocket } from './portSocket.ts'
 
 /** Of connections and of watches, each time. */
@@ -32,8 +32,8 @@ export class Shedding {
   }
 
   /** To be called once, after all others who stand before requests. */
-  follow(server: EventEmitter, shortGets?: Pick<ShortGets, 'unless'>): void {
-    shortGets?.unless(() => this.#left > 0)
+  follow(server: EventEmitter, shortWays?: Pick<ShortWays, 'unless'>): void {
+    shortWays?.unless(() => this.#left > 0)
     server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
       // what crossed is a connection of another thread
       if (this.#left === 0 || (socket as unknown) instanceof PortSocket) return

@@ -58,11 +58,12 @@ function shortEcho(): ShortWay & { taken: ShortRequest[] } {
   const taken: ShortRequest[] = []
   return {
     taken,
-    suits: ({ method, headers }) => method === 'GET' && headers['transfer-encoding'] === undefined,
+    suits: ({ method, headers }) =>
+      (method === 'GET' || method === 'POST') && headers['transfer-encoding'] === undefined,
     answer(request, left) {
       if (request.url === '/long') return undefined
       taken.push(request)
-      const body = `<${request.url} >`
+      const body = `<${request.url} ${request.body}>`
       const answer = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
       if (taken.length % 2 === 0) request.socket.write(answer, left)
       else setImmediate(() => request.socket.write(answer, left))
@@ -199,6 +200,7 @@ t.test('however it is cut, it is the same, also where the same heads come again 
   )
   t.ok(shortWay.taken.length > 5, `${shortWay.taken.length}`)
   for (const { headers } of shortWay.taken) t.match(headers, { host: /^[xy]$/ })
+  t.ok(shortWay.taken.some(({ method, body }) => method === 'POST' && body.includes('\r\n\r\n')))
 })
 
 t.test('what is known of a head holds for nothing but the same bytes', async t => {
@@ -210,20 +212,40 @@ t.test('what is known of a head holds for nothing but the same bytes', async t =
   }
   const { open } = await serve(t, handle, undefined, shortWay)
   const asHost = (path: string, host: string): string => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
-  for (const [second, isShort] of [
-    [asHost('/2', 'x'), true],
-    [`${asHost('/2', 'x')}`.replace('GET', 'HEAD'), false],
-    [asHost('/2', 'y'), false],
-    [asHost('/2', 'xx'), false],
-    [asHost('/2', 'x\r\nX: y'), false],
-    [asHost('/2', 'x').replace('HTTP/1.1', 'HTTP/1.0'), false],
-    [asHost('/2?a', 'x'), false],
-    [asHost('/%32', 'x'), false],
-    [asHost('/2;a', 'x'), false],
-    [asHost(`/${'2'.repeat(2000)}`, 'x'), false],
-    [asHost('http://x/2', 'x'), false],
-    [`\r\n${asHost('/2', 'x')}`, false],
-    ['POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc', false],
+  const first = asHost('/1', 'x')
+  const posted = (headers: string, body: string): string => `POST /2 HTTP/1.1\r\n${headers}\r\n\r\n${body}`
+  const firstPost = post('/1', 'abc')
+  for (const [before, second, isShort] of [
+    [first, asHost('/2', 'x'), true],
+    [first, `${asHost('/2', 'x')}`.replace('GET', 'HEAD'), false],
+    [first, asHost('/2', 'y'), false],
+    [first, asHost('/2', 'xx'), false],
+    [first, asHost('/2', 'x\r\nX: y'), false],
+    [first, asHost('/2', 'x').replace('HTTP/1.1', 'HTTP/1.0'), false],
+    [first, asHost('/2?a', 'x'), false],
+    [first, asHost('/%32', 'x'), false],
+    [first, asHost('/2;a', 'x'), false],
+    [first, asHost(`/${'2'.repeat(2000)}`, 'x'), false],
+    [first, asHost('http://x/2', 'x'), false],
+    [first, `\r\n${asHost('/2', 'x')}`, false],
+    [first, post('/2', 'abc'), false],
+    [firstPost, post('/2', 'a'), true],
+    [firstPost, post('/2?a=b&c', 'abcdefghijkl'), true],
+    [firstPost, post('/2', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'), true],
+    [firstPost, post('/2', 'x'.repeat(9999)), true],
+    [firstPost, post('/2', 'x'.repeat(10_000)), false],
+    [firstPost, post('/2', ''), false],
+    [firstPost, post('/2', 'abc').replace('POST', 'PUT'), false],
+    [firstPost, asHost('/2', 'x'), false],
+    [firstPost, posted('Host: x\r\nContent-Length: 03', 'abc'), false],
+    [firstPost, posted('Host: x\r\nContent-Length: 3 ', 'abc'), false],
+    [firstPost, posted('Host: x\r\nContent-Length:3', 'abc'), false],
+    [firstPost, posted('Host: x\r\nContent-Length: 3\r\nX: y', 'abc'), false],
+    [firstPost, posted('Content-Length: 3\r\nHost: x', 'abc'), false],
+    [firstPost, posted('Host: y\r\nContent-Length: 3', 'abc'), false],
+    [firstPost, inChunks('/2', 'abc'), false],
+    [inChunks('/1', 'abc'), inChunks('/2', 'abc'), false],
+    [post('/1', ''), post('/2', ''), false],
   ] as const) {
     shortWay.taken.length = 0
     parsed.length = 0
@@ -234,13 +256,48 @@ t.test('what is known of a head holds for nothing but the same bytes', async t =
       said += part
     })
     const closed = once(socket, 'close')
-    socket.write(asHost('/1', 'x'))
+    socket.write(before)
     while (shortWay.taken.length + parsed.length < 2) await new Promise(resolve => setImmediate(resolve))
     socket.write(LAST)
     socket.end()
     await closed
-    t.equal(shortWay.taken.length, isShort ? 1 : 0, second)
+    t.equal(shortWay.taken.length, isShort ? 1 : 0, second.slice(0, 200))
   }
+})
+
+t.test('a body that comes in a piece of its own is waited for in the turn of its head', async t => {
+  const shortWay = shortEcho()
+  const { open, connections } = await serve(t, one => void echo(one), undefined, shortWay)
+  const socket = await open()
+  const answers = rest(socket)
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise(resolve => setImmediate(resolve))
+  }
+  const [connection] = connections
+  const halves = (path: string): [Buffer, Buffer] => {
+    const wire = post(path, 'whole')
+    return [Buffer.from(wire.slice(0, -3)), Buffer.from(wire.slice(-3))]
+  }
+  const ended = { count: 0 }
+  socket.on('data', part => {
+    ended.count += saidBy(String(part)).length
+  })
+  connection!.emit('data', Buffer.from(post('/known', 'whole')))
+  await until(() => ended.count === 1)
+  for (const half of halves('/one-turn')) connection!.emit('data', half)
+  await until(() => ended.count === 2)
+  t.strictSame(
+    shortWay.taken.map(({ url }) => url),
+    ['/one-turn'],
+  )
+  for (const half of halves('/later')) {
+    connection!.emit('data', half)
+    for (let turns = 0; turns < 3; turns++) await new Promise(resolve => setImmediate(resolve))
+  }
+  await until(() => ended.count === 3)
+  socket.write(LAST)
+  t.strictSame(saidBy(await answers), ['</known whole>', '</one-turn whole>', '</later whole>', '</last >'])
+  t.equal(shortWay.taken.length, 1)
 })
 
 t.test('a head that came with the beginning of another request is not known', async t => {
