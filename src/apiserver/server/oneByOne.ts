@@ -27,6 +27,7 @@ const PIECES = 16
 
 const HEADERS_END = Buffer.from('\r\n\r\n')
 const CR = 13
+const LF = 10
 const NO_BODY = Buffer.alloc(0)
 /** Most requests have fewer bytes of headers. */
 const CREDENTIAL_WITHIN = 4096
@@ -131,8 +132,10 @@ class Feed {
   #bodyLeft: number | undefined
   /** Bytes behind headers that are parsed with them. */
   #behind = 0
-  /** So many bytes of the end of headers were the last to be parsed. */
-  #matched = 0
+  /** So many bytes of the end of headers were the last to be parsed; `undefined`: the parser alone knows. */
+  #matched: number | undefined = 0
+  /** Whether headers that end in what is being parsed end where it ends, but for `#behind`. */
+  #isCut = false
   /** The parser has nothing of a request that is not whole. */
   #isBetween = true
   /** What the connection is handed over with. */
@@ -166,7 +169,8 @@ class Feed {
     const { 'content-length': length } = request.headers
     this.#request = request
     this.#open++
-    this.#bodyLeft = length === undefined ? undefined : Number(length)
+    // of one that came in behind the end of chunks the parser has some of the body already
+    this.#bodyLeft = length === undefined || !this.#isCut ? undefined : Number(length)
     response.on('close', this.#answered)
   }
 
@@ -301,7 +305,7 @@ class Feed {
   #sizeOfNext(arrived: Buffer): number {
     if (this.#request !== undefined) return Math.min(arrived.length, this.#bodyLeft ?? CHUNKED_BYTES)
     if (this.#open > 0) return 0
-    const end = headersEnd(arrived, this.#matched)
+    const end = headersEnd(arrived, this.#matched ?? 0)
     if (end === undefined || end === arrived.length) return arrived.length
     // Without an end of a line no second request becomes whole in it: to parse it with the headers is cheaper.
     if (arrived.indexOf(CR, end) >= 0) return end
@@ -321,7 +325,8 @@ class Feed {
     const isHead = this.#request === undefined
     const behind = isHead ? this.#behind : 0
     const startsAnew = this.#isBetween
-    if (this.#request === undefined) this.#matched = matchedBy(piece, this.#matched)
+    this.#isCut = isHead && (this.#matched !== undefined || !isLineEnd(piece[0]))
+    if (isHead) this.#matched = this.#matchedBehind(piece)
     else if (this.#bodyLeft !== undefined) this.#bodyLeft -= piece.length
     this.#behind = 0
     this.#isBetween = false
@@ -332,11 +337,15 @@ class Feed {
     if (this.#bodyLeft !== undefined) this.#bodyLeft -= behind
     if (!this.#request.complete) return
     // The parser may have the beginning of the next, too.
-    this.#isBetween = this.#bodyLeft === undefined ? isHead && behind === 0 : this.#bodyLeft === 0
+    this.#isBetween = this.#bodyLeft === undefined ? this.#isCut && behind === 0 : this.#bodyLeft === 0
     if (this.#isBetween) this.#remember(this.#request)
     this.#newHead = undefined
     this.#request = undefined
-    this.#matched = 0
+    this.#matched = this.#isBetween ? 0 : undefined
+  }
+
+  #matchedBehind(piece: Buffer): number | undefined {
+    return this.#isCut || piece.length >= HEADERS_END.length ? matchedBy(piece, this.#matched ?? 0) : undefined
   }
 
   #remember(request: IncomingMessage): void {
@@ -381,4 +390,8 @@ function matchedBy(piece: Buffer, before: number): number {
   let matched = tail.length === piece.length ? before : 0
   for (const byte of tail) matched = byte === HEADERS_END[matched] ? matched + 1 : byte === CR ? 1 : 0
   return matched % HEADERS_END.length
+}
+
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === CR || byte === LF
 }

@@ -313,6 +313,50 @@ t.test('a head that came with the beginning of another request is not known', as
   t.strictSame(shortWay.taken, [])
 })
 
+t.test('what came behind the end of chunks hides no request within another', async t => {
+  const shortWay = shortEcho()
+  const { open, connections } = await serve(t, one => void echo(one), undefined, shortWay)
+  const socket = await open()
+  const answers = rest(socket)
+  const send = async (wire: string): Promise<void> => {
+    connections[0]!.emit('data', Buffer.from(wire))
+    for (let turns = 0; turns < 5; turns++) await new Promise(resolve => setImmediate(resolve))
+  }
+  await send(get('/known'))
+  const [headers, chunks] = inChunks('/c', 'x').split(/(?<=\r\n\r\n)/) as [string, string]
+  const start = 'DELETE /precious HTTP/1.1\r\nHost: x\r\nX-Pad: '
+  const body = `${'y'.repeat(start.length)}zzz`
+  // of the body as much as would pass for the beginning of what follows
+  await send(headers)
+  await send(chunks + post('/p', body).slice(0, -3))
+  await send(`zzz${start}${get('/known')}`)
+  socket.write(LAST)
+  t.strictSame(saidBy(await answers), ['</known >', '</c x>', `</p ${body}>`, '</precious >', '</last >'])
+  t.strictSame(shortWay.taken, [])
+})
+
+t.test('the parser alone knows how much of an end of headers came behind chunks', async t => {
+  const shortWay = shortEcho()
+  const { open, connections } = await serve(t, one => void echo(one), undefined, shortWay)
+  for (const behind of ['\r', '\r\n', '\r\n\r']) {
+    const socket = await open()
+    const answers = rest(socket)
+    const connection = connections.at(-1)!
+    const wire = post('/p', `b\r\n\r\n${get('/inner')}`)
+    const at = wire.indexOf('\r\n\r\n') + behind.length
+    for (const piece of [inChunks('/c', 'x') + wire.slice(0, at), wire.slice(at, at + 1), wire.slice(at + 1)]) {
+      connection.emit('data', Buffer.from(piece))
+      for (let turns = 0; turns < 5; turns++) await new Promise(resolve => setImmediate(resolve))
+    }
+    socket.write(get('/g') + LAST)
+    t.strictSame(
+      saidBy(await answers),
+      ['</c x>', `</p b\r\n\r\n${get('/inner')}>`, '</g >', '</last >'],
+      JSON.stringify(behind),
+    )
+  }
+})
+
 t.test('what came into the parser together is answered before anything behind it', async t => {
   const shortWay = shortEcho()
   const asked: Asked[] = []
