@@ -42,6 +42,10 @@ export class Forwarder {
 
   forward(message: IncomingMessage, answer: ServerResponse): void {
     const out = this.#send(message)
+    if (out === undefined) {
+      answer.writeHead(400, { Connection: 'close', 'Content-Length': '0' }).end()
+      return
+    }
     const fail = (): void => void answer.destroy()
     out.on('response', incoming => {
       answer.writeHead(incoming.statusCode!, incoming.statusMessage, headersFor(answer, incoming.rawHeaders))
@@ -62,6 +66,10 @@ export class Forwarder {
 
   upgrade(message: IncomingMessage, socket: Duplex, head: Buffer): void {
     const out = this.#send(message)
+    if (out === undefined) {
+      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      return
+    }
     out.on('upgrade', (incoming, other, first) => {
       socket.write(`${headOf(incoming, incoming.rawHeaders)}\r\n`)
       socket.write(first)
@@ -98,10 +106,15 @@ export class Forwarder {
     })
   }
 
-  #send(message: IncomingMessage): ClientRequest {
-    const { method, url, rawHeaders } = message
+  /** `undefined` for what Node's parser reads and its client does not write: it is refused here, and ends no thread. */
+  #send(message: IncomingMessage): ClientRequest | undefined {
+    const { method, url } = message
     const agent = this.#agentOf(message.socket as TLSSocket)
-    return http.request({ agent, method, path: url, headers: rawHeaders, setHost: false })
+    try {
+      return http.request({ agent, method, path: url, headers: crossingHeaders(message), setHost: false })
+    } catch {
+      return undefined
+    }
   }
 
   #agentOf(socket: TLSSocket): Agent {
@@ -125,6 +138,18 @@ export class Forwarder {
     this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy })
     return crossed
   }
+}
+
+/** There it is HTTP/1.1, which has a host, and trailers behind chunks alone. */
+function crossingHeaders({ headers, rawHeaders }: IncomingMessage): string[] {
+  const isChunked = headers['transfer-encoding'] !== undefined
+  const kept =
+    headers.trailer === undefined || isChunked
+      ? rawHeaders
+      : pairsOf(rawHeaders)
+          .filter(([name]) => name.toLowerCase() !== 'trailer')
+          .flat()
+  return headers.host === undefined ? [...kept, 'Host', ''] : kept
 }
 
 /** Whoever answers there does not know that this connection is to end with it. */

@@ -1,0 +1,51 @@
+/** Whatever a stranger sends that crosses from an API thread, it is answered there as without one, and the thread lives on. */
+import { once } from 'node:events'
+import { connect } from 'node:tls'
+import t, { type Test } from 'tap'
+import { ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
+
+/** Connections enough that the thread has some: the kernel deals them out. */
+const CONNECTIONS = 8
+const UPGRADE =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+const HEADS = [
+  'GET /healthz HTTP/1.1\r\nHost: x\r\nTrailer: x\r\n\r\n',
+  'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nTrailer: x\r\n\r\n',
+  'POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: x\r\n\r\n0\r\nx: y\r\n\r\n',
+  `GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\nTrailer: x\r\n${UPGRADE}\r\n`,
+  'GET /healthz HTTP/1.0\r\n\r\n',
+  'OPTIONS /healthz HTTP/1.0\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: x\r\nX: \x80\xff\r\n\r\n',
+  'GET /health\xfcz HTTP/1.1\r\nHost: x\r\n\r\n',
+]
+
+/** The first line of what is answered to each, on each of so many connections. */
+async function answered(
+  t: Test,
+  more: object,
+): Promise<{ lines: Map<string, Set<string>>; faults: readonly unknown[] }> {
+  const { api, faults } = await startTestServer(t, more)
+  const { hostname, port } = new URL(api.access.url)
+  const lines = new Map<string, Set<string>>()
+  for (const head of HEADS) {
+    const said = new Set<string>()
+    for (let i = 0; i < CONNECTIONS; i++) {
+      const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false })
+      socket.on('error', () => {})
+      await once(socket, 'secureConnect')
+      const closed = once(socket, 'close').then(() => ['closed'])
+      socket.write(Buffer.from(head, 'latin1'))
+      const [first] = await Promise.race([once(socket, 'data'), closed])
+      said.add(String(first).split('\r\n')[0]!)
+      socket.destroy()
+    }
+    lines.set(head, said)
+  }
+  return { lines, faults }
+}
+
+t.test('what crosses is answered as where nothing does', async t => {
+  const [without, across] = [await answered(t, ON_MAIN_THREAD), await answered(t, { more: { apiThreads: 1 } })]
+  for (const head of HEADS) t.strictSame(across.lines.get(head), without.lines.get(head), head)
+  t.strictSame(across.faults, [])
+})
