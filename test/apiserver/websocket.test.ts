@@ -1,6 +1,7 @@
 /** Watches and space streams over WebSocket, as browsers and clients behind proxies use them. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
@@ -196,9 +197,41 @@ t.test('one server', async t => {
     t.equal((await answer(connect(watch, { headers: origin }))).code, 403)
     const own = await open(watch, { headers: { Origin: api.access.url } })
     own.socket.close()
+    const madeUp = [`${BEARER}${Buffer.from('junk').toString('base64url')}`, 'x']
+    t.equal((await answer(connect(watch, { headers: origin, protocols: madeUp }))).code, 401, 'nor beside a token')
+    // as through `kubectl proxy`, whose page it is
+    const said = await open(watch, { headers: { ...origin, 'Sec-Fetch-Site': 'same-origin' } })
+    said.socket.close()
+    t.equal((await answer(connect(watch, { headers: { 'Sec-Fetch-Site': 'same-site' } }))).code, 403)
     const withToken = await open(watch, { headers: origin, token: 'token-of-admin' })
     withToken.socket.close()
-    await Promise.all([own.closed, withToken.closed])
+    await Promise.all([own.closed, said.closed, withToken.closed])
+  })
+
+  t.test('nor write with it, which needs no leave of the server', async t => {
+    const post = async (headers: Record<string, string>): Promise<number> => {
+      const { url, cert, key } = api.access
+      const asking = request(`${url}${CONFIGMAPS}?dryRun=All`, {
+        method: 'POST',
+        cert,
+        key,
+        rejectUnauthorized: false,
+        headers,
+      })
+      asking.end(JSON.stringify(configMap('written')))
+      const [response] = (await once(asking, 'response')) as [IncomingMessage]
+      response.resume()
+      return response.statusCode ?? 0
+    }
+    const origin = { Origin: 'https://elsewhere.example' }
+    t.equal(await post({}), 201)
+    t.equal(await post(origin), 403)
+    t.equal(await post({ ...origin, 'Sec-Fetch-Site': 'cross-site' }), 403)
+    t.equal(await post({ ...origin, Authorization: 'Bearer junk' }), 401)
+    t.equal(await post({ ...origin, Authorization: 'Bearer token-of-admin' }), 201)
+    t.equal(await post({ ...origin, 'Sec-Fetch-Site': 'same-origin' }), 201)
+    t.equal(await post({ Origin: api.access.url }), 201)
+    t.equal(await post({ 'Sec-Fetch-Site': 'none' }), 201)
   })
 
   t.test('an upgrade of what is no watch is answered as if it had not been asked for', async t => {

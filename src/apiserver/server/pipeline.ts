@@ -80,6 +80,7 @@ const EVERYTHING: ResourceRequest = {
 
 const ALLOWED: Decision = { allowed: true, reason: '' }
 const BEARER = /^bearer /i
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const NO_ACCESS = 'workspace access not permitted'
 
 export class Pipeline {
@@ -165,21 +166,31 @@ export class Pipeline {
     throw statusError.unauthorized()
   }
 
-  #credentialsOf({ headers, socket }: RawRequest): Credentials {
+  /** @throws StatusError Forbidden where a browser shows a certificate for a page that may not use it */
+  #credentialsOf(request: RawRequest): Credentials {
+    if (isOfForeignPage(request)) return this.#ownCredentialsOf(request)
+    const { headers, socket } = request
     const { authorization, 'sec-websocket-protocol': protocols } = headers
     const latest = this.#shown.get(socket)
     if (latest !== undefined && latest.authorization === authorization && latest.protocols === protocols)
       return latest.credentials
-    const token =
-      authorization === undefined
-        ? bearerOfProtocols(headers)
-        : BEARER.test(authorization)
-          ? authorization.slice(7).trim()
-          : undefined
+    const token = tokenIn(headers)
     const certificate = this.#certificateOf(socket)
     const credentials: Credentials = { ...(certificate && { certificate }), ...(token && { token }) }
     this.#shown.set(socket, { authorization, protocols, credentials })
     return credentials
+  }
+
+  /** What the page itself has brought. */
+  #ownCredentialsOf({ headers, socket }: RawRequest): Credentials {
+    const token = tokenIn(headers)
+    if (token !== undefined) return { token }
+    if (this.#certificateOf(socket) === undefined) return {}
+    const page = headers.origin ?? 'another site'
+    throw new StatusError(
+      'Forbidden',
+      `forbidden: a page of ${page} may write or open a WebSocket only with a bearer token`,
+    )
   }
 
   #certificateOf(socket: TLSSocket): NonNullable<ReturnType<TLSSocket['getPeerX509Certificate']>> | undefined {
@@ -267,6 +278,25 @@ export class Pipeline {
       decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) },
     )
   }
+}
+
+function tokenIn(headers: IncomingHttpHeaders): string | undefined {
+  const { authorization } = headers
+  if (authorization === undefined) return bearerOfProtocols(headers)
+  return BEARER.test(authorization) ? authorization.slice(7).trim() : undefined
+}
+
+/**
+ * Whether a page of another site asks for what the same-origin policy does not hold back: writes that need no preflight, and WebSockets.
+ * A browser shows a client certificate on behalf of any page. Those that do not say where the page is from (Sec-Fetch-Site) name it.
+ * @see https://www.w3.org/TR/fetch-metadata/
+ */
+function isOfForeignPage({ method, headers }: RawRequest): boolean {
+  const { origin, host, upgrade, 'sec-fetch-site': site } = headers
+  if (origin === undefined && site === undefined) return false
+  if (READS.has(method) && upgrade?.toLowerCase() !== 'websocket') return false
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  return !URL.canParse(origin!) || new URL(origin!).host !== host
 }
 
 /** For authorization a Namespace is in the namespace of its own name. */

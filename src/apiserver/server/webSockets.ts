@@ -8,7 +8,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
-import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
+import { isStatusError, type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
 import type { Auditor } from '../audit/auditor.ts'
@@ -27,7 +27,7 @@ import type { FrontDoor } from './frontDoor.ts'
 import type { InFlight, Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
 import { shuttingDown } from './shuttingDown.ts'
-import { BEARER_PROTOCOL, bearerOfProtocols } from './webSocketToken.ts'
+import { BEARER_PROTOCOL } from './webSocketToken.ts'
 
 export interface WebSocketsDeps {
   door: FrontDoor
@@ -127,7 +127,6 @@ export class WebSockets {
     const { door, services, stream, inFlight, metrics } = this.#deps
     const startedNs = process.hrtime.bigint()
     const authorized = await door.authorize(request, trail)
-    checkOrigin(request)
     const target = authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept))
     if (socket.destroyed) return undefined
     const entering = { flow: inFlight.flowOf(authorized), answer: socket, accept: request.headers.accept }
@@ -209,17 +208,6 @@ function watchable(target: Target): Target {
     throw methodNotAllowed(target.type, 'watch')
   }
   return target
-}
-
-/**
- * A browser sends a client certificate on behalf of any page, and WebSockets are not held back by the same-origin policy.
- * Pages of other origins must therefore bring a token.
- */
-function checkOrigin({ headers }: IncomingMessage): void {
-  const { origin, host } = headers
-  if (origin === undefined || headers.authorization !== undefined || bearerOfProtocols(headers) !== undefined) return
-  if (URL.canParse(origin) && new URL(origin).host === host) return
-  throw new StatusError('Forbidden', `forbidden: a page of ${origin} may open a WebSocket only with a bearer token`)
 }
 
 function refuse(socket: Duplex, error: StatusError): void {
