@@ -187,7 +187,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const requests = new OneByOne(requestGate(), shortWays)
   paceEnds(app.server as unknown as EndingServer)
   paceHandshakes(app.server as unknown as ShakingServer, deps.certificates)
-  strangers.follow(app.server as unknown as ConnectionServer)
+  strangers.follow(app.server as unknown as ConnectionServer, () => requests.closeIdle())
   app.server.on('connection', () => deps.services.work.giveWay())
   app.addHook('onClose', () => strangers.close())
   app.removeAllContentTypeParsers()

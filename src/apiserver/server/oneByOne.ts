@@ -71,7 +71,8 @@ export interface ShortWay {
 export class OneByOne {
   readonly #gate: Pick<LoopGate, 'enter'>
   readonly #shortWay: ShortWay | undefined
-  readonly #feeds = new WeakMap<Socket, Feed>()
+  /** Of connections that are open. */
+  readonly #feeds = new Map<Socket, Feed>()
 
   constructor(gate: Pick<LoopGate, 'enter'>, shortWay?: ShortWay) {
     this.#gate = gate
@@ -85,7 +86,9 @@ export class OneByOne {
   serve(server: FedServer): void {
     server.on('secureConnection', (socket: Socket) => {
       const feed = Feed.before(socket, this.#gate, this.#shortWay)
-      if (feed !== undefined) this.#feeds.set(socket, feed)
+      if (feed === undefined) return
+      this.#feeds.set(socket, feed)
+      socket.once('close', () => this.#feeds.delete(socket))
     })
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#feeds.get(request.socket)?.begins(request, response),
@@ -102,6 +105,11 @@ export class OneByOne {
   refused(socket: Socket): void {
     const feed = this.#feeds.get(socket)
     feed?.refused()
+  }
+
+  /** Ends connections on which nothing is asked. Node knows of no request, nor of its answer, that went the short way. */
+  closeIdle(): void {
+    for (const [socket, feed] of this.#feeds) if (feed.isIdle) socket.destroy()
   }
 }
 
@@ -163,6 +171,12 @@ class Feed {
     // A listener besides makes Node hand out what it reads, instead of parsing it out of sight.
     socket.on('data', this.#arrives)
     socket.off('data', parse)
+  }
+
+  /** Nothing that is asked on it is unanswered, or has begun to arrive. */
+  get isIdle(): boolean {
+    const isBetween = this.#isBetween || this.#matched === undefined
+    return isBetween && this.#open === 0 && this.#waitingBytes === 0 && this.#upgrade === undefined
   }
 
   begins(request: IncomingMessage, response: ServerResponse): void {

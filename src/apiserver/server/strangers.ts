@@ -14,7 +14,7 @@ import type { Server as TlsServer } from 'node:tls'
 import type { StrangerLimits } from './strangerLimits.ts'
 
 /** What is used of an HTTPS server. */
-export type ConnectionServer = Pick<TlsServer, 'on' | 'prependListener'> & { closeIdleConnections(): void }
+export type ConnectionServer = Pick<TlsServer, 'on' | 'prependListener'>
 
 export interface StrangersDeps {
   limits: StrangerLimits
@@ -53,7 +53,7 @@ export class Strangers {
   #connections = 0
   /** Connections that others may have, of those that the limits allow. */
   #elsewhere = 0
-  #server: ConnectionServer | undefined
+  #closeIdle: () => void = () => {}
   #cancel: (() => void) | undefined
 
   constructor({ limits, after = unrefTimer, clock = () => performance.now() }: StrangersDeps) {
@@ -86,9 +86,9 @@ export class Strangers {
     return this.#ended[reason]
   }
 
-  /** Begins to watch a server's connections. To be called once. */
-  follow(server: ConnectionServer): void {
-    this.#server = server
+  /** Begins to watch a server's connections. To be called once. `closeIdle` ends those on which nothing is asked. */
+  follow(server: ConnectionServer, closeIdle: () => void): void {
+    this.#closeIdle = closeIdle
     // Before the handshake begins, which is what costs most.
     server.prependListener('connection', (socket: Socket) => this.#arrived(socket))
     server.on('secureConnection', (socket: Socket) => this.#secured(socket))
@@ -171,7 +171,7 @@ export class Strangers {
       this.#end(oldest, 'connections')
       return
     }
-    this.#server?.closeIdleConnections()
+    this.#closeIdle()
     this.#after(0, () => {
       if (this.#connections > this.#room) this.#end(newcomer, 'connections')
     })

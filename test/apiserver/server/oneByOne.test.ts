@@ -32,7 +32,8 @@ async function serve(
     connections.push(socket)
     server.emit('secureConnection', socket)
   })
-  new OneByOne(gate, shortWay).serve(server as unknown as FedServer)
+  const requests = new OneByOne(gate, shortWay)
+  requests.serve(server as unknown as FedServer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -44,7 +45,7 @@ async function serve(
     await once(socket, 'connect')
     return socket
   }
-  return { server, connections, open }
+  return { server, connections, open, requests }
 }
 
 /** Answers with what was asked for and sent. */
@@ -431,6 +432,51 @@ t.test('what comes behind a short answer waits until that has left', async t => 
     left[n - 1]!()
   }
   t.same(paths.at(-1), ['known', 'one', 'ann'])
+})
+
+t.test('connections on which nothing is asked are ended, and no others', async t => {
+  const left: (() => void)[] = []
+  const shortWay: ShortWay = {
+    suits: () => true,
+    answer: (_request, done) => {
+      left.push(done)
+      return ['one', 'ann']
+    },
+  }
+  const asked: Asked[] = []
+  const handle = (one: Asked): void => {
+    if (one.request.url === '/unanswered') asked.push(one)
+    else void echo(one)
+  }
+  const { open, connections, requests } = await serve(t, handle, undefined, shortWay)
+  const line = async (first: string, second = ''): Promise<{ isOpen: () => boolean }> => {
+    const socket = await open()
+    const connection = connections.at(-1)!
+    let isAnswered = false
+    socket.on('data', () => (isAnswered = true))
+    socket.write(first)
+    if (first !== '') while (!isAnswered) await new Promise(resolve => setImmediate(resolve))
+    if (second !== '') connection.emit('data', Buffer.from(second))
+    return { isOpen: () => !connection.destroyed }
+  }
+  const lines = {
+    idle: await line(get('/a')),
+    behindChunks: await line(inChunks('/a', 'x')),
+    silent: await line(''),
+    short: await line(get('/a'), get('/b')),
+    long: await line(post('/a', 'x'), get('/unanswered')),
+    beginning: await line(get('/a'), 'GET /b HTT'),
+  }
+  while (left.length === 0 || asked.length === 0) await new Promise(resolve => setImmediate(resolve))
+  requests.closeIdle()
+  const isOpen = Object.entries(lines).filter(([, line]) => line.isOpen())
+  t.strictSame(
+    isOpen.map(([name]) => name),
+    ['short', 'long', 'beginning'],
+  )
+  left[0]!()
+  requests.closeIdle()
+  t.notOk(lines.short.isOpen(), 'once its answer has left')
 })
 
 t.test('the body of a request that was answered before it came is passed over', async t => {

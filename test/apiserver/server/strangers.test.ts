@@ -40,12 +40,10 @@ function fakes(limits: Partial<StrangerLimits> = {}) {
     },
   })
   const idle: FakeSocket[] = []
-  const server = Object.assign(new EventEmitter(), {
-    closeIdleConnections: () => {
-      for (const socket of idle.splice(0)) gone(socket)
-    },
+  const server = new EventEmitter()
+  strangers.follow(server as unknown as ConnectionServer, () => {
+    for (const socket of idle.splice(0)) gone(socket)
   })
-  strangers.follow(server as unknown as ConnectionServer)
   const gone = (socket: FakeSocket): void => {
     socket.destroy()
     ;(socket.below ?? socket).emit('close')
