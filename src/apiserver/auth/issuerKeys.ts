@@ -77,7 +77,7 @@ export class IssuerKeys {
     const last = this.#known
     try {
       const url = await this.#keysUrl()
-      const { createLocalJWKSet } = await import('jose')
+      const { createLocalJWKSet } = await import('jose/jwks/local')
       // It says itself what is no set of keys.
       const keys = createLocalJWKSet((await this.#get(url)) as JSONWebKeySet)
       const now = this.#clock()

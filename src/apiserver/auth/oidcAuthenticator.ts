@@ -95,7 +95,7 @@ export class OidcAuthenticator implements Authenticator {
   }
 
   async #verify(token: string): Promise<Record<string, unknown>> {
-    const { compactVerify } = await import('jose')
+    const { compactVerify } = await import('jose/jws/compact/verify')
     const { clientId, signingAlgorithms = ['RS256'] } = this.#options
     const { payload } = await compactVerify(token, this.#keys.find, { algorithms: [...signingAlgorithms] })
     const claims: unknown = JSON.parse(Buffer.from(payload).toString())

@@ -201,7 +201,7 @@ export class TokenIssuer {
   }
 
   async #sign(claims: Record<string, unknown>): Promise<string> {
-    const { CompactSign } = await import('jose')
+    const { CompactSign } = await import('jose/jws/compact/sign')
     return new CompactSign(Buffer.from(JSON.stringify(claims)))
       .setProtectedHeader({ alg: 'ES256', kid: this.#keyId })
       .sign(this.#signingKey)

@@ -25,7 +25,7 @@ export async function verifiedClaims(
     const known = unverifiedClaims(token)
     if (known !== undefined) return known
   }
-  const { compactVerify } = await import('jose')
+  const { compactVerify } = await import('jose/jws/compact/verify')
   try {
     const verified = await compactVerify(
       token,
