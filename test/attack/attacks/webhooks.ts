@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { type Attack, attack } from '../attack.ts'
 import { Attacker } from '../attacker.ts'
@@ -22,6 +22,12 @@ async function hook(
   const server: Server = createServer({ cert, key }, (request, response) => {
     request.resume()
     answer(response)
+  })
+  // also those whose handshake is not done, which the server knows nothing of
+  const lines = new Set<Socket>()
+  server.on('connection', (line: Socket) => {
+    lines.add(line)
+    line.once('close', () => lines.delete(line))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -46,8 +52,8 @@ async function hook(
   })
   return async () => {
     await alice.send({ method: 'DELETE', path: `${path}/slow` })
-    server.closeAllConnections()
     server.close()
+    for (const line of lines) line.destroy()
     await once(server, 'close')
   }
 }
