@@ -58,6 +58,8 @@ export class ShortReply implements Answering {
   readonly raw: Answering['raw']
   statusCode = 200
   sent = false
+  /** All of it was handed to the connection. */
+  isWhole = false
   #isOver = false
 
   constructor(deps: ShortReplyDeps) {
@@ -123,7 +125,10 @@ export class ShortReply implements Answering {
     const { socket, answers } = this.#deps
     // who has said that nothing more comes is answered no more on the long way either
     if (!socket.writable) socket.destroy()
-    else socket.write(answers.with(this.statusCode, this.#headers, body), this.#end)
+    else {
+      this.isWhole = true
+      socket.write(answers.with(this.statusCode, this.#headers, body), this.#end)
+    }
   }
 
   readonly #end = (): void => {

@@ -147,7 +147,7 @@ export class ShortWrites {
       return
     }
     refusals.statusOf(error, asked)
-    // nobody knows what the client was told
-    asked.raw.socket.destroy()
+    // what has left whole stays as it is
+    if (!reply.isWhole) asked.raw.socket.destroy()
   }
 }
