@@ -61,9 +61,13 @@ function holdsAll(trie: FieldsV1, set: FieldSet): boolean {
 }
 
 function holdsAny(trie: FieldsV1, set: FieldSet): boolean {
+  let isList: boolean | undefined
   for (const [element, below] of set.children ?? []) {
     // elements of lists may be written in several ways
-    if (!element.startsWith('f:') && Object.keys(trie).some(isOfList)) return true
+    if (isOfList(element)) {
+      isList ??= Object.keys(trie).some(isOfList)
+      if (isList) return true
+    }
     const node = trie[element]
     if (node === undefined) continue
     if ((below.self && isEnd(node)) || holdsAny(node, below)) return true

@@ -38,6 +38,21 @@ t.test('it may be in a list', async t => {
   t.equal(ownChanges([other, { ...other, manager: 'me' }], own, image, NOW), undefined, 'and so may its own claim')
 })
 
+t.test('what another claims is looked through once, whatever number of elements changes', async t => {
+  const elements = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k:{"name":"${i}"}`, { 'f:image': {} }]))
+  const mine = entry('me', { 'f:containers': elements })
+  let looks = 0
+  const ownKeys = (target: object): (string | symbol)[] => {
+    looks++
+    return Reflect.ownKeys(target)
+  }
+  const forged = new Proxy({ 'f:a': {}, 'f:b': {} }, { ownKeys })
+  const other = entry('other', { 'f:containers': forged })
+  const made = ownChanges([mine, other], own, fromFieldsV1({ 'f:containers': elements }), NOW)
+  t.equal(made?.length, 2)
+  t.equal(looks, 1)
+})
+
 t.test('everything else is read', async t => {
   const cases: Record<string, ManagedFieldsEntry[]> = {
     'it is new': [entry('other', paused)],
