@@ -6,30 +6,21 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { BodyCheck } from '../authority/reportLimit.ts'
-import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
 import type { LongBodies } from '../endpoints/longBodies.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import { dispatch, type Target, targetOf, writesObject } from './dispatch.ts'
-import type { FrontDoor } from './frontDoor.ts'
-import type { InFlight, Ticket } from './inFlight.ts'
-import type { Metrics } from './metrics.ts'
+import type { Ticket } from './inFlight.ts'
 import type { ShortRequest } from './oneByOne.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
 import { type Refusals, tellFlow } from './refusals.ts'
 import { admittedNow } from './shortAdmission.ts'
+import type { ShortGetsDeps } from './shortGets.ts'
 import { ShortAsked, ShortReply } from './shortReply.ts'
-import type { WholeAnswers } from './wholeAnswer.ts'
 
-export interface ShortWritesDeps {
-  door: Pick<FrontDoor, 'admit'>
-  services: Services
-  subresources: SubresourceEndpoints
-  inFlight: Pick<InFlight, 'flowOf' | 'enterNow' | 'leave'>
-  metrics: Pick<Metrics, 'observe'>
+export interface ShortWritesDeps extends ShortGetsDeps {
   checkBody?: BodyCheck | undefined
   longBodies: Pick<LongBodies, 'concerns'>
   refusals: Refusals
-  answers: WholeAnswers
 }
 
 interface Seated {

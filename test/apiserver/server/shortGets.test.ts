@@ -1,7 +1,7 @@
 /** What is answered the short way is what the long way answers, to the byte; and whatever has a say about a request has it there, too. */
 import t from 'tap'
 import { CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
-import { ACCESS, AS_ALICE, codeOf, grant, lineTo, parsedBy, withoutDate } from './shortSupport.ts'
+import { ACCESS, AS_ALICE, codeOf, defineWidgets, grant, lineTo, parsedBy, withoutDate } from './shortSupport.ts'
 
 const READS = { verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }
 
@@ -10,24 +10,7 @@ t.test('both ways answer the same', async t => {
   await api.ok(api.post(CONFIGMAPS, configMap('plain')))
   await api.ok(api.post(CONFIGMAPS, { ...configMap('text'), data: { a: 'ä€😀\u0000' } }))
   await api.ok(api.post(CONFIGMAPS, { ...configMap('large'), data: { a: 'x'.repeat(40_000) } }))
-  const crd = {
-    metadata: { name: 'widgets.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          deprecated: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  }
-  await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd))
+  await defineWidgets(api, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
   await grant(api, 'reader', [ACCESS, READS])
   const short = [
     `${CONFIGMAPS}/plain`,

@@ -96,3 +96,14 @@ export async function grant(api: Api, name: string, rules: object[]): Promise<vo
     }),
   )
 }
+
+/** A kind Widget of example.com, in a version that is deprecated: whoever asks for it is warned. */
+export async function defineWidgets(api: Api, openAPIV3Schema: object): Promise<void> {
+  const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
+  const v1 = { name: 'v1', served: true, storage: true, deprecated: true, schema: { openAPIV3Schema } }
+  const crd = {
+    metadata: { name: 'widgets.example.com' },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [v1] },
+  }
+  await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd))
+}

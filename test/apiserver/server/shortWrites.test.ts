@@ -1,7 +1,7 @@
 /** What is written the short way is answered as the long way answers, to the byte; and whatever has a say about a write has it there, too. */
 import t from 'tap'
 import { CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
-import { ACCESS, AS_ALICE, codeOf, grant, lineTo, parsedBy, withoutDate } from './shortSupport.ts'
+import { ACCESS, AS_ALICE, codeOf, defineWidgets, grant, lineTo, parsedBy, withoutDate } from './shortSupport.ts'
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 const MERGE = 'Content-Type: application/merge-patch+json\r\n'
@@ -15,23 +15,6 @@ const withoutNews = (answer: string): string =>
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '*')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '*')
 
-const crd = {
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        deprecated: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } },
-      },
-    ],
-  },
-}
 const deployment = (replicas: unknown): object => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -118,7 +101,7 @@ t.test('both ways answer the same', async t => {
   await api.ok(api.post(CONFIGMAPS, { ...configMap('plain'), data: { a: 'a' } }))
   await api.ok(api.post(CONFIGMAPS, { ...configMap('large'), data: { a: 'x'.repeat(200_000) } }))
   await api.ok(api.post(DEPLOYMENTS, deployment(1)))
-  await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd))
+  await defineWidgets(api, { type: 'object', properties: { spec: { type: 'object' } } })
   await api.ok(api.post(WIDGETS, widget))
   await grant(api, 'writer', [ACCESS, WRITES])
   const parsed = parsedBy(t)
