@@ -98,6 +98,22 @@ t.test('after some wrong credentials the connection ends with the answer', async
   await ended
 })
 
+t.test('so it ends after some requests that cannot be read', async t => {
+  const { open } = await serve(t, { refusals: 3 })
+  const socket = await open()
+  const unreadable = [get('/clusters/Root/api'), get('/%zz'), get('/clusters/root:/api')]
+  const ended = once(socket, 'close')
+  for (const [n, request] of unreadable.entries()) {
+    const end = n < 2 ? 'keep-alive' : 'close'
+    t.match(await ask(socket, request), new RegExp(`^HTTP/1.1 400[\\s\\S]*connection: ${end}`, 'i'), request)
+  }
+  await ended
+  const expecting = await open()
+  const answer = ask(expecting, get('/livez').replace('Host: x', 'Host: x\r\nExpect: everything'))
+  t.match(await answer, /^HTTP\/1.1 417[\s\S]*connection: close/i)
+  await once(expecting, 'close')
+})
+
 t.test('a connection that is ended for what came on it ends, though its client holds on', async t => {
   const { api, open } = await serve(t, {})
   const socket = await open('127.0.0.1', true)

@@ -174,7 +174,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     forceCloseConnections: true,
     return503OnClosing: false,
     frameworkErrors: (_error, request, reply) => {
-      refusals.tell(request as FastifyRequest, reply as FastifyReply, statusError.badRequest('the URL is malformed'))
+      refusals.answer(request as FastifyRequest, reply as FastifyReply, statusError.badRequest('the URL is malformed'))
     },
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
@@ -294,6 +294,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   })
   app.setErrorHandler((error, request, reply) => refusals.answer(request, reply, error))
   app.setNotFoundHandler((request, reply) => refusals.answer(request, reply, methodNotAllowed()))
+  // As Go's servers answer what they are not up to; Node would keep the connection, whoever's it is.
+  app.server.on('checkExpectation', (_request, response) =>
+    response.writeHead(417, { Connection: 'close', 'Content-Length': 0 }).end(),
+  )
   app.server.on('upgrade', (request, socket, head) => void webSockets.accept(request, socket, head))
 
   const answer = (request: FastifyRequest, reply: FastifyReply): Soon<void> => {

@@ -101,7 +101,7 @@ export class OneByOne {
     this.#feeds.get(socket)?.belongs(path)
   }
 
-  /** A request on it was refused for want of a credential: those that were not go before. */
+  /** A request on it was refused before it was known whose it is: those that were not go before. */
   refused(socket: Socket): void {
     const feed = this.#feeds.get(socket)
     feed?.refused()

@@ -25,7 +25,7 @@ export interface RefusalsDeps {
   services: Pick<Services, 'protobuf'>
   inFlight: Pick<InFlight, 'flowOf'>
   strangers: Pick<Strangers, 'refused'>
-  /** Hears of connections on which a request was refused for want of a credential. */
+  /** Hears of connections on which a request was refused before it was known whose it is. */
   refused: (socket: Socket) => void
   log: Logger
 }
@@ -57,7 +57,8 @@ export class Refusals {
     if (asked !== undefined) tellFlow(reply, inFlight.flowOf(asked))
     if (asked !== undefined || status.code === 429) reply.header('X-Content-Type-Options', 'nosniff')
     const { socket, complete } = request.raw
-    if (status.reason === 'Unauthorized') {
+    // what cannot be read is refused before anybody asks who sends it
+    if (status.reason === 'Unauthorized' || (status.code === 400 && request.authorized === undefined)) {
       refused(socket)
       if (strangers.refused(socket)) reply.header('Connection', 'close')
     }

@@ -114,7 +114,7 @@ export class Strangers {
     this.#waitFor(stranger)
   }
 
-  /** A request on it was refused for want of a credential. True when that was once too often: the answer is to be the last. */
+  /** A request on it was refused before it was known whose it is. True when that was once too often: the answer is to be the last. */
   refused(socket: Socket): boolean {
     const count = (this.#refusals.get(socket) ?? 0) + 1
     this.#refusals.set(socket, count)

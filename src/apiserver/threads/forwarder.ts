@@ -6,6 +6,7 @@ import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { letRefusalBeRead } from '../server/letRefusalBeRead.ts'
 import type { Strangers } from '../server/strangers.ts'
 import { PortSocket } from './portSocket.ts'
 
@@ -48,6 +49,7 @@ export class Forwarder {
     }
     const fail = (): void => void answer.destroy()
     out.on('response', incoming => {
+      if (incoming.statusCode === 413 && !message.complete) letRefusalBeRead(message.socket)
       answer.writeHead(incoming.statusCode!, incoming.statusMessage, headersFor(answer, incoming.rawHeaders))
       // a watch has nothing to say for a while
       answer.flushHeaders()

@@ -1,7 +1,11 @@
 /** Whatever a stranger sends that crosses from an API thread, it is answered there as without one, and the thread lives on. */
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect as connectPlainly, type Socket } from 'node:net'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
+import { Forwarder } from '../../../src/apiserver/threads/forwarder.ts'
+import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
 import { ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
 /** Connections enough that the thread has some: the kernel deals them out. */
@@ -48,4 +52,26 @@ t.test('what crosses is answered as where nothing does', async t => {
   const [without, across] = [await answered(t, ON_MAIN_THREAD), await answered(t, { more: { apiThreads: 1 } })]
   for (const head of HEADS) t.strictSame(across.lines.get(head), without.lines.get(head), head)
   t.strictSame(across.faults, [])
+})
+
+t.test('a refusal of a body is read before its connection ends', async t => {
+  const main = createServer((_request, answer) => answer.writeHead(413, { Connection: 'close' }).end('too large'))
+  const known = { knows: () => {}, begins: () => {}, ends: () => {} }
+  const forwarder = new Forwarder({
+    cross: ({ port }) => main.emit('connection', new PortSocket(port)),
+    strangers: known,
+  })
+  const thread = createServer((request, answer) => forwarder.forward(request, answer)).listen(0, '127.0.0.1')
+  t.teardown(() => thread.close())
+  await once(thread, 'listening')
+  const client = connectPlainly((thread.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  const [connection] = (await once(thread, 'connection')) as [Socket]
+  const broken = t.capture(connection, 'destroySoon', connection.destroySoon)
+  const ended = once(connection, 'finish')
+  client.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 ** 26}\r\n\r\n${' '.repeat(2 ** 20)}`)
+  await ended
+  t.notOk(connection.destroyed, 'it said that it is done, and waits')
+  t.equal(broken().length, 0)
+  client.resume()
+  await once(connection, 'close')
 })
