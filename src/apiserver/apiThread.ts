@@ -24,10 +24,12 @@ import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { AnsweredCounts } from './threads/answeredCounts.ts'
 import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './threads/apiThreads.ts'
 import { AskedDocuments } from './threads/askedDocuments.ts'
+import { type Crossing, Crossings } from './threads/crossings.ts'
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
 import { Shedding } from './threads/shedding.ts'
+import { ShortCrossings } from './threads/shortCrossings.ts'
 import { WatchTidings } from './threads/watchTidings.ts'
 
 /** What the main thread knows and this one needs. */
@@ -105,8 +107,12 @@ async function serve(): Promise<void> {
 
   const server = app.server as unknown as TlsServer
   const reads = new OwnReads(assembly.catalog.types, types)
-  const forwarder = new Forwarder({ cross: crossing => main.postMessage({ crossing }, [crossing.port]), strangers })
-  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortWays })
+  const cross = (crossing: Crossing): void => main.postMessage({ crossing }, [crossing.port])
+  const crossings = new Crossings({ cross, strangers })
+  const forwarder = new Forwarder({ crossings, strangers })
+  const shortCrossings = new ShortCrossings({ crossings, strangers })
+  const short = shortWays && { ways: shortWays, crossings: shortCrossings }
+  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, short })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
   shedding.follow(server, shortWays)
   requests.serve(app.server as unknown as FedServer)
@@ -123,7 +129,7 @@ async function serve(): Promise<void> {
   const stopListening = await joinWide(app, data.at.host, data.at.port)
 
   const stop = async (): Promise<void> => {
-    await forwarder.idle()
+    await Promise.all([forwarder.idle(), shortCrossings.idle()])
     await app.close()
     assembly.inFlight.flowControl.stop()
     tellAnswered()

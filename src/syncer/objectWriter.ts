@@ -2,7 +2,7 @@
  * Writes one object of the cluster: makes it, or applies to it what the center says, and lets go of what the center says no more.
  */
 import { EMPTY_SET, isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
-import { isStatusError } from '../apimachinery/errors.ts'
+import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import type { Pointer } from '../apimachinery/leftFields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import { OVERWRITE } from '../apimachinery/placement.ts'
@@ -154,7 +154,10 @@ export class ObjectWriter {
       await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
     } catch (error) {
       // The apply behind this one, which names the uid, tells the same.
-      if (!isStatusError(error, 'NotFound')) throw error
+      if (isStatusError(error, 'NotFound')) return
+      // A test that fails is answered so: somebody wrote since `live` was seen.
+      if (isStatusError(error, 'Invalid')) throw new StatusError('Conflict', error.message, error.details)
+      throw error
     }
   }
 

@@ -9,7 +9,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
 import { type HeadMethod, KnownHead } from './knownHead.ts'
@@ -55,6 +55,8 @@ export interface ShortRequest {
   readonly headers: IncomingHttpHeaders
   /** Empty where there is none. */
   readonly body: Buffer
+  /** Head and body. */
+  readonly arrived: Buffer
 }
 
 /** Answers what needs nothing of what a parser makes of a request but its headers. */
@@ -63,9 +65,9 @@ export interface ShortWay {
   suits(request: IncomingMessage): boolean
   /**
    * Answers, and calls `left` once the answer has left or nobody waits for it any more. Says whose turn the next request on the
-   * connection is to be. `undefined`: nothing was done, and the request is to go the long way.
+   * connection is to be; 'same': it did not find that out. `undefined`: nothing was done, and the request is to go the long way.
    */
-  answer(request: ShortRequest, left: () => void): readonly string[] | undefined
+  answer(request: ShortRequest, left: () => void): readonly string[] | 'same' | undefined
 }
 
 export class OneByOne {
@@ -107,9 +109,12 @@ export class OneByOne {
     feed?.refused()
   }
 
-  /** Ends connections on which nothing is asked. Node knows of no request, nor of its answer, that went the short way. */
+  /**
+   * Ends connections on which nothing is asked. Node knows of no request, nor of its answer, that went the short way. Those between
+   * threads hold no descriptor.
+   */
   closeIdle(): void {
-    for (const [socket, feed] of this.#feeds) if (feed.isIdle) socket.destroy()
+    for (const [socket, feed] of this.#feeds) if (feed.isIdle && socket instanceof Socket) socket.destroy()
   }
 }
 
@@ -212,8 +217,10 @@ class Feed {
     if (this.#isInLine) this.#hold()
   }
 
+  /** The connection itself emits `answered`, behind the last byte of the answer. */
   readonly #answered = (): void => {
     this.#open--
+    this.#socket.emit('answered')
     if (this.#open === 0 && this.#waitingBytes > 0) this.#feed()
   }
 
@@ -279,15 +286,15 @@ class Feed {
       const { url, bytes, bodyBytes } = read
       const whole = bytes + bodyBytes
       if (this.#waitingBytes < whole) return this.#waitForBody()
-      const arrived = this.#joined(whole)
+      const arrived = this.#joined(whole).subarray(0, whole)
       const { method, headers } = head
-      const body = bodyBytes === 0 ? NO_BODY : arrived.subarray(bytes, whole)
-      const request = { socket: this.#socket, method, url, headers, body }
+      const body = bodyBytes === 0 ? NO_BODY : arrived.subarray(bytes)
+      const request = { socket: this.#socket, method, url, headers, body, arrived }
       const owner = this.#shortWay!.answer(request, this.#answered)
       if (owner === undefined) return undefined
       this.#patience = 'fresh'
       this.#open++
-      this.belongs(owner)
+      if (owner !== 'same') this.belongs(owner)
       this.#take(whole)
       return 'taken'
     }

@@ -1,6 +1,6 @@
-/** Which requests may go a short way, and which of both: a GET of one object, or a write of one. */
+/** Which requests may go a short way, and which: that of a GET of one object, that of a write of one, or to another thread. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import type { ShortRequest, ShortWay } from './oneByOne.ts'
 import { hasImpersonation } from './pipeline.ts'
 import type { ShortGets } from './shortGets.ts'
@@ -9,6 +9,12 @@ import type { ShortWrites } from './shortWrites.ts'
 /** Whether a request is to go the long way. */
 export type Detour = (method: string, url: string) => boolean
 
+/** The short way of what is answered elsewhere. */
+export interface ShortCrossing {
+  crosses: Detour
+  send(request: ShortRequest, left: () => void): void
+}
+
 /** Headers that say that there is more to a request than its head and body, or to its connection than answers. */
 const MORE = ['expect', 'transfer-encoding', 'upgrade', 'trailer'] as const
 
@@ -16,6 +22,7 @@ export class ShortWays implements ShortWay {
   readonly #gets: Pick<ShortGets, 'answer'>
   readonly #writes: Pick<ShortWrites, 'suits' | 'answer'>
   readonly #detours: Detour[] = []
+  #crossing: ShortCrossing | undefined
 
   constructor({ gets, writes }: { gets: Pick<ShortGets, 'answer'>; writes: Pick<ShortWrites, 'suits' | 'answer'> }) {
     this.#gets = gets
@@ -27,17 +34,26 @@ export class ShortWays implements ShortWay {
     this.#detours.push(detour)
   }
 
+  /** To be called before the server listens. */
+  across(crossing: ShortCrossing): void {
+    this.#crossing = crossing
+  }
+
   suits(request: IncomingMessage): boolean {
     const { method, headers, socket } = request
-    if (!(socket instanceof TLSSocket) || !isPlain(headers)) return false
+    if (!(socket as TLSSocket).encrypted || !isPlain(headers)) return false
     if (method === 'POST' || method === 'PUT' || method === 'PATCH') return this.#writes.suits(request)
     // what is asked with a query is mostly a list or a watch
     return method === 'GET' && headers['content-length'] === undefined && !request.url?.includes('?')
   }
 
-  answer(request: ShortRequest, left: () => void): readonly string[] | undefined {
+  answer(request: ShortRequest, left: () => void): readonly string[] | 'same' | undefined {
     const { socket, method, url } = request
     if (!socket.writable || this.#detours.some(leads => leads(method, url))) return undefined
+    if (this.#crossing?.crosses(method, url)) {
+      this.#crossing.send(request, left)
+      return 'same'
+    }
     return (method === 'GET' ? this.#gets : this.#writes).answer(request, left)
   }
 }

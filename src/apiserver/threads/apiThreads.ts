@@ -13,7 +13,7 @@ import { addTally, emptyTally, type WatchTally } from '../flowcontrol/watchTally
 import type { Logger } from '../request/logger.ts'
 import type { ShownKeys } from '../server/shownKeys.ts'
 import { answerOf, type DocumentAnswer, type DocumentAsk } from './askedDocuments.ts'
-import type { Crossing } from './forwarder.ts'
+import type { Crossing } from './crossings.ts'
 import { followMainLoad, type MainLoad } from './mainLoad.ts'
 import { PortSocket } from './portSocket.ts'
 import { Balance } from './shedding.ts'
@@ -294,7 +294,7 @@ export class ApiThreads {
     this.#tell({ watches, sign }, from)
   }
 
-  #cross({ port, remoteAddress, remotePort, certificate }: Crossing): void {
+  #cross({ port, remoteAddress, remotePort, certificate, tellsAnswers }: Crossing): void {
     const crossed = Object.assign(new PortSocket(port), {
       remoteAddress,
       remotePort,
@@ -303,6 +303,7 @@ export class ApiThreads {
       authorized: certificate !== undefined,
       getPeerX509Certificate: () => certificate && new X509Certificate(certificate),
     })
+    if (tellsAnswers) crossed.on('answered', () => crossed.tellAnswered())
     this.#deps.take(crossed)
   }
 

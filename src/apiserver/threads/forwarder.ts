@@ -5,26 +5,16 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { letRefusalBeRead } from '../server/letRefusalBeRead.ts'
 import type { Strangers } from '../server/strangers.ts'
-import { PortSocket } from './portSocket.ts'
+import type { Crossings } from './crossings.ts'
 
 // Not imported, as in httpServer.ts.
 const http = process.getBuiltinModule('node:http')
 
-/** A client's connection, as it is told to the main thread. */
-export interface Crossing {
-  readonly port: MessagePort
-  readonly remoteAddress: string | undefined
-  readonly remotePort: number | undefined
-  /** DER, of a client whose certificate was verified. */
-  readonly certificate: Uint8Array | undefined
-}
-
 export interface ForwarderDeps {
-  cross(crossing: Crossing): void
-  strangers: Pick<Strangers, 'knows' | 'begins' | 'ends'>
+  crossings: Pick<Crossings, 'open'>
+  strangers: Pick<Strangers, 'begins' | 'ends'>
 }
 
 /** They belong to the connection, not to the answer. */
@@ -123,22 +113,10 @@ export class Forwarder {
     const known = this.#agents.get(socket)
     if (known !== undefined) return known
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    Object.assign(agent, { createConnection: () => this.#connect(socket) })
+    Object.assign(agent, { createConnection: () => this.#deps.crossings.open(socket) })
     this.#agents.set(socket, agent)
     socket.once('close', () => agent.destroy())
     return agent
-  }
-
-  #connect(socket: TLSSocket): Duplex {
-    const { port1, port2 } = new MessageChannel()
-    const { remoteAddress, remotePort } = socket
-    const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
-    const crossed = new PortSocket(port1)
-    crossed.on('known', () => this.#deps.strangers.knows(socket))
-    crossed.on('probes', (probes: boolean, afterMs: number) => socket.setKeepAlive(probes, afterMs))
-    const copy = certificate && new Uint8Array(certificate)
-    this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy })
-    return crossed
   }
 }
 

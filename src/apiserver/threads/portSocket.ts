@@ -10,6 +10,7 @@ type Message =
   | { taken: number }
   | { end: true }
   | { known: true }
+  | { answered: true }
   | { probes: boolean; afterMs: number }
 
 /** Bytes that may be under way. */
@@ -44,6 +45,11 @@ export class PortSocket extends Duplex {
     if (this.#isKnown) return
     this.#isKnown = true
     this.#post({ known: true })
+  }
+
+  /** Tells the other side that what it asked last is answered. It emits `answered` there. */
+  tellAnswered(): void {
+    if (!this.destroyed) this.#post({ answered: true })
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -92,6 +98,7 @@ export class PortSocket extends Duplex {
       if (!this.#hasEnded && this.push(Buffer.from(buffer, byteOffset, length))) this._read()
     } else if ('taken' in message) this.#taken(message.taken)
     else if ('known' in message) this.emit('known')
+    else if ('answered' in message) this.emit('answered')
     else if ('probes' in message) this.emit('probes', message.probes, message.afterMs)
     else this.#end()
   }

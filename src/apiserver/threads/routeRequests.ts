@@ -6,6 +6,7 @@ import type { Store } from '../../storage/store.ts'
 import type { ShortWays } from '../server/shortWays.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
+import type { ShortCrossings } from './shortCrossings.ts'
 
 export interface RoutingDeps {
   /** The replica. */
@@ -14,14 +15,14 @@ export interface RoutingDeps {
   forwarder: Pick<Forwarder, 'forward' | 'upgrade'>
   /** Nothing is answered here. */
   forwardsAll: boolean
-  /** What is answered before it comes to be a request. */
-  shortWays?: Pick<ShortWays, 'unless'> | undefined
+  /** For what is answered, or crosses, before it comes to be a request. */
+  short?: { ways: Pick<ShortWays, 'across'>; crossings: Pick<ShortCrossings, 'send'> } | undefined
 }
 
 /** Stands before whoever listens for requests by now. */
 export function routeRequests(
   server: EventEmitter,
-  { store, reads, forwarder, forwardsAll, shortWays }: RoutingDeps,
+  { store, reads, forwarder, forwardsAll, short }: RoutingDeps,
 ): void {
   const own = server.listeners('request') as ((message: IncomingMessage, answer: ServerResponse) => void)[]
   server.removeAllListeners('request')
@@ -31,7 +32,7 @@ export function routeRequests(
     void store.revision
     return forwardsAll || !reads.has(method, url)
   }
-  shortWays?.unless(crosses)
+  short?.ways.across({ crosses, send: (request, left) => short.crossings.send(request, left) })
   server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
     if (crosses(message.method, message.url)) {
       forwarder.forward(message, answer)

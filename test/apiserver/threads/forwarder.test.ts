@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect as connectPlainly, type Socket } from 'node:net'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
+import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
 import { Forwarder } from '../../../src/apiserver/threads/forwarder.ts'
 import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
 import { ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
@@ -56,11 +57,9 @@ t.test('what crosses is answered as where nothing does', async t => {
 
 t.test('a refusal of a body is read before its connection ends', async t => {
   const main = createServer((_request, answer) => answer.writeHead(413, { Connection: 'close' }).end('too large'))
-  const known = { knows: () => {}, begins: () => {}, ends: () => {} }
-  const forwarder = new Forwarder({
-    cross: ({ port }) => main.emit('connection', new PortSocket(port)),
-    strangers: known,
-  })
+  const strangers = { knows: () => {}, begins: () => {}, ends: () => {} }
+  const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
+  const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), strangers })
   const thread = createServer((request, answer) => forwarder.forward(request, answer)).listen(0, '127.0.0.1')
   t.teardown(() => thread.close())
   await once(thread, 'listening')
