@@ -27,7 +27,7 @@ export interface PlayOptions {
   core?: Api
 }
 
-const SERVED_LIMIT_MS = 5_000
+const SERVED_LIMIT_MS = 20_000
 
 /** @throws Error when the script's own namespace cannot be made */
 export async function play(
