@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 import { HttpConnection } from './httpConnection.ts'
-import { cpuSecondsOf, type Endpoint } from './servers.ts'
+import { cpuSecondsOf, type Endpoint, mainThreadSecondsOf } from './servers.ts'
 
 /** Runs until `count` requests are answered, or for `seconds`. */
 interface Run {
@@ -33,6 +33,8 @@ export interface Result {
   count: number
   /** Of the job's `pids`. */
   cpuSeconds?: number
+  /** Of that, the first thread's of the first process. */
+  mainThreadSeconds?: number
   /** Of the job's `probe`. */
   longestWaitMs?: number
 }
@@ -171,14 +173,16 @@ async function fanOut(job: Extract<Job, { kind: 'watch' }>): Promise<Result> {
 async function measured(
   { pids, probe, endpoint }: Job,
   work: () => Promise<unknown>,
-): Promise<Pick<Result, 'cpuSeconds' | 'longestWaitMs'>> {
+): Promise<Pick<Result, 'cpuSeconds' | 'mainThreadSeconds' | 'longestWaitMs'>> {
   const prober = probe === undefined ? undefined : await Prober.start(endpoint, probe)
-  const before = pids && (await cpuSecondsOf(pids))
+  const mainThread = async () => pids?.[0] && (await mainThreadSecondsOf(pids[0]))
+  const [before, mainBefore] = [pids && (await cpuSecondsOf(pids)), await mainThread()]
   await work()
-  const after = pids && (await cpuSecondsOf(pids))
+  const [after, mainAfter] = [pids && (await cpuSecondsOf(pids)), await mainThread()]
   const longestWaitMs = await prober?.stop()
   return {
     ...(before !== undefined && after !== undefined && { cpuSeconds: after - before }),
+    ...(mainBefore !== undefined && mainAfter !== undefined && { mainThreadSeconds: mainAfter - mainBefore }),
     ...(longestWaitMs !== undefined && { longestWaitMs }),
   }
 }

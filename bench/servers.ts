@@ -25,6 +25,8 @@ export interface RunningServer {
   /** From the start of the (first) process until `/readyz` answered 200. */
   readonly readyMs: number
   readonly pids: readonly number[]
+  /** Whether one thread of the first process has all writes to do. */
+  readonly hasMainThread: boolean
   /** Resident memory of all its processes, in bytes. */
   residentBytes(): Promise<number>
   /** Processor time that all its processes have used, in seconds; `undefined` where there is no /proc. */
@@ -58,7 +60,7 @@ export function orreryOf(tree: string, cores?: string, inspectPort?: number): Se
         readFile(join(dir, 'pki/admin.crt'), 'utf8'),
         readFile(join(dir, 'pki/admin.key'), 'utf8'),
       ])
-      return running({ host: '127.0.0.1', port, cert, key }, readyMs, [child])
+      return running({ host: '127.0.0.1', port, cert, key }, readyMs, [child], true)
     },
   }
 }
@@ -121,11 +123,17 @@ function run(line: readonly string[], cores?: string, env: Readonly<Record<strin
   return spawn(command, args, { stdio: 'ignore', env: { ...process.env, ...env } })
 }
 
-function running(endpoint: Endpoint, readyMs: number, children: readonly ChildProcess[]): RunningServer {
+function running(
+  endpoint: Endpoint,
+  readyMs: number,
+  children: readonly ChildProcess[],
+  hasMainThread = false,
+): RunningServer {
   return {
     endpoint,
     readyMs,
     pids: children.map(child => child.pid!),
+    hasMainThread,
     async residentBytes() {
       const sizes = await Promise.all(children.map(child => residentBytesOf(child.pid!)))
       return sizes.reduce((sum, size) => sum + size, 0)
@@ -190,6 +198,12 @@ async function cpuSecondsOfOne(pid: number): Promise<number> {
   let seconds = 0
   for (const used of (await cpuByThreadOf(pid)).values()) seconds += used
   return seconds
+}
+
+/** Processor time of its first thread alone; `undefined` where there is no /proc. */
+export async function mainThreadSecondsOf(pid: number): Promise<number | undefined> {
+  if (!existsSync('/proc/self/task')) return undefined
+  return Number((await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ')[0]) / 1e9
 }
 
 /** Of the threads that it has now, by the scheduler's nanoseconds: the process' own time comes in hundredths of a second. */
