@@ -68,3 +68,8 @@ export function lengthOf(text: Encoded): number {
   const length = text instanceof AlikeText ? text.size : Buffer.byteLength(text.head) + Buffer.byteLength(text.tail)
   return length + (note?.length ?? 0)
 }
+
+/** No more than that, found at once. */
+export function leastBytes(text: Encoded): number {
+  return text instanceof AlikeText ? text.size : text.head.length + text.tail.length
+}

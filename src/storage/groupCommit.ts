@@ -3,6 +3,7 @@
  * is published and then acknowledged once it is on disk. After a failure nothing is written any more.
  */
 import { messageOf } from '../apimachinery/messageOf.ts'
+import { CommitTurns } from './commitTurns.ts'
 import { sizeOf } from './sharedStored.ts'
 import { type Revision, StorageError, type Stored, type StoreEvent } from './store.ts'
 
@@ -37,6 +38,7 @@ const EVENT_BYTES = 200
 
 export class GroupCommit {
   readonly #options: GroupCommitOptions
+  readonly #turns = new CommitTurns()
   readonly #pending = new Map<string, Pending>()
   #queue: CommitBatch[] = []
   #running: Promise<void> | undefined
@@ -54,6 +56,13 @@ export class GroupCommit {
   /** The newest queued state of a key; `undefined` when nothing is queued for it. */
   pending(id: string): Pending | undefined {
     return this.#pending.get(id)
+  }
+
+  /** Before a large write of this owner may be queued; `undefined`: now. */
+  turn(owner: string, bytes: number): Promise<void> | undefined {
+    // who was let in and wrote nothing left their room to nobody
+    if (this.#running === undefined) this.#turns.next()
+    return this.#turns.enter(owner, bytes)
   }
 
   /** Queues an event behind all others; its revision is the next one. Await the batch's `done`. */
@@ -80,11 +89,13 @@ export class GroupCommit {
   }
 
   async #run(): Promise<void> {
-    while (this.#queue.length > 0) {
+    while (this.#queue.length > 0 || this.#turns.isWaiting) {
       // One turn of the event loop lets the writers that the last batch woke, and requests that wait in sockets, join in.
       await new Promise<void>(resolve => this.#options.later(resolve))
       // Whatever comes from now on belongs to the next batch.
-      const batch = this.#queue.shift()!
+      const batch = this.#queue.shift()
+      this.#turns.next()
+      if (batch === undefined) continue
       try {
         await this.#options.append(batch.events)
         this.#options.publish(batch.events)
@@ -107,5 +118,6 @@ export class GroupCommit {
     for (const lost of [batch, ...this.#queue]) lost.done.reject(this.#failure)
     this.#queue = []
     this.#pending.clear()
+    this.#turns.end()
   }
 }

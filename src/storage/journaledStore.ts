@@ -2,10 +2,11 @@
  * The {@link Store} over a journal: all current objects and the newest events in memory, everything on the journal. Reads
  * are answered from memory; only history that memory no longer holds is read from the journal.
  */
-import { AlikeText, lengthOf } from './alikeText.ts'
+import { AlikeText, leastBytes, lengthOf } from './alikeText.ts'
 import { Arena, ownMemory } from './arena.ts'
 import { BlockTaker } from './blockTaker.ts'
 import type { CommitLog } from './commitLog.ts'
+import { LARGE_BYTES } from './commitTurns.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, keyText } from './keys.ts'
@@ -199,6 +200,8 @@ class JournaledStore implements Store {
   }
 
   async write(write: Write): Promise<WriteResult> {
+    const turn = this.#turnOf(write)
+    if (turn !== undefined) await turn
     const queued = this.#compareAndQueue(write)
     await queued.batch?.done.promise
     return queued.result
@@ -260,6 +263,16 @@ class JournaledStore implements Store {
     this.#view.close()
     this.#log?.closed()
     await this.#journal.close()
+  }
+
+  /** Before a large write is compared with what is there; `undefined`: now. */
+  #turnOf({ key, expect, mutation }: Write): Promise<void> | undefined {
+    const bytes = mutation.text === undefined ? 0 : leastBytes(mutation.text)
+    if (bytes < LARGE_BYTES && mutation.type === 'put') return undefined
+    // what it replaces becomes a row of history
+    const before = expect === 0 ? undefined : this.#index.get(key)
+    const all = bytes + (before === undefined ? 0 : sizeOf(before))
+    return all < LARGE_BYTES ? undefined : this.#commits.turn(key.space, all)
   }
 
   #compareAndQueue(write: Write): { result: WriteResult; batch: CommitBatch | undefined } {

@@ -259,3 +259,53 @@ t.test('a timer can wait for as long as the longest history asks for', async t =
     await (await openJournaledStore(new MemoryJournal(), { historyAgeMs: days * 86_400_000, every })).close()
   }
 })
+
+const LARGE = 'x'.repeat(600_000)
+const large = (space: string, name: string, expect = 0) => ({ key: key(name, { space }), mutation: put(LARGE), expect })
+
+t.test('large writes take turns by their spaces, and a short one waits for none of those that wait', async t => {
+  const points = new FaultPoints()
+  const held = points.hold('journal.append waits')
+  const journal = new FaultyJournal(points)
+  const store = await openJournaledStore(journal)
+  const first = create(store, key('first'))
+  await held.reached
+  const order: string[] = []
+  const writes = ['x1', 'x2', 'x3', 'y1', 'x4', 'y2'].map(async name => {
+    await store.write(large(name[0]!, name))
+    order.push(name)
+  })
+  const short = create(store, key('short')).then(() => order.push('short'))
+  held.release()
+  await Promise.all([first, short, ...writes])
+  t.same(order.slice(0, 2).sort(), ['short', 'x1'])
+  t.same(order.slice(2), ['x2', 'y1', 'x3', 'y2', 'x4'])
+  t.equal(journal.appends, 7)
+  await store.close()
+})
+
+t.test('a large write that comes to nothing keeps nobody from their turn', async t => {
+  const store = await openJournaledStore(new FaultyJournal(new FaultPoints()))
+  const refused = Array.from({ length: 4 }, () => store.write(large('x', 'none', 77)))
+  const taken = ['a', 'b', 'c'].map(name => store.write(large('y', name)))
+  for (const { ok } of await Promise.all(refused)) t.notOk(ok)
+  for (const { ok } of await Promise.all(taken)) t.ok(ok)
+  t.notOk((await store.write(large('x', 'none', 77))).ok)
+  t.ok((await store.write(large('x', 'new'))).ok)
+  await store.close()
+})
+
+t.test('those that wait for a disk that fails, or for a store that ends, hear of it', async t => {
+  const points = new FaultPoints()
+  const store = await openJournaledStore(new FaultyJournal(points))
+  points.arm('journal.append fails')
+  const lost = await Promise.allSettled(['a', 'b', 'c'].map(name => store.write(large('x', name))))
+  for (const result of lost) t.match(result, { status: 'rejected', reason: { code: 'Failed' } })
+  await store.close()
+  const other = await openJournaledStore(new FaultyJournal(new FaultPoints()))
+  const writes = Promise.allSettled(['a', 'b', 'c'].map(name => other.write(large('x', name))))
+  await other.close()
+  const [first, ...rest] = await writes
+  t.match(first, { status: 'fulfilled' })
+  for (const result of rest) t.match(result, { status: 'rejected', reason: { code: 'Closed' } })
+})
