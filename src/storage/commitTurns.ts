@@ -5,7 +5,7 @@
  */
 
 /** What is shorter never waits for a turn. */
-export const LARGE_BYTES = 64 * 1024
+export const TURN_BYTES = 64 * 1024
 /** Of large writes in one commit, unless it is a single one. */
 const ROOM_BYTES = 1024 * 1024
 

@@ -6,7 +6,7 @@ import { AlikeText, leastBytes, lengthOf } from './alikeText.ts'
 import { Arena, ownMemory } from './arena.ts'
 import { BlockTaker } from './blockTaker.ts'
 import type { CommitLog } from './commitLog.ts'
-import { LARGE_BYTES } from './commitTurns.ts'
+import { TURN_BYTES } from './commitTurns.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, keyText } from './keys.ts'
@@ -268,11 +268,11 @@ class JournaledStore implements Store {
   /** Before a large write is compared with what is there; `undefined`: now. */
   #turnOf({ key, expect, mutation }: Write): Promise<void> | undefined {
     const bytes = mutation.text === undefined ? 0 : leastBytes(mutation.text)
-    if (bytes < LARGE_BYTES && mutation.type === 'put') return undefined
+    if (bytes < TURN_BYTES && mutation.type === 'put') return undefined
     // what it replaces becomes a row of history
     const before = expect === 0 ? undefined : this.#index.get(key)
     const all = bytes + (before === undefined ? 0 : sizeOf(before))
-    return all < LARGE_BYTES ? undefined : this.#commits.turn(key.space, all)
+    return all < TURN_BYTES ? undefined : this.#commits.turn(key.space, all)
   }
 
   #compareAndQueue(write: Write): { result: WriteResult; batch: CommitBatch | undefined } {

@@ -73,6 +73,10 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
     ['src/apiserver/registry/largeWrites.ts', 'LARGE_VALUES', count],
     ['src/apiserver/registry/largeWrites.ts', 'LARGE_BYTES', bytes],
   ],
+  'what a write makes of rows, with what it replaces, that takes turns before the disk; of these in one commit': [
+    ['src/storage/commitTurns.ts', 'TURN_BYTES', bytes],
+    ['src/storage/commitTurns.ts', 'ROOM_BYTES', bytes],
+  ],
   'JSON that is parsed in pieces, those of all spaces in turn': [
     [`${ENDPOINTS}/longBodies.ts`, 'STEPS_BYTES', bytes],
     ['src/apimachinery/jsonInSteps.ts', 'PIECE', bytes],
