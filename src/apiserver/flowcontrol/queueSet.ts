@@ -25,6 +25,11 @@ const KEPT_QUEUES = 256
  * is free for a while once they have all: what is short would wait for the first of them to end.
  */
 const WIDE_PART = 3 / 4
+/**
+ * Of the seats, those that requests which came back from a wait keep from newcomers. They go on whether there are seats or not, all
+ * those that waited for one thing at the same time: whoever did not wait for it would wait for all of them.
+ */
+const RETURNED_PART = 1 / 2
 
 interface Candidate {
   readonly seat: Seat
@@ -66,6 +71,8 @@ export class QueueSet {
   #seatsInUse = 0
   /** Of those, in use by requests of several. */
   #wideInUse = 0
+  /** Of those, in use by requests that came back. */
+  #returned = 0
   #waiting = 0
   #seatsWaiting = 0
 
@@ -122,6 +129,7 @@ export class QueueSet {
       path,
       inLine: undefined,
       waiter: undefined,
+      hasReturned: false,
     }
     if (this.#exempt) {
       this.#run(seat, now)
@@ -139,7 +147,7 @@ export class QueueSet {
       this.#dispatch(seat, now)
       return seat
     }
-    if ((this.#seatsInUse >= this.#limit || this.#leavesNoRoom(work)) && queue.waiting >= this.#queuing.lengthLimit) {
+    if ((this.#seatsTaken >= this.#limit || this.#leavesNoRoom(work)) && queue.waiting >= this.#queuing.lengthLimit) {
       const excess = queue.line.excess(path)
       if (excess === undefined) throw new SeatRefused('queue-full')
       this.withdraw(excess, 'queue-full')
@@ -214,6 +222,8 @@ export class QueueSet {
     seat.state = 'running'
     const { queue } = seat
     if (queue) this.#wake(queue)
+    seat.hasReturned = true
+    this.#returned += seatsOf(seat.work)
     this.#dispatch(seat, now)
   }
 
@@ -309,6 +319,12 @@ export class QueueSet {
     return queue
   }
 
+  /** Seats that nobody else may have now. */
+  get #seatsTaken(): number {
+    const beyond = this.#returned - Math.floor(RETURNED_PART * this.#limit)
+    return this.#seatsInUse - Math.max(0, beyond)
+  }
+
   /** Whether it would take the last seats from what is short. One alone never does. */
   #leavesNoRoom(work: Work): boolean {
     return isWide(work) && this.#wideInUse > 0 && this.#wideInUse + seatsOf(work) > WIDE_PART * this.#limit
@@ -317,13 +333,13 @@ export class QueueSet {
   #fits(work: Work): boolean {
     if (this.#leavesNoRoom(work)) return false
     const seats = seatsOf(work)
-    if (this.#seatsInUse + seats <= this.#limit) return true
+    if (this.#seatsTaken + seats <= this.#limit) return true
     // Wider than the level has become: it runs alone. Where there is no seat at all, nobody does.
     return seats > this.#limit && this.#limit > 0 && this.#executing === 0 && this.#seatsInUse === 0
   }
 
   #serve(now: number): void {
-    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
+    while (this.#waiting > 0 && this.#seatsTaken < this.#limit) {
       const seat = this.#next()
       if (seat === undefined) return
       const queue = seat.queue!
@@ -390,6 +406,8 @@ export class QueueSet {
     this.#executing--
     this.#seatsInUse -= seats
     if (isWide(seat.work)) this.#wideInUse -= seats
+    if (seat.hasReturned) this.#returned -= seats
+    seat.hasReturned = false
     if (queue) {
       queue.ends(seat)
       this.#rest(queue)

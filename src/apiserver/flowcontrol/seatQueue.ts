@@ -13,6 +13,8 @@ export interface Seat extends Standing<Seat>, Link<Seat> {
   queue: SeatQueue | undefined
   arrivalR: number
   waiter: Waiter | undefined
+  /** It came back from a wait, and runs. */
+  hasReturned: boolean
 }
 
 interface Waiter {

@@ -191,6 +191,32 @@ t.test('who waits for somebody else gives the seat away, and has it again at onc
   t.same(crowd.order, ['asks', 'next', 'later'])
 })
 
+t.test('a crowd that comes back from one wait keeps newcomers from half of the seats, not from all', async t => {
+  const crowd = new Crowd(4)
+  const waits: Seat[] = []
+  for (let n = 0; n < 20; n++) {
+    crowd.ask('asks')
+    const { seat } = crowd.running.at(-1)!
+    waits.push(seat)
+    crowd.set.pause(seat)
+  }
+  crowd.running.length = 0
+  for (const seat of waits) crowd.set.resume(seat)
+  t.match(crowd.set, { executing: 20, seatsInUse: 20 })
+  for (const name of ['one', 'two', 'three']) crowd.ask(name)
+  t.same(crowd.order.slice(20), ['one', 'two'])
+  for (const seat of waits.splice(0, 18)) crowd.set.leave(seat)
+  await turn()
+  t.same(crowd.order.slice(20), ['one', 'two'], 'those two that are still here have theirs')
+  crowd.set.pause(waits[0]!)
+  await turn()
+  t.same(crowd.order.slice(20), ['one', 'two', 'three'], 'who waits again has none')
+  crowd.set.leave(waits[0]!)
+  crowd.set.leave(waits[1]!)
+  while (crowd.running.length > 0) await crowd.end()
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0 })
+})
+
 t.test('what a change costs its watchers is held for a while', async t => {
   const crowd = new Crowd(10)
   crowd.ask('a', { initialSeats: 1, finalSeats: 10, extraMs: 5 })
