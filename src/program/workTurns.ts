@@ -6,7 +6,7 @@
  */
 
 /** How long others wait for a turn's work, in milliseconds, beside the step during which the time runs out. */
-const SLICE_MS = 5
+const SLICE_MS = 3
 /** Turns in a row that newcomers get for themselves: whoever connects without end slows long work down, and does not stop it. */
 const GIVEN_WAY = 16
 /**

@@ -64,9 +64,9 @@ const USUAL: AnswerLimits = { bytes: MAX_RESPONSE_BYTES, values: VALUES_LIMIT }
 /** Of an answer that is bounded by what is sent. */
 const BESIDE_SENT_BYTES = 2 * 1024 * 1024
 /** Calls begun in a turn of the loop: most need a connection, whose handshake takes it some half of a millisecond. */
-const CALLS_PER_TURN = 4
+const CALLS_PER_TURN = 2
 /** The same of what is written as JSON for them. */
-const CALLS_MS = 4
+const CALLS_MS = 2
 /** Answers before the answer (RFC 9110, 15.2): as many as Go's client takes. */
 const MOST_INTERIM = 5
 /** Of an answer, before others get their turn: most are shorter. */

@@ -26,6 +26,14 @@ const KEPT_QUEUES = 256
  */
 const WIDE_PART = 3 / 4
 /**
+ * Nobody takes the last seats of a level, be they alone with it: a tenant gets another one as long as all of theirs are at most so many
+ * times those that are left then. One tenant has seven of eight seats, two have seven of fifteen each, and so on: whoever comes
+ * finds a seat at once, where else they would wait until some of a crowd ended, which all run side by side. Levels of few seats have
+ * none to spare.
+ */
+const TIMES_LEFT = 7
+const SPARE_FROM_SEATS = 8
+/**
  * Of the seats, those that requests which came back from a wait keep from newcomers. They go on whether there are seats or not, all
  * those that waited for one thing at the same time: whoever did not wait for it would wait for all of them.
  */
@@ -73,6 +81,8 @@ export class QueueSet {
   #wideInUse = 0
   /** Of those, in use by requests that came back. */
   #returned = 0
+  /** Seats in use, by tenant. */
+  readonly #taken = new Map<string, number>()
   #waiting = 0
   #seatsWaiting = 0
 
@@ -136,18 +146,21 @@ export class QueueSet {
       return seat
     }
     if (this.#queuing === undefined) {
-      if (!this.#fits(work)) throw new SeatRefused('concurrency-limit')
+      if (!this.#fits(work, path)) throw new SeatRefused('concurrency-limit')
       this.#run(seat, now)
       return seat
     }
     const queue = this.#choose(hand)
-    if (this.#waiting === 0 && this.#fits(work)) {
+    if (this.#waiting === 0 && this.#fits(work, path)) {
       seat.queue = queue
       this.#wake(queue)
       this.#dispatch(seat, now)
       return seat
     }
-    if ((this.#seatsTaken >= this.#limit || this.#leavesNoRoom(work)) && queue.waiting >= this.#queuing.lengthLimit) {
+    if (
+      (this.#seatsTaken >= this.#limit || this.#leavesNoRoom(work, path)) &&
+      queue.waiting >= this.#queuing.lengthLimit
+    ) {
       const excess = queue.line.excess(path)
       if (excess === undefined) throw new SeatRefused('queue-full')
       this.withdraw(excess, 'queue-full')
@@ -160,8 +173,8 @@ export class QueueSet {
   }
 
   /** Whether `enter` would give a seat at once. */
-  hasSeat(work: Work): boolean {
-    return this.#exempt || (this.#waiting === 0 && this.#fits(work))
+  hasSeat(work: Work, path: readonly string[] = []): boolean {
+    return this.#exempt || (this.#waiting === 0 && this.#fits(work, path))
   }
 
   /** Resolves when it is the turn of a seat that waits. At once after `enter`. @throws SeatRefused by the promise */
@@ -326,12 +339,17 @@ export class QueueSet {
   }
 
   /** Whether it would take the last seats from what is short. One alone never does. */
-  #leavesNoRoom(work: Work): boolean {
-    return isWide(work) && this.#wideInUse > 0 && this.#wideInUse + seatsOf(work) > WIDE_PART * this.#limit
+  #leavesNoRoom(work: Work, path: readonly string[]): boolean {
+    const seats = seatsOf(work)
+    if (isWide(work) && this.#wideInUse > 0 && this.#wideInUse + seats > WIDE_PART * this.#limit) return true
+    const tenant = tenantOf(path)
+    if (this.#limit < SPARE_FROM_SEATS || tenant === undefined) return false
+    const theirs = this.#taken.get(tenant) ?? 0
+    return theirs > 0 && theirs + seats > TIMES_LEFT * (this.#limit - this.#seatsTaken - seats)
   }
 
-  #fits(work: Work): boolean {
-    if (this.#leavesNoRoom(work)) return false
+  #fits(work: Work, path: readonly string[]): boolean {
+    if (this.#leavesNoRoom(work, path)) return false
     const seats = seatsOf(work)
     if (this.#seatsTaken + seats <= this.#limit) return true
     // Wider than the level has become: it runs alone. Where there is no seat at all, nobody does.
@@ -365,12 +383,12 @@ export class QueueSet {
       if (queue.waiting === 0) continue
       const seat = queue.line.next!
       // It goes when another one like it ends.
-      if (this.#leavesNoRoom(seat.work)) continue
+      if (this.#leavesNoRoom(seat.work, seat.path)) continue
       const doneR = queue.nextR + workOf(seat.work)
       // Among equals it goes round.
       const turn = queue.index >= first ? queue.index - first : queue.index - first + this.#queuing!.queues
       if (isBefore(doneR, turn, best)) best = { seat, doneR, turn }
-      if (isBefore(doneR, turn, fitting) && this.#fits(seat.work)) fitting = { seat, doneR, turn }
+      if (isBefore(doneR, turn, fitting) && this.#fits(seat.work, seat.path)) fitting = { seat, doneR, turn }
     }
     if (best?.seat === fitting?.seat || this.#passedSeats >= this.#limit) {
       this.#passedSeats = 0
@@ -391,7 +409,16 @@ export class QueueSet {
     this.#executing++
     this.#seatsInUse += seatsOf(seat.work)
     if (isWide(seat.work)) this.#wideInUse += seatsOf(seat.work)
+    this.#countTaken(seat, 1)
     this.#tellDemand(now)
+  }
+
+  #countTaken({ work, path }: Seat, sign: 1 | -1): void {
+    const tenant = tenantOf(path)
+    if (tenant === undefined || this.#exempt) return
+    const theirs = (this.#taken.get(tenant) ?? 0) + sign * seatsOf(work)
+    if (theirs > 0) this.#taken.set(tenant, theirs)
+    else this.#taken.delete(tenant)
   }
 
   #admit(seat: Seat): void {
@@ -406,6 +433,7 @@ export class QueueSet {
     this.#executing--
     this.#seatsInUse -= seats
     if (isWide(seat.work)) this.#wideInUse -= seats
+    this.#countTaken(seat, -1)
     if (seat.hasReturned) this.#returned -= seats
     seat.hasReturned = false
     if (queue) {
@@ -427,6 +455,11 @@ export class QueueSet {
   #tellDemand(now: number): void {
     this.demand.set(now, this.#seatsInUse + this.#seatsWaiting)
   }
+}
+
+/** Who is told apart first; `undefined` where nobody is. */
+function tenantOf(path: readonly string[]): string | undefined {
+  return path[0] || path[1]
 }
 
 /** One that takes several seats while it runs, not only for those who are told of it. */

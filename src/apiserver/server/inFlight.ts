@@ -212,7 +212,7 @@ export class InFlight {
   enterNow(request: AuthorizedRequest, { flow, answer, accept = '' }: Entering): Ticket | undefined {
     const { level } = flow.schema
     const work = this.#options.estimate(request, accept, this.#watches, level.widest)
-    if (work instanceof Promise || !level.set.hasSeat(work)) return undefined
+    if (work instanceof Promise || !level.set.hasSeat(work, flow.path)) return undefined
     const ticket = new Ticket(this, request, flow, answer, this.#options.clock())
     if (!level.spec.exempt && !this.#held.hasRoom(ticket)) return undefined
     this.#count(ticket, 1)

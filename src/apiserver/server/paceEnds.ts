@@ -14,7 +14,7 @@ import { networkOf } from './strangers.ts'
 export type EndingServer = Pick<HttpsServer, 'on'>
 
 /** How long ends are looked after in one turn of the loop. */
-const ENDS_MS = 2
+const ENDS_MS = 1
 
 /** To be called once, before the server listens. */
 export function paceEnds(

@@ -21,7 +21,7 @@ export interface ShakingServer {
 
 /** In a turn of the loop: so many, and none more once they took so long. */
 const HANDSHAKES = 8
-const HANDSHAKES_MS = 2
+const HANDSHAKES_MS = 1
 
 /** To be called once, before anybody else listens to connections. `certificates`: who is asked for one. Default: everybody. */
 export function paceHandshakes(

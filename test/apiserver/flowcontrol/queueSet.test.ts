@@ -191,6 +191,34 @@ t.test('who waits for somebody else gives the seat away, and has it again at onc
   t.same(crowd.order, ['asks', 'next', 'later'])
 })
 
+t.test('whoever comes finds a seat, however many tenants have all they may', async t => {
+  const crowd = new Crowd(64, QUEUES)
+  const path = (tenant: string) => [tenant, '', 'somebody']
+  const come = (tenant: string, count: number, hand: number[]): void => {
+    for (let n = 0; n < count; n++) crowd.ask(tenant, ONE_SEAT, hand, path(tenant))
+  }
+  const running = (tenant: string): number => crowd.running.filter(({ who }) => who === tenant).length
+  come('a', 200, [1, 2, 3, 4])
+  t.equal(running('a'), 56, 'seven of eight')
+  come('b', 100, [5, 6])
+  t.equal(running('b'), 7)
+  come('new', 1, [7])
+  t.equal(running('new'), 1)
+  for (let n = 0; n < 80; n++) await crowd.end()
+  t.equal(running('a') + running('b'), 60, 'some seats are left')
+  t.ok(Math.min(running('a'), running('b')) >= 25, 'and the others shared')
+  come('later', 1, [7])
+  t.equal(running('later'), 1, 'though others wait')
+  while (crowd.running.length > 0) await crowd.end()
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0 })
+})
+
+t.test('a level of few seats has none to spare', async t => {
+  const crowd = new Crowd(7, QUEUES)
+  for (let n = 0; n < 9; n++) crowd.ask('a', ONE_SEAT, [1], ['a', '', 'x'])
+  t.equal(crowd.running.length, 7)
+})
+
 t.test('a crowd that comes back from one wait keeps newcomers from half of the seats, not from all', async t => {
   const crowd = new Crowd(4)
   const waits: Seat[] = []
@@ -279,7 +307,9 @@ t.test('whatever comes and goes: seats are kept count of, and nobody waits besid
         )
         const fits = ({ work: { initialSeats } }: Seat): boolean =>
           seats + initialSeats <= set.limit &&
-          (initialSeats === 1 || wideSeats === 0 || wideSeats + initialSeats <= 0.75 * set.limit)
+          (initialSeats === 1 || wideSeats === 0 || wideSeats + initialSeats <= 0.75 * set.limit) &&
+          // one tenant has all of them
+          (set.limit < 8 || seats === 0 || seats + initialSeats <= 7 * (set.limit - seats - initialSeats))
         const thin = waiting.some(seat => seat.state === 'waiting' && fits(seat))
         const heads = [...set.queues].flatMap(queue => queue.line.next ?? [])
         if (thin && heads.some(fits)) return false

@@ -193,11 +193,14 @@ t.test('a request whose objects somebody else converts holds no seat while other
   const running = fill(request('GET', PODS))
   for (const ticket of running) ticket.mayConvert = true
   clock.pass(1000)
-  await enter(request('GET', PODS, KNOWN, 'another'))
+  const another = request('GET', PODS, KNOWN, 'another')
+  const others = fill(another)
+  clock.pass(1000)
+  others.push(await enter(another))
   t.equal(held.of('root').requests, running.length)
   running[0]!.pause()
   running[0]!.resume()
-  for (const ticket of running) inFlight.leave(ticket)
+  for (const ticket of [...running, ...others]) inFlight.leave(ticket)
   t.same(held.total, { requests: 0, bytes: 0 })
 })
 
