@@ -4,7 +4,8 @@
  * 3,000 watches left 160 MB behind, with nobody in them.
  *
  * To give back costs the loop 0.2 ms for each MB, once. So that is done when there is much more than there was, and no more
- * comes. What stays all the same is in use, and counts as there from then on.
+ * comes. What stays all the same is in use, as far as anybody knows: it is tried again, after longer and longer rests, for a
+ * crowd that stayed for long may have come to rest before it leaves.
  */
 export interface MemoryReturnDeps {
   residentBytes(): number
@@ -16,18 +17,22 @@ export interface MemoryReturnDeps {
 
 const MIB = 1024 ** 2
 const LOOK_EVERY_MS = 5000
-/** More than what was there when all had been given back. */
+/** More than the least that there was. */
 export const GROWN_BYTES = 64 * MIB
 /** Since the look before: who is at work takes some and leaves some. */
 export const CALM_BYTES = 4 * MIB
 /** Looks from one return to the next: whoever takes it again and again shall find it. */
 export const REST_LOOKS = 4
+/** So many returns in a row that leave too much rest no longer than others; then each rests twice as long, up to an hour. */
+export const VAIN_RETURNS = 4
+export const MOST_REST_LOOKS = 720
 
 /** Until what it returns is called. */
 export function returnMemory(deps: MemoryReturnDeps): () => void {
   let leastBytes = deps.residentBytes()
   let lastBytes = leastBytes
   let rests = 0
+  let vain = 0
   return deps.every(LOOK_EVERY_MS, () => {
     const beforeBytes = lastBytes
     lastBytes = deps.residentBytes()
@@ -35,9 +40,9 @@ export function returnMemory(deps: MemoryReturnDeps): () => void {
     if (rests > 0) rests--
     if (rests > 0 || lastBytes < leastBytes + GROWN_BYTES || lastBytes > beforeBytes + CALM_BYTES) return
     deps.trim()
-    rests = REST_LOOKS
     lastBytes = deps.residentBytes()
-    leastBytes = lastBytes
+    vain = lastBytes < leastBytes + GROWN_BYTES ? 0 : vain + 1
+    rests = Math.min(REST_LOOKS * 2 ** Math.max(0, vain - VAIN_RETURNS), MOST_REST_LOOKS)
   })
 }
 

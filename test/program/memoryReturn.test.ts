@@ -1,6 +1,13 @@
 /** What a crowd leaves behind is given back once, when it has left; what is in use, and who is at work, is left alone. */
 import t from 'tap'
-import { CALM_BYTES, GROWN_BYTES, REST_LOOKS, returnMemory, systemMemory } from '../../src/program/memoryReturn.ts'
+import {
+  GROWN_BYTES,
+  MOST_REST_LOOKS,
+  REST_LOOKS,
+  returnMemory,
+  systemMemory,
+  VAIN_RETURNS,
+} from '../../src/program/memoryReturn.ts'
 
 const MIB = 1024 ** 2
 
@@ -53,8 +60,27 @@ t.test('little growth, and what is in use, costs nothing', async t => {
   use(500 * MIB)
   look(500 * MIB)
   t.equal(look(), 1, 'it was tried')
-  for (let i = 0; i < 2 * REST_LOOKS; i++) t.equal(look(), 1, 'and counts as there')
-  t.equal(look(500 * MIB + CALM_BYTES), 1)
+  const looksToNext = (): number => {
+    const before = look()
+    let looks = 1
+    while (look() === before) looks++
+    return looks
+  }
+  const rests = Array.from({ length: VAIN_RETURNS + 10 }, looksToNext)
+  t.same(new Set(rests.slice(1, VAIN_RETURNS - 1)), new Set([REST_LOOKS - 1]), 'as often as others')
+  t.equal(rests[VAIN_RETURNS], 2 * REST_LOOKS - 1, 'then less and less')
+  t.equal(rests.at(-1), MOST_REST_LOOKS - 1)
+})
+
+t.test('what was in use, and is given back later than it was tried, is found', async t => {
+  const { look, use } = processOf()
+  use(300 * MIB)
+  look(300 * MIB)
+  t.equal(look(), 1, 'the crowd is still there')
+  use(100 * MIB)
+  for (let i = 1; i < REST_LOOKS; i++) t.equal(look(), 1)
+  t.equal(look(), 2)
+  for (let i = 0; i < 2 * REST_LOOKS; i++) t.equal(look(), 2, 'nothing is left to give back')
 })
 
 t.test('between two returns there is a rest', async t => {
