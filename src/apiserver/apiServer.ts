@@ -27,6 +27,7 @@ import type { ApiThreadData } from './apiThread.ts'
 import { threadOptions } from './apiThreadOptions.ts'
 import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
+import { tokenLibrary } from './auth/serviceAccountTokens.ts'
 import { CARRIED_MARK, isCarriedUp } from './authority/carriedObjects.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
@@ -372,6 +373,8 @@ async function apiServerParts(
       start() {
         budgets.serve()
         ready = true
+        // else everybody would wait for it with the first token; whoever needs it hears why it cannot be loaded
+        setImmediate(() => void tokenLibrary().catch(() => undefined))
         return apiThreads?.start()
       },
       stop: drain,

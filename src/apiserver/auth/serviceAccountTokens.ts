@@ -201,11 +201,16 @@ export class TokenIssuer {
   }
 
   async #sign(claims: Record<string, unknown>): Promise<string> {
-    const { CompactSign } = await import('jose/jws/compact/sign')
+    const [{ CompactSign }] = await tokenLibrary()
     return new CompactSign(Buffer.from(JSON.stringify(claims)))
       .setProtectedHeader({ alg: 'ES256', kid: this.#keyId })
       .sign(this.#signingKey)
   }
+}
+
+/** What tokens are signed and verified with: loaded when it is asked for, which takes some 20 ms. */
+export function tokenLibrary() {
+  return Promise.all([import('jose/jws/compact/sign'), import('jose/jws/compact/verify')])
 }
 
 /** As upstream: SHA-256 of the key's SubjectPublicKeyInfo. */
