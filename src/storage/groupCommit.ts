@@ -58,11 +58,11 @@ export class GroupCommit {
     return this.#pending.get(id)
   }
 
-  /** Before a large write of this owner may be queued; `undefined`: now. */
-  turn(owner: string, bytes: number): Promise<void> | undefined {
+  /** Before a large write in this tenant's space may be queued; `undefined`: now. */
+  turn(tenant: string, space: string, bytes: number): Promise<void> | undefined {
     // who was let in and wrote nothing left their room to nobody
     if (this.#running === undefined) this.#turns.next()
-    return this.#turns.enter(owner, bytes)
+    return this.#turns.enter(tenant, space, bytes)
   }
 
   /** Queues an event behind all others; its revision is the next one. Await the batch's `done`. */

@@ -64,6 +64,8 @@ export interface StoreLogger {
 export interface Budget {
   /** Asked before a put is queued, in the order of the queue; what it answers refuses the write. Must not throw. */
   refusal(change: BudgetedChange): Refusal | undefined
+  /** Whose a space is, as far as turns go. Default: each is a tenant. */
+  tenantOf?(space: string): string
   /** Told of objects that are loaded: so many of a kind in a space, which have so many bytes with their notes. Must not throw. */
   loaded(kin: Kin, objects: number, bytes: number): void
   /**
@@ -272,7 +274,9 @@ class JournaledStore implements Store {
     // what it replaces becomes a row of history
     const before = expect === 0 ? undefined : this.#index.get(key)
     const all = bytes + (before === undefined ? 0 : sizeOf(before))
-    return all < TURN_BYTES ? undefined : this.#commits.turn(key.space, all)
+    if (all < TURN_BYTES) return undefined
+    const tenant = this.#budget?.tenantOf?.(key.space) ?? key.space
+    return this.#commits.turn(tenant, key.space, all)
   }
 
   #compareAndQueue(write: Write): { result: WriteResult; batch: CommitBatch | undefined } {

@@ -284,6 +284,24 @@ t.test('large writes take turns by their spaces, and a short one waits for none 
   await store.close()
 })
 
+t.test('many spaces are no more turns: their tenants take them', async t => {
+  const points = new FaultPoints()
+  const held = points.hold('journal.append waits')
+  const budget = { refusal: () => undefined, count() {}, loaded() {}, tenantOf: (space: string) => space[0]! }
+  const store = await openJournaledStore(new FaultyJournal(points), { budget })
+  const first = create(store, key('first'))
+  await held.reached
+  const order: string[] = []
+  const writes = ['a1', 'a2', 'a3', 'a4', 'b1', 'a5'].map(async space => {
+    await store.write(large(space, 'x'))
+    order.push(space)
+  })
+  held.release()
+  await Promise.all([first, ...writes])
+  t.same(order, ['a1', 'a2', 'b1', 'a3', 'a4', 'a5'])
+  await store.close()
+})
+
 t.test('a large write that comes to nothing keeps nobody from their turn', async t => {
   const store = await openJournaledStore(new FaultyJournal(new FaultPoints()))
   const refused = Array.from({ length: 4 }, () => store.write(large('x', 'none', 77)))

@@ -348,6 +348,8 @@ export class QueueSet {
     return theirs > 0 && theirs + seats > TIMES_LEFT * (this.#limit - this.#seatsTaken - seats)
   }
 
+  readonly #leavesRoom = ({ work, path }: Seat): boolean => !this.#leavesNoRoom(work, path)
+
   #fits(work: Work, path: readonly string[]): boolean {
     if (this.#leavesNoRoom(work, path)) return false
     const seats = seatsOf(work)
@@ -381,9 +383,9 @@ export class QueueSet {
     let fitting: Candidate | undefined
     for (const queue of this.#queues.values()) {
       if (queue.waiting === 0) continue
-      const seat = queue.line.next!
-      // It goes when another one like it ends.
-      if (this.#leavesNoRoom(seat.work, seat.path)) continue
+      // Those that leave no room go when another one like them ends; who stands behind them does not wait for that.
+      const seat = queue.line.nextThat(this.#leavesRoom)
+      if (seat === undefined) continue
       const doneR = queue.nextR + workOf(seat.work)
       // Among equals it goes round.
       const turn = queue.index >= first ? queue.index - first : queue.index - first + this.#queuing!.queues

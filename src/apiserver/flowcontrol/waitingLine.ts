@@ -15,6 +15,9 @@ export interface Standing<T> {
   inLine: Link<T> | undefined
 }
 
+/** Tenants that are looked through for one that may go. */
+const MOST_LOOKS = 32
+
 interface Branch<T> {
   waiting: number
   /** In the order of their turns. */
@@ -36,7 +39,34 @@ export class WaitingLine<T extends Standing<T>> {
 
   /** Whose turn it is. */
   get next(): T | undefined {
-    let branch: Branch<T> | undefined = this.#root
+    return this.#nextOf(this.#root)
+  }
+
+  /**
+   * Whose turn it is of those that `suits` lets go: of the tenants that wait (the first steps of paths, the second ones where those are
+   * empty) the first whose next one may, of a few.
+   */
+  nextThat(suits: (item: T) => boolean): T | undefined {
+    let looks = 0
+    for (const branch of this.#tenants()) {
+      const next = this.#nextOf(branch)
+      if (next !== undefined && suits(next)) return next
+      if (++looks === MOST_LOOKS) return undefined
+    }
+    return undefined
+  }
+
+  *#tenants(): Generator<Branch<T>, void, void> {
+    const { branches } = this.#root
+    if (branches.size === 0) yield this.#root
+    for (const [step, branch] of branches) {
+      if (step === '' && branch.branches.size > 0) yield* branch.branches.values()
+      else yield branch
+    }
+  }
+
+  #nextOf(from: Branch<T>): T | undefined {
+    let branch: Branch<T> | undefined = from
     while (branch !== undefined && branch.branches.size > 0) branch = branch.branches.values().next().value
     const newest = branch?.items.newest
     return newest !== undefined && this.#isLatestFirst(newest.path) ? newest : branch?.items.oldest

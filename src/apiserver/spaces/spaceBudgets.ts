@@ -83,6 +83,11 @@ export class SpaceBudgets implements Budget {
     this.#serving = true
   }
 
+  /** The space directly below the root that it is, or is below. */
+  tenantOf(space: string): string {
+    return this.#tree?.lineageOf(space)[1] ?? space
+  }
+
   loaded({ space, group, resource }: Kin, objects: number, bytes: number): void {
     this.#use.add(space, { objects, bytes: weighed({ group, resource }, bytes, objects) })
   }

@@ -213,6 +213,24 @@ t.test('whoever comes finds a seat, however many tenants have all they may', asy
   t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0 })
 })
 
+t.test('who stands in one queue behind a tenant that has all it may goes by', async t => {
+  const crowd = new Crowd(16, { queues: 1, handSize: 1, lengthLimit: 50 })
+  const come = (who: string, path: string[], work = ONE_SEAT): void => crowd.ask(who, work, [0], path)
+  for (let n = 0; n < 20; n++) come('a', ['a', '', `user ${n % 3}`])
+  t.equal(crowd.running.length, 14)
+  come('b', ['b', '', 'bob'])
+  t.equal(crowd.order.at(-1), 'b')
+  come('admin', ['', 'root\0admin'])
+  t.equal(crowd.order.at(-1), 'admin', 'who is of no tenant, too')
+  while (crowd.running.length > 0) await crowd.end()
+  t.equal(crowd.order.length, 22)
+  for (let n = 0; n < 3; n++) come('wide', ['a', '', 'x'], wide(6))
+  come('short', ['b', '', 'bob'])
+  t.same(crowd.order.slice(22), ['wide', 'wide', 'short'])
+  while (crowd.running.length > 0) await crowd.end()
+  t.match(crowd.set, { executing: 0, seatsInUse: 0, waiting: 0 })
+})
+
 t.test('a level of few seats has none to spare', async t => {
   const crowd = new Crowd(7, QUEUES)
   for (let n = 0; n < 9; n++) crowd.ask('a', ONE_SEAT, [1], ['a', '', 'x'])
