@@ -153,6 +153,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const catalog = loadCatalog()
   const tree = new SpaceTree(store)
   if (options.spaces) budgets.follow(tree, store)
+  work.follow(space => tree.tenantOf(space))
   const served = catalog.types.filter(type => options.spaces || type.form !== 'own')
   const types = new TypeRegistry(served, space => tree.typeOf(space))
   const parsed = new ParsedCache()
@@ -222,7 +223,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
     turns: work,
-    calls: new WebhookCalls(space => tree.lineageOf(space)[1] ?? space),
+    calls: new WebhookCalls(space => tree.tenantOf(space)),
   })
   const unheard = new UnheardFailures(log)
   const definitions = new DefinitionManager({

@@ -1,9 +1,11 @@
 /**
  * Long work on the loop, in slices: between two of them everybody else gets their turn. All long work of the process shares
- * one slice for each turn of the loop, so that forty large answers at a time hold it up no longer than one does; owners (spaces)
- * take turns, whoever asks for much waits for themselves. Not all steps can be cut short: behind a slice that took much longer
+ * one slice for each turn of the loop, so that forty large answers at a time hold it up no longer than one does; tenants, and of a
+ * tenant owners (spaces), take turns, whoever asks for much waits for themselves. Not all steps can be cut short: behind a slice that took much longer
  * than it should, the loop is left to everybody else for as long, because an answer to them takes several turns of the loop.
  */
+
+import { TurnLine } from './turnLine.ts'
 
 /** How long others wait for a turn's work, in milliseconds, beside the step during which the time runs out. */
 const SLICE_MS = 3
@@ -16,6 +18,8 @@ const GIVEN_WAY = 16
 const SHORT_MS = 0.5
 /** A slice that took longer by this had a step that cannot be cut. */
 const OVERRUN_MS = 10
+/** Of those that nobody waits for any more, in a turn. */
+const TOLD_IN_TURN = 32
 /** Nobody waits longer behind one: then it was the machine that had no time. */
 export const PAUSE_LIMIT_MS = 500
 
@@ -70,8 +74,9 @@ export class WorkTurns {
   readonly #later: (turn: () => void) => void
   readonly #after: (ms: number, call: () => void) => void
   readonly #pauseLimitMs: number
-  /** By owner, in the order in which they go on. Never empty lists. */
-  readonly #resting = new Map<string, Resting[]>()
+  /** In the order in which they go on. */
+  readonly #resting = new TurnLine<Resting>()
+  #tenantOf: (owner: string) => string = owner => owner
   #soon: (() => void)[] = []
   /** When the present slice is over; `undefined` while nobody has begun one since the loop turned. */
   #endMs: number | undefined
@@ -100,6 +105,11 @@ export class WorkTurns {
     this.#later = later
     this.#after = after
     this.#pauseLimitMs = pauseLimitMs
+  }
+
+  /** From now on owners take their turns within their tenants. Before, each is one. */
+  follow(tenantOf: (owner: string) => string): void {
+    this.#tenantOf = tenantOf
   }
 
   begin({ owner, isAbandoned = never }: WorkOptions): Work {
@@ -172,9 +182,7 @@ export class WorkTurns {
   }
 
   #rest(owner: string, resting: Resting): void {
-    const line = this.#resting.get(owner)
-    if (line) line.push(resting)
-    else this.#resting.set(owner, [resting])
+    this.#resting.add(this.#tenantOf(owner), owner, resting)
     this.#scheduleTurn()
   }
 
@@ -208,7 +216,7 @@ export class WorkTurns {
       this.#pause(pauseMs)
       return
     }
-    if (this.#resting.size === 0) {
+    if (this.#resting.isEmpty) {
       this.#endMs = undefined
       if (this.#soon.length > 0) this.#scheduleTurn()
       return
@@ -232,14 +240,13 @@ export class WorkTurns {
 
   /** One goes on, and those that only have to hear that nobody waits for them. */
   #goOn(): void {
-    for (const [owner, line] of [...this.#resting]) {
-      const resting = line.shift()!
-      this.#resting.delete(owner)
-      if (line.length > 0) this.#resting.set(owner, line)
+    for (let told = 0; told < TOLD_IN_TURN; told++) {
+      const resting = this.#resting.shift()
+      if (resting === undefined) return
       const goesOn = !resting.isAbandoned()
       if (goesOn) resting.worker.slice = this.#number
       resting.goOn()
-      if (goesOn) break
+      if (goesOn) return
     }
   }
 }

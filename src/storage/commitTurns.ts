@@ -4,6 +4,8 @@
  * and space by space, before they are compared with what is there; each commit has room for some, and for one at least.
  */
 
+import { TurnLine } from '../program/turnLine.ts'
+
 /** What is shorter never waits for a turn. */
 export const TURN_BYTES = 64 * 1024
 /** Of large writes in one commit, unless it is a single one. */
@@ -15,14 +17,13 @@ interface Waiting {
 }
 
 export class CommitTurns {
-  /** By tenant and space, in the order of their turns. Never empty. */
-  readonly #waiting = new Map<string, Map<string, Waiting[]>>()
+  readonly #waiting = new TurnLine<Waiting>()
   /** Of large writes that were let into the commit which gathers. */
   #bytes = 0
 
   /** Whether anybody waits for a turn. */
   get isWaiting(): boolean {
-    return this.#waiting.size > 0
+    return !this.#waiting.isEmpty
   }
 
   /** `undefined`: it is its turn already. */
@@ -31,41 +32,27 @@ export class CommitTurns {
       this.#bytes += bytes
       return undefined
     }
-    return new Promise(resolve => {
-      const spaces = this.#waiting.get(tenant) ?? new Map<string, Waiting[]>()
-      const same = spaces.get(space) ?? []
-      same.push({ bytes, go: resolve })
-      this.#waiting.set(tenant, spaces.set(space, same))
-    })
+    return new Promise(go => this.#waiting.add(tenant, space, { bytes, go }))
   }
 
   /** Another commit gathers. */
   next(): void {
     this.#bytes = 0
-    while (this.isWaiting && this.#letIn(bytes => this.#hasRoom(bytes)));
+    while (this.isWaiting && this.#hasRoom(this.#waiting.first!.bytes)) this.#letIn()
   }
 
   /** Nothing is written any more: whoever waits is to hear that. */
   end(): void {
-    while (this.isWaiting) this.#letIn(() => true)
+    while (this.isWaiting) this.#letIn()
   }
 
   #hasRoom(bytes: number): boolean {
     return this.#bytes === 0 || this.#bytes + bytes <= ROOM_BYTES
   }
 
-  /** Who is first, if they may; their tenant has its turn behind all others then, and in it their space. */
-  #letIn(may: (bytes: number) => boolean): boolean {
-    const [tenant, spaces] = this.#waiting.entries().next().value!
-    const [space, same] = spaces.entries().next().value!
-    if (!may(same[0]!.bytes)) return false
-    const { bytes, go } = same.shift()!
-    spaces.delete(space)
-    if (same.length > 0) spaces.set(space, same)
-    this.#waiting.delete(tenant)
-    if (spaces.size > 0) this.#waiting.set(tenant, spaces)
+  #letIn(): void {
+    const { bytes, go } = this.#waiting.shift()!
     this.#bytes += bytes
     go()
-    return true
   }
 }

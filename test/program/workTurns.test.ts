@@ -69,6 +69,34 @@ t.test('many at a time have one slice together, and owners take turns', async t 
   t.strictSame(order.slice(0, 6), ['a', 'c', 'b', 'c', 'a', 'c'])
 })
 
+t.test('many owners of one tenant are no more turns', async t => {
+  const { work, run, steps, turn } = fakeLoop()
+  work.follow(owner => owner[0]!)
+  const all = ['a1', 'a2', 'a3', 'b1'].map(owner => run(owner, 40, { owner }))
+  const order: string[] = []
+  for (let i = 0; i < 6; i++) {
+    const before = steps.length
+    await turn()
+    order.push(steps[before]!)
+  }
+  t.same(order, ['a1', 'b1', 'a2', 'b1', 'a3', 'b1'])
+  while (await turn());
+  await Promise.all(all)
+})
+
+t.test('those that nobody waits for are told in bounded numbers', async t => {
+  const { run, turn } = fakeLoop()
+  let told = 0
+  const gone = Array.from({ length: 100 }, () =>
+    run('gone', 20, { owner: 'x', isAbandoned: () => true }).catch(() => void told++),
+  )
+  const counts: number[] = []
+  while (await turn()) counts.push(told)
+  await Promise.all(gone)
+  t.equal(told, 100)
+  t.same(counts.slice(0, 4), [32, 64, 96, 100])
+})
+
 t.test('what nobody wants ends with its slice', async t => {
   const { run, steps, turn } = fakeLoop()
   let gone = false

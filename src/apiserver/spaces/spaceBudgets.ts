@@ -83,9 +83,9 @@ export class SpaceBudgets implements Budget {
     this.#serving = true
   }
 
-  /** The space directly below the root that it is, or is below. */
+  /** {@link SpaceTree.tenantOf}. */
   tenantOf(space: string): string {
-    return this.#tree?.lineageOf(space)[1] ?? space
+    return this.#tree?.tenantOf(space) ?? space
   }
 
   loaded({ space, group, resource }: Kin, objects: number, bytes: number): void {

@@ -73,6 +73,14 @@ export class SpaceTree {
     return lineage.reverse()
   }
 
+  /**
+   * Whose a space is, where turns are taken: the space directly below the root that it is, or is below. Mailboxes, which stand beside each
+   * other whoever has their clusters, are their own.
+   */
+  tenantOf(id: string): string {
+    return this.typeOf(id).name === 'mailbox' ? id : (this.lineageOf(id)[1] ?? id)
+  }
+
   /** A space that is not in the tree is of no type in particular. */
   typeOf(id: string): SpaceType {
     return this.#byId.get(id)?.type ?? UNIVERSAL

@@ -41,6 +41,29 @@ const shown = (tree: SpaceTree) =>
       .sort(),
   ])
 
+t.test('whose a space is: of the one directly below the root; mailboxes are their own', async t => {
+  const store = await openMemoryStore()
+  const { put } = writer(store)
+  const tree = new SpaceTree(store)
+  await put('root', 'a')
+  await put('A', 'b')
+  await put('B', 'c')
+  t.same(
+    ['A', 'B', 'C', 'root', 'nowhere'].map(id => tree.tenantOf(id)),
+    ['A', 'A', 'A', 'root', 'nowhere'],
+  )
+  const type = { name: 'mailbox', path: 'root' }
+  const text = encodeObject({
+    apiVersion: 'tenancy.kcp.io/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name: 'd' },
+    spec: { cluster: 'D', type },
+  })
+  await store.update({ space: 'A', group, resource, namespace: '', name: 'd' }, () => ({ type: 'put', text }))
+  t.equal(tree.tenantOf('D'), 'D')
+  await store.close()
+})
+
 t.test('a space is found inside of the commit of its Workspace, and is gone inside of that of its end', async t => {
   const store = await openMemoryStore()
   const { put, remove } = writer(store)
