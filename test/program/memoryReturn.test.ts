@@ -83,6 +83,16 @@ t.test('what was in use, and is given back later than it was tried, is found', a
   for (let i = 0; i < 2 * REST_LOOKS; i++) t.equal(look(), 2, 'nothing is left to give back')
 })
 
+t.test('a crowd that comes beside what is in use is given back as soon as any other', async t => {
+  const { look, use } = processOf()
+  use(500 * MIB)
+  for (let i = 0; i < 2000; i++) look(500 * MIB)
+  const before = look()
+  const crowd = 500 * MIB + GROWN_BYTES
+  t.equal(look(crowd), before, 'it comes')
+  t.equal(look(), before + 1, 'it has come to rest')
+})
+
 t.test('between two returns there is a rest', async t => {
   const { look } = processOf()
   const crowd = 100 * MIB + GROWN_BYTES
