@@ -30,6 +30,7 @@ import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
 import { Shedding } from './threads/shedding.ts'
 import { ShortCrossings } from './threads/shortCrossings.ts'
+import { UnderWay } from './threads/underWay.ts'
 import { WatchTidings } from './threads/watchTidings.ts'
 
 /** What the main thread knows and this one needs. */
@@ -109,9 +110,9 @@ async function serve(): Promise<void> {
   const reads = new OwnReads(assembly.catalog.types, types)
   const cross = (crossing: Crossing): void => main.postMessage({ crossing }, [crossing.port])
   const crossings = new Crossings({ cross, strangers })
-  const forwarder = new Forwarder({ crossings, strangers })
-  const shortCrossings = new ShortCrossings({ crossings, strangers })
-  const short = shortWays && { ways: shortWays, crossings: shortCrossings }
+  const underWay = new UnderWay(strangers)
+  const forwarder = new Forwarder({ crossings, underWay })
+  const short = shortWays && { ways: shortWays, crossings: new ShortCrossings({ crossings, underWay }) }
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, short })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
   shedding.follow(server, shortWays)
@@ -129,7 +130,7 @@ async function serve(): Promise<void> {
   const stopListening = await joinWide(app, data.at.host, data.at.port)
 
   const stop = async (): Promise<void> => {
-    await Promise.all([forwarder.idle(), shortCrossings.idle()])
+    await underWay.idle()
     await app.close()
     assembly.inFlight.flowControl.stop()
     tellAnswered()

@@ -17,6 +17,7 @@ import { type ControllerName, chosenControllers } from '../controllers/controlle
 import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { boundCertificateChains } from '../program/certificateChains.ts'
 import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
+import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
 import { EARLIER_DATA } from './earlierData.ts'
@@ -86,8 +87,12 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
       component,
       audit: access.audit,
     })
+  // beside the server's own, so that neither waits for the other
+  const turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
+  turns.follow(space => server.tree.tenantOf(space))
   const controllers = startBuiltinControllers({
     clientFor,
+    turns,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     places: server.tree,

@@ -19,7 +19,7 @@ import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'
 
 export interface LiveQuestionsDeps {
-  tree: Pick<SpaceTree, 'pathOf' | 'lineageOf'>
+  tree: Pick<SpaceTree, 'pathOf' | 'tenantOf'>
   clock: Clock
 }
 
@@ -77,7 +77,7 @@ export class LiveQuestions implements LiveAsker {
   ): Promise<LiveAnswer | Unasked> {
     const early = this.#unheard(mailbox)
     if (early) return early
-    const tenant = this.#deps.tree.lineageOf(space)[1] ?? space
+    const tenant = this.#deps.tree.tenantOf(space)
     const ofTenant = this.#underTenant.get(tenant) ?? 0
     if (this.#under >= MAX_LIVE_WAITING || ofTenant >= MAX_TENANT_WAITING) return 'TooMany'
     this.#under++

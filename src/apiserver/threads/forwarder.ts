@@ -6,15 +6,15 @@ import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { letRefusalBeRead } from '../server/letRefusalBeRead.ts'
-import type { Strangers } from '../server/strangers.ts'
 import type { Crossings } from './crossings.ts'
+import type { UnderWay } from './underWay.ts'
 
 // Not imported, as in httpServer.ts.
 const http = process.getBuiltinModule('node:http')
 
 export interface ForwarderDeps {
   crossings: Pick<Crossings, 'open'>
-  strangers: Pick<Strangers, 'begins' | 'ends'>
+  underWay: Pick<UnderWay, 'begins' | 'ends'>
 }
 
 /** They belong to the connection, not to the answer. */
@@ -24,8 +24,6 @@ const KEEPS_CONNECTION = /^(connection|keep-alive)$/i
 export class Forwarder {
   readonly #deps: ForwarderDeps
   readonly #agents = new WeakMap<TLSSocket, Agent>()
-  #underWay = 0
-  #idle: (() => void) | undefined
 
   constructor(deps: ForwarderDeps) {
     this.#deps = deps
@@ -83,19 +81,10 @@ export class Forwarder {
     out.end()
   }
 
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    if (this.#underWay > 0) await new Promise<void>(resolve => (this.#idle = resolve))
-  }
-
   #follow(message: IncomingMessage, answer: { on(event: 'close', run: () => void): unknown }): void {
-    const { strangers } = this.#deps
-    this.#underWay++
-    strangers.begins(message.socket)
-    answer.on('close', () => {
-      strangers.ends(message.socket)
-      if (--this.#underWay === 0) this.#idle?.()
-    })
+    const { underWay } = this.#deps
+    underWay.begins(message.socket)
+    answer.on('close', () => underWay.ends(message.socket))
   }
 
   /** `undefined` for what Node's parser reads and its client does not write: it is refused here, and ends no thread. */

@@ -6,21 +6,19 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ShortRequest } from '../server/oneByOne.ts'
-import type { Strangers } from '../server/strangers.ts'
 import type { Crossings } from './crossings.ts'
 import type { PortSocket } from './portSocket.ts'
+import type { UnderWay } from './underWay.ts'
 
 export interface ShortCrossingsDeps {
   crossings: Pick<Crossings, 'open'>
-  strangers: Pick<Strangers, 'begins' | 'ends'>
+  underWay: Pick<UnderWay, 'begins' | 'ends'>
 }
 
 export class ShortCrossings {
   readonly #deps: ShortCrossingsDeps
   /** By the connections of clients. */
   readonly #lines = new WeakMap<Socket, Line>()
-  #underWay = 0
-  #idle: (() => void) | undefined
 
   constructor(deps: ShortCrossingsDeps) {
     this.#deps = deps
@@ -28,24 +26,17 @@ export class ShortCrossings {
 
   /** Sends it across, and calls `left` once its answer has left or nobody waits for it any more. */
   send({ socket, arrived }: ShortRequest, left: () => void): void {
-    const { strangers, crossings } = this.#deps
+    const { underWay, crossings } = this.#deps
     let line = this.#lines.get(socket)
     if (line === undefined) {
       line = new Line(socket, crossings.open(socket as TLSSocket, true))
       this.#lines.set(socket, line)
     }
-    this.#underWay++
-    strangers.begins(socket)
+    underWay.begins(socket)
     line.ask(arrived, () => {
-      strangers.ends(socket)
+      underWay.ends(socket)
       left()
-      if (--this.#underWay === 0) this.#idle?.()
     })
-  }
-
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    if (this.#underWay > 0) await new Promise<void>(resolve => (this.#idle = resolve))
   }
 }
 

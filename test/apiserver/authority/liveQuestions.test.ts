@@ -21,8 +21,8 @@ const asked = { group: '', resource: 'configmaps', namespace: 'shop', name: 'pag
 
 function scene() {
   const clock = new FakeClock()
-  const lineageOf = (space: string): string[] => ['root', space.split('/')[0]!, space]
-  const questions = new LiveQuestions({ tree: { pathOf: () => MAILBOX, lineageOf }, clock })
+  const tenantOf = (space: string): string => space.split('/')[0]!
+  const questions = new LiveQuestions({ tree: { pathOf: () => MAILBOX, tenantOf }, clock })
   const heard: LiveQuestion[] = []
   const read = (send: ((question: LiveQuestion) => void) | undefined = question => void heard.push(question)) =>
     questions.reading('m1', syncer, send)

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
 import { Forwarder } from '../../../src/apiserver/threads/forwarder.ts'
 import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
+import { UnderWay } from '../../../src/apiserver/threads/underWay.ts'
 import { ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
 /** Connections enough that the thread has some: the kernel deals them out. */
@@ -59,7 +60,7 @@ t.test('a refusal of a body is read before its connection ends', async t => {
   const main = createServer((_request, answer) => answer.writeHead(413, { Connection: 'close' }).end('too large'))
   const strangers = { knows: () => {}, begins: () => {}, ends: () => {} }
   const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
-  const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), strangers })
+  const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), underWay: new UnderWay(strangers) })
   const thread = createServer((request, answer) => forwarder.forward(request, answer)).listen(0, '127.0.0.1')
   t.teardown(() => thread.close())
   await once(thread, 'listening')

@@ -8,6 +8,7 @@ import { type FedServer, OneByOne } from '../../../src/apiserver/server/oneByOne
 import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
 import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
 import { ShortCrossings } from '../../../src/apiserver/threads/shortCrossings.ts'
+import { UnderWay } from '../../../src/apiserver/threads/underWay.ts'
 import { CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 import { AS_ALICE, codeOf, lineTo, parsedBy, withoutDate } from '../server/shortSupport.ts'
 
@@ -27,7 +28,8 @@ async function setUp(t: Test, handle: Handle) {
   }
   const asking = { begun: 0, ended: 0 }
   const strangers = { knows: () => {}, begins: () => void asking.begun++, ends: () => void asking.ended++ }
-  const crossings = new ShortCrossings({ crossings: new Crossings({ cross, strangers }), strangers })
+  const underWay = new UnderWay(strangers)
+  const crossings = new ShortCrossings({ crossings: new Crossings({ cross, strangers }), underWay })
   const thread = listenPlainly().listen(0, '127.0.0.1')
   t.teardown(() => thread.close())
   await once(thread, 'listening')
@@ -41,7 +43,7 @@ async function setUp(t: Test, handle: Handle) {
     const request = { socket, method: 'POST' as const, url: '', headers: {}, body: arrived, arrived }
     await new Promise<void>(resolve => crossings.send(request, resolve))
   }
-  return { client, socket, crossings, send, taken, asking }
+  return { client, socket, underWay, send, taken, asking }
 }
 
 const post = (path: string, body: string): string =>
@@ -69,11 +71,11 @@ t.test('one connection across serves one of a client, request after request', as
 
 t.test('a client that reads slowly holds a long answer up, and gets all of it', async t => {
   const body = Buffer.alloc(24 * 2 ** 20, 'x')
-  const { client, send, taken, crossings } = await setUp(t, (_request, response) => response.end(body))
+  const { client, send, taken, underWay } = await setUp(t, (_request, response) => response.end(body))
   const sent = send(post('/x', ''))
   while (taken.length === 0 || !taken[0]!.writableNeedDrain) await new Promise(resolve => setImmediate(resolve))
   let isIdle = false
-  const idle = crossings.idle().then(() => {
+  const idle = underWay.idle().then(() => {
     isIdle = true
   })
   t.notOk(isIdle)
@@ -110,7 +112,7 @@ t.test('an answer that is broken off there is broken off here', async t => {
 
 t.test('a client that leaves ends what it asked for', async t => {
   const gone = new EventEmitter()
-  const { client, send, crossings } = await setUp(t, (request, response) => {
+  const { client, send, underWay } = await setUp(t, (request, response) => {
     response.on('close', () => gone.emit('gone', response.writableFinished))
     request.resume()
     client.destroy()
@@ -118,7 +120,7 @@ t.test('a client that leaves ends what it asked for', async t => {
   const heard = once(gone, 'gone')
   await send(post('/x', 'a'))
   t.strictSame(await heard, [false])
-  await crossings.idle()
+  await underWay.idle()
 })
 
 t.test(

@@ -1,0 +1,29 @@
+/** Requests of an API thread that the main thread has to answer, until their answers have left. */
+import type { Socket } from 'node:net'
+import type { Strangers } from '../server/strangers.ts'
+
+export class UnderWay {
+  readonly #strangers: Pick<Strangers, 'begins' | 'ends'>
+  #count = 0
+  #idle: (() => void) | undefined
+
+  constructor(strangers: Pick<Strangers, 'begins' | 'ends'>) {
+    this.#strangers = strangers
+  }
+
+  begins(client: Socket): void {
+    this.#count++
+    this.#strangers.begins(client)
+  }
+
+  /** Its answer has left, or nobody waits for it any more. */
+  ends(client: Socket): void {
+    this.#strangers.ends(client)
+    if (--this.#count === 0) this.#idle?.()
+  }
+
+  /** Resolves when nothing is. */
+  async idle(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>(resolve => (this.#idle = resolve))
+  }
+}
