@@ -13,8 +13,8 @@ export interface JournalState {
 
 /** Who takes what is loaded. */
 export interface LoadedObjects {
-  /** Blocks of one maker, in order. */
-  take(block: LoadedBlock): void
+  /** Who takes the blocks of one maker, in order: another one for each maker. */
+  taker(): (block: LoadedBlock) => void
   /** Where their texts are to lie: there, or in memory that threads share. */
   memory(bytes: number): Memory
 }

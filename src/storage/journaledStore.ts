@@ -10,6 +10,7 @@ import { TURN_BYTES } from './commitTurns.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, keyText } from './keys.ts'
+import type { LoadedBlock } from './loadedBlock.ts'
 import { ObjectIndex } from './objectIndex.ts'
 import type { Kin } from './objectSlots.ts'
 import { Packing } from './packing.ts'
@@ -100,8 +101,11 @@ export async function openJournaledStore(journal: Journal, options: JournaledSto
   const texts = new SharedTexts()
   const { budget } = options
   const loaded = budget?.loaded.bind(budget)
-  const taker = new BlockTaker({ index, arena, texts, loaded })
-  const state = await journal.load({ take: block => taker.take(block), memory })
+  const taker = (): ((block: LoadedBlock) => void) => {
+    const blocks = new BlockTaker({ index, arena, texts, loaded })
+    return block => blocks.take(block)
+  }
+  const state = await journal.load({ taker, memory })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
   return new JournaledStore({ journal, index, arena, texts, ...state, lastTimeMs }, options)
 }

@@ -19,8 +19,8 @@ export class FaultyJournal implements Journal {
     this.#points = points
   }
 
-  async load({ take, memory }: LoadedObjects): Promise<JournalState> {
-    const maker = new BlockMaker({ give: take, memory })
+  async load({ taker, memory }: LoadedObjects): Promise<JournalState> {
+    const maker = new BlockMaker({ give: taker(), memory })
     for (const stored of this.#objects.values()) maker.add(stored)
     maker.end()
     return { revision: this.#revision, compactedRevision: this.#compacted }

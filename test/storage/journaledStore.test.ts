@@ -235,8 +235,8 @@ t.test('what is used is counted in the order of the queue, before it is on disk,
   t.same(first.used, { objects: 2, bytes })
   await store.close()
   const again = new MemoryJournal()
-  const load = async ({ take, memory }: LoadedObjects) => {
-    const maker = new BlockMaker({ give: take, memory })
+  const load = async ({ taker, memory }: LoadedObjects) => {
+    const maker = new BlockMaker({ give: taker(), memory })
     for (const item of items) maker.add(item)
     maker.end()
     return { revision: 5, compactedRevision: 5 }

@@ -35,7 +35,7 @@ class Loaded extends MemoryJournal {
   }
 
   override async load(objects?: LoadedObjects): Promise<JournalState> {
-    const maker = new BlockMaker({ give: block => objects?.take(block) })
+    const maker = new BlockMaker({ give: objects?.taker() ?? (() => {}) })
     for (const { key, revision, bytes, headBytes } of this.#objects)
       maker.add({ key: { ...key }, revision, bytes: Buffer.from(bytes), headBytes })
     maker.end()

@@ -3,7 +3,7 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import type { Likeness, StreamEvent } from '../../client/client.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
-import { metadataOfLarge } from '../registry/decodeInSteps.ts'
+import { metadataOfLong } from '../registry/decodeInSteps.ts'
 import type { RegistryDeps } from '../registry/registry.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 
@@ -62,7 +62,7 @@ export class SharedEvent implements StreamEvent {
   }
   get metadata(): Readonly<KubeObject['metadata']> | undefined {
     const known = this.#services.deps.parsed.known(this.#stored)
-    return known?.metadata ?? metadataOfLarge(this.#stored)
+    return known?.metadata ?? metadataOfLong(this.#stored)
   }
   mentions(text: string): boolean {
     return mentions(this.#stored, text)

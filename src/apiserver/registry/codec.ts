@@ -93,11 +93,18 @@ export function decodeObject(stored: Pick<Stored, 'bytes'>): KubeObject {
   return JSON.parse(stored.bytes.toString('utf8')) as KubeObject
 }
 
+function weightOf(bytes: number): number {
+  return bytes < LONG_BYTES ? bytes : bytes * LONG_WEIGHT
+}
+
 /** After so many times of what it holds all is forgotten: rarely enough to cost nothing. */
 const SCANS_WITHOUT_ROOM = 8
 const KEPT_OBJECTS = 4096
 /** Of their texts. Parsed they take two or three times as much, twenty times when somebody is out for that. */
 const KEPT_BYTES = 16 * 1024 * 1024
+/** What is longer is mostly many small values, each of which is an object when it is parsed: it counts for more. */
+const LONG_BYTES = 16 * 1024
+const LONG_WEIGHT = 4
 
 /**
  * Parsed forms that readers share, because selectors, controllers and authorizers ask for the same few objects again and again.
@@ -114,7 +121,7 @@ export class ParsedCache {
   constructor({ objects = KEPT_OBJECTS, bytes = KEPT_BYTES }: { objects?: number; bytes?: number } = {}) {
     this.#entries = new BoundedCache({
       entries: objects,
-      weight: { limit: bytes, of: (_, stored) => sizeOf(stored) },
+      weight: { limit: bytes, of: (_, stored) => weightOf(sizeOf(stored)) },
     })
   }
 

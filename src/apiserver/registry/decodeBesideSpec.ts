@@ -7,7 +7,7 @@
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Stored } from '../../storage/store.ts'
-import { metadataOfLarge } from './decodeInSteps.ts'
+import { metadataOfLong } from './decodeInSteps.ts'
 
 const STATUS = ',"status":'
 /** A longer one is parsed with the rest. */
@@ -23,7 +23,7 @@ const TRIES = 4
 export function decodeBesideSpec(stored: Stored, before: Readonly<KubeObject>): KubeObject | undefined {
   const { uid, generation } = before.metadata
   if (uid === undefined || generation === undefined) return undefined
-  const metadata = metadataOfLarge(stored)
+  const metadata = metadataOfLong(stored)
   if (metadata === undefined || metadata.uid !== uid || metadata.generation !== generation) return undefined
   const status = statusAtEnd(stored.bytes)
   return status && { ...before, metadata, status }

@@ -15,6 +15,8 @@ import { decodeObject } from './codec.ts'
 
 /** What is shorter is parsed in less time than anybody waits for. */
 const LARGE_BYTES = 128 * 1024
+/** Of what is shorter all is parsed where somebody asks for metadata: others ask for the rest, and then it is there. */
+const LONG_BYTES = 16 * 1024
 const FIELD = '"managedFields":['
 const NEXT = '},{"'
 const END = '}],"'
@@ -51,9 +53,9 @@ export function* decodeInSteps(stored: Pick<Stored, 'bytes' | 'headBytes'>): Ste
  * Which one it is, who owns it and who still has to look after its end, out of the head of its text alone, without those who claim
  * its fields. `undefined` where that is no cheaper than to parse it all, or cannot be told apart.
  */
-export function metadataOfLarge(stored: Stored): KubeObject['metadata'] | undefined {
+export function metadataOfLong(stored: Stored): KubeObject['metadata'] | undefined {
   const { headBytes, revision } = stored
-  if (sizeOf(stored) < LARGE_BYTES || headBytes === 0) return undefined
+  if (sizeOf(stored) < LONG_BYTES || headBytes === 0) return undefined
   const head = stored.bytes.toString('utf8', 0, headBytes)
   const claims = claimsIn(head)
   const kept = claims ? head.slice(0, claims.from) + head.slice(claims.to + 1) : head

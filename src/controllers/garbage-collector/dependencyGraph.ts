@@ -3,6 +3,7 @@
  * that wait for their dependents; everything else passes by unparsed. The graph decides nothing: it says whom to look at.
  */
 import type { GroupVersionResource, KubeObject, OwnerReference } from '../../apimachinery/object.ts'
+import { TextMap } from '../../apimachinery/textMap.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef, StreamHandler } from '../../client/streamSource.ts'
 
@@ -13,7 +14,6 @@ export const ORPHAN = 'orphan'
 export interface Dependent {
   readonly ref: StreamedRef
   readonly uid: string
-  readonly owners: readonly OwnerReference[]
   /** It is itself being deleted and waits for its own dependents. */
   readonly deletesDependents: boolean
 }
@@ -27,7 +27,14 @@ export interface GraphListener {
   kindsChanged(space: string): void
 }
 
+/** Of each owner that it names little is kept: it may name a thousand. */
 interface Node extends Dependent {
+  /** Their uids. */
+  readonly owners: readonly string[]
+  /** Whose deletion it holds up, by their places in `owners`. */
+  readonly blocks: readonly boolean[]
+  /** What else it says of them, to be compared. */
+  readonly said: string
   deletesDependents: boolean
   generation: number
 }
@@ -46,6 +53,64 @@ interface Waiting {
   hasAsked: boolean
 }
 
+/** The owners that objects of one space name, and those there that wait for their dependents; each by its uid. */
+class Owners {
+  /** A single dependent stands for itself. */
+  readonly dependents = new TextMap<Node | Dependents>()
+  /** Under foreground or orphan deletion, as far as the stream has told. */
+  readonly waiting = new Map<string, Waiting>()
+  /** Those that a live read has found, and whose deletion the stream is sure to tell. */
+  readonly live = new Set<string>()
+  /** Those that the stream has told to be deleted, while they still have dependents. */
+  readonly gone = new Set<string>()
+
+  get isEmpty(): boolean {
+    return this.dependents.size === 0 && this.waiting.size === 0
+  }
+
+  nodesOf(uid: string): Iterable<Node> {
+    const known = this.dependents.get(uid)
+    if (known === undefined) return []
+    return known instanceof Dependents ? known.nodes : [known]
+  }
+
+  isHeldUp(uid: string): boolean {
+    const known = this.dependents.get(uid)
+    if (known === undefined) return false
+    return known instanceof Dependents ? known.blocking > 0 : blocks(known, uid)
+  }
+
+  add(node: Node): void {
+    const { dependents } = this
+    for (const [i, uid] of node.owners.entries()) {
+      const known = dependents.get(uid)
+      if (known === undefined) dependents.set(uid, node)
+      else if (known instanceof Dependents) add(known, node, node.blocks[i]!)
+      else if (known !== node) {
+        const several = new Dependents()
+        for (const [j, other] of known.owners.entries()) if (other === uid) add(several, known, known.blocks[j]!)
+        add(several, node, node.blocks[i]!)
+        dependents.set(uid, several)
+      }
+    }
+  }
+
+  remove(node: Node): void {
+    for (const [i, uid] of node.owners.entries()) {
+      const known = this.dependents.get(uid)
+      if (known === undefined) continue
+      if (known instanceof Dependents) {
+        if (node.blocks[i]) known.blocking--
+        known.nodes.delete(node)
+        if (known.nodes.size > 0) continue
+      }
+      this.dependents.delete(uid)
+      this.live.delete(uid)
+      this.gone.delete(uid)
+    }
+  }
+}
+
 /** Whether it may name owners, or wait for dependents: asked of every event there is. */
 function mayMatter(event: StreamEvent): boolean {
   return event.mentions('"deletionTimestamp"') || event.mentions('"ownerReferences"')
@@ -55,16 +120,8 @@ export class DependencyGraph implements StreamHandler {
   readonly #listener: GraphListener
   /** By {@link refId}. */
   readonly #nodes = new Map<string, Node>()
-  /** By the owner's space and uid. */
-  readonly #dependents = new Map<string, Dependents>()
-  /** Owners under foreground or orphan deletion, by space and uid, as far as the stream has told. */
-  readonly #waiting = new Map<string, Waiting>()
-  /** Owners that a live read has found, and whose deletion the stream is sure to tell. */
-  readonly #live = new Set<string>()
-  /** Owners that the stream has told to be deleted, while they still have dependents. */
-  readonly #gone = new Set<string>()
-  /** By space: how many owners are in `#dependents`, and how many in `#waiting`. Where there are none, nobody asks for uids. */
-  readonly #owners = new Map<string, number>()
+  /** By space. Where there are none, nobody asks for uids. */
+  readonly #owners = new Map<string, Owners>()
   readonly #resources = new Map<string, GroupVersionResource>()
   #generation = 0
   #synced = false
@@ -79,23 +136,23 @@ export class DependencyGraph implements StreamHandler {
   }
 
   dependentsOf(space: string, uid: string): readonly Dependent[] {
-    return [...(this.#dependents.get(ownerId(space, uid))?.nodes ?? [])]
+    return [...(this.#owners.get(space)?.nodesOf(uid) ?? [])]
   }
 
   hasDependents(space: string, uid: string): boolean {
-    return this.#dependents.has(ownerId(space, uid))
+    return this.#owners.get(space)?.dependents.has(uid) ?? false
   }
 
   /** Whether one of its dependents waits for its own. */
   hasWaitingDependent(space: string, uid: string): boolean {
-    const dependents = this.#dependents.get(ownerId(space, uid))
-    if (dependents) for (const { deletesDependents } of dependents.nodes) if (deletesDependents) return true
+    const nodes = this.#owners.get(space)?.nodesOf(uid) ?? []
+    for (const { deletesDependents } of nodes) if (deletesDependents) return true
     return false
   }
 
   /** Whether dependents hold up the foreground deletion of this owner. */
   isHeldUp(space: string, uid: string): boolean {
-    return (this.#dependents.get(ownerId(space, uid))?.blocking ?? 0) > 0
+    return this.#owners.get(space)?.isHeldUp(uid) ?? false
   }
 
   /**
@@ -103,16 +160,19 @@ export class DependencyGraph implements StreamHandler {
    * by itself. To ask all of them again whenever one has gone would take as much as all of them squared.
    */
   askBlocking(space: string, uid: string): void {
-    const id = ownerId(space, uid)
-    const waiting = this.#waiting.get(id)
+    const owners = this.#owners.get(space)
+    const waiting = owners?.waiting.get(uid)
     if (!waiting || waiting.hasAsked) return
     waiting.hasAsked = true
-    this.#listener.wakeAll(refsOf(this.#dependents.get(id)?.nodes ?? [], blocks(uid)), id)
+    this.#listener.wakeAll(
+      refsOf(owners!.nodesOf(uid), node => blocks(node, uid)),
+      ownerId(space, uid),
+    )
   }
 
   /** Whether every dependent that existed when this owner's deletion began is known. */
   knowsDependentsOf(space: string, uid: string): boolean {
-    return this.#synced && this.#waiting.has(ownerId(space, uid))
+    return this.#synced && (this.#owners.get(space)?.waiting.has(uid) ?? false)
   }
 
   /** Names the present stretch of gapless knowledge; `undefined` while a snapshot is under way. */
@@ -121,23 +181,26 @@ export class DependencyGraph implements StreamHandler {
   }
 
   isLive(space: string, uid: string): boolean {
-    return this.#live.has(ownerId(space, uid))
+    return this.#owners.get(space)?.live.has(uid) ?? false
   }
 
   /** A live read begun in `epoch` has found this owner, not under deletion. */
   noteLive(space: string, uid: string, epoch: number | undefined): void {
-    const id = ownerId(space, uid)
+    const owners = this.#owners.get(space)
     const current = epoch !== undefined && epoch === this.epoch
-    if (current && this.#dependents.has(id) && !this.#gone.has(id) && !this.#waiting.has(id)) this.#live.add(id)
+    if (current && owners?.dependents.has(uid) && !owners.gone.has(uid) && !owners.waiting.has(uid))
+      owners.live.add(uid)
   }
 
   begin(): void {
     this.#generation++
     this.#synced = false
-    this.#live.clear()
-    this.#gone.clear()
-    for (const { ref } of this.#waiting.values()) this.#countOwners(ref.space, -1)
-    this.#waiting.clear()
+    for (const [space, owners] of this.#owners) {
+      owners.live.clear()
+      owners.gone.clear()
+      owners.waiting.clear()
+      this.#letGo(space, owners)
+    }
   }
 
   change(event: StreamEvent): void {
@@ -145,7 +208,7 @@ export class DependencyGraph implements StreamHandler {
     if (resource === 'events' && (group === '' || group === 'events.k8s.io')) return
     if (resource === 'customresourcedefinitions' || resource === 'apibindings') this.#listener.kindsChanged(event.space)
     const { type, space } = event
-    // who has an owner is counted there: elsewhere nobody's name is even put together
+    // elsewhere nobody's name is even put together
     const hasOwners = this.#owners.has(space)
     if (type !== 'DELETED') {
       if (hasOwners || mayMatter(event)) this.#present(event)
@@ -160,17 +223,25 @@ export class DependencyGraph implements StreamHandler {
     const uid = metadata.uid ?? ''
     if (known && known.uid !== uid) this.#gonePast(known)
     const waiting = this.#noteWaiting(ref, metadata)
+    const deletesDependents = waiting === FOREGROUND
     const before = known?.uid === uid ? known : undefined
     const owners = metadata.ownerReferences ?? []
-    if (before && sameOwners(before.owners, owners)) {
+    if (before && saysTheSame(before, owners)) {
       before.generation = this.#generation
-      before.deletesDependents = waiting === FOREGROUND
+      before.deletesDependents = deletesDependents
       return
     }
     if (before) this.#remove(before)
-    if (owners.length > 0) {
-      this.#add({ ref, uid, owners, deletesDependents: waiting === FOREGROUND, generation: this.#generation })
-    }
+    if (owners.length > 0)
+      this.#add({
+        ref,
+        uid,
+        owners: owners.map(owner => owner.uid),
+        blocks: owners.map(owner => owner.blockOwnerDeletion === true && owner.uid !== uid),
+        said: saidOf(owners),
+        deletesDependents,
+        generation: this.#generation,
+      })
     if (before) this.#wakeOwners(before)
   }
 
@@ -180,7 +251,7 @@ export class DependencyGraph implements StreamHandler {
     // owners may have gone while nobody listened, so everything is looked at once
     this.#listener.wakeAll(refsOf(this.#nodes.values()), '')
     this.#listener.wakeAll(
-      this.#waiting.values().map(({ ref }) => ref),
+      this.#owners.values().flatMap(({ waiting }) => waiting.values().map(({ ref }) => ref)),
       '',
     )
   }
@@ -188,102 +259,88 @@ export class DependencyGraph implements StreamHandler {
   #deleted(event: StreamEvent): void {
     const node = this.#nodes.get(refId(event))
     const uid = metadataOf(event).uid ?? ''
-    const own = ownerId(event.space, uid)
-    this.#live.delete(own)
-    this.#waitsNoMore(event.space, own)
+    const { space } = event
     if (node) {
       this.#remove(node)
       this.#wakeOwners(node)
     }
-    this.#ownerGone(own)
+    this.#ownerGone(space, uid)
   }
 
   /** An object of another uid has taken the name: the one that was known is gone. */
   #gonePast(node: Node): void {
     this.#remove(node)
     this.#wakeOwners(node)
-    const own = ownerId(node.ref.space, node.uid)
-    this.#live.delete(own)
-    this.#waitsNoMore(node.ref.space, own)
-    this.#ownerGone(own)
+    this.#ownerGone(node.ref.space, node.uid)
   }
 
-  #ownerGone(own: string): void {
-    const dependents = this.#dependents.get(own)
-    if (!dependents) return
-    this.#gone.add(own)
+  #ownerGone(space: string, uid: string): void {
+    this.#waitsNoMore(space, uid)
+    const owners = this.#owners.get(space)
+    if (!owners?.dependents.has(uid)) return
+    owners.live.delete(uid)
+    owners.gone.add(uid)
     // who leaves meanwhile needs no look, who comes is looked at by itself
-    if (this.#synced) this.#listener.wakeAll(refsOf(dependents.nodes), own)
+    if (this.#synced) this.#listener.wakeAll(refsOf(owners.nodesOf(uid)), ownerId(space, uid))
   }
 
   /** Remembers an owner that waits for its dependents, and wakes it; the finalizer that it waits with. */
   #noteWaiting(ref: StreamedRef, metadata: KubeObject['metadata']): typeof FOREGROUND | typeof ORPHAN | undefined {
     const { deletionTimestamp, finalizers = [], uid = '' } = metadata
-    const id = ownerId(ref.space, uid)
     const waits = finalizers.includes(ORPHAN) ? ORPHAN : finalizers.includes(FOREGROUND) ? FOREGROUND : undefined
     if (deletionTimestamp === undefined || !waits) {
-      this.#waitsNoMore(ref.space, id)
+      this.#waitsNoMore(ref.space, uid)
       return undefined
     }
-    if (!this.#waiting.has(id)) {
-      this.#countOwners(ref.space, 1)
-      this.#waiting.set(id, { ref, hasAsked: false })
-    }
-    this.#live.delete(id)
+    const owners = this.#ownersIn(ref.space)
+    if (!owners.waiting.has(uid)) owners.waiting.set(uid, { ref, hasAsked: false })
+    owners.live.delete(uid)
     if (this.#synced) this.#listener.wake(ref)
     return waits
   }
 
-  #waitsNoMore(space: string, id: string): void {
-    if (this.#waiting.delete(id)) this.#countOwners(space, -1)
+  #waitsNoMore(space: string, uid: string): void {
+    const owners = this.#owners.get(space)
+    if (owners?.waiting.delete(uid)) this.#letGo(space, owners)
   }
 
-  #countOwners(space: string, more: 1 | -1): void {
-    const count = (this.#owners.get(space) ?? 0) + more
-    if (count === 0) this.#owners.delete(space)
-    else this.#owners.set(space, count)
+  #ownersIn(space: string): Owners {
+    let owners = this.#owners.get(space)
+    if (owners === undefined) {
+      owners = new Owners()
+      this.#owners.set(space, owners)
+    }
+    return owners
+  }
+
+  #letGo(space: string, owners: Owners): void {
+    if (owners.isEmpty) this.#owners.delete(space)
   }
 
   #add(node: Node): void {
     const { space } = node.ref
     this.#nodes.set(refId(node.ref), node)
-    for (const owner of node.owners) {
-      const id = ownerId(space, owner.uid)
-      let dependents = this.#dependents.get(id)
-      if (!dependents) {
-        dependents = new Dependents()
-        this.#dependents.set(id, dependents)
-        this.#countOwners(space, 1)
-      }
-      dependents.nodes.add(node)
-      if (isBlocking(node, owner)) dependents.blocking++
-    }
-    const doubtful = node.owners.some(owner => !this.#live.has(ownerId(space, owner.uid)))
-    if (this.#synced && doubtful) this.#listener.wake(node.ref)
+    const owners = this.#ownersIn(space)
+    owners.add(node)
+    if (this.#synced && node.owners.some(uid => !owners.live.has(uid))) this.#listener.wake(node.ref)
   }
 
   #remove(node: Node): void {
+    const { space } = node.ref
     this.#nodes.delete(refId(node.ref))
-    for (const owner of node.owners) {
-      const id = ownerId(node.ref.space, owner.uid)
-      const dependents = this.#dependents.get(id)
-      if (!dependents) continue
-      if (isBlocking(node, owner)) dependents.blocking--
-      dependents.nodes.delete(node)
-      if (dependents.nodes.size > 0) continue
-      this.#dependents.delete(id)
-      this.#countOwners(node.ref.space, -1)
-      this.#live.delete(id)
-      this.#gone.delete(id)
-    }
+    const owners = this.#owners.get(space)
+    if (owners === undefined) return
+    owners.remove(node)
+    this.#letGo(space, owners)
   }
 
   /** Owners that wait for this dependent may be able to go on. */
   #wakeOwners(node: Node): void {
-    if (!this.#synced) return
-    for (const owner of node.owners) {
-      const waiting = this.#waiting.get(ownerId(node.ref.space, owner.uid))
-      if (waiting) this.#listener.wake(waiting.ref)
+    const waiting = this.#owners.get(node.ref.space)?.waiting
+    if (!this.#synced || waiting === undefined || waiting.size === 0) return
+    for (const uid of node.owners) {
+      const owner = waiting.get(uid)
+      if (owner) this.#listener.wake(owner.ref)
     }
   }
 
@@ -309,13 +366,13 @@ function* refsOf(nodes: Iterable<Node>, wants: (node: Node) => boolean = () => t
   for (const node of nodes) if (wants(node)) yield node.ref
 }
 
-function blocks(ownerUid: string): (node: Node) => boolean {
-  return node => node.owners.some(owner => owner.uid === ownerUid && isBlocking(node, owner))
+function add(dependents: Dependents, node: Node, isBlocking: boolean): void {
+  dependents.nodes.add(node)
+  if (isBlocking) dependents.blocking++
 }
 
-/** Nobody holds itself up. */
-function isBlocking({ uid }: Node, owner: OwnerReference): boolean {
-  return owner.blockOwnerDeletion === true && owner.uid !== uid
+function blocks({ owners, blocks }: Node, ownerUid: string): boolean {
+  return owners.some((uid, i) => uid === ownerUid && blocks[i])
 }
 
 /** One text per object of all spaces. */
@@ -325,10 +382,10 @@ export function refId(ref: StreamedRef): string {
 
 const ownerId = (space: string, uid: string) => `${space}/${uid}`
 
-function sameOwners(a: readonly OwnerReference[], b: readonly OwnerReference[]): boolean {
-  return a.length === b.length && a.every((owner, index) => sameOwner(owner, b[index]!))
+function saysTheSame({ owners, said }: Node, now: readonly OwnerReference[]): boolean {
+  return owners.length === now.length && now.every(({ uid }, i) => uid === owners[i]) && said === saidOf(now)
 }
 
-function sameOwner(a: OwnerReference, b: OwnerReference): boolean {
-  return a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.blockOwnerDeletion === b.blockOwnerDeletion
+function saidOf(owners: readonly OwnerReference[]): string {
+  return owners.map(({ kind, name, blockOwnerDeletion }) => `${kind}\0${name}\0${blockOwnerDeletion}`).join('\0')
 }

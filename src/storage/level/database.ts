@@ -10,6 +10,8 @@ import { StorageError } from '../store.ts'
 export type Database = Level<string, Buffer> & {
   /** Merges what is there from one row to another: what was replaced or deleted leaves the disk. */
   compactRange(from: string, to: string): Promise<void>
+  /** Bytes on disk of the rows from one to before another, without what is only in memory. */
+  approximateSize(from: string, to: string): Promise<number>
 }
 
 /** LevelDB's memory for fresh writes; larger spares merges, and costs up to twice its size. */

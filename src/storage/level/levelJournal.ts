@@ -4,6 +4,7 @@
  * objects and that. So current objects are read back
  * without meeting history, history is forgotten without meeting current objects, and what is missing shows.
  */
+import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { setImmediate as letOthers } from 'node:timers/promises'
 import { keepAddonIn } from '../../program/addon.ts'
@@ -49,10 +50,21 @@ export interface LevelJournalOptions extends FolderOptions {
   lossAccepted?: ((loss: AcceptedLoss) => void) | undefined
   /** Threads read what is so large. Default: 4 MiB. */
   threadsFromBytes?: number | undefined
+  /** Of these, those that read objects. Default: one for each 64 MiB on disk, as far as there are processors. */
+  readers?: number | undefined
 }
 
 /** A database of so many bytes takes longer to read than threads to begin. */
 const THREADS_FROM_BYTES = 4 * 1024 * 1024
+
+/** For less of a database another thread that reads objects is not worth its beginning. */
+const READER_BYTES = 64 * 1024 * 1024
+const MOST_READERS = 4
+
+/** Threads that read the objects of a database of so many bytes. One processor is for whoever reads what happened, and for the store's own thread. */
+function readersOf(bytes: number): number {
+  return Math.max(1, Math.min(Math.ceil(bytes / READER_BYTES), availableParallelism() - 1, MOST_READERS))
+}
 
 const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }
 
@@ -114,18 +126,20 @@ export class LevelJournal implements Journal {
    * Reads and checks everything in a copy, and opens the database only then: so a refusal changes nothing, and the files
    * that LevelDB has mapped into memory for the reading are let go.
    */
-  async load({ take, memory }: LoadedObjects): Promise<JournalState> {
+  async load({ taker, memory }: LoadedObjects): Promise<JournalState> {
     const { path, warn } = this.#options
     keepAddonIn(dirname(path))
     await finishAcceptedLoss(path)
     await this.#acceptLoss()
-    const maker = new BlockMaker({ give: take, memory })
+    const maker = new BlockMaker({ give: taker(), memory })
     let each = (stored: Stored): void => maker.add(stored)
     const readQuickly = async (folder: string): Promise<(() => Promise<Tally>) | undefined> => {
-      if ((await bytesIn(folder)) < (this.#options.threadsFromBytes ?? THREADS_FROM_BYTES)) return undefined
+      const bytes = await bytesIn(folder)
+      if (bytes < (this.#options.threadsFromBytes ?? THREADS_FROM_BYTES)) return undefined
       // what is read again, carefully, leads to a refusal
       each = () => {}
-      return () => readInThreads(folder, take)
+      const readers = this.#options.readers ?? readersOf(bytes)
+      return () => readInThreads(folder, { taker, readers })
     }
     const read = await readStore({ ...this.#options, readQuickly }, stored => each(stored))
     maker.end()

@@ -15,6 +15,8 @@ export interface LevelStoreOptions extends JournaledStoreOptions {
   lossAccepted?: (loss: AcceptedLoss) => void
   /** Threads read what is so large. Default: 4 MiB. */
   threadsFromBytes?: number
+  /** Of these, those that read objects. Default: one for each 64 MiB on disk, as far as there are processors. */
+  readers?: number
 }
 
 /**
@@ -22,10 +24,10 @@ export interface LevelStoreOptions extends JournaledStoreOptions {
  *   or not Orrery's, `Damaged` when it is not what was acknowledged, `Failed` when it cannot be read
  */
 export async function openLevelStore(options: LevelStoreOptions): Promise<Store> {
-  const { path, established, lossAccepted, threadsFromBytes, logger } = options
+  const { path, established, lossAccepted, threadsFromBytes, readers, logger } = options
   const warn = (error: unknown, message: string): void =>
     logger === undefined ? process.emitWarning(message) : logger.warn({ err: error }, message)
-  const journal = new LevelJournal({ path, established, lossAccepted, threadsFromBytes, warn })
+  const journal = new LevelJournal({ path, established, lossAccepted, threadsFromBytes, readers, warn })
   try {
     return await openJournaledStore(journal, options)
   } catch (error) {

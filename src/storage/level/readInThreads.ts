@@ -1,30 +1,40 @@
 /**
- * All rows of a database, read and checked by two threads beside this one: one has the objects, the other what happened. So this one
- * only takes what they have found, and LevelDB's own work has the processors that there are.
+ * All rows of a database, read and checked by threads beside this one: each of some has a part of the objects, one what happened. So
+ * this one only takes what they have found, and LevelDB's own work has the processors that there are.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../program/startThread.ts'
+import type { LoadedObjects } from '../journal.ts'
 import type { LoadedBlock } from '../loadedBlock.ts'
 import { StorageError } from '../store.ts'
+import { dividersIn } from './dividers.ts'
 import type { RowsMessage, RowsOrder } from './rowsOrder.ts'
 import { type Tally, togetherOf } from './tally.ts'
 
-/** In the order of keys: what a damaged store holds beside rows of ours belongs to one of them. */
-const PARTS: readonly RowsOrder['ranges'][] = [[{ gte: 'o/', lt: 'o0' }], [{ lt: 'o/' }, { gte: 'o0' }]]
+const OBJECTS = { gte: 'o/', lt: 'o0' }
+/** What a damaged store holds beside rows of ours belongs here. */
+const OTHERS: RowsOrder['ranges'] = [{ lt: OBJECTS.gte }, { gte: OBJECTS.lt }]
 
 /** Of objects that are read the garbage is large and dies at once. */
 const LIMITS = { maxYoungGenerationSizeMb: 32 }
 
+export interface ReadInThreadsOptions {
+  taker: LoadedObjects['taker']
+  /** Of objects, at least one. */
+  readers: number
+}
+
 /**
- * `folder`: of a database that this thread has open for threads. `take`: gets blocks of one reader, in order.
+ * `folder`: of a database that this thread has open for threads.
  * @throws StorageError
  */
-export async function readInThreads(folder: string, take: (block: LoadedBlock) => void): Promise<Tally> {
+export async function readInThreads(folder: string, { taker, readers }: ReadInThreadsOptions): Promise<Tally> {
+  const parts: RowsOrder['ranges'][] = [...(await objectParts(folder, readers)), OTHERS]
   // each to its end: it closes what it has open
   const read = await Promise.allSettled(
-    PARTS.map(ranges => {
+    parts.map(ranges => {
       const order: RowsOrder = { folder, ranges }
-      return tallyOf(startThread('rows', { workerData: order, resourceLimits: LIMITS }), take)
+      return tallyOf(startThread('rows', { workerData: order, resourceLimits: LIMITS }), taker())
     }),
   )
   return togetherOf(
@@ -33,6 +43,13 @@ export async function readInThreads(folder: string, take: (block: LoadedBlock) =
       return part.value
     }),
   )
+}
+
+/** One behind the other, of about the same size each. */
+async function objectParts(folder: string, readers: number): Promise<RowsOrder['ranges'][]> {
+  const between = readers === 1 ? [] : await dividersIn(folder, OBJECTS, readers)
+  const bounds = [OBJECTS.gte, ...between, OBJECTS.lt]
+  return between.concat(OBJECTS.lt).map((lt, i) => [{ gte: bounds[i]!, lt }])
 }
 
 function tallyOf(worker: Worker, take: (block: LoadedBlock) => void): Promise<Tally> {

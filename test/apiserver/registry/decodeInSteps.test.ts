@@ -4,7 +4,7 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { decodeObject, encodeInSteps, encodeObject } from '../../../src/apiserver/registry/codec.ts'
-import { decodeInSteps, metadataOfLarge } from '../../../src/apiserver/registry/decodeInSteps.ts'
+import { decodeInSteps, metadataOfLong } from '../../../src/apiserver/registry/decodeInSteps.ts'
 import type { Stored } from '../../../src/storage/store.ts'
 import { countSteps } from '../../support/countSteps.ts'
 
@@ -125,8 +125,8 @@ t.test('metadata of a large object come out of its head, whatever its texts are'
       const { managedFields: _, ...whole } = decodeObject(object).metadata
       // the text is parsed as far as the metadata go, and no further
       const spoilt = Buffer.concat([object.bytes.subarray(0, -1), Buffer.from('!')])
-      t.strictSame(metadataOfLarge({ ...object, bytes: spoilt }), whole)
+      t.strictSame(metadataOfLong({ ...object, bytes: spoilt }), whole)
     }
   }
-  t.equal(metadataOfLarge(stored(map({}))), undefined, 'a small one is parsed as ever, and kept for others')
+  t.equal(metadataOfLong(stored(map({}))), undefined, 'a small one is parsed as ever, and kept for others')
 })

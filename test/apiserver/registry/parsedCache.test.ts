@@ -67,3 +67,13 @@ t.test('full of large ones that nobody asks for, it is emptied for scans after a
   }
   t.ok(scans < 100, 'as many as it holds count, not as many as it could')
 })
+
+t.test('a long text counts for four times: it is mostly many small values', async t => {
+  const cache = new ParsedCache({ objects: 100, bytes: 400_000 })
+  const long = Array.from({ length: 10 }, () => sized(20_000))
+  for (const stored of long) cache.get(stored)
+  t.strictSame(
+    long.filter(stored => cache.known(stored) !== undefined),
+    long.slice(-5),
+  )
+})

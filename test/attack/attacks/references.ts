@@ -35,7 +35,8 @@ export const references: readonly Attack[] = [
         return alice.must({ path: space.maps, body: { metadata: { generateName: 'owned-', ownerReferences } } })
       })
     },
-    keepsMb: 60,
+    // 125 KB each, until the collector has looked for all of its owners
+    keepsMb: 250,
   }),
   attack('owner-chains', {
     does: 'a chain and a ring of 1,500 objects, each owned by the one before, whose first goes in the foreground',

@@ -266,10 +266,10 @@ export const writes: readonly Attack[] = [
       const { certPem } = await issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
       for (const bits of [12_000, 100_000, 400_000].slice(0, size(3, 2))) {
         const data = { 'tls.crt': btoa(certPem), 'tls.key': btoa(dsaKeyPem(bits)) }
-        const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { generateName: 's-' } }
+        const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: `s-${bits}` } }
         await alice.must({ path, body: { ...secret, type: 'kubernetes.io/tls', data } })
+        await alice.must({ method: 'DELETE', path: `${path}/s-${bits}` })
       }
     },
-    keepsMb: 20,
   }),
 ]

@@ -246,3 +246,32 @@ t.test('those that hold a waiting owner up are asked once, however often one of 
   t.ok(graph.hasDependents('s', 'uid-o'))
   t.end()
 })
+
+t.test('who names an owner twice, alone or with others, depends on it until it goes itself', t => {
+  const { graph } = graphOf()
+  graph.begin()
+  graph.synced()
+  const twice = ownedBy('o', 'o', 'p')
+  twice.ownerReferences[1] = {
+    ...twice.ownerReferences[1]!,
+    blockOwnerDeletion: true,
+  } as (typeof twice.ownerReferences)[0]
+  const names = (uid: string): string[] => graph.dependentsOf('s', uid).map(({ ref }) => ref.name)
+  graph.change(event('ADDED', 'a', twice).event)
+  t.strictSame(names('uid-o'), ['a'])
+  t.ok(graph.isHeldUp('s', 'uid-o'))
+  graph.change(event('ADDED', 'b', ownedBy('o')).event)
+  t.strictSame(names('uid-o'), ['a', 'b'])
+  t.ok(graph.isHeldUp('s', 'uid-o'))
+  graph.change(event('DELETED', 'a', twice).event)
+  t.strictSame([names('uid-o'), names('uid-p')], [['b'], []])
+  t.notOk(graph.isHeldUp('s', 'uid-o'))
+  graph.change(event('ADDED', 'a', twice).event)
+  graph.change(event('DELETED', 'b', ownedBy('o')).event)
+  t.strictSame(names('uid-o'), ['a'])
+  t.ok(graph.isHeldUp('s', 'uid-o'))
+  graph.change(event('DELETED', 'a', twice).event)
+  t.notOk(graph.hasDependents('s', 'uid-o'))
+  t.equal(graph.size, 0)
+  t.end()
+})

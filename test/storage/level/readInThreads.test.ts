@@ -40,13 +40,20 @@ function counting(): { used: Map<string, number[]>; budget: Budget } {
   return { used, budget: { refusal: () => undefined, count() {}, loaded } }
 }
 
-async function contentOf(store: Store): Promise<unknown> {
+interface Content {
+  readonly objects: unknown[]
+  /** How many of them share their texts. */
+  readonly sharing: number
+}
+
+async function contentOf(store: Store): Promise<Content> {
   const { items } = await store.list({})
-  return items.map(stored => {
-    const { key, revision, bytes, headBytes, note } = stored
-    const form = stored instanceof SharedStored
-    return { key, revision, text: bytes.toString(), headBytes, note, form }
-  })
+  return {
+    objects: items.map(({ key, revision, bytes, headBytes, note }) => {
+      return { key, revision, text: bytes.toString(), headBytes, note }
+    }),
+    sharing: items.filter(stored => stored instanceof SharedStored).length,
+  }
 }
 
 t.test('a store reads the same, whoever reads it', async t => {
@@ -77,8 +84,15 @@ t.test('a store reads the same, whoever reads it', async t => {
   t.equal(store.compactedRevision, 0)
   t.strictSame(await contentOf(store), content)
   t.strictSame(there.used, here.used)
-  const shared = (content as { form: boolean }[]).filter(({ form }) => form).length
-  t.ok(shared > 2000, `${shared} share their texts`)
+  await store.close()
+  const divided = counting()
+  store = await openLevelStore({ path, budget: divided.budget, threadsFromBytes: 0, readers: 3 })
+  t.equal(store.revision, revision)
+  const parts = await contentOf(store)
+  t.strictSame(parts.objects, content.objects, 'several read objects side by side')
+  t.ok(parts.sharing > 1500, `${parts.sharing} share their texts`)
+  t.strictSame(divided.used, here.used)
+  t.ok(content.sharing > 2000, `${content.sharing} share their texts`)
   await store.update(keyOf(1, 'a-object-with-a-long-name-1'), () => text(1, 1, 'written since'))
   await store.close()
   store = await openLevelStore({ path, threadsFromBytes: 0 })
