@@ -3,7 +3,8 @@
  * [--server-cores 0,1] [--generator-cores 2,3] [--profiles DIR]`.
  *
  * A server with so many ConfigMaps of a kilobyte is asked for one thing after the other. Printed are how long each took, and the
- * processor time of the longest turn of its loop meanwhile, and of one in a hundred. `--profiles` writes a processor profile of each, which
+ * processor time of the longest turn of its loop meanwhile, and of one in a hundred. Then, how long creates wait, one after the other, of
+ * which each waits for the disk: alone, and beside lists that are compressed. `--profiles` writes a processor profile of each, which
  * says when that turn was (`longestTurn`, in the profile's microseconds).
  */
 import { execFileSync } from 'node:child_process'
@@ -188,6 +189,44 @@ async function measured(bench: Bench, name: string, { prepare, run }: Row): Prom
   return `${name.padEnd(28)} ${ms.toFixed(0).padStart(7)} ms   ${longest.toFixed(1).padStart(6)} ms   ${p99.toFixed(1).padStart(6)} ms`
 }
 
+/** Creates whose waits are told, one after the other. */
+const WAITING_CREATES = 1000
+/** Who lists beside them. */
+const LISTING = 4
+
+async function createsWait(bench: Bench, namespace: string): Promise<number[]> {
+  await bench.ask({ method: 'POST', path: '/api/v1/namespaces', body: namespaceOf(namespace) })
+  const path = `/api/v1/namespaces/${namespace}/configmaps`
+  const waits: number[] = []
+  for (let i = 0; i < WAITING_CREATES; i++) {
+    const begun = performance.now()
+    await bench.ask({
+      method: 'POST',
+      path,
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c-${i}` } },
+    })
+    waits.push(performance.now() - begun)
+  }
+  return waits.sort((a, b) => a - b)
+}
+
+/** What compression takes of the pool of threads is what a sync of the disk waits for. */
+async function syncsBesideLists(bench: Bench): Promise<string> {
+  const alone = await createsWait(bench, 'alone')
+  let ended = false
+  const listing = Array.from({ length: LISTING }, async () => {
+    while (!ended) await bench.ask({ path: `${MAPS}?limit=${PAGE}`, encoding: 'gzip' })
+  })
+  const beside = await createsWait(bench, 'beside')
+  ended = true
+  await Promise.all(listing)
+  const at = (waits: readonly number[], share: number): number => waits[Math.floor(waits.length * share)]!
+  const told = (waits: readonly number[]): string =>
+    `${at(waits, 0.5).toFixed(1)} ms at the median, ${at(waits, 0.99).toFixed(1)} ms at p99`
+  const ratio = (at(beside, 0.99) / at(alone, 0.99)).toFixed(1)
+  return `creates one after the other: ${told(alone)}; beside ${LISTING} who list ${PAGE} compressed: ${told(beside)} (${ratio} times)`
+}
+
 async function inspectorAt(port: number): Promise<Inspector> {
   const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
   const [target] = (await answer.json()) as { webSocketDebuggerUrl: string }[]
@@ -211,6 +250,7 @@ try {
     console.log(`${''.padEnd(28)} ${'took'.padStart(10)}   ${'longest'.padStart(9)}   ${'p99'.padStart(9)}`)
     for (const [name, row] of Object.entries(ROWS))
       if (wanted?.includes(name) ?? true) console.log(await measured(bench, name, row))
+    if (wanted?.includes('syncs') ?? true) console.log(`\n${await syncsBesideLists(bench)}`)
   } finally {
     bench.close()
     await server.stop()
