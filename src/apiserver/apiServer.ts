@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { TLSSocket, Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
+import { Distribution } from '../apimachinery/distribution.ts'
 import type { LiveAsker } from '../apimachinery/liveObjects.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
@@ -82,6 +83,9 @@ export interface ApiServer {
   close(): Promise<void>
 }
 
+/** Of commits, in seconds: a disk that syncs well takes one or a few ms. */
+const COMMIT_BOUNDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { log, dataDir } = options
   const named = options.namedCertificate && (await readNamedCertificate(options.namedCertificate))
@@ -97,7 +101,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: CARRIED_MARK })
   const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
   const commits = options.apiThreads ? new SharedLog({ logger: log, packed: collectSoon }) : undefined
+  const commitSeconds = new Distribution(COMMIT_BOUNDS)
   const opening = openLevelStore({
+    committed: seconds => commitSeconds.add(seconds),
     ...(commits && { log: commits }),
     budget: budgets,
     later: turn => work.soon(turn),
@@ -126,6 +132,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       address,
       named,
       commits,
+      commitSeconds,
     })
   } catch (error) {
     setAside?.close()
@@ -154,12 +161,13 @@ interface Opened {
   named: NamedCertificate | undefined
   /** Followed by API threads. */
   commits: SharedLog | undefined
+  commitSeconds: Distribution
 }
 
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, work, budgets, rooms, setAside, address, named, commits }: Opened,
+  { pki, ensure, clock, store, work, budgets, rooms, setAside, address, named, commits, commitSeconds }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -194,6 +202,7 @@ async function apiServerParts(
     ready: () => ready,
     draining: draining.signal,
   })
+  metrics.followCommits(commitSeconds)
   let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     ready = false

@@ -51,6 +51,8 @@ export interface JournaledStoreOptions extends MemoryBounds {
   every?: (intervalMs: number, run: () => void) => () => void
   /** Calls back once the loop has looked after all else: writers that come meanwhile share a batch. Default: `setImmediate`. */
   later?: (turn: () => void) => void
+  /** Hears of each commit for how many seconds it was on its way to the disk. Must not throw. */
+  committed?: (seconds: number) => void
   /** Followed by replicas. */
   log?: CommitLog
   /** Hears of background work that failed, and of projections that threw. Default: process warnings. */
@@ -130,6 +132,7 @@ class JournaledStore implements Store {
   readonly #commits: GroupCommit
   readonly #historyAgeMs: number
   readonly #budget: JournaledStoreOptions['budget']
+  readonly #committed: JournaledStoreOptions['committed']
   readonly #clock: () => number
   readonly #logger: StoreLogger
   readonly #log: CommitLog | undefined
@@ -153,6 +156,7 @@ class JournaledStore implements Store {
     this.#lastTimeMs = loaded.lastTimeMs
     this.#historyAgeMs = options.historyAgeMs ?? 600_000
     this.#budget = options.budget
+    this.#committed = options.committed
     this.#clock = options.clock ?? Date.now
     this.#logger = options.logger ?? PROCESS_WARNINGS
     this.#log = options.log
@@ -352,7 +356,9 @@ class JournaledStore implements Store {
     this.#lastTimeMs = Math.max(this.#lastTimeMs, this.#clock())
     this.#forgets = this.#isShortOfDisk()
     if (!this.#forgets) this.#reclaimable = RECLAIM_BYTES
+    const begunMs = performance.now()
     await this.#journal.append(events, this.#lastTimeMs, this.#forgets)
+    this.#committed?.((performance.now() - begunMs) / 1000)
   }
 
   #publish(events: readonly StoreEvent[]): void {

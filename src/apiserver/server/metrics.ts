@@ -72,6 +72,7 @@ export class Metrics {
   readonly #observed: ((request: Observation) => void) | undefined
   #inFlight: InFlight | undefined
   #board: CarryBoard | undefined
+  #commits: Distribution | undefined
   #threads: ThreadGauges | undefined
 
   /** `observed`: where what was observed is told on. */
@@ -193,6 +194,11 @@ export class Metrics {
     budgetMetrics(this.#registry, gauges)
   }
 
+  /** Shows how long commits of the store took. */
+  followCommits(seconds: Distribution): void {
+    this.#commits = seconds
+  }
+
   /** Shows how what is placed gets on. To be called once. */
   followCarrying(board: CarryBoard): void {
     this.#board = board
@@ -238,9 +244,15 @@ export class Metrics {
       'Time to answer, watches excluded.',
       Array.from(this.#durations, ([verb, of]) => [{ verb }, of]),
     )
+    const commits =
+      this.#commits === undefined
+        ? ''
+        : histogramText('orrery_store_commit_duration_seconds', 'Time that a commit takes until it is on disk.', [
+            [{}, this.#commits],
+          ])
     return {
       contentType: this.#registry.contentType,
-      body: `${await this.#registry.metrics()}${durations}${summed}${this.#board?.text() ?? ''}`,
+      body: `${await this.#registry.metrics()}${durations}${commits}${summed}${this.#board?.text() ?? ''}`,
     }
   }
 }

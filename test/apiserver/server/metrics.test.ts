@@ -8,6 +8,7 @@ import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { InFlight, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
 import { Metrics } from '../../../src/apiserver/server/metrics.ts'
+import { startTestServer } from '../../support/server.ts'
 import { SteppedClock } from '../flowcontrol/steppedClock.ts'
 
 t.test('requests are told by priority level and schema; nothing that a client says makes a series', async t => {
@@ -64,6 +65,19 @@ t.test('requests are told by priority level and schema; nothing that a client sa
   t.equal((await shown('request_wait_duration_seconds_sum'))[`${schema},execute="true"`], 2)
   t.equal((await shown('request_execution_seconds_count'))[`${schema},type="regular"`], 2)
   t.match((await metrics.render()).body, /^orrery_controller_keys_set_aside\{controller="where-resolver"\} 2$/m)
+})
+
+t.test('each commit of the store is told with its time', async t => {
+  const { api } = await startTestServer(t)
+  const commits = async (): Promise<number> => {
+    const { text } = await api.get('/metrics')
+    return Number(/^orrery_store_commit_duration_seconds_count (\d+)$/m.exec(text)?.[1])
+  }
+  const before = await commits()
+  t.ok(before > 0, 'its first objects')
+  for (const name of ['a', 'b', 'c'])
+    await api.ok(api.post('/api/v1/namespaces/default/configmaps', { metadata: { name } }))
+  t.ok((await commits()) >= before + 3)
 })
 
 t.test(
