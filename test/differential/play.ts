@@ -23,7 +23,7 @@ const HEADERS = ['content-type', 'warning', 'retry-after', 'location']
 export interface PlayOptions {
   /** Leaves out what that release does not know. */
   is120?: boolean
-  /** Who has the namespaces, where it is not `api` itself. Such a server also learns a moment late what kinds there are. */
+  /** Who has the namespaces, where it is not `api` itself. Such a server learns of all kinds a moment late. */
   core?: Api
 }
 
@@ -40,6 +40,7 @@ export async function play(
   const normalizer = new Normalizer({ managedFields: script.managedFields === true })
   const ids = stepIds(script.steps)
   const outcomes: Outcome[] = []
+  const defined = new DefinedGroups()
   for (const [i, step] of script.steps.entries()) {
     normalizer.enter(ids[i]!)
     if (is120 && step.since !== undefined) {
@@ -47,13 +48,33 @@ export async function play(
       continue
     }
     try {
-      if (core !== api) await untilReady(api, filled(step, saved))
-      outcomes.push(await ask(api, filled(step, saved), normalizer, saved))
+      const request = filled(step, saved)
+      if (core !== api || (is120 && defined.has(request))) await untilReady(api, request)
+      outcomes.push(await ask(api, request, normalizer, saved))
+      defined.note(request)
     } catch (cause) {
       throw new Error(`${script.name}: ${ids[i]} ${titleOf(step)}`, { cause })
     }
   }
   return outcomes
+}
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+/** Groups that a script has defined kinds of: kube-apiserver serves them a moment after it says so. */
+class DefinedGroups {
+  readonly #groups = new Set<string>()
+
+  has({ path }: Step): boolean {
+    return this.#groups.has(path.split('/')[2] ?? '')
+  }
+
+  note({ method, path, body }: Step): void {
+    if (!path.startsWith(DEFINITIONS)) return
+    if (method === 'DELETE') this.#groups.clear()
+    const spec = isRecord(body) && !Buffer.isBuffer(body) ? body.spec : undefined
+    if (method === 'POST' && isRecord(spec) && !path.includes('dryRun')) this.#groups.add(String(spec.group))
+  }
 }
 
 /** A namespace that Pods can be created in, as the controllers of a cluster leave it. */
