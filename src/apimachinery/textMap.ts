@@ -7,9 +7,12 @@
 /** Long enough that a million are a few thousand chunks, short enough to be moved at once. */
 const CHUNK = 512
 
+/** Up to so many a chunk's arrays are of just that length: what grows by itself has room for 17. */
+const FEW = 8
+
 interface Chunk<V> {
-  readonly keys: string[]
-  readonly values: V[]
+  keys: string[]
+  values: V[]
 }
 
 export class TextMap<V> {
@@ -33,15 +36,21 @@ export class TextMap<V> {
 
   set(key: string, value: V & NonNullable<unknown>): void {
     const number = this.#chunkOf(key)
-    const { keys, values } = this.#chunks[number]!
+    const chunk = this.#chunks[number]!
+    const { keys, values } = chunk
     const at = placeIn(keys, key)
     if (keys[at] === key) {
       values[at] = value
       return
     }
+    this.#size++
+    if (keys.length < FEW) {
+      chunk.keys = keys.toSpliced(at, 0, key)
+      chunk.values = values.toSpliced(at, 0, value)
+      return
+    }
     keys.splice(at, 0, key)
     values.splice(at, 0, value)
-    this.#size++
     if (keys.length <= CHUNK) return
     const upper = { keys: keys.splice(CHUNK / 2), values: values.splice(CHUNK / 2) }
     this.#chunks.splice(number + 1, 0, upper)

@@ -39,11 +39,34 @@ interface Node extends Dependent {
   generation: number
 }
 
-/** Of one owner. */
+/** Of one owner: mostly it is a single one, which needs no set. */
 class Dependents {
-  readonly nodes = new Set<Node>()
+  #one: Node | undefined
+  #several: Set<Node> | undefined
   /** References of others that hold up its deletion. */
   blocking = 0
+
+  get nodes(): Iterable<Node> {
+    return this.#several ?? (this.#one === undefined ? [] : [this.#one])
+  }
+
+  get isEmpty(): boolean {
+    return this.#one === undefined && (this.#several === undefined || this.#several.size === 0)
+  }
+
+  add(node: Node): void {
+    if (this.#several !== undefined) this.#several.add(node)
+    else if (this.#one === undefined) this.#one = node
+    else if (this.#one !== node) {
+      this.#several = new Set([this.#one, node])
+      this.#one = undefined
+    }
+  }
+
+  delete(node: Node): void {
+    if (this.#one === node) this.#one = undefined
+    this.#several?.delete(node)
+  }
 }
 
 /** An owner under foreground or orphan deletion. */
@@ -53,61 +76,93 @@ interface Waiting {
   hasAsked: boolean
 }
 
+/** Most spaces have owners, and none of these: what is not there takes nothing. */
+const NO_UIDS = new Set<string>()
+const NONE_WAITING = new Map<string, Waiting>()
+
 /** The owners that objects of one space name, and those there that wait for their dependents; each by its uid. */
 class Owners {
-  /** A single dependent stands for itself. */
-  readonly dependents = new TextMap<Node | Dependents>()
-  /** Under foreground or orphan deletion, as far as the stream has told. */
-  readonly waiting = new Map<string, Waiting>()
-  /** Those that a live read has found, and whose deletion the stream is sure to tell. */
-  readonly live = new Set<string>()
-  /** Those that the stream has told to be deleted, while they still have dependents. */
-  readonly gone = new Set<string>()
+  readonly dependents = new TextMap<Dependents>()
+  #waiting = NONE_WAITING
+  #live = NO_UIDS
+  #gone = NO_UIDS
 
   get isEmpty(): boolean {
-    return this.dependents.size === 0 && this.waiting.size === 0
+    return this.dependents.size === 0 && this.#waiting.size === 0
+  }
+
+  /** Under foreground or orphan deletion, as far as the stream has told. */
+  get waiting(): ReadonlyMap<string, Waiting> {
+    return this.#waiting
   }
 
   nodesOf(uid: string): Iterable<Node> {
-    const known = this.dependents.get(uid)
-    if (known === undefined) return []
-    return known instanceof Dependents ? known.nodes : [known]
+    return this.dependents.get(uid)?.nodes ?? []
   }
 
   isHeldUp(uid: string): boolean {
-    const known = this.dependents.get(uid)
-    if (known === undefined) return false
-    return known instanceof Dependents ? known.blocking > 0 : blocks(known, uid)
+    return (this.dependents.get(uid)?.blocking ?? 0) > 0
+  }
+
+  /** A live read has found it, and the stream is sure to tell of its deletion. */
+  isLive(uid: string): boolean {
+    return this.#live.has(uid)
   }
 
   add(node: Node): void {
-    const { dependents } = this
     for (const [i, uid] of node.owners.entries()) {
-      const known = dependents.get(uid)
-      if (known === undefined) dependents.set(uid, node)
-      else if (known instanceof Dependents) add(known, node, node.blocks[i]!)
-      else if (known !== node) {
-        const several = new Dependents()
-        for (const [j, other] of known.owners.entries()) if (other === uid) add(several, known, known.blocks[j]!)
-        add(several, node, node.blocks[i]!)
-        dependents.set(uid, several)
+      let dependents = this.dependents.get(uid)
+      if (dependents === undefined) {
+        dependents = new Dependents()
+        this.dependents.set(uid, dependents)
       }
+      dependents.add(node)
+      if (node.blocks[i]) dependents.blocking++
     }
   }
 
   remove(node: Node): void {
     for (const [i, uid] of node.owners.entries()) {
-      const known = this.dependents.get(uid)
-      if (known === undefined) continue
-      if (known instanceof Dependents) {
-        if (node.blocks[i]) known.blocking--
-        known.nodes.delete(node)
-        if (known.nodes.size > 0) continue
-      }
+      const dependents = this.dependents.get(uid)
+      if (dependents === undefined) continue
+      if (node.blocks[i]) dependents.blocking--
+      dependents.delete(node)
+      if (!dependents.isEmpty) continue
       this.dependents.delete(uid)
-      this.live.delete(uid)
-      this.gone.delete(uid)
+      this.#live.delete(uid)
+      this.#gone.delete(uid)
     }
+  }
+
+  waits(uid: string, ref: StreamedRef): void {
+    if (this.#waiting === NONE_WAITING) this.#waiting = new Map()
+    if (!this.#waiting.has(uid)) this.#waiting.set(uid, { ref, hasAsked: false })
+    this.#live.delete(uid)
+  }
+
+  /** Whether it did. */
+  waitsNoMore(uid: string): boolean {
+    return this.#waiting.delete(uid)
+  }
+
+  noteLive(uid: string): void {
+    if (!this.dependents.has(uid) || this.#gone.has(uid) || this.#waiting.has(uid)) return
+    if (this.#live === NO_UIDS) this.#live = new Set()
+    this.#live.add(uid)
+  }
+
+  /** The stream has told that it is deleted, while it still has dependents. */
+  noteGone(uid: string): void {
+    this.#live.delete(uid)
+    if (this.#gone === NO_UIDS) this.#gone = new Set()
+    this.#gone.add(uid)
+  }
+
+  /** What the stream told before counts no more. */
+  forget(): void {
+    this.#live = NO_UIDS
+    this.#gone = NO_UIDS
+    this.#waiting = NONE_WAITING
   }
 }
 
@@ -181,24 +236,19 @@ export class DependencyGraph implements StreamHandler {
   }
 
   isLive(space: string, uid: string): boolean {
-    return this.#owners.get(space)?.live.has(uid) ?? false
+    return this.#owners.get(space)?.isLive(uid) ?? false
   }
 
   /** A live read begun in `epoch` has found this owner, not under deletion. */
   noteLive(space: string, uid: string, epoch: number | undefined): void {
-    const owners = this.#owners.get(space)
-    const current = epoch !== undefined && epoch === this.epoch
-    if (current && owners?.dependents.has(uid) && !owners.gone.has(uid) && !owners.waiting.has(uid))
-      owners.live.add(uid)
+    if (epoch !== undefined && epoch === this.epoch) this.#owners.get(space)?.noteLive(uid)
   }
 
   begin(): void {
     this.#generation++
     this.#synced = false
     for (const [space, owners] of this.#owners) {
-      owners.live.clear()
-      owners.gone.clear()
-      owners.waiting.clear()
+      owners.forget()
       this.#letGo(space, owners)
     }
   }
@@ -278,8 +328,7 @@ export class DependencyGraph implements StreamHandler {
     this.#waitsNoMore(space, uid)
     const owners = this.#owners.get(space)
     if (!owners?.dependents.has(uid)) return
-    owners.live.delete(uid)
-    owners.gone.add(uid)
+    owners.noteGone(uid)
     // who leaves meanwhile needs no look, who comes is looked at by itself
     if (this.#synced) this.#listener.wakeAll(refsOf(owners.nodesOf(uid)), ownerId(space, uid))
   }
@@ -292,16 +341,14 @@ export class DependencyGraph implements StreamHandler {
       this.#waitsNoMore(ref.space, uid)
       return undefined
     }
-    const owners = this.#ownersIn(ref.space)
-    if (!owners.waiting.has(uid)) owners.waiting.set(uid, { ref, hasAsked: false })
-    owners.live.delete(uid)
+    this.#ownersIn(ref.space).waits(uid, ref)
     if (this.#synced) this.#listener.wake(ref)
     return waits
   }
 
   #waitsNoMore(space: string, uid: string): void {
     const owners = this.#owners.get(space)
-    if (owners?.waiting.delete(uid)) this.#letGo(space, owners)
+    if (owners?.waitsNoMore(uid)) this.#letGo(space, owners)
   }
 
   #ownersIn(space: string): Owners {
@@ -322,7 +369,7 @@ export class DependencyGraph implements StreamHandler {
     this.#nodes.set(refId(node.ref), node)
     const owners = this.#ownersIn(space)
     owners.add(node)
-    if (this.#synced && node.owners.some(uid => !owners.live.has(uid))) this.#listener.wake(node.ref)
+    if (this.#synced && node.owners.some(uid => !owners.isLive(uid))) this.#listener.wake(node.ref)
   }
 
   #remove(node: Node): void {
@@ -366,11 +413,6 @@ function* refsOf(nodes: Iterable<Node>, wants: (node: Node) => boolean = () => t
   for (const node of nodes) if (wants(node)) yield node.ref
 }
 
-function add(dependents: Dependents, node: Node, isBlocking: boolean): void {
-  dependents.nodes.add(node)
-  if (isBlocking) dependents.blocking++
-}
-
 function blocks({ owners, blocks }: Node, ownerUid: string): boolean {
   return owners.some((uid, i) => uid === ownerUid && blocks[i])
 }
@@ -387,5 +429,5 @@ function saysTheSame({ owners, said }: Node, now: readonly OwnerReference[]): bo
 }
 
 function saidOf(owners: readonly OwnerReference[]): string {
-  return owners.map(({ kind, name, blockOwnerDeletion }) => `${kind}\0${name}\0${blockOwnerDeletion}`).join('\0')
+  return JSON.stringify(owners.map(({ kind, name, blockOwnerDeletion }) => [kind, name, blockOwnerDeletion]))
 }

@@ -275,3 +275,19 @@ t.test('who names an owner twice, alone or with others, depends on it until it g
   t.equal(graph.size, 0)
   t.end()
 })
+
+t.test('whatever kinds and names hold, a change of who holds up whom is seen', t => {
+  const { graph } = graphOf()
+  graph.begin()
+  graph.synced()
+  const named = (...owners: [kind: string, name: string, blockOwnerDeletion: boolean][]) => ({
+    ownerReferences: owners.map(([kind, name, blockOwnerDeletion], i) => {
+      return { apiVersion: 'v1', kind, name, uid: `u${i}`, blockOwnerDeletion }
+    }),
+  })
+  graph.change(event('ADDED', 'a', named(['K', 'N\0true\0K', false], ['K2', 'N2', true])).event)
+  t.notOk(graph.isHeldUp('s', 'u0'))
+  graph.change(event('MODIFIED', 'a', named(['K', 'N', true], ['K\0false\0K2', 'N2', true])).event)
+  t.ok(graph.isHeldUp('s', 'u0'))
+  t.end()
+})
