@@ -4,7 +4,7 @@
  *
  * A server with so many ConfigMaps of a kilobyte is asked for one thing after the other. Printed are how long each took, and the
  * processor time of the longest turn of its loop meanwhile, and of one in a hundred. Then, how long creates wait, one after the other, of
- * which each waits for the disk: alone, and beside lists that are compressed. `--profiles` writes a processor profile of each, which
+ * which each waits for the disk: alone, and beside lists that are compressed (`--only syncs`). `--profiles` writes a processor profile of each, which
  * says when that turn was (`longestTurn`, in the profile's microseconds).
  */
 import { execFileSync } from 'node:child_process'

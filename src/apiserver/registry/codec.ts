@@ -93,10 +93,6 @@ export function decodeObject(stored: Pick<Stored, 'bytes'>): KubeObject {
   return JSON.parse(stored.bytes.toString('utf8')) as KubeObject
 }
 
-function weightOf(bytes: number): number {
-  return bytes < LONG_BYTES ? bytes : bytes * LONG_WEIGHT
-}
-
 /** After so many times of what it holds all is forgotten: rarely enough to cost nothing. */
 const SCANS_WITHOUT_ROOM = 8
 const KEPT_OBJECTS = 4096
@@ -105,6 +101,10 @@ const KEPT_BYTES = 16 * 1024 * 1024
 /** What is longer is mostly many small values, each of which is an object when it is parsed: it counts for more. */
 const LONG_BYTES = 16 * 1024
 const LONG_WEIGHT = 4
+
+function weightOf(bytes: number): number {
+  return bytes < LONG_BYTES ? bytes : bytes * LONG_WEIGHT
+}
 
 /**
  * Parsed forms that readers share, because selectors, controllers and authorizers ask for the same few objects again and again.

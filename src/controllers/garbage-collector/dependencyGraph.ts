@@ -76,23 +76,20 @@ interface Waiting {
   hasAsked: boolean
 }
 
-/** Most spaces have owners, and none of these: what is not there takes nothing. */
-const NO_UIDS = new Set<string>()
-const NONE_WAITING = new Map<string, Waiting>()
-
 /** The owners that objects of one space name, and those there that wait for their dependents; each by its uid. */
 class Owners {
   readonly dependents = new TextMap<Dependents>()
-  #waiting = NONE_WAITING
-  #live = NO_UIDS
-  #gone = NO_UIDS
+  /** Most spaces have none of these: what is not there takes nothing. */
+  #waiting: Map<string, Waiting> | undefined
+  #live: Set<string> | undefined
+  #gone: Set<string> | undefined
 
   get isEmpty(): boolean {
-    return this.dependents.size === 0 && this.#waiting.size === 0
+    return this.dependents.size === 0 && (this.#waiting?.size ?? 0) === 0
   }
 
   /** Under foreground or orphan deletion, as far as the stream has told. */
-  get waiting(): ReadonlyMap<string, Waiting> {
+  get waiting(): ReadonlyMap<string, Waiting> | undefined {
     return this.#waiting
   }
 
@@ -106,7 +103,7 @@ class Owners {
 
   /** A live read has found it, and the stream is sure to tell of its deletion. */
   isLive(uid: string): boolean {
-    return this.#live.has(uid)
+    return this.#live?.has(uid) ?? false
   }
 
   add(node: Node): void {
@@ -129,40 +126,40 @@ class Owners {
       dependents.delete(node)
       if (!dependents.isEmpty) continue
       this.dependents.delete(uid)
-      this.#live.delete(uid)
-      this.#gone.delete(uid)
+      this.#live?.delete(uid)
+      this.#gone?.delete(uid)
     }
   }
 
   waits(uid: string, ref: StreamedRef): void {
-    if (this.#waiting === NONE_WAITING) this.#waiting = new Map()
+    this.#waiting ??= new Map()
     if (!this.#waiting.has(uid)) this.#waiting.set(uid, { ref, hasAsked: false })
-    this.#live.delete(uid)
+    this.#live?.delete(uid)
   }
 
   /** Whether it did. */
   waitsNoMore(uid: string): boolean {
-    return this.#waiting.delete(uid)
+    return this.#waiting?.delete(uid) ?? false
   }
 
   noteLive(uid: string): void {
-    if (!this.dependents.has(uid) || this.#gone.has(uid) || this.#waiting.has(uid)) return
-    if (this.#live === NO_UIDS) this.#live = new Set()
+    if (!this.dependents.has(uid) || this.#gone?.has(uid) || this.#waiting?.has(uid)) return
+    this.#live ??= new Set()
     this.#live.add(uid)
   }
 
   /** The stream has told that it is deleted, while it still has dependents. */
   noteGone(uid: string): void {
-    this.#live.delete(uid)
-    if (this.#gone === NO_UIDS) this.#gone = new Set()
+    this.#live?.delete(uid)
+    this.#gone ??= new Set()
     this.#gone.add(uid)
   }
 
   /** What the stream told before counts no more. */
   forget(): void {
-    this.#live = NO_UIDS
-    this.#gone = NO_UIDS
-    this.#waiting = NONE_WAITING
+    this.#live = undefined
+    this.#gone = undefined
+    this.#waiting = undefined
   }
 }
 
@@ -216,7 +213,7 @@ export class DependencyGraph implements StreamHandler {
    */
   askBlocking(space: string, uid: string): void {
     const owners = this.#owners.get(space)
-    const waiting = owners?.waiting.get(uid)
+    const waiting = owners?.waiting?.get(uid)
     if (!waiting || waiting.hasAsked) return
     waiting.hasAsked = true
     this.#listener.wakeAll(
@@ -227,7 +224,7 @@ export class DependencyGraph implements StreamHandler {
 
   /** Whether every dependent that existed when this owner's deletion began is known. */
   knowsDependentsOf(space: string, uid: string): boolean {
-    return this.#synced && (this.#owners.get(space)?.waiting.has(uid) ?? false)
+    return this.#synced && (this.#owners.get(space)?.waiting?.has(uid) ?? false)
   }
 
   /** Names the present stretch of gapless knowledge; `undefined` while a snapshot is under way. */
@@ -301,7 +298,7 @@ export class DependencyGraph implements StreamHandler {
     // owners may have gone while nobody listened, so everything is looked at once
     this.#listener.wakeAll(refsOf(this.#nodes.values()), '')
     this.#listener.wakeAll(
-      this.#owners.values().flatMap(({ waiting }) => waiting.values().map(({ ref }) => ref)),
+      this.#owners.values().flatMap(({ waiting }) => Iterator.from(waiting?.values() ?? []).map(({ ref }) => ref)),
       '',
     )
   }

@@ -30,7 +30,8 @@ export const references: readonly Attack[] = [
           apiVersion: 'v1',
           kind: 'ConfigMap',
           name: `absent-${k}`,
-          uid: `${tag}-${i}-${k}`,
+          // two objects each name the same ones
+          uid: `${tag}-${i >> 1}-${k}`,
         }))
         return alice.must({ path: space.maps, body: { metadata: { generateName: 'owned-', ownerReferences } } })
       })
