@@ -279,7 +279,7 @@ async function apiServerParts(
       whenBusy: options.apiThreadsWhenBusy,
       hasRoom: () => rooms.every(room => room.what !== 'memory' || room.lack() === undefined),
       resized: threads => strangers.leaveTo(threads * forThreads.strangers.connections),
-      follow: onCut => commits.follow(onCut),
+      follow: onCut => commits.follow(onCut, key => admission.takes(key)),
       start: (begin, ports) => startThread('api', { workerData: { ...threadData(), ...begin }, transferList: ports }),
       keys: keys(),
       take: socket => void tlsServer.emit('secureConnection', socket as unknown as TLSSocket),

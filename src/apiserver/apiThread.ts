@@ -27,6 +27,7 @@ import { AskedDocuments } from './threads/askedDocuments.ts'
 import { type Crossing, Crossings } from './threads/crossings.ts'
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
+import { OwnWrites } from './threads/ownWrites.ts'
 import { routeRequests } from './threads/routeRequests.ts'
 import { Shedding } from './threads/shedding.ts'
 import { ShortCrossings } from './threads/shortCrossings.ts'
@@ -112,7 +113,12 @@ async function serve(): Promise<void> {
   const crossings = new Crossings({ cross, strangers })
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings, underWay })
-  const short = shortWays && { ways: shortWays, crossings: new ShortCrossings({ crossings, underWay }) }
+  const short = shortWays && {
+    ways: shortWays,
+    crossings: new ShortCrossings({ crossings, underWay }),
+    writes: new OwnWrites(assembly.services.deps.admission),
+    underWay,
+  }
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, short })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
   shedding.follow(server, shortWays)

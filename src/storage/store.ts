@@ -222,6 +222,8 @@ export type StorageErrorCode =
   | 'Damaged'
   /** The disk refused a write; the store takes no more writes until it is opened again. */
   | 'Failed'
+  /** Nothing new may come there any more, as whoever prepared a write elsewhere could not know: nothing was written. */
+  | 'Outdated'
 
 /** What users of the server are told instead of the message, which is for its operator: it names files. */
 const TOLD: Partial<Record<StorageErrorCode, string>> = {

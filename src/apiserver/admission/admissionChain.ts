@@ -6,7 +6,7 @@ import { CrowdLog } from '../../client/crowdLog.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import type { Job } from '../../program/threadPool.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import type { Store } from '../../storage/store.ts'
+import type { Key, Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { flowsElsewhere } from '../flowcontrol/flowsElsewhere.ts'
@@ -30,7 +30,7 @@ import { expressionCheck } from './expressionCheck.ts'
 import { type ExpressionJob, type ExpressionResult, ExpressionRunner } from './expressionRunner.ts'
 import { LIMIT_RANGES, limitRanger } from './limitRanger.ts'
 import { mutatingPolicies } from './mutatingPolicies.ts'
-import { namespaceLifecycle } from './namespaceLifecycle.ts'
+import { namespaceLifecycle, namespaceState } from './namespaceLifecycle.ts'
 import { NamespaceReader } from './namespaces.ts'
 import { ownerReferences } from './ownerReferences.ts'
 import { defaultTolerations, priorityAdmission, serviceAccountAdmission } from './podAdmission.ts'
@@ -93,6 +93,8 @@ export interface AdmissionChainDeps {
 
 export interface AdmissionChain {
   readonly steps: readonly Admission[]
+  /** Whether something new may come to the place of a key, as far as that is known at once. */
+  takes(key: Key): boolean
   /** From now on policies get their status, through `registry`. */
   start(registry: Registry): void
   stop(): Promise<void>
@@ -155,6 +157,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const pods = { store, parsed, settings: configurations, nature, random: deps.random }
   const [limitDefaults, limitBounds] = limitRanger(configurations, deps.turns)
   const allocations = new AllocationLog({ store, kept: deps.network.kubernetesAddress })
+  const stateOf = namespaceState({ store, parsed })
   const disabled = new Set(deps.disabledPlugins ?? [])
   const isMaker = (user: UserInfo): boolean => MAKERS.has(trustedName(user))
   const isElsewhere = (user: UserInfo, space: string): boolean =>
@@ -162,7 +165,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const judgedHere = (...steps: Admission[]): Admission[] => unlessElsewhere(steps, isElsewhere)
   return {
     steps: [
-      namespaceLifecycle({ store, parsed }),
+      namespaceLifecycle(stateOf),
       ...judgedHere(
         limitDefaults!,
         ...(disabled.has('ServiceAccount') ? [] : [serviceAccountAdmission(pods)]),
@@ -194,6 +197,10 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       flowsElsewhere(nature, ROOT),
       spaceLifecycle(tree, isMaker),
     ],
+    takes({ space, namespace }) {
+      if (tree.get(space) === undefined || tree.isDeleting(space)) return false
+      return namespace === '' || stateOf(space, namespace) === 'lasting'
+    },
     start: registry => policyStatus.start(registry),
     stop: () => policyStatus.stop(),
     rethink(space) {

@@ -5,6 +5,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
@@ -13,12 +14,28 @@ import { keyOf } from '../registry/keys.ts'
 
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
 
-export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }): Admission {
-  /** Those that are not on their way out, as they were last looked at: each is asked for by all that is made in it. */
+/** Says of a namespace whether something new may come there. */
+export type NamespaceState = (space: string, name: string) => Soon<'lasting' | 'ending' | 'missing'>
+
+export function namespaceState(deps: { store: Pick<Store, 'get'>; parsed: ParsedCache }): NamespaceState {
+  /** As they were last looked at: each is asked for by all that is made in it. */
   const lasting = new WeakSet<Stored>()
+  const judge = (stored: Stored | undefined): 'lasting' | 'ending' | 'missing' => {
+    if (stored === undefined) return 'missing'
+    if (lasting.has(stored)) return 'lasting'
+    if (mentions(stored, '"deletionTimestamp"') && deps.parsed.get(stored).metadata.deletionTimestamp !== undefined)
+      return 'ending'
+    lasting.add(stored)
+    return 'lasting'
+  }
+  return (space, name) => whenKnown(deps.store.get(keyOf(space, NAMESPACES, '', name)), judge)
+}
+
+export function namespaceLifecycle(stateOf: NamespaceState): Admission {
   return {
     stage: 'gate',
     judgesPlaces: true,
+    judgesAnywhere: true,
     handles: (type, operation) =>
       operation === 'CREATE'
         ? type.namespaced
@@ -32,20 +49,10 @@ export function namespaceLifecycle(deps: { store: Store; parsed: ParsedCache }):
       // Reviews are answered, not stored: they need no namespace.
       if (type.group === 'authorization.k8s.io') return
       const name = object.metadata.namespace ?? ''
-      const judge = (stored: Stored | undefined): void => {
-        if (stored === undefined) throw statusError.notFound(NAMESPACES, name)
-        if (lasting.has(stored)) return
-        if (
-          !mentions(stored, '"deletionTimestamp"') ||
-          deps.parsed.get(stored).metadata.deletionTimestamp === undefined
-        ) {
-          lasting.add(stored)
-          return
-        }
-        throw isTerminating(type, object, name)
-      }
-      const found = deps.store.get(keyOf(context.space, NAMESPACES, '', name))
-      return found instanceof Promise ? found.then(judge) : judge(found)
+      return whenKnown(stateOf(context.space, name), state => {
+        if (state === 'missing') throw statusError.notFound(NAMESPACES, name)
+        if (state === 'ending') throw isTerminating(type, object, name)
+      })
     },
   }
 }

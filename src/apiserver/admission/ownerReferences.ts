@@ -19,6 +19,7 @@ interface OwnerReferencesDeps {
 export function ownerReferences(deps: OwnerReferencesDeps): Admission {
   return {
     stage: 'validate',
+    judgesAnywhere: true,
     // `/status` may change metadata too
     handles: (_type, operation) => operation !== 'DELETE',
     reaches: ({ unstored, user }) => !unstored && !user.groups.includes('system:masters'),

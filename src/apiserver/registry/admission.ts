@@ -29,6 +29,11 @@ export interface Admission {
    * waits for nothing but the store's memory. So it is asked once for many.
    */
   readonly judgesPlaces?: true
+  /**
+   * It judges by the request, and by what is stored or projected of that, and has no memory of its own: so a thread over a replica of the
+   * store judges as the writer's does.
+   */
+  readonly judgesAnywhere?: true
   admit(request: AdmissionRequest): void | Promise<void>
 }
 /** What is known of a request before its object is. */

@@ -4,15 +4,19 @@ import type { TLSSocket } from 'node:tls'
 import type { ShortRequest, ShortWay } from './oneByOne.ts'
 import { hasImpersonation } from './pipeline.ts'
 import type { ShortGets } from './shortGets.ts'
-import type { ShortWrites } from './shortWrites.ts'
+import type { Preparing, ShortWrites } from './shortWrites.ts'
 
 /** Whether a request is to go the long way. */
 export type Detour = (method: string, url: string) => boolean
 
 /** The short way of what is answered elsewhere. */
-export interface ShortCrossing {
+export interface ShortCrossing extends Preparing {
   crosses: Detour
-  send(request: ShortRequest, left: () => void): void
+}
+
+export interface ShortWaysDeps {
+  gets: Pick<ShortGets, 'answer'>
+  writes: Pick<ShortWrites, 'suits' | 'answer' | 'prepare'>
 }
 
 /** Headers that say that there is more to a request than its head and body, or to its connection than answers. */
@@ -20,11 +24,11 @@ const MORE = ['expect', 'transfer-encoding', 'upgrade', 'trailer'] as const
 
 export class ShortWays implements ShortWay {
   readonly #gets: Pick<ShortGets, 'answer'>
-  readonly #writes: Pick<ShortWrites, 'suits' | 'answer'>
+  readonly #writes: Pick<ShortWrites, 'suits' | 'answer' | 'prepare'>
   readonly #detours: Detour[] = []
   #crossing: ShortCrossing | undefined
 
-  constructor({ gets, writes }: { gets: Pick<ShortGets, 'answer'>; writes: Pick<ShortWrites, 'suits' | 'answer'> }) {
+  constructor({ gets, writes }: ShortWaysDeps) {
     this.#gets = gets
     this.#writes = writes
   }
@@ -51,6 +55,8 @@ export class ShortWays implements ShortWay {
     const { socket, method, url } = request
     if (!socket.writable || this.#detours.some(leads => leads(method, url))) return undefined
     if (this.#crossing?.crosses(method, url)) {
+      const owner = method === 'GET' ? undefined : this.#writes.prepare(request, this.#crossing, left)
+      if (owner !== undefined) return owner
       this.#crossing.send(request, left)
       return 'same'
     }

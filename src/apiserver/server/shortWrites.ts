@@ -5,6 +5,8 @@
  * there first: nothing has happened by then. From there on what is written, refused or fails is answered here.
  */
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { isStorageError } from '../../storage/store.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import type { LongBodies } from '../endpoints/longBodies.ts'
 import { parseRequest } from '../request/requestInfo.ts'
@@ -23,13 +25,24 @@ export interface ShortWritesDeps extends ShortGetsDeps {
   refusals: Refusals
 }
 
+/** Where writes are prepared for somebody else, who stores what they come to. */
+export interface Preparing {
+  /** Whether that suits this one. */
+  prepares(target: Target): boolean
+  /** For as long as one is prepared and its answer has not left. */
+  readonly underWay: { begins(client: Socket): void; ends(client: Socket): void }
+  /** Has it done there from its beginning. */
+  send(request: ShortRequest, left: () => void): void
+}
+
 interface Seated {
   target: Target
   ticket: Ticket
 }
 
-interface Timed {
+interface Run extends Seated {
   startedMs: number
+  preparing: Preparing | undefined
   left: () => void
 }
 
@@ -57,12 +70,21 @@ export class ShortWrites {
   }
 
   answer(request: ShortRequest, left: () => void): readonly string[] | undefined {
+    return this.#begin(request, undefined, left)
+  }
+
+  /** `undefined`: nothing was done, and it is to go to them whole. */
+  prepare(request: ShortRequest, preparing: Preparing, left: () => void): readonly string[] | undefined {
+    return this.#begin(request, preparing, left)
+  }
+
+  #begin(request: ShortRequest, preparing: Preparing | undefined, left: () => void): readonly string[] | undefined {
     const startedMs = performance.now()
     const authorized = this.#admitted(request)
     if (authorized === undefined) return undefined
-    const seated = this.#seated(request, authorized)
+    const seated = this.#seated(request, authorized, preparing)
     if (seated === undefined) return undefined
-    this.#run(request, { ...seated, startedMs, left }, authorized)
+    this.#run(request, { ...seated, preparing, startedMs, left }, authorized)
     return seated.ticket.flow.path
   }
 
@@ -79,12 +101,17 @@ export class ShortWrites {
   }
 
   /** What it is about, and its seat. */
-  #seated({ socket, method, headers, body }: ShortRequest, authorized: AuthorizedRequest): Seated | undefined {
+  #seated(
+    { socket, method, headers, body }: ShortRequest,
+    authorized: AuthorizedRequest,
+    preparing: Preparing | undefined,
+  ): Seated | undefined {
     const { services, subresources, inFlight, checkBody, longBodies } = this.#deps
     try {
       const target = targetOf(services, authorized, headers.accept)
       const { as, format } = target.form
       if (as !== undefined || format === 'yaml' || !writesObject(target, method, subresources)) return undefined
+      if (preparing?.prepares(target) === false) return undefined
       checkBody?.(authorized, body.length)
       if (longBodies.concerns(headers['content-type'], body)) return undefined
       const flow = inFlight.flowOf(authorized)
@@ -95,16 +122,19 @@ export class ShortWrites {
     }
   }
 
-  #run(
-    request: ShortRequest,
-    { target, ticket, startedMs, left }: Seated & Timed,
-    authorized: AuthorizedRequest,
-  ): void {
+  #run(request: ShortRequest, run: Run, authorized: AuthorizedRequest): void {
     const { services, subresources, inFlight, metrics, refusals, answers } = this.#deps
+    const { target, ticket, preparing, startedMs, left } = run
     const { socket } = request
     // as long as something is asked on a connection it is not one on which nothing is
     const idleMs = socket.timeout ?? 0
     socket.setTimeout(0)
+    preparing?.underWay.begins(socket)
+    const ended = (): void => {
+      if (!socket.destroyed) socket.setTimeout(idleMs)
+      inFlight.leave(ticket)
+      preparing?.underWay.ends(socket)
+    }
     const asked = new ShortAsked(request, authorized, ticket)
     const reply = new ShortReply({
       socket,
@@ -112,22 +142,30 @@ export class ShortWrites {
       answers,
       compression: services.compression,
       over: ({ statusCode: code }) => {
-        if (!socket.destroyed) socket.setTimeout(idleMs)
-        inFlight.leave(ticket)
+        ended()
         const { info, type } = target
         metrics.observe({ verb: info.verb, type, code, seconds: (performance.now() - startedMs) / 1000 })
         left()
       },
       failed: error => refusals.answer(asked, reply, error),
     })
+    const fail = (error: unknown): void => {
+      if (preparing === undefined || !isStorageError(error, 'Outdated') || !reply.drop())
+        this.#fail(asked, reply, error)
+      else {
+        // what was found here is not so any more, and nothing was written
+        ended()
+        preparing.send(request, left)
+      }
+    }
     tellFlow(reply, ticket.flow)
     try {
       ticket.received(request.body)
       const exchange = { request: asked, reply, ...target }
       const answered = dispatch(services, exchange, subresources)
-      if (answered instanceof Promise) answered.catch(error => this.#fail(asked, reply, error))
+      if (answered instanceof Promise) answered.catch(fail)
     } catch (error) {
-      this.#fail(asked, reply, error)
+      fail(error)
     }
   }
 

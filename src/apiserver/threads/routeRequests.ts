@@ -6,7 +6,9 @@ import type { Store } from '../../storage/store.ts'
 import type { ShortWays } from '../server/shortWays.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
+import type { OwnWrites } from './ownWrites.ts'
 import type { ShortCrossings } from './shortCrossings.ts'
+import type { UnderWay } from './underWay.ts'
 
 export interface RoutingDeps {
   /** The replica. */
@@ -16,7 +18,14 @@ export interface RoutingDeps {
   /** Nothing is answered here. */
   forwardsAll: boolean
   /** For what is answered, or crosses, before it comes to be a request. */
-  short?: { ways: Pick<ShortWays, 'across'>; crossings: Pick<ShortCrossings, 'send'> } | undefined
+  short?:
+    | {
+        ways: Pick<ShortWays, 'across'>
+        crossings: Pick<ShortCrossings, 'send'>
+        writes: Pick<OwnWrites, 'has'>
+        underWay: Pick<UnderWay, 'begins' | 'ends'>
+      }
+    | undefined
 }
 
 /** Stands before whoever listens for requests by now. */
@@ -32,7 +41,12 @@ export function routeRequests(
     void store.revision
     return forwardsAll || !reads.has(method, url)
   }
-  short?.ways.across({ crosses, send: (request, left) => short.crossings.send(request, left) })
+  short?.ways.across({
+    crosses,
+    prepares: target => !forwardsAll && short.writes.has(target),
+    underWay: short.underWay,
+    send: (request, left) => short.crossings.send(request, left),
+  })
   server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
     if (crosses(message.method, message.url)) {
       forwarder.forward(message, answer)

@@ -38,10 +38,11 @@ export interface ObjectsPage {
   readonly more: boolean
 }
 
-/** `version`: a record of what was stored, or of what stood in the way. */
+/** `revision`: of what was stored as it was sent. `version`: a record of what else was stored, or of what stood in the way. */
 export interface SentResult {
   readonly ok: boolean
-  readonly version: Uint8Array | undefined
+  readonly revision?: Revision
+  readonly version?: Uint8Array | undefined
   readonly refused?: Refusal
 }
 
@@ -59,8 +60,13 @@ type Answer = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly code?: StorageErrorCode; readonly isType: boolean } }
 )
 
-/** Answers what comes through a port; keeps no process alive. */
+/** Answers what comes through a port; keeps no process alive. What is known at the same time is told in one message. */
 export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
+  let known: Answer[] = []
+  const tell = (): void => {
+    port.postMessage(known)
+    known = []
+  }
   const serve = async ({ id, name, ask }: Question): Promise<void> => {
     let answer: Answer
     try {
@@ -68,22 +74,31 @@ export function serveAsks(port: MessagePort, handlers: AskHandlers): void {
     } catch (error) {
       answer = { id, error: sent(error) }
     }
-    port.postMessage(answer)
+    // behind all else that becomes known with it
+    if (known.push(answer) === 1) process.nextTick(tell)
   }
-  port.on('message', (question: Question) => void serve(question))
+  port.on('message', (questions: readonly Question[]) => {
+    for (const question of questions) void serve(question)
+  })
   port.unref()
 }
 
-/** Asks through a port, and keeps its thread alive for as long as it waits for an answer. */
+/**
+ * Asks through a port, and keeps its thread alive for as long as it waits for an answer. What is asked in one turn of the loop goes in
+ * one message: each wakes the other side.
+ */
 export class Asker {
   readonly #port: MessagePort
+  #unsent: Question[] = []
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>()
   #lastId = 0
   #ended: Error | undefined
 
   constructor(port: MessagePort) {
     this.#port = port
-    port.on('message', (answer: Answer) => this.#heard(answer))
+    port.on('message', (answers: readonly Answer[]) => {
+      for (const answer of answers) this.#heard(answer)
+    })
     port.on('close', () => this.end(new StorageError('Closed', 'the store is closed')))
     port.unref()
   }
@@ -94,7 +109,7 @@ export class Asker {
     const answered = Promise.withResolvers<unknown>()
     if (this.#asked.size === 0) this.#port.ref()
     this.#asked.set(id, answered)
-    this.#port.postMessage({ id, name, ask } satisfies Question)
+    if (this.#unsent.push({ id, name, ask }) === 1) setImmediate(this.#send)
     return (await answered.promise) as Asks[N]['answer']
   }
 
@@ -110,6 +125,12 @@ export class Asker {
     for (const { reject } of this.#asked.values()) reject(why)
     this.#asked.clear()
     this.#port.close()
+  }
+
+  readonly #send = (): void => {
+    const questions = this.#unsent
+    this.#unsent = []
+    if (this.#ended === undefined) this.#port.postMessage(questions)
   }
 
   #heard(answer: Answer): void {

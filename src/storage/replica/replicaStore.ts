@@ -24,6 +24,7 @@ import {
   type WriteResult,
 } from '../store.ts'
 import { type MemoryBounds, StoreView } from '../storeView.ts'
+import { versionOf } from '../texts.ts'
 import { Asker, type SentResult } from './asks.ts'
 import { Contents, load } from './contents.ts'
 import { LogReader } from './logReader.ts'
@@ -201,7 +202,7 @@ class ReplicaStore implements Store {
   async #write(writes: readonly Write[]): Promise<WriteResult[]> {
     const results = await this.#asker.ask('write', { writes: writes.map(sendable) })
     this.#catchUp()
-    return results.map(resultOf)
+    return results.map((result, i) => resultOf(writes[i]!, result))
   }
 
   async #past(range: Range, after: Revision): Promise<HistoryPage> {
@@ -292,7 +293,8 @@ function storedOf(version: ReadVersion): Stored {
   return { key, revision, bytes: textOf(version), headBytes, ...(note !== undefined && { note }) }
 }
 
-function resultOf({ ok, version, refused }: SentResult): WriteResult {
+function resultOf({ key, mutation }: Write, { ok, revision, version, refused }: SentResult): WriteResult {
+  if (revision !== undefined) return { ok: true, stored: versionOf(key, revision, mutation.text!) }
   const stored = version && storedOf(versionsIn(version).next().value!)
   if (ok) return { ok, stored: stored! }
   return { ok, current: stored, ...(refused && { refused }) }

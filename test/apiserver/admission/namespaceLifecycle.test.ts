@@ -1,6 +1,6 @@
 import t from 'tap'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
-import { namespaceLifecycle } from '../../../src/apiserver/admission/namespaceLifecycle.ts'
+import { namespaceLifecycle, namespaceState } from '../../../src/apiserver/admission/namespaceLifecycle.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import type { AdmissionRequest } from '../../../src/apiserver/registry/admission.ts'
 import { encodeObject, ParsedCache } from '../../../src/apiserver/registry/codec.ts'
@@ -12,6 +12,7 @@ t.test('a namespace is not parsed for what is created in it, unless it may be on
   const store = await openMemoryStore()
   t.teardown(() => store.close())
   const parsed = new ParsedCache()
+  const step = namespaceLifecycle(namespaceState({ store, parsed }))
   const type = loadCatalog().types.find(({ resource }) => resource === 'configmaps')!
   const add = async (name: string, metadata: object): Promise<() => Promise<void>> => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...metadata } }
@@ -23,7 +24,7 @@ t.test('a namespace is not parsed for what is created in it, unless it may be on
       type,
       object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: name } },
     }
-    return async () => void (await namespaceLifecycle({ store, parsed }).admit(request as unknown as AdmissionRequest))
+    return async () => void (await step.admit(request as unknown as AdmissionRequest))
   }
   const isParsed = async (name: string): Promise<boolean> =>
     parsed.known((await store.get(keyOf('root', NAMESPACES, '', name)))!) !== undefined

@@ -13,7 +13,7 @@ import { BELL, BELLS } from '../../../src/storage/replica/logSegments.ts'
 import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
 import { SharedLog, type SharedLogOptions } from '../../../src/storage/replica/sharedLog.ts'
 import type { Store, Stored } from '../../../src/storage/store.ts'
-import { create, del, key, put, readWatch, textOf } from '../support.ts'
+import { create, del, key, put, readWatch, textOf, updated } from '../support.ts'
 import type { ThreadTask } from './replicaThread.ts'
 
 const logger = { error: (_: object, message: string) => process.emitWarning(message) }
@@ -272,6 +272,56 @@ t.test('texts are where the writer has them; what it moves together is let go by
   )
   asker.end(new Error('done'))
   reader.close()
+})
+
+t.test('what a replica makes where nothing new may come is not written, and what is there may be changed', async t => {
+  const log = new SharedLog()
+  const writer = await openJournaledStore(new MemoryJournal(), { log })
+  t.teardown(() => writer.close())
+  let isOpen = true
+  const asked: string[] = []
+  const { link } = log.follow(undefined, ({ name }) => {
+    asked.push(name)
+    return isOpen
+  })
+  const replica = await openReplica(link, { logger })
+  t.teardown(() => replica.close())
+  const made = await create(replica, key('a'))
+  isOpen = false
+  await t.rejects(create(replica, key('b')), { name: 'StorageError', code: 'Outdated' })
+  const deleted = { key: key('a'), mutation: del(), expect: made }
+  const another = { key: key('b'), mutation: put('b'), expect: 0 }
+  await t.rejects(replica.writeMany([deleted, another]), { code: 'Outdated' })
+  t.equal(textOf(await updated(replica, key('a'), () => put('y'))), `${made + 1}:y`)
+  t.equal(textOf(await updated(replica, key('a'), () => ({ type: 'delete' }))), `${made + 2}:y`)
+  t.strictSame(asked, ['a', 'b', 'b'])
+  t.strictSame(await everything(writer), [])
+})
+
+t.test('what is asked in one turn of the loop crosses in one message, and is answered in one', async t => {
+  const log = new SharedLog()
+  const writer = await openJournaledStore(new MemoryJournal(), { log })
+  t.teardown(() => writer.close())
+  const { link } = log.follow()
+  const messages = { asked: 0, answered: 0 }
+  const { asks } = link
+  const post = asks.postMessage.bind(asks)
+  asks.postMessage = (message: unknown) => {
+    messages.asked++
+    post(message)
+  }
+  const replica = await openReplica(link, { logger })
+  t.teardown(() => replica.close())
+  asks.on('message', () => messages.answered++)
+  messages.asked = 0
+  const names = Array.from({ length: 20 }, (_, i) => `n${i}`)
+  const write = async (name: string): Promise<Stored | undefined> => {
+    const result = await replica.write({ key: key(name), mutation: put(name), expect: 0 })
+    return result.ok ? result.stored : result.current
+  }
+  const made = await Promise.all(names.map(write))
+  t.strictSame(messages, { asked: 1, answered: 1 })
+  for (const stored of made) t.strictSame(seenStored(stored!), seenStored((await writer.get(stored!.key))!))
 })
 
 t.test('a replica ends with its writer, behind what it was told last', async t => {
