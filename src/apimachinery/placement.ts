@@ -145,7 +145,8 @@ const NAME = `([a-z0-9]+)-mb-(${UUID})`
 export const MAILBOX_NAME = new RegExp(`^${NAME}$`)
 
 const MAILBOX = new RegExp(`^${MAILBOX_PARENT}:${NAME}$`)
-const IN_MAILBOX = new RegExp(`^${MAILBOX_PARENT}:${NAME}(?::|$)`)
+/** Paths of mailboxes, and of what lies below them. */
+export const IN_MAILBOX = new RegExp(`^${MAILBOX_PARENT}:${NAME}(?::|$)`)
 
 /** `cluster` is the logical-cluster id of the SyncTarget's space. */
 export function mailboxName(cluster: string, syncTargetUID: string): string {

@@ -1,6 +1,6 @@
 /**
  * An API thread: TLS, HTTP, access, reads and watches of built-in kinds, by the same code as in the main thread, over a replica of
- * the store. What else is asked crosses to the main thread. It writes nothing by itself.
+ * the store; and of writes of such kinds what comes before the store. What else is asked crosses to the main thread.
  */
 import type { Server as TlsServer } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -116,7 +116,7 @@ async function serve(): Promise<void> {
   const short = shortWays && {
     ways: shortWays,
     crossings: new ShortCrossings({ crossings, underWay }),
-    writes: new OwnWrites(assembly.services.deps.admission),
+    writes: new OwnWrites({ store, admission: assembly.services.deps.admission }),
     underWay,
   }
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, short })

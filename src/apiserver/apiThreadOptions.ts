@@ -9,7 +9,7 @@ export type ThreadOptions = Omit<ApiServerOptions, 'log'> & { readonly strangers
 export const servingThreads = ({ apiThreads = 0 }: Pick<ApiServerOptions, 'apiThreads'>): number => apiThreads + 1
 
 /**
- * A part of connections, and as many seats for who reads, as if all threads that there may be were there. The main thread has all
+ * A part of connections and of seats, as if all threads that there may be were there. The main thread has all
  * seats, and those connections that no thread has. How many watches there may be they tell each other: see watchTally.ts.
  * @param whole of the server
  */
@@ -17,7 +17,8 @@ export function threadOptions(options: ApiServerOptions, whole: StrangerLimits):
   const part = (all: number): number => Math.ceil(all / servingThreads(options))
   const { dataDir, bindAddress, securePort, externalHostnames, spaces, tokenFile, oidc } = options
   const { inFlight = DEFAULT_IN_FLIGHT } = options
-  const { serviceClusterIpRange, serviceNodePortRange, anonymousAuth, fairness, disabledAdmissionPlugins } = options
+  const { serviceClusterIpRange, serviceNodePortRange, anonymousAuth, fairness, disabledAdmissionPlugins, elsewhere } =
+    options
   const { apiThreads, apiThreadPulseMs, bookmarkIntervalMs, webhookAllowedHosts, clientCertificateNetworks } = options
   return {
     dataDir,
@@ -36,7 +37,7 @@ export function threadOptions(options: ApiServerOptions, whole: StrangerLimits):
       total: part(whole.total),
       perAddress: part(whole.perAddress),
     },
-    inFlight: { ...inFlight, reading: part(inFlight.reading) },
+    inFlight: { ...inFlight, reading: part(inFlight.reading), mutating: part(inFlight.mutating) },
     ...(apiThreads !== undefined && { apiThreads }),
     ...(apiThreadPulseMs !== undefined && { apiThreadPulseMs }),
     ...(webhookAllowedHosts !== undefined && { webhookAllowedHosts }),
@@ -44,5 +45,6 @@ export function threadOptions(options: ApiServerOptions, whole: StrangerLimits):
     ...(bookmarkIntervalMs !== undefined && { bookmarkIntervalMs }),
     ...(anonymousAuth !== undefined && { anonymousAuth }),
     ...(disabledAdmissionPlugins && { disabledAdmissionPlugins }),
+    ...(elsewhere && { elsewhere }),
   }
 }

@@ -161,7 +161,9 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const disabled = new Set(deps.disabledPlugins ?? [])
   const isMaker = (user: UserInfo): boolean => MAKERS.has(trustedName(user))
   const isElsewhere = (user: UserInfo, space: string): boolean =>
-    isMaker(user) || elsewhere?.judges(trustedName(user), tree.pathOf(space) ?? '') === true
+    isMaker(user) ||
+    (elsewhere !== undefined &&
+      (elsewhere.users.has(trustedName(user)) || elsewhere.paths.test(tree.pathOf(space) ?? '')))
   const judgedHere = (...steps: Admission[]): Admission[] => unlessElsewhere(steps, isElsewhere)
   return {
     steps: [

@@ -2,13 +2,15 @@
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionTarget } from '../registry/admission.ts'
 
-/** Whoever builds the server knows what lives at another place; the server itself does not. */
+/**
+ * What is judged at another place. Whoever builds the server knows what lives there; the server itself does not. It can be sent to
+ * another thread.
+ */
 export interface Elsewhere {
-  /**
-   * Whether what a user writes into a space is judged at another place. `user` is `''` for all but the server's own, `path` that
-   * of the space from the root.
-   */
-  judges(user: string, path: string): boolean
+  /** What these of the server's own write, by their names. */
+  readonly users: ReadonlySet<string>
+  /** What is written into spaces whose paths from the root match. */
+  readonly paths: RegExp
 }
 
 /** The steps, for what is judged here alone. They are asked about one write after the other, and where that is judged is one answer. */

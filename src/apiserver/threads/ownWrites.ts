@@ -1,11 +1,15 @@
 /**
  * Which writes an API thread prepares: it finds out what is to be stored, by the same steps as the main thread, and sends that to be
  * compared and written there. So the one writer does of each what it alone can do. It prepares what every step judges by the replica; what
- * a step would ask somebody, or remember, crosses whole. What it found is no more true when it arrives than what the main thread finds
- * while it waits for a webhook, but for one thing: whether the place takes anything new is asked there once more, so nothing is
- * left in a space or namespace that is emptied meanwhile.
+ * a step would ask somebody, or remember, crosses whole, as does what is large: long work has its turns over there. What a thread found may
+ * be older when it is written, as what the main thread finds before it asks a webhook; but whether the place takes anything new
+ * is asked there once more, so that nothing is left in a space or namespace that is emptied.
  */
+import { sizeOf } from '../../storage/sharedStored.ts'
+import type { Store } from '../../storage/store.ts'
 import { type Admission, stepsFor } from '../registry/admission.ts'
+import { keyOf } from '../registry/keys.ts'
+import { LARGE_BYTES } from '../registry/largeWrites.ts'
 import type { Target } from '../server/dispatch.ts'
 
 /** What each verb may come to. */
@@ -16,24 +20,30 @@ const OPERATIONS: Readonly<Record<string, readonly ('CREATE' | 'UPDATE')[]>> = {
   patch: ['CREATE', 'UPDATE'],
 }
 
-export class OwnWrites {
-  readonly #admission: readonly Admission[]
+export interface OwnWritesDeps {
+  /** The replica. */
+  store: Pick<Store, 'get'>
+  admission: readonly Admission[]
+}
 
-  constructor(admission: readonly Admission[]) {
-    this.#admission = admission
+export class OwnWrites {
+  readonly #deps: OwnWritesDeps
+
+  constructor(deps: OwnWritesDeps) {
+    this.#deps = deps
   }
 
   has({ info, type, resource, space, user }: Target): boolean {
-    const { namespace, subresource } = resource
+    const { store, admission } = this.#deps
+    const { namespace, name, subresource } = resource
     // definitions come and go with their instances, by the main thread's hand
     if (type.form !== 'struct' || (subresource !== '' && subresource !== 'status')) return false
     const at = { space, namespace, subresource, user }
-    const operations = OPERATIONS[info.verb] ?? []
-    return (
-      operations.length > 0 &&
-      operations.every(operation =>
-        stepsFor(this.#admission, type, operation, at).every(step => step.judgesAnywhere === true),
-      )
-    )
+    const operations = OPERATIONS[info.verb]
+    if (operations === undefined) return false
+    for (const operation of operations)
+      if (stepsFor(admission, type, operation, at).some(step => !step.judgesAnywhere)) return false
+    const current = name === '' ? undefined : store.get(keyOf(space, type, namespace, name))
+    return !(current instanceof Promise) && (current === undefined || sizeOf(current) <= LARGE_BYTES)
   }
 }

@@ -1,5 +1,8 @@
 /** In mailboxes nothing is judged or completed: what they hold lives in a cluster, which does that. */
 import t from 'tap'
+import type { ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
+import { threadOptions } from '../../../src/apiserver/apiThreadOptions.ts'
+import type { StrangerLimits } from '../../../src/apiserver/server/strangerLimits.ts'
 import { elsewhere } from '../../../src/cli/elsewhere.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
@@ -54,11 +57,18 @@ t.test('a server that is told of no other place judges there as everywhere', asy
   t.match((await mailbox.post(PODS, POD)).body.message, 'error looking up service account default/of-the-cluster')
 })
 
+t.test('an API thread knows of the other place, too', async t => {
+  const told = structuredClone(threadOptions({ elsewhere, apiThreads: 1 } as ApiServerOptions, {} as StrangerLimits))
+  t.ok(told.elsewhere!.users.has('system:orrery:placement-translator'))
+  t.ok(told.elsewhere!.paths.test('root:espw:abc123-mb-01234567-89ab-cdef-0123-456789abcdef:below'))
+  t.notOk(told.elsewhere!.paths.test('root:plain'))
+})
+
 t.test('who carries is bound by nothing, whoever else comes is', async t => {
-  const judges = (component: string): boolean => elsewhere.judges(`system:orrery:${component}`, 'root:plain')
+  const judges = (component: string): boolean => elsewhere.users.has(`system:orrery:${component}`)
   for (const component of ['placement-translator', 'mailbox-controller', 'where-resolver']) t.ok(judges(component))
   for (const component of ['resourcequota-controller', 'placement-translator2', '']) t.notOk(judges(component))
-  t.notOk(elsewhere.judges('placement-translator', 'root:plain'), 'a user of that name')
+  t.notOk(elsewhere.users.has('placement-translator'), 'a user of that name')
 })
 
 t.test('nothing of this is a fault of the server', async t => {

@@ -49,7 +49,7 @@ t.test(
   'what every step judges by the replica is prepared; what asks somebody, or is kept account of, crosses',
   async t => {
     const { api, server } = await startTestServer(t)
-    const writes = new OwnWrites(server.services.deps.admission)
+    const writes = new OwnWrites({ store: server.store, admission: server.services.deps.admission })
     const space = await createSpace(api, 'kinds')
     const user = { name: 'alice', uid: '', groups: [], extra: {} }
     const has = (method: string, path: string): boolean => {
@@ -72,7 +72,9 @@ t.test(
         spec: { hard: { 'count/configmaps': '5' } },
       }),
     )
+    await api.ok(api.in(space).post(CONFIGMAPS, configMap('large', { text: 'x'.repeat(40_000) })))
     for (const [method, path] of [
+      ['PATCH', `${CONFIGMAPS}/large`],
       ['DELETE', `${CONFIGMAPS}/a`],
       ['POST', '/api/v1/namespaces/default/services'],
       ['POST', '/api/v1/namespaces/kube-system/configmaps'],
