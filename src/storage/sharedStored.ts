@@ -83,6 +83,24 @@ export function heldBytes(stored: Stored): number {
   return stored instanceof SharedStored ? SHARED_BYTES : stored.bytes.length
 }
 
+/** Whether a version says what another one says, but for its revision; of texts that are kept once only {@link SharedStored.at} is known to. */
+export function saysTheSame(a: Stored, b: Stored): boolean {
+  if (a.note !== undefined || a.headBytes !== b.headBytes) return false
+  if (a instanceof SharedStored && b instanceof SharedStored)
+    return a.form === b.form && a.own === b.own && a.rest === b.rest
+  const [{ bytes }, { bytes: others }] = [a, b]
+  const [tail, othersTail] = [tailOf(a), tailOf(b)]
+  return (
+    bytes.length - tail === others.length - othersTail &&
+    bytes.compare(others, 0, b.headBytes, 0, a.headBytes) === 0 &&
+    bytes.compare(others, othersTail, others.length, tail, bytes.length) === 0
+  )
+}
+
+function tailOf({ headBytes, revision }: Stored): number {
+  return headBytes + String(revision).length
+}
+
 /** Whether its text contains another. */
 export function mentions(stored: Stored, text: string): boolean {
   if (stored instanceof SharedStored) {

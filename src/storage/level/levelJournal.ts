@@ -11,7 +11,9 @@ import { keepAddonIn } from '../../program/addon.ts'
 import { BlockMaker } from '../blockMaker.ts'
 import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../journal.ts'
 import { keyText, rangeHolds } from '../keys.ts'
+import { saysTheSame } from '../sharedStored.ts'
 import { type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
+import { atRevision } from '../texts.ts'
 import { Acknowledged } from './acknowledged.ts'
 import { type Database, inUse, openDatabase } from './database.ts'
 import { removeLeftovers } from './linkedCopy.ts'
@@ -187,19 +189,22 @@ export class LevelJournal implements Journal {
           if (!forgets) batch.put(versionRow(previous.revision), value)
           if (portions.isFull(value.length)) await letOthers()
         }
-        const value = versionValue(stored)
+        const isAsItWas = type === 'delete' && previous !== undefined && saysTheSame(stored, previous)
+        const value = isAsItWas ? undefined : versionValue(stored)
         if (type === 'put') {
-          const checksum = objectChecksum(id, value)
+          const checksum = objectChecksum(id, value!)
           sum = addToSum(sum, checksum)
           count++
-          batch.put(objectRow(id), sealed(value, checksum))
+          batch.put(objectRow(id), sealed(value!, checksum))
         } else {
           batch.del(objectRow(id))
-          if (!forgets) batch.put(versionRow(revision), value)
+          if (value !== undefined && !forgets) batch.put(versionRow(revision), value)
         }
-        if (!forgets)
-          batch.put(logRow(revision), logValue(id, { type, revision, timeMs, previous: previous?.revision ?? 0 }))
-        if (portions.isFull(value.length)) await letOthers()
+        if (!forgets) {
+          const record = { type, revision, timeMs, previous: previous?.revision ?? 0, isAsItWas }
+          batch.put(logRow(revision), logValue(id, record))
+        }
+        if (value !== undefined && portions.isFull(value.length)) await letOthers()
       }
     } catch (error) {
       await batch.close()
@@ -225,13 +230,13 @@ export class LevelJournal implements Journal {
       if (rows.length !== end - after) throw new StorageError('Compacted', `events behind ${after} are not all kept`)
       const records = rows.map(([row, value]) => parseLog(row, value)).filter(record => rangeHolds(range, record.key))
       const versions = new Map<Revision, VersionRecord>()
-      const wanted = new Set(records.flatMap(r => (r.previous === 0 ? [r.revision] : [r.previous, r.revision])))
+      const wanted = new Set(records.flatMap(versionsOf))
       const revisions = [...wanted]
       const found = await db.getMany(revisions.map(versionRow), { snapshot })
       for (const [i, value] of found.entries())
         if (value !== undefined) versions.set(revisions[i]!, parseVersion(versionRow(revisions[i]!), value))
       // A version without a row of its own is still the object's current one.
-      const current = records.filter(record => !versions.has(record.revision))
+      const current = records.filter(({ revision, isAsItWas }) => !isAsItWas && !versions.has(revision))
       const objects = await db.getMany(
         current.map(record => objectRow(keyText(record.key))),
         { snapshot },
@@ -306,7 +311,7 @@ export class LevelJournal implements Journal {
         const record = parseLog(row, value)
         batch.del(row)
         if (record.previous !== 0) batch.del(versionRow(record.previous))
-        if (record.type === 'delete') batch.del(versionRow(record.revision))
+        if (record.type === 'delete' && !record.isAsItWas) batch.del(versionRow(record.revision))
       }
       await batch.write()
       this.#forgotten = revisionOfRow(rows.at(-1)![0])
@@ -314,13 +319,22 @@ export class LevelJournal implements Journal {
   }
 }
 
+/** Those that an entry speaks of. */
+function versionsOf({ revision, previous, isAsItWas }: LogRecord): Revision[] {
+  if (previous === 0) return [revision]
+  return isAsItWas ? [previous] : [previous, revision]
+}
+
 function eventOf(record: LogRecord, versions: ReadonlyMap<Revision, VersionRecord>): StoreEvent {
-  const { type, key, revision, previous } = record
+  const { type, key, revision, previous, isAsItWas } = record
   const version = (of: Revision): Stored => {
     const found = versions.get(of)
     if (found === undefined) throw new StorageError('Damaged', `the data dir is damaged: version ${of} is missing`)
     const { bytes, headBytes, note } = found
     return { key, revision: of, bytes, headBytes, ...(note !== undefined && { note }) }
   }
-  return { type, key, revision, stored: version(revision), previous: previous === 0 ? undefined : version(previous) }
+  const before = previous === 0 ? undefined : version(previous)
+  // what its writer noted is no part of the last state
+  const stored = isAsItWas ? atRevision(before!, revision) : version(revision)
+  return { type, key, revision, stored, previous: before }
 }

@@ -6,14 +6,15 @@
  *   m/state       written by every batch: the newest revision, how many objects there are, and their sum
  *   m/upgrade     only while rows of an older format are being rewritten; see upgrade.ts
  *   o/<key>       current object: its text
- *   v/<revision>  text of a version that is no longer current, and of a deletion's last state
+ *   v/<revision>  text of a version that is no longer current, and of a deletion's last state where that says something else
  *   l/<revision>  log: what happened to which key, when, and which version it replaced
  *
  * `<key>` is space, group, resource, namespace and name joined by NUL: a space is one contiguous range of `o/`.
  *
  * Every value but the format's begins with the same 20 bytes, numbers big-endian:
  *
- *    0  flags        1: a deletion, in the log; 2: a note, in objects and versions. Others are unknown here, and refused.
+ *    0  flags        1: a deletion, in the log, 5: one whose last state is the version that it replaced, under its own revision; 2: a note, in
+ *                    objects and versions. Others are unknown here, and refused.
  *    1  zero
  *    2  key id       16 bits; 0: the value is not encrypted. Others are unknown here, and refused.
  *    4  head length  32 bits; in objects and versions, where in the text the digits of the revision begin
@@ -41,6 +42,7 @@ export const LOG_END = 'l0'
 
 const DELETION = 1
 const NOTED = 2
+const AS_IT_WAS = 4
 const NOTE_LENGTH = 4
 const CHECKSUM_AT = 16
 const HEAD = 20
@@ -183,13 +185,16 @@ export interface LogRecord {
   readonly timeMs: number
   /** The version that it replaced; 0 for none. */
   readonly previous: Revision
+  /** A deletion's last state is that version, under the deletion's revision: it has no row. */
+  readonly isAsItWas: boolean
   readonly key: Key
 }
 
 /** Value of a log entry; `id` is the text of the event's key. */
 export function logValue(id: string, event: Omit<LogRecord, 'key'>): Buffer {
   const value = Buffer.allocUnsafe(LOG_HEAD + Buffer.byteLength(id))
-  writeHead(value, event.type === 'delete' ? DELETION : 0, 0, event.timeMs)
+  const flags = event.type === 'put' ? 0 : event.isAsItWas ? DELETION + AS_IT_WAS : DELETION
+  writeHead(value, flags, 0, event.timeMs)
   value.writeDoubleBE(event.previous, HEAD)
   value.write(id, LOG_HEAD)
   return sealedWhole(value, mixedRevision(event.revision))
@@ -197,21 +202,24 @@ export function logValue(id: string, event: Omit<LogRecord, 'key'>): Buffer {
 
 /** @throws StorageError `Damaged` or `Format` */
 export function parseLog(row: string, value: Buffer): LogRecord {
-  const { revision, type, previous } = parseLogHead(row, value)
   return {
-    revision,
-    type,
+    ...parseLogHead(row, value),
     timeMs: value.readDoubleBE(8),
-    previous,
     key: parseKeyText(value.toString('utf8', LOG_HEAD)),
   }
 }
 
 /** The same without the key, for many. @throws StorageError `Damaged` or `Format` */
-export function parseLogHead(row: string, value: Buffer): Pick<LogRecord, 'revision' | 'type' | 'previous'> {
+export function parseLogHead(row: string, value: Buffer): Omit<LogRecord, 'timeMs' | 'key'> {
   const revision = revisionOfRow(row)
   assertWhole(row, value, { minLength: LOG_HEAD, seed: mixedRevision(revision) })
-  return { revision, type: value[0] === DELETION ? 'delete' : 'put', previous: value.readDoubleBE(HEAD) }
+  const flags = value[0]!
+  return {
+    revision,
+    type: flags === 0 ? 'put' : 'delete',
+    previous: value.readDoubleBE(HEAD),
+    isAsItWas: flags === DELETION + AS_IT_WAS,
+  }
 }
 
 /** What every batch says about the whole store after it. */
@@ -317,7 +325,7 @@ function assertWhole(row: string, value: Buffer, { minLength, seed }: { minLengt
 
 function assertKnown(row: string, value: Buffer): void {
   const first = value.readUInt32BE(0)
-  if (first === 0 || first === DELETION * 2 ** 24) return
+  if (first === 0 || first === DELETION * 2 ** 24 || first === (DELETION + AS_IT_WAS) * 2 ** 24) return
   throw new StorageError(
     'Format',
     `${nameOfRow(row)} is written in a way that this program does not know: use the newer Orrery`,

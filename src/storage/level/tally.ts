@@ -124,16 +124,13 @@ export function isDamaged(parse: () => void): boolean {
   }
 }
 
-function addToLog(
-  log: LogTally,
-  { revision, type, previous }: { revision: Revision; type: string; previous: Revision },
-): void {
+function addToLog(log: LogTally, { revision, type, previous, isAsItWas }: Omit<LogRecord, 'timeMs' | 'key'>): void {
   log.count++
   log.newest = revision
   const last = log.stretches.at(-1)
   if (last?.[1] === revision - 1) last[1] = revision
   else log.stretches.push([revision, revision])
-  for (const version of [previous, type === 'delete' ? revision : 0])
+  for (const version of [previous, type === 'delete' && !isAsItWas ? revision : 0])
     if (version !== 0) {
       log.versions.count++
       log.versions.sum += version

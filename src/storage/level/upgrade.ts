@@ -92,7 +92,7 @@ function rewritten(row: string, value: Buffer, progress: Progress): Buffer | und
   if (row.startsWith('l/')) {
     progress.revision = Math.max(progress.revision, revision)
     const { key, ...entry } = logOfOne(revision, value)
-    return logValue(keyText(key), entry)
+    return logValue(keyText(key), { ...entry, isAsItWas: false })
   }
   if (row.startsWith('v/')) return version(revision, value)
   if (!row.startsWith('o/')) return undefined

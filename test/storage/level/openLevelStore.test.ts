@@ -6,7 +6,8 @@ import t from 'tap'
 import { cannotOpen } from '../../../src/storage/level/database.ts'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { compactedValue } from '../../../src/storage/level/rows.ts'
-import { create, del, key, put, readWatch } from '../support.ts'
+import type { Encoded } from '../../../src/storage/store.ts'
+import { create, del, key, put, readWatch, seen, textOf } from '../support.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'orrery-level-'))
 t.teardown(() => rm(root, { recursive: true }))
@@ -50,6 +51,48 @@ t.test('a dir that cannot be opened says why', async t => {
   const full = cannotOpen(path, 'IO error: 000185.ldb: No space left on device', undefined)
   t.match(full.message, /No space left on device\. Make room on its disk, and try again$/, 'and what helps')
 })
+
+t.test(
+  'a deletion that says nothing new has no row of its own for the last state, and is told all the same',
+  async t => {
+    const path = join(root, 'deletions')
+    // what is read of history comes from the disk
+    const options = { path, maxHistoryEventsInMemory: 0 }
+    const store = await openLevelStore(options)
+    const texts = ['plain', 'digits', 'noted', 'shared', 'other'] as const
+    await create(store, key('filler-1'), key('filler-2'), key('filler-3'))
+    const first = store.revision
+    const spaces = ['s1', 's2', 's3']
+    for (const name of texts)
+      for (const space of spaces) {
+        const { text } = put(name) as { text: Encoded }
+        const more = name === 'noted' ? { note: 'n' } : name === 'shared' ? { own: `${space}-uid` } : {}
+        const said = name === 'shared' ? { ...text, tail: `"},"data":"shared ${space}-uid"}` } : text
+        await store.write({
+          key: key(name, { space }),
+          mutation: { type: 'put', text: { ...said, ...more } },
+          expect: 0,
+        })
+      }
+    const made = store.revision
+    for (const name of texts)
+      for (const space of spaces)
+        await store.update(key(name, { space }), () => (name === 'other' ? del('gone') : { type: 'delete' }))
+    const deleted = await readWatch(store, {}, first, store.revision)
+    for (const { type, key, stored, previous } of deleted.filter(({ type }) => type === 'delete')) {
+      t.equal(type, 'delete')
+      t.equal(textOf(stored)!.split(':')[1], key.name === 'other' ? 'gone' : textOf(previous)!.split(':')[1])
+      t.equal(stored.note, undefined)
+    }
+    await store.close()
+    const own = (await rowsOf(path)).filter(row => row.startsWith('v/') && Number(row.slice(2)) > made)
+    t.equal(own.length, spaces.length, 'of those that say something else')
+    const again = await openLevelStore(options)
+    t.strictSame((await readWatch(again, {}, first, again.revision)).map(seen), deleted.map(seen))
+    await again.compact()
+    await again.close()
+  },
+)
 
 t.test('a complete compaction leaves one row for each object', async t => {
   const path = join(root, 'compacted')
