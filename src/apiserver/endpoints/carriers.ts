@@ -35,6 +35,8 @@ export interface Answering {
   removeHeader(name: string): unknown
   type(contentType: string): Answering
   serializer(serialize: (body: unknown) => string): unknown
+  /** Keeps its connection for so long, and tells the client. Absent: that is for the carrier's headers and socket to do. */
+  keep?(idleMs: number): void
   /** For who writes the answer as it comes to be, and its head as well. */
   hijack(): { readonly raw: ServerResponse }
   getHeaders(): Record<string, unknown>

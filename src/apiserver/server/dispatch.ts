@@ -158,10 +158,20 @@ export function readsObject(target: Target, extra: SubresourceEndpoints): boolea
   return target.resource.subresource === '' && endpointFor(target, 'GET', extra) === getEndpoint
 }
 
-/** Whether that is an endpoint that stores one object. */
-export function writesObject(target: Target, method: string, extra: SubresourceEndpoints): boolean {
+/** Of the sub-resources with endpoints of their own, what goes the short way: each cluster tells of each change so. */
+const SHORT_OWN = 'outcome'
+const SHORT_SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status', SHORT_OWN])
+
+/** Whether anything of that kind goes the short way, before anybody asks who sends it. */
+export function mayGoShort(resource: ResourceRequest | undefined): boolean {
+  return resource !== undefined && SHORT_SUBRESOURCES.has(resource.subresource)
+}
+
+/** Whether that is an endpoint that stores one object, or takes a short word. */
+export function goesShort(target: Target, method: string, extra: SubresourceEndpoints): boolean {
   const endpoint = endpointFor(target, method, extra)
-  return endpoint === createEndpoint || endpoint === updateEndpoint || endpoint === patchEndpoint
+  if (endpoint === createEndpoint || endpoint === updateEndpoint || endpoint === patchEndpoint) return true
+  return endpoint !== undefined && target.resource.subresource === SHORT_OWN
 }
 
 function endpointFor(target: Target, method: string, extra: SubresourceEndpoints): Endpoint | undefined {

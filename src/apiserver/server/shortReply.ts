@@ -60,6 +60,8 @@ export class ShortReply implements Answering {
   sent = false
   /** All of it was handed to the connection. */
   isWhole = false
+  /** How long its connection is kept behind it; absent: as long as others. */
+  keptMs: number | undefined
   #isOver = false
 
   constructor(deps: ShortReplyDeps) {
@@ -94,6 +96,10 @@ export class ShortReply implements Answering {
   removeHeader(name: string): this {
     this.#headers.delete(name.toLowerCase())
     return this
+  }
+
+  keep(idleMs: number): void {
+    this.keptMs = idleMs
   }
 
   type(contentType: string): this {
@@ -135,7 +141,7 @@ export class ShortReply implements Answering {
     if (!socket.writable) socket.destroy()
     else {
       this.isWhole = true
-      socket.write(answers.with(this.statusCode, this.#headers, body), this.#end)
+      socket.write(answers.with(this.statusCode, this.#headers, body, this.keptMs), this.#end)
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * The short way of a write of one object: past Node's parser, its requests and responses and Fastify. Whoever asks, whether they may,
+ * The short way of a write of one object, and of what syncers say of their clusters: past Node's parser, its requests and responses and Fastify. Whoever asks, whether they may,
  * their seat and the endpoint are those of the long way, by the same functions in the same order; only what carries the request is
  * another. Whatever would have to be waited for before the endpoint has it, or be refused there, goes the long way as if it had come
  * there first: nothing has happened by then. From there on what is written, refused or fails is answered here.
@@ -10,7 +10,7 @@ import { isStorageError } from '../../storage/store.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import type { LongBodies } from '../endpoints/longBodies.ts'
 import { parseRequest } from '../request/requestInfo.ts'
-import { dispatch, type Target, targetOf, writesObject } from './dispatch.ts'
+import { dispatch, goesShort, mayGoShort, type Target, targetOf } from './dispatch.ts'
 import type { Ticket } from './inFlight.ts'
 import type { ShortRequest } from './oneByOne.ts'
 import type { AuthorizedRequest } from './pipeline.ts'
@@ -92,7 +92,7 @@ export class ShortWrites {
   #admitted(request: ShortRequest): AuthorizedRequest | undefined {
     try {
       const info = parseRequest(request.method, request.url)
-      if (info.resource === undefined || !VERBS.has(info.verb)) return undefined
+      if (!VERBS.has(info.verb) || !mayGoShort(info.resource)) return undefined
       return admittedNow(this.#deps.door, request, info)
     } catch {
       // the long way comes upon the same, and says it
@@ -110,7 +110,7 @@ export class ShortWrites {
     try {
       const target = targetOf(services, authorized, headers.accept)
       const { as, format } = target.form
-      if (as !== undefined || format === 'yaml' || !writesObject(target, method, subresources)) return undefined
+      if (as !== undefined || format === 'yaml' || !goesShort(target, method, subresources)) return undefined
       if (preparing?.prepares(target) === false) return undefined
       checkBody?.(authorized, body.length)
       if (longBodies.concerns(headers['content-type'], body)) return undefined
@@ -131,7 +131,7 @@ export class ShortWrites {
     socket.setTimeout(0)
     preparing?.underWay.begins(socket)
     const ended = (): void => {
-      if (!socket.destroyed) socket.setTimeout(idleMs)
+      if (!socket.destroyed) socket.setTimeout(reply.keptMs ?? idleMs)
       inFlight.leave(ticket)
       preparing?.underWay.ends(socket)
     }

@@ -12,7 +12,8 @@ import { flowHeaders } from './flowHeaders.ts'
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 export class WholeAnswers {
-  readonly #end: string
+  /** How long a connection is kept on which nothing is asked. */
+  readonly #kept: string
   readonly #clock: () => number
   /** Up to the length of the body. */
   readonly #starts: Readonly<Record<Format, WeakMap<Schema, string>>> = {
@@ -21,28 +22,34 @@ export class WholeAnswers {
     protobuf: new WeakMap(),
   }
   #second = Number.NaN
-  /** From behind the length to the body, in this second. */
-  #rest = ''
+  /** From behind the length to what is said of the connection, in this second. */
+  #date = ''
 
   /** `clock`: milliseconds since the epoch. */
   constructor({ keepAliveMs, clock = Date.now }: { keepAliveMs: number; clock?: (() => number) | undefined }) {
-    this.#end = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`
+    this.#kept = keptFor(keepAliveMs)
     this.#clock = clock
   }
 
-  /** With these headers, in their order. */
-  with(code: number, headers: ReadonlyMap<string, string | readonly string[]>, body: Buffer): Buffer {
+  /** With these headers, in their order. `keptMs`: its connection is kept for so long, and not for as long as others. */
+  with(
+    code: number,
+    headers: ReadonlyMap<string, string | readonly string[]>,
+    body: Buffer,
+    keptMs?: number | undefined,
+  ): Buffer {
     let head = `HTTP/1.1 ${code} ${STATUS_CODES[code]}`
     for (const [name, value] of headers) {
       if (typeof value === 'string') head += `\r\n${name}: ${value}`
       else for (const each of value) head += `\r\n${name}: ${each}`
     }
-    return whole(`${head}\r\ncontent-length: ${body.length}${this.#restNow()}`, body)
+    const kept = keptMs === undefined ? this.#kept : keptFor(keptMs)
+    return whole(`${head}\r\ncontent-length: ${body.length}${this.#dateNow()}${kept}`, body)
   }
 
   /** 200, with this body. */
   of(schema: Schema, { body, format }: { body: Buffer; format: Format }): Buffer {
-    return whole(`${this.#startOf(schema, format)}${body.length}${this.#restNow()}`, body)
+    return whole(`${this.#startOf(schema, format)}${body.length}${this.#dateNow()}${this.#kept}`, body)
   }
 
   #startOf(schema: Schema, format: Format): string {
@@ -61,14 +68,18 @@ export class WholeAnswers {
     return start
   }
 
-  #restNow(): string {
+  #dateNow(): string {
     const second = Math.floor(this.#clock() / 1000)
     if (second !== this.#second) {
       this.#second = second
-      this.#rest = `\r\nDate: ${new Date(second * 1000).toUTCString()}\r\n${this.#end}`
+      this.#date = `\r\nDate: ${new Date(second * 1000).toUTCString()}\r\n`
     }
-    return this.#rest
+    return this.#date
   }
+}
+
+function keptFor(idleMs: number): string {
+  return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(idleMs / 1000)}\r\n\r\n`
 }
 
 function whole(head: string, body: Buffer): Buffer {

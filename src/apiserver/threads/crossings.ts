@@ -1,4 +1,5 @@
 /** Connections between an API thread and the main thread, each for a client's: there it is that client's. */
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Strangers } from '../server/strangers.ts'
@@ -22,9 +23,17 @@ export interface CrossingsDeps {
 
 export class Crossings {
   readonly #deps: CrossingsDeps
+  /** How long clients may be silent, as the main thread says. */
+  readonly #idleMs = new WeakMap<Socket, number>()
 
   constructor(deps: CrossingsDeps) {
     this.#deps = deps
+  }
+
+  /** To be called where an answer of the main thread has left: some ask for more time than is usual. */
+  keep(socket: Socket): void {
+    const idleMs = this.#idleMs.get(socket) ?? 0
+    if (idleMs > (socket.timeout ?? 0) && !socket.destroyed) socket.setTimeout(idleMs)
   }
 
   /** A new one for what a client asks. */
@@ -34,6 +43,7 @@ export class Crossings {
     const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
     const crossed = new PortSocket(port1)
     crossed.on('known', () => this.#deps.strangers.knows(socket))
+    crossed.on('idle', (idleMs: number) => this.#idleMs.set(socket, idleMs))
     crossed.on('probes', (probes: boolean, afterMs: number) => socket.setKeepAlive(probes, afterMs))
     const copy = certificate && new Uint8Array(certificate)
     this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy, tellsAnswers })

@@ -13,7 +13,7 @@ import type { UnderWay } from './underWay.ts'
 const http = process.getBuiltinModule('node:http')
 
 export interface ForwarderDeps {
-  crossings: Pick<Crossings, 'open'>
+  crossings: Pick<Crossings, 'open' | 'keep'>
   underWay: Pick<UnderWay, 'begins' | 'ends'>
 }
 
@@ -50,6 +50,8 @@ export class Forwarder {
     answer.on('close', () => {
       if (!answer.writableFinished) out.destroy()
     })
+    // behind what this thread's server sets for everybody
+    answer.once('finish', () => this.#deps.crossings.keep(message.socket))
     message.pipe(out)
     this.#follow(message, answer)
   }

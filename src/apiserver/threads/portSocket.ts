@@ -12,6 +12,7 @@ type Message =
   | { known: true }
   | { answered: true }
   | { probes: boolean; afterMs: number }
+  | { idleMs: number }
 
 /** Bytes that may be under way. */
 const WINDOW_BYTES = 256 * 1024
@@ -27,6 +28,8 @@ export class PortSocket extends Duplex {
   #untold = 0
   #hasEnded = false
   #isKnown = false
+  /** As it was told last. */
+  #idleMs = 0
 
   constructor(port: MessagePort) {
     super({ allowHalfOpen: true })
@@ -99,6 +102,7 @@ export class PortSocket extends Duplex {
     } else if ('taken' in message) this.#taken(message.taken)
     else if ('known' in message) this.emit('known')
     else if ('answered' in message) this.emit('answered')
+    else if ('idleMs' in message) this.emit('idle', message.idleMs)
     else if ('probes' in message) this.emit('probes', message.probes, message.afterMs)
     else this.#end()
   }
@@ -121,8 +125,13 @@ export class PortSocket extends Duplex {
     this.#port.postMessage(message)
   }
 
-  // What HTTP asks of a socket beside that. How long a client may be silent is for the thread to say that has the client.
-  setTimeout(): this {
+  // What HTTP asks of a socket beside that.
+
+  /** The other side, which has the client, emits `idle` when it is another time that the client may be silent. */
+  setTimeout(idleMs = 0): this {
+    if (idleMs === 0 || idleMs === this.#idleMs || this.destroyed) return this
+    this.#idleMs = idleMs
+    this.#post({ idleMs })
     return this
   }
 

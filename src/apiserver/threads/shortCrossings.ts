@@ -11,7 +11,7 @@ import type { PortSocket } from './portSocket.ts'
 import type { UnderWay } from './underWay.ts'
 
 export interface ShortCrossingsDeps {
-  crossings: Pick<Crossings, 'open'>
+  crossings: Pick<Crossings, 'open' | 'keep'>
   underWay: Pick<UnderWay, 'begins' | 'ends'>
 }
 
@@ -34,6 +34,7 @@ export class ShortCrossings {
     }
     underWay.begins(socket)
     line.ask(arrived, () => {
+      crossings.keep(socket)
       underWay.ends(socket)
       left()
     })

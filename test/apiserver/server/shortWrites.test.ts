@@ -1,6 +1,6 @@
 /** What is written the short way is answered as the long way answers, to the byte; and whatever has a say about a write has it there, too. */
 import t from 'tap'
-import { CONFIGMAPS, configMap, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
+import { CONFIGMAPS, configMap, createSpace, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 import { ACCESS, AS_ALICE, codeOf, defineWidgets, grant, lineTo, parsedBy, withoutDate } from './shortSupport.ts'
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'
@@ -26,6 +26,10 @@ const deployment = (replicas: unknown): object => ({
   },
 })
 const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: {}, odd: 1 }
+
+const bodyOf = (answer: string): string => answer.slice(answer.indexOf('\r\n\r\n'))
+const headersOf = (answer: string): string[] =>
+  withoutDate(answer).slice(0, withoutDate(answer).indexOf('\r\n\r\n')).toLowerCase().split('\r\n').sort()
 
 type Write = readonly [method: string, path: string, body: string, type?: string]
 
@@ -135,6 +139,36 @@ t.test('both ways answer the same', async t => {
   }
   t.ok(short > 300, `${short} went the short way`)
 })
+
+t.test(
+  'what a syncer says of its cluster goes the short way, and its connection is kept as long as on the long way',
+  async t => {
+    for (const more of [ON_MAIN_THREAD, { more: { apiThreads: 1 } }]) {
+      const { api } = await startTestServer(t, more)
+      const mailbox = await createSpace(api.in('root:espw'), 'abc123-mb-01234567-89ab-cdef-0123-456789abcdef')
+      const path = `/clusters/${mailbox}/apis/edge.kubestellar.io/v2alpha1/syncerconfigs/the-one/outcome`
+      const form = { kind: 'SyncerOutcome', apiVersion: 'edge.kubestellar.io/v2alpha1', metadata: { name: 'the-one' } }
+      const report = (number: number): string =>
+        text({ ...form, spec: { session: 's', number, whole: true, epoch: '', compared: false, processed: 0 } })
+      const parsed = parsedBy(t)
+      // connections enough that the thread has some
+      const lines = await Promise.all(Array.from({ length: 6 }, () => lineTo(t, api)))
+      for (const [i, line] of lines.entries()) {
+        const long = await line.send('PUT', path, report(1), JSON_TYPE)
+        t.match(long, /^HTTP\/1.1 200 [^{]*Keep-Alive: timeout=420\r\n/i, long)
+        // where it crosses, its head is known over there from the next one on
+        await line.send('PUT', path, report(1), JSON_TYPE)
+        parsed.length = 0
+        const short = await line.send('PUT', path, report(2), JSON_TYPE)
+        t.strictSame(parsed, [])
+        t.strictSame(headersOf(short), headersOf(long))
+        t.equal(bodyOf(short), bodyOf(long))
+        const other = await line.send('PUT', `${path}/${i}`, report(3), JSON_TYPE)
+        t.equal(codeOf(other), 404)
+      }
+    }
+  },
+)
 
 t.test('what is written the short way is stored', async t => {
   const { api } = await startTestServer(t, ON_MAIN_THREAD)

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as listenPlainly, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { keepConnection } from '../../../src/apiserver/endpoints/keepConnection.ts'
 import { LoopGate } from '../../../src/apiserver/flowcontrol/loopGate.ts'
 import { type FedServer, OneByOne } from '../../../src/apiserver/server/oneByOne.ts'
 import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
@@ -88,6 +89,20 @@ t.test('a client that reads slowly holds a long answer up, and gets all of it', 
   while (head === '' || size < whole()) await once(client, 'data')
   t.equal(size, whole())
   await Promise.all([sent, idle])
+})
+
+t.test('an answer whose connection is to be kept longer has it kept longer here', async t => {
+  const { client, socket, send } = await setUp(t, (request, response) => {
+    const header = (name: string, value: string) => response.setHeader(name, value)
+    if (request.url === '/kept') keepConnection({ raw: response, header }, 420_000)
+    response.end('here')
+  })
+  client.resume()
+  socket.setTimeout(60_000)
+  await send(post('/kept', 'a'))
+  t.equal(socket.timeout, 420_000)
+  await send(post('/kept', 'a'))
+  t.equal(socket.timeout, 420_000, 'the next time, too')
 })
 
 t.test('where the answer is the last one, the client is told so, behind all of it', async t => {
