@@ -66,6 +66,7 @@ async function serve(): Promise<void> {
   const store = await openReplica(data.link, {
     logger: log,
     packed: collectSoon,
+    yields: true,
     onLost(why) {
       log.error({ err: why }, 'an API thread cannot go on')
       process.exit(1)

@@ -222,7 +222,10 @@ export type StorageErrorCode =
   | 'Damaged'
   /** The disk refused a write; the store takes no more writes until it is opened again. */
   | 'Failed'
-  /** Nothing new may come there any more, as whoever prepared a write elsewhere could not know: nothing was written. */
+  /**
+   * What a write was prepared with is not so any more: nothing new may come there, or somebody else is writing the same. Nothing was written,
+   * and whoever asked can have it done where the writer is.
+   */
   | 'Outdated'
 
 /** What users of the server are told instead of the message, which is for its operator: it names files. */

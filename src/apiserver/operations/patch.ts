@@ -37,7 +37,7 @@ export async function patch(
   }
   return await registry.update(context, type, namespace, name, change, {
     subresource,
-    fromPatch: { ...patchSource(form, body), spares: sparesRest(form, body) },
+    fromPatch: { ...patchSource(form, body), spares: sparesRest(form, body), grows: grows(form, body) },
   })
 }
 
@@ -48,6 +48,11 @@ function sparesRest(form: PatchForm, body: unknown): boolean {
       ? (Array.isArray(body) ? body : ['']).map(step => (isRecord(step) ? String(step.path).split('/')[1] : ''))
       : Object.keys(isRecord(body) ? body : {})
   return fields.every(field => field === 'metadata' || field === 'status')
+}
+
+function grows(form: PatchForm, body: unknown): boolean {
+  if (form !== 'json' || !Array.isArray(body)) return false
+  return body.filter(step => isRecord(step) && step.op === 'copy').length > 1
 }
 
 /** How refusals show a patch: strategic merges as Go prints them, the others not at all. */

@@ -209,6 +209,8 @@ export interface PatchSource {
   shown?: () => string
   /** It touches nothing but metadata and the status. Absent: it may touch anything. */
   spares?: boolean
+  /** It copies what is there more than once, and may make much of little. Absent: it does not. */
+  grows?: boolean
 }
 
 /** 400 for a body, 422 for a patch. */

@@ -96,7 +96,8 @@ export class Updates {
       let written: Written | 'again' | 'concerned'
       if (current === undefined) written = await this.#createMissing(updating)
       else {
-        const work = workOf(this.#deps.turns, context, current.bytes.length > LARGE_BYTES)
+        const isLarge = current.bytes.length > LARGE_BYTES || options.fromPatch?.grows === true
+        const work = workOf(this.#deps.turns, context, isLarge)
         if (byAttempts || own === undefined)
           written = await this.#attempt(updating, current, { shared: own === undefined, work })
         else if (work || this.#lines.has(updating.key)) written = await this.#updateInLine(updating, work)

@@ -133,7 +133,6 @@ export class ShortWrites {
     const ended = (): void => {
       if (!socket.destroyed) socket.setTimeout(reply.keptMs ?? idleMs)
       inFlight.leave(ticket)
-      preparing?.underWay.ends(socket)
     }
     const asked = new ShortAsked(request, authorized, ticket)
     const reply = new ShortReply({
@@ -143,6 +142,7 @@ export class ShortWrites {
       compression: services.compression,
       over: ({ statusCode: code }) => {
         ended()
+        preparing?.underWay.ends(socket)
         const { info, type } = target
         metrics.observe({ verb: info.verb, type, code, seconds: (performance.now() - startedMs) / 1000 })
         left()
@@ -150,12 +150,12 @@ export class ShortWrites {
       failed: error => refusals.answer(asked, reply, error),
     })
     const fail = (error: unknown): void => {
-      if (preparing === undefined || !isStorageError(error, 'Outdated') || !reply.drop())
-        this.#fail(asked, reply, error)
-      else {
+      if (preparing === undefined || !isStorageError(error, 'Outdated')) this.#fail(asked, reply, error)
+      else if (reply.drop()) {
         // what was found here is not so any more, and nothing was written
         ended()
         preparing.send(request, left)
+        preparing.underWay.ends(socket)
       }
     }
     tellFlow(reply, ticket.flow)

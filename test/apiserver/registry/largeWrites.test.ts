@@ -1,5 +1,6 @@
 import t from 'tap'
 import { definitionStrategy } from '../../../src/apiserver/definitions/definitionStrategy.ts'
+import { patch } from '../../../src/apiserver/operations/patch.ts'
 import { deleteObject } from '../../../src/apiserver/operations/remove.ts'
 import { LARGE_BYTES, LARGE_VALUES } from '../../../src/apiserver/registry/largeWrites.ts'
 import { asking, configMap, countedTurns, heart, NOW, objectOf, SPACE, step, widgets } from './support.ts'
@@ -37,6 +38,20 @@ t.test('a small change of a large object rests too, whoever asks for it', async 
   })
   t.ok(rests() >= 4, `${rests()} rests`)
   t.same(objectOf({ stored }).metadata.labels, { a: 'b' })
+})
+
+t.test('a patch that copies again and again rests, however small the object is', async t => {
+  const { turns, rests } = countedTurns()
+  const { registry, type } = await heart(t, { deps: { turns } })
+  const maps = type('v1/configmaps')
+  await registry.create(asking(), maps, 'default', configMap('small', { a: 'b' }))
+  const target = { context: asking(), type: maps, namespace: 'default', name: 'small', subresource: '' }
+  const copy = (to: string): object => ({ op: 'copy', from: '/data/a', path: `/data/${to}` })
+  await patch(registry, target, 'json', [copy('b')])
+  t.equal(rests(), 0)
+  const { stored } = await patch(registry, target, 'json', [copy('c'), copy('d')])
+  t.ok(rests() >= 4, `${rests()} rests`)
+  t.same(objectOf({ stored }).data, { a: 'b', b: 'b', c: 'b', d: 'b' })
 })
 
 t.test('an object of many values is made with rests, whoever makes it', async t => {

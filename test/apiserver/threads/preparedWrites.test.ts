@@ -42,6 +42,11 @@ async function lines(
   return all
 }
 
+function patchText(path: string, patch: object, headers: string): string {
+  const body = JSON.stringify(patch)
+  return `PATCH ${path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`
+}
+
 const post = (line: Line, path: string, object: object, headers = JSON_BODY): Promise<string> =>
   line.send('POST', path, JSON.stringify(object), headers)
 
@@ -199,6 +204,35 @@ t.test('a counter that many raise by patches that test it, through all threads, 
   t.ok(prepared() > 0)
   t.same(faults, [])
 })
+
+t.test(
+  'of many who change one object at a time, through all threads, each is heard, and who left is no fault',
+  async t => {
+    const { api, server, faults } = await startTestServer(t, { more: { apiThreads: 1 } })
+    const prepared = preparedIn(server)
+    await api.ok(api.post(CONFIGMAPS, configMap('hot', { n: '0' })))
+    const path = `${CONFIGMAPS}/hot`
+    const headers = 'Content-Type: application/merge-patch+json\r\n'
+    const all = await lines(t, api, 'PATCH', path, { data: { n: '1' } }, headers)
+    const leaving = await lines(t, api, 'PATCH', path, { data: { n: '1' } }, headers)
+    const change = async (line: Line, of: number): Promise<void> => {
+      for (let n = 1; n <= 20; n++) {
+        const answer = await line.send('PATCH', path, JSON.stringify({ data: { [`line-${of}`]: `${n}` } }), headers)
+        if (codeOf(answer) !== 200) t.fail(answer)
+      }
+    }
+    const changing = all.map(change)
+    for (const line of leaving) {
+      line.socket.write(patchText(path, { data: { n: 'left' } }, headers), () => line.socket.destroy())
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    await Promise.all(changing)
+    const { data } = (await api.get(path)).body as unknown as { data: Record<string, string> }
+    for (const i of all.keys()) t.equal(data[`line-${i}`], '20')
+    t.ok(prepared() > 0)
+    t.same(faults, [])
+  },
+)
 
 t.test('who lost the right to write by an answer of one thread writes nothing by another', async t => {
   const { api, faults } = await startTestServer(t, { more: { apiThreads: 1 } })

@@ -298,6 +298,34 @@ t.test('what a replica makes where nothing new may come is not written, and what
   t.strictSame(await everything(writer), [])
 })
 
+t.test('who yields to others who write the same object is told so, and nothing of it is written', async t => {
+  const { log, writer } = await writerOf(t)
+  const replica = await openReplica(log.follow().link, { logger, yields: true })
+  t.teardown(() => replica.close())
+  const first = await create(replica, key('a'))
+  const [one, other] = await Promise.allSettled([
+    replica.update(key('a'), () => put('one')),
+    replica.update(key('a'), () => {
+      t.fail('it does not wait for its turn')
+      return undefined
+    }),
+  ])
+  t.equal(one.status, 'fulfilled')
+  t.match(other, { reason: { name: 'StorageError', code: 'Outdated' } })
+  t.equal(textOf(await replica.get(key('a'))), `${first + 1}:one`)
+  let asked = 0
+  const overtaken = replica.update(key('a'), () => {
+    if (asked++ === 0) void writer.update(key('a'), () => put('faster'))
+    return put('slower')
+  })
+  await t.rejects(overtaken, { code: 'Outdated' })
+  t.equal(asked, 1)
+  t.equal(textOf(await writer.get(key('a'))), `${first + 2}:faster`)
+  const taken = await replica.write({ key: key('a'), mutation: put('new'), expect: 0 })
+  t.match(taken, { ok: false, current: { revision: first + 2 } }, 'that a name is taken is an answer')
+  t.equal(textOf(await updated(replica, key('a'), () => put('then'))), `${first + 3}:then`)
+})
+
 t.test('what is asked in one turn of the loop crosses in one message, and is answered in one', async t => {
   const log = new SharedLog()
   const writer = await openJournaledStore(new MemoryJournal(), { log })
