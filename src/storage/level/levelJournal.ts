@@ -335,6 +335,6 @@ function eventOf(record: LogRecord, versions: ReadonlyMap<Revision, VersionRecor
   }
   const before = previous === 0 ? undefined : version(previous)
   // what its writer noted is no part of the last state
-  const stored = isAsItWas ? atRevision(before!, revision) : version(revision)
+  const stored = isAsItWas && before !== undefined ? atRevision(before, revision) : version(revision)
   return { type, key, revision, stored, previous: before }
 }
