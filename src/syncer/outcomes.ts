@@ -15,11 +15,18 @@ export interface Trouble {
   readonly message: string
 }
 
+/** What changed of an object, and nobody has looked at: revisions. */
+interface Open {
+  first: number
+  /** The first that came while it was looked at last. */
+  meanwhile: number | undefined
+}
+
 export class Outcomes {
   readonly #clock: Clock
   readonly #onChange: () => void
-  /** Changes that nobody has looked at, with their revisions, as they came. */
-  readonly #open = new Map<string, number>()
+  /** In the order of what came first of each, but where it is not in order. */
+  readonly #open = new Map<string, Open>()
   /** The newest that came; a snapshot tells in the order of names. */
   #newest = 0
   #inOrder = true
@@ -40,8 +47,13 @@ export class Outcomes {
     if (this.#open.size === 0) this.#inOrder = true
     if (revision < this.#newest) this.#inOrder = false
     else this.#newest = revision
-    this.#open.delete(text)
-    this.#open.set(text, revision)
+    const open = this.#open.get(text)
+    // what came before it was not looked at either: a status that follows a change of content does not hide that
+    if (open === undefined) this.#open.set(text, { first: revision, meanwhile: undefined })
+    else {
+      open.first = Math.min(open.first, revision)
+      open.meanwhile ??= revision
+    }
   }
 
   /** The mirror is whole; all of it is to be compared, and was queued for that. */
@@ -72,7 +84,8 @@ export class Outcomes {
   /** Runs a look at an object; what changes of it meanwhile is to be looked at again. One that is postponed was none. */
   async looking<T>(key: SyncKey, look: () => Promise<T>): Promise<T> {
     const text = keyText(key)
-    const at = this.#open.get(text)
+    const open = this.#open.get(text)
+    if (open !== undefined) open.meanwhile = undefined
     // what begins before a comparison is no part of it
     const uncompared = this.#uncompared
     let isOver = true
@@ -82,11 +95,21 @@ export class Outcomes {
       return result
     } finally {
       if (isOver) {
-        if (at !== undefined && this.#open.get(text) === at) this.#open.delete(text)
+        if (open !== undefined && this.#open.get(text) === open) this.#lookedAt(text, open)
         uncompared?.delete(text)
         this.#onChange()
       }
     }
+  }
+
+  #lookedAt(text: string, open: Open): void {
+    if (open.meanwhile === undefined) {
+      this.#open.delete(text)
+      return
+    }
+    // others came before that, and stand behind it
+    if (this.#open.size > 1) this.#inOrder = false
+    open.first = open.meanwhile
   }
 
   get compared(): boolean {
@@ -95,9 +118,10 @@ export class Outcomes {
 
   /** Up to where everything was looked at, of what was heard up to `heard`. */
   processed(heard: number): number {
-    let first = this.#open.values().next().value
-    if (first === undefined) return heard
-    if (!this.#inOrder) for (const revision of this.#open.values()) first = Math.min(first, revision)
+    const oldest = this.#open.values().next().value
+    if (oldest === undefined) return heard
+    let { first } = oldest
+    if (!this.#inOrder) for (const open of this.#open.values()) first = Math.min(first, open.first)
     return Math.min(first - 1, heard)
   }
 

@@ -67,6 +67,35 @@ t.test('what changes while it is looked at is to be looked at again', async t =>
   t.equal(outcomes.processed(12), 12)
 })
 
+t.test('a change of content is not looked at because a status followed it', async t => {
+  const outcomes = new Outcomes(new FakeClock())
+  outcomes.changed(key('a'), 11)
+  outcomes.changed(key('b'), 12)
+  outcomes.changed(key('a'), 13)
+  t.equal(outcomes.processed(13), 10)
+  await outcomes.looking(key('b'), async () => {})
+  t.equal(outcomes.processed(13), 10)
+  await outcomes.looking(key('a'), async () => {})
+  t.equal(outcomes.processed(13), 13)
+})
+
+t.test('of what changes again and again while it is looked at, what was looked at counts', async t => {
+  const outcomes = new Outcomes(new FakeClock())
+  outcomes.changed(key('a'), 11)
+  outcomes.changed(key('b'), 12)
+  await outcomes.looking(key('a'), async () => {
+    outcomes.changed(key('a'), 13)
+    outcomes.changed(key('a'), 14)
+  })
+  t.equal(outcomes.processed(14), 11, 'b came before what came meanwhile')
+  await outcomes.looking(key('b'), async () => {})
+  t.equal(outcomes.processed(14), 12)
+  await outcomes.looking(key('a'), async () => ({ postponed: true }))
+  t.equal(outcomes.processed(14), 12, 'no look')
+  await outcomes.looking(key('a'), async () => {})
+  t.equal(outcomes.processed(14), 14)
+})
+
 t.test('trouble keeps since when it is, until it is over', async t => {
   const clock = new FakeClock()
   let news = 0

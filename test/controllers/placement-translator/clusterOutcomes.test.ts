@@ -156,6 +156,15 @@ const steps = fc.array(
   { maxLength: 60 },
 )
 
+/** A change of content that nobody has looked at when a status follows it. */
+const FOLLOWED_BY_STATUS: Step[] = [
+  { do: 'sync' },
+  { do: 'edit', name: 'a' },
+  { do: 'statusBack' },
+  { do: 'hear' },
+  { do: 'report' },
+]
+
 t.test(
   'whatever is lost, restarted or refused: what counts as applied is in the cluster as the mailbox says',
   async () => {
@@ -301,7 +310,7 @@ t.test(
         }
         center.stop()
       }),
-      { numRuns: 300 },
+      { numRuns: 2000, examples: [[FOLLOWED_BY_STATUS]] },
     )
   },
 )
