@@ -13,7 +13,7 @@ import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../suppo
 import { AS_ALICE, codeOf, grant, type Line, lineTo } from '../server/shortSupport.ts'
 
 /** Connections enough that the thread has some: the kernel deals them out. */
-const CONNECTIONS = 12
+const CONNECTIONS = 16
 const JSON_BODY = 'Content-Type: application/json\r\n'
 
 /** How many objects came to the store prepared. */
@@ -40,6 +40,19 @@ async function lines(
   const all = await Promise.all(Array.from({ length: CONNECTIONS }, () => lineTo(t, api)))
   await Promise.all(all.map(line => line.send(method, `${path}?dryRun=All`, JSON.stringify(body), headers)))
   return all
+}
+
+/**
+ * Makes objects on all connections, again and again until one of them came prepared: on a machine that is busy a body may arrive behind
+ * its head, and then it goes the long way. The code that all were answered with.
+ */
+async function untilPrepared(prepared: () => number, all: readonly Line[], path: string): Promise<number> {
+  for (let turn = 0; ; turn++) {
+    const answers = all.map((line, i) => post(line, path, configMap(`made-${turn}-${i}`)))
+    const codes = new Set((await Promise.all(answers)).map(codeOf))
+    if (codes.size !== 1) throw new Error(`they are answered differently: ${[...codes].join(', ')}`)
+    if (prepared() > 0) return [...codes][0]!
+  }
 }
 
 function patchText(path: string, patch: object, headers: string): string {
@@ -114,8 +127,8 @@ t.test('what is prepared is stored and answered as what is not, object by object
     t.match(await post(line, CONFIGMAPS, configMap('NO')), /^HTTP\/1.1 422 /)
   }
   t.equal(shapes.size, 1)
-  t.ok(prepared() > 0, 'some came prepared')
-  t.ok(prepared() < CONNECTIONS * 3, 'what is refused never came')
+  t.ok(prepared() <= CONNECTIONS * 2, 'what is not valid never came')
+  await untilPrepared(prepared, all, CONFIGMAPS)
   t.same(faults, [])
 })
 
@@ -138,9 +151,7 @@ t.test(
     }
     t.equal(prepared(), 0, 'none came to the store')
     tree.isDeleting = isDeleting
-    const codes = await Promise.all(all.map(async (line, i) => codeOf(await post(line, path, configMap(`again-${i}`)))))
-    t.same(new Set(codes), new Set([201]))
-    t.ok(prepared() > 0)
+    t.equal(await untilPrepared(prepared, all, path), 201)
   },
 )
 
