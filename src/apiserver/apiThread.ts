@@ -117,7 +117,7 @@ async function serve(): Promise<void> {
   const short = shortWays && {
     ways: shortWays,
     crossings: new ShortCrossings({ crossings, underWay }),
-    writes: new OwnWrites({ store, admission: assembly.services.deps.admission }),
+    writes: new OwnWrites({ store, builtin: assembly.catalog.types, admission: assembly.services.deps.admission }),
     underWay,
   }
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, short })

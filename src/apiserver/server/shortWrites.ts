@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import { isStorageError } from '../../storage/store.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import type { LongBodies } from '../endpoints/longBodies.ts'
-import { parseRequest } from '../request/requestInfo.ts'
+import { parseRequest, type ResourceRequest } from '../request/requestInfo.ts'
 import { dispatch, goesShort, mayGoShort, type Target, targetOf } from './dispatch.ts'
 import type { Ticket } from './inFlight.ts'
 import type { ShortRequest } from './oneByOne.ts'
@@ -27,7 +27,9 @@ export interface ShortWritesDeps extends ShortGetsDeps {
 
 /** Where writes are prepared for somebody else, who stores what they come to. */
 export interface Preparing {
-  /** Whether that suits this one. */
+  /** Whether that may suit one of that kind, whoever sends it. */
+  mayPrepare(resource: ResourceRequest): boolean
+  /** Whether it suits this one. */
   prepares(target: Target): boolean
   /** For as long as one is prepared and its answer has not left. */
   readonly underWay: { begins(client: Socket): void; ends(client: Socket): void }
@@ -80,7 +82,7 @@ export class ShortWrites {
 
   #begin(request: ShortRequest, preparing: Preparing | undefined, left: () => void): readonly string[] | undefined {
     const startedMs = performance.now()
-    const authorized = this.#admitted(request)
+    const authorized = this.#admitted(request, preparing)
     if (authorized === undefined) return undefined
     const seated = this.#seated(request, authorized, preparing)
     if (seated === undefined) return undefined
@@ -89,10 +91,11 @@ export class ShortWrites {
   }
 
   /** Who may, of what is a write. */
-  #admitted(request: ShortRequest): AuthorizedRequest | undefined {
+  #admitted(request: ShortRequest, preparing: Preparing | undefined): AuthorizedRequest | undefined {
     try {
       const info = parseRequest(request.method, request.url)
       if (!VERBS.has(info.verb) || !mayGoShort(info.resource)) return undefined
+      if (preparing?.mayPrepare(info.resource!) === false) return undefined
       return admittedNow(this.#deps.door, request, info)
     } catch {
       // the long way comes upon the same, and says it

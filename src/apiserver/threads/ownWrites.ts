@@ -5,11 +5,14 @@
  * be older when it is written, as what the main thread finds before it asks a webhook; but whether the place takes anything new
  * is asked there once more, so that nothing is left in a space or namespace that is emptied.
  */
+import { groupResourceName } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Admission, stepsFor } from '../registry/admission.ts'
 import { keyOf } from '../registry/keys.ts'
 import { LARGE_BYTES } from '../registry/largeWrites.ts'
+import type { ResourceRequest } from '../request/requestInfo.ts'
 import type { Target } from '../server/dispatch.ts'
 
 /** What each verb may come to. */
@@ -21,6 +24,8 @@ const OPERATIONS: Readonly<Record<string, readonly ('CREATE' | 'UPDATE')[]>> = {
 }
 
 export interface OwnWritesDeps {
+  /** Kinds that this server has by itself. */
+  builtin: readonly Pick<ResourceType, 'group' | 'resource' | 'form'>[]
   /** The replica. */
   store: Pick<Store, 'get'>
   admission: readonly Admission[]
@@ -28,16 +33,25 @@ export interface OwnWritesDeps {
 
 export class OwnWrites {
   readonly #deps: OwnWritesDeps
+  readonly #kinds: ReadonlySet<string>
 
   constructor(deps: OwnWritesDeps) {
     this.#deps = deps
+    const structs = deps.builtin.filter(({ form }) => form === 'struct')
+    this.#kinds = new Set(structs.map(groupResourceName))
+  }
+
+  /** Whether any of that kind may be among them: asked before it is known who sends it, which what crosses is asked over there. */
+  mayHave(resource: ResourceRequest): boolean {
+    const { subresource } = resource
+    // definitions come and go with their instances, by the main thread's hand
+    return (subresource === '' || subresource === 'status') && this.#kinds.has(groupResourceName(resource))
   }
 
   has({ info, type, resource, space, user }: Target): boolean {
     const { store, admission } = this.#deps
     const { namespace, name, subresource } = resource
-    // definitions come and go with their instances, by the main thread's hand
-    if (type.form !== 'struct' || (subresource !== '' && subresource !== 'status')) return false
+    if (type.form !== 'struct' || !this.mayHave(resource)) return false
     const at = { space, namespace, subresource, user }
     const operations = OPERATIONS[info.verb]
     if (operations === undefined) return false

@@ -22,7 +22,7 @@ export interface RoutingDeps {
     | {
         ways: Pick<ShortWays, 'across'>
         crossings: Pick<ShortCrossings, 'send'>
-        writes: Pick<OwnWrites, 'has'>
+        writes: Pick<OwnWrites, 'mayHave' | 'has'>
         underWay: Pick<UnderWay, 'begins' | 'ends'>
       }
     | undefined
@@ -43,7 +43,8 @@ export function routeRequests(
   }
   short?.ways.across({
     crosses,
-    prepares: target => !forwardsAll && short.writes.has(target),
+    mayPrepare: resource => !forwardsAll && short.writes.mayHave(resource),
+    prepares: target => short.writes.has(target),
     underWay: short.underWay,
     send: (request, left) => short.crossings.send(request, left),
   })

@@ -5,6 +5,7 @@
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ApiServer } from '../../../src/apiserver/apiServer.ts'
+import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { targetOf } from '../../../src/apiserver/server/dispatch.ts'
 import { OwnWrites } from '../../../src/apiserver/threads/ownWrites.ts'
@@ -67,7 +68,11 @@ t.test(
   'what every step judges by the replica is prepared; what asks somebody, or is kept account of, crosses',
   async t => {
     const { api, server } = await startTestServer(t)
-    const writes = new OwnWrites({ store: server.store, admission: server.services.deps.admission })
+    const writes = new OwnWrites({
+      store: server.store,
+      builtin: loadCatalog().types,
+      admission: server.services.deps.admission,
+    })
     const space = await createSpace(api, 'kinds')
     const user = { name: 'alice', uid: '', groups: [], extra: {} }
     const has = (method: string, path: string): boolean => {
