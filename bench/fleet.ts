@@ -31,6 +31,8 @@ import { freePort, inspectorAt, orreryOf, type RunningServer } from './servers.t
 const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
 const ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const AT_ONCE = 16
+/** Between two looks at what a placement says. */
+const LOOK_MS = 20
 
 const { values: flags } = parseArgs({
   options: {
@@ -192,7 +194,7 @@ async function run(server: RunningServer, dir: string, inspector: Inspector | un
       const { status, metadata } = await workload.get(EDGE_PLACEMENTS, { name: 'fleet' })
       const applied = objects(status, 'conditions').find(({ type }) => type === 'Applied')
       return applied?.status === 'True' && num(status, 'counts', 'applied') === copies ? metadata : undefined
-    })
+    }, LOOK_MS)
   }
   await timed(`${CLUSTERS} x ${OBJECTS} copies`, () => all(loop => loop.held.size >= OBJECTS))
   await timed('until the placement says so', () => outcome(CLUSTERS * OBJECTS))
@@ -265,11 +267,11 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
   )
 }
 
-async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
+async function eventually<T>(look: () => Promise<T | undefined>, everyMs = 100): Promise<T> {
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
-    await new Promise(resolve => setTimeout(resolve, 100))
+    await new Promise(resolve => setTimeout(resolve, everyMs))
   }
 }
 

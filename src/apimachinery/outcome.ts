@@ -88,6 +88,8 @@ export interface OutcomeAnswer {
   readonly again: boolean
   /** A word about nothing new is early enough after so long. Absent, as of earlier releases: as the syncer thinks right. */
   readonly quietSeconds?: number
+  /** News are to wait for so long before they are told. Absent, as of earlier releases: not at all. */
+  readonly gatherMilliseconds?: number
 }
 
 /** Mailboxes are named by the ids of their spaces. */

@@ -5,6 +5,7 @@ import type { KubeObject } from '../apimachinery/object.ts'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
+import { type Soon, whenKnown } from '../apimachinery/soon.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import { systemClock } from '../client/clock.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
@@ -117,7 +118,7 @@ export interface Assembly {
     resource: string,
     namespace: string,
     name: string,
-  ): Promise<KubeObject | undefined>
+  ): Soon<KubeObject | undefined>
 }
 
 export interface AssemblyDeps {
@@ -184,10 +185,8 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
   })
   const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem, url: externalUrl, rootSpace: ROOT })
-  const getObject: Assembly['getObject'] = async (space, group, resource, namespace, name) => {
-    const stored = await store.get({ space, group, resource, namespace, name })
-    return stored && decodeObject(stored)
-  }
+  const getObject: Assembly['getObject'] = (space, group, resource, namespace, name) =>
+    whenKnown(store.get({ space, group, resource, namespace, name }), stored => stored && decodeObject(stored))
   const authenticator = await authenticators({
     issuer,
     getObject,

@@ -47,6 +47,8 @@ export interface OutcomeReporterDeps {
 const PACE_MS = 200
 /** The longest that a center may ask for between two words about nothing new. */
 const MAX_QUIET_MS = 600_000
+/** The longest that a center may have news wait. */
+const MAX_GATHER_MS = 5000
 /** Before what the center did not hear is said again; twice as long each time. Until it is heard the center claims nothing. */
 const AGAIN_MS = 1000
 /** How old what the cluster says of its version may be; when it is asked again where it said nothing. */
@@ -67,6 +69,8 @@ export class OutcomeReporter {
   #epoch = ''
   /** Between two words about nothing new. */
   #quietMs: number
+  /** How long news wait before they are told: a center of many clusters asks for it. */
+  #gatherMs = 0
   /** What the center knows of; nothing while it has to be told all. */
   #told: Map<string, Exception> | undefined
   /** What it knows of what the cluster offers. */
@@ -111,6 +115,8 @@ export class OutcomeReporter {
       if (came !== 'to be said again' && !(this.#isNews && !this.#isOld))
         await pause(clock, waitMs, AbortSignal.any([signal, this.#wake.signal]))
       this.#wake = undefined
+      // what was not heard has waited long enough
+      if (came === 'heard' && this.#isNews) await pause(clock, this.#gatherMs, signal)
     }
   }
 
@@ -133,6 +139,7 @@ export class OutcomeReporter {
       this.#isOld = false
       this.#isHeard = true
       this.#quietMs = this.#quietMsOf(answer)
+      this.#gatherMs = Math.max(0, Math.min(num(answer, 'status', 'gatherMilliseconds'), MAX_GATHER_MS))
       if (!again) return 'heard'
       // once it is known which center this is, it takes the same at once; what it does not take for other reasons can wait
       return this.#epoch !== '' && this.#epoch !== known ? 'to be said again' : 'not heard'
@@ -141,6 +148,7 @@ export class OutcomeReporter {
       this.#isHeard = false
       // the next center may be of an earlier release
       this.#quietMs = this.#deps.everyMs
+      this.#gatherMs = 0
       // a center of an earlier release has no ear for it
       this.#isOld = isStatusError(error, 'NotFound', 'MethodNotAllowed', 'Forbidden')
       if (this.#isOld) return 'heard'

@@ -220,3 +220,59 @@ t.test(
     await running
   },
 )
+
+t.test('news wait for as long as the center wants, and not at all where it does not say', async t => {
+  const clock = new FakeClock()
+  const taken: { at: number; exceptions: number }[] = []
+  let gatherMilliseconds: unknown = 250
+  const update = async (_type: unknown, body: KubeObject): Promise<object> => {
+    taken.push({ at: clock.now(), exceptions: readOutcomeReport(body.spec).exceptions.length })
+    return { status: { epoch: 'e', again: false, gatherMilliseconds } }
+  }
+  const outcomes: Outcomes = new Outcomes(clock, () => reporter.news())
+  const reporter: OutcomeReporter = new OutcomeReporter({
+    mailbox: { update } as unknown as SpaceClient,
+    outcomes,
+    heard: () => ({ revision: 9, epoch: 'e' }),
+    everyMs: 1e9,
+    logger: silentLogger,
+    clock,
+  })
+  const end = new AbortController()
+  const running = reporter.run(end.signal)
+  const rest = async (): Promise<void> => {
+    for (let i = 0; i < 5; i++) await clock.advance(200)
+  }
+  await rest()
+  const except = (name: string): void => {
+    outcomes.except(key(name), 1, { state: 'refused', reason: 'Invalid', message: 'no' })
+  }
+  /** How long a change waited until it was told, and how much was told with it. */
+  const told = async (): Promise<[ms: number, exceptions: number]> => {
+    const [before, since] = [taken.length, clock.now()]
+    except(`a${before}`)
+    await clock.advance(0)
+    except(`b${before}`)
+    while (taken.length === before) await clock.advance(10)
+    const { at, exceptions } = taken[before]!
+    await rest()
+    return [at - since, exceptions]
+  }
+  t.same(await told(), [250, 2])
+  gatherMilliseconds = undefined
+  t.same(await told(), [250, 2], 'as it was told last')
+  t.equal((await told())[0], 0)
+  for (const [said, ms] of [
+    [1e9, 5000],
+    [-5, 0],
+    ['soon', 0],
+  ] as const) {
+    gatherMilliseconds = said
+    await told()
+    gatherMilliseconds = undefined
+    t.equal((await told())[0], ms, String(said))
+  }
+  end.abort()
+  await clock.advance(10_000)
+  await running
+})

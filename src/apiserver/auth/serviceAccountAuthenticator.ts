@@ -6,6 +6,7 @@
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { CREDENTIAL_ANNOTATION, CREDENTIAL_PREFIX } from '../../apimachinery/syncerCredential.ts'
 import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { IdentifiedRef, TokenForm, TokenIssuer } from './serviceAccountTokens.ts'
@@ -20,7 +21,7 @@ export type ObjectReader = (
   resource: string,
   namespace: string,
   name: string,
-) => Promise<KubeObject | undefined>
+) => Soon<KubeObject | undefined>
 
 export interface ServiceAccountAuthenticatorOptions {
   issuer: TokenIssuer
@@ -58,25 +59,34 @@ export class ServiceAccountAuthenticator implements Authenticator {
   }
 
   /**
-   * `undefined` for tokens of other issuers.
+   * `undefined` for tokens of other issuers. Who shows a token again whose signature was good is known at once.
    * @throws StatusError Unauthorized, whose cause says why
    */
-  async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
+  authenticate(credentials: Credentials): Soon<Authentication | undefined> {
     const { token } = credentials
     if (token === undefined) return undefined
     const { issuer } = this.#options
     const form = issuer.formOf(unverifiedClaims(token)?.iss, unverifiedHeader(token)?.kid)
     if (form === undefined) return undefined
-    const claims = await verifiedClaims(token, issuer, this.#signed)
-    const audiences = this.#checkTimeAndAudience(claims, form, credentials.audiences ?? issuer.audiences)
+    const accepted = credentials.audiences ?? issuer.audiences
+    return whenKnown(verifiedClaims(token, issuer, this.#signed), claims =>
+      this.#identify(claims, { form, accepted, token }),
+    )
+  }
+
+  #identify(
+    claims: Record<string, unknown>,
+    { form, accepted, token }: { form: TokenForm; accepted: readonly string[]; token: string },
+  ): Soon<Authentication> {
+    const { issuer } = this.#options
+    const audiences = this.#checkTimeAndAudience(claims, form, accepted)
     const identity = form === 'legacy' ? legacyIdentity(claims) : boundIdentity(claims)
     if (!issuer.mayIssueFor(identity.space, claims.iss)) throw refused("the token's issuer is another space")
     if (claims.sub !== serviceAccountUserName({ ...identity.serviceAccount, namespace: identity.namespace })) {
       throw refused('the token is for another subject')
     }
-    await this.#checkObjects(identity, token)
     const { space, namespace, serviceAccount } = identity
-    return {
+    return whenKnown(this.#checkObjects(identity, token), () => ({
       user: authenticated({
         name: serviceAccountUserName({ namespace, name: serviceAccount.name }),
         uid: serviceAccount.uid,
@@ -85,7 +95,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
       }),
       space,
       audiences,
-    }
+    }))
   }
 
   /** The accepted audiences that the token names. */
@@ -106,25 +116,43 @@ export class ServiceAccountAuthenticator implements Authenticator {
     throw refused(`token audiences ${list(named)} is invalid for the target audiences ${list(accepted)}`)
   }
 
-  async #checkObjects(identity: Identity, token: string): Promise<void> {
-    const { namespace, serviceAccount, legacySecret } = identity
-    const account = await this.#require(identity, SERVICE_ACCOUNTS.resource, namespace, serviceAccount)
-    if (!this.#options.nature.acts(identity.space, SERVICE_ACCOUNTS, account)) {
-      throw refused(`serviceaccount ${JSON.stringify(serviceAccount.name)} is a description and nobody in this space`)
-    }
-    for (const { resource, ref } of identity.bound) {
-      await this.#require(identity, resource, resource === 'nodes' ? '' : namespace, ref)
-    }
-    if (legacySecret === undefined) return
-    const secret = await this.#require(identity, 'secrets', namespace, { name: legacySecret, uid: '' })
-    const data = isRecord(secret.data) ? secret.data.token : undefined
-    if (typeof data !== 'string' || Buffer.from(data, 'base64').toString() !== token) {
-      throw refused('service account token has been invalidated')
-    }
+  #checkObjects(identity: Identity, token: string): Soon<void> {
+    const { space, namespace, serviceAccount } = identity
+    return whenKnown(this.#require(identity, SERVICE_ACCOUNTS.resource, namespace, serviceAccount), account => {
+      if (!this.#options.nature.acts(space, SERVICE_ACCOUNTS, account)) {
+        throw refused(`serviceaccount ${JSON.stringify(serviceAccount.name)} is a description and nobody in this space`)
+      }
+      return whenKnown(this.#checkBound(identity, 0), () => this.#checkSecret(identity, token))
+    })
   }
 
-  async #require(identity: Identity, resource: string, namespace: string, ref: IdentifiedRef): Promise<KubeObject> {
-    const object = await this.#options.getObject(identity.space, '', resource, namespace, ref.name)
+  /** What the token is bound to, from one on. */
+  #checkBound(identity: Identity, index: number): Soon<void> {
+    const bound = identity.bound[index]
+    if (bound === undefined) return undefined
+    const namespace = bound.resource === 'nodes' ? '' : identity.namespace
+    return whenKnown(this.#require(identity, bound.resource, namespace, bound.ref), () =>
+      this.#checkBound(identity, index + 1),
+    )
+  }
+
+  #checkSecret(identity: Identity, token: string): Soon<void> {
+    const { namespace, legacySecret } = identity
+    if (legacySecret === undefined) return undefined
+    return whenKnown(this.#require(identity, 'secrets', namespace, { name: legacySecret, uid: '' }), secret => {
+      const data = isRecord(secret.data) ? secret.data.token : undefined
+      if (typeof data !== 'string' || Buffer.from(data, 'base64').toString() !== token) {
+        throw refused('service account token has been invalidated')
+      }
+    })
+  }
+
+  #require(identity: Identity, resource: string, namespace: string, ref: IdentifiedRef): Soon<KubeObject> {
+    const found = this.#options.getObject(identity.space, '', resource, namespace, ref.name)
+    return whenKnown(found, object => this.#mustBe(object, resource, ref))
+  }
+
+  #mustBe(object: KubeObject | undefined, resource: string, ref: IdentifiedRef): KubeObject {
     const name = `${groupResourceName({ group: '', resource })} ${JSON.stringify(ref.name)}`
     if (object === undefined) throw refused(`${name} not found`)
     if (ref.uid !== '' && object.metadata.uid !== ref.uid) throw refused(`${name} is not the one of the token`)

@@ -20,7 +20,7 @@ export class StaticTokenAuthenticator implements Authenticator {
     this.#audiences = options.audiences ?? []
   }
 
-  async authenticate(credentials: Credentials): Promise<Authentication | undefined> {
+  authenticate(credentials: Credentials): Authentication | undefined {
     if (credentials.token === undefined) return undefined
     const found = this.#users.get(hash(credentials.token))
     if (found === undefined || credentials.audiences === undefined) return found

@@ -100,13 +100,18 @@ export class UnionAuthenticator implements Authenticator {
   }
 
   #begin(key: string, token: string, audiences: readonly string[] | undefined): Entry {
-    // Not `Promise.try`: the package runs on Node.js 22, too.
-    const ask = async () => this.#ask({ token, ...(audiences && { audiences }) }, 0)
-    const outcome = ask()
     const since = this.#forgettings
+    const asked = this.#asked({ token, ...(audiences && { audiences }) })
+    const { clock, ttlMs, failureTtlMs } = this.#options
+    if (asked !== undefined && !(asked instanceof Promise)) {
+      const { space = '' } = asked
+      const entry = { outcome: Promise.resolve(asked), found: asked, expiresMs: clock() + ttlMs, since, space }
+      this.#entries.set(key, entry)
+      return entry
+    }
+    const outcome = Promise.resolve(asked)
     const entry: Entry = { outcome, found: undefined, expiresMs: Infinity, since, space: undefined }
     this.#entries.set(key, entry)
-    const { clock, ttlMs, failureTtlMs } = this.#options
     const settle = (space: string, rememberedMs: number): void => {
       // Whose a refused token would have been is not known: what was forgotten meanwhile may concern it.
       const isOutdated = space === '' && this.#isForgotten(entry)
@@ -130,6 +135,15 @@ export class UnionAuthenticator implements Authenticator {
 
   #isForgotten({ space, since }: Entry): boolean {
     return since < (space === undefined ? this.#forgettings : (this.#forgotten.get(space) ?? 0))
+  }
+
+  /** What is thrown at once is the promise's, too: it is remembered as what comes late. */
+  #asked(credentials: Credentials): Soon<Authentication | undefined> {
+    try {
+      return this.#ask(credentials, 0)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** In turn, from one on. */

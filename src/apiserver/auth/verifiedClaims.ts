@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { TokenIssuer } from './serviceAccountTokens.ts'
 
@@ -12,12 +13,12 @@ import type { TokenIssuer } from './serviceAccountTokens.ts'
  */
 export type SignedTokens = BoundedCache<string, object>
 
-/** @throws StatusError Unauthorized, whose cause says why */
-export async function verifiedClaims(
+/** Known at once of a token that is among the `signed`. @throws StatusError Unauthorized, whose cause says why */
+export function verifiedClaims(
   token: string,
   issuer: Pick<TokenIssuer, 'publicKeys'>,
   signed?: SignedTokens,
-): Promise<Record<string, unknown>> {
+): Soon<Record<string, unknown>> {
   const digest = signed && hash('sha256', token, 'base64')
   const kid = unverifiedHeader(token)?.kid
   const key = typeof kid === 'string' ? issuer.publicKeys.get(kid) : undefined
@@ -25,9 +26,20 @@ export async function verifiedClaims(
     const known = unverifiedClaims(token)
     if (known !== undefined) return known
   }
+  return verified(token, issuer, () => {
+    if (digest !== undefined && key !== undefined) signed?.set(digest, key)
+  })
+}
+
+/** `isGood` hears that the signature is, once claims were found. */
+async function verified(
+  token: string,
+  issuer: Pick<TokenIssuer, 'publicKeys'>,
+  isGood: () => void,
+): Promise<Record<string, unknown>> {
   const { compactVerify } = await import('jose/jws/compact/verify')
   try {
-    const verified = await compactVerify(
+    const { payload } = await compactVerify(
       token,
       header => {
         const key = issuer.publicKeys.get(header.kid ?? '')
@@ -36,9 +48,9 @@ export async function verifiedClaims(
       },
       { algorithms: ['ES256'] },
     )
-    const claims: unknown = JSON.parse(Buffer.from(verified.payload).toString())
+    const claims: unknown = JSON.parse(Buffer.from(payload).toString())
     if (isRecord(claims)) {
-      if (digest !== undefined && key !== undefined) signed?.set(digest, key)
+      isGood()
       return claims
     }
   } catch (error) {

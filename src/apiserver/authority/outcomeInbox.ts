@@ -18,6 +18,12 @@ import type { UserInfo } from '../auth/types.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'
 
+/**
+ * News of clusters wait so much longer for each that is connected, so that a change that goes to all has reached the last before the
+ * first tells of it: about what one copy of a change costs.
+ */
+const GATHER_MS = 0.25
+const MOST_GATHER_MS = 1000
 /** Streams end now and then, and are taken up again within this time. */
 const RESUME_MS = 5000
 
@@ -102,6 +108,11 @@ export class OutcomeInbox implements OutcomeSource {
         for (const listener of this.#listeners) listener.turnedAway(space, error.message)
       throw error
     }
+  }
+
+  /** How long syncers are to let news wait before they tell them. */
+  get gatherMs(): number {
+    return Math.min(Math.floor(this.#readers.size * GATHER_MS), MOST_GATHER_MS)
   }
 
   /** Whether the space is one whose syncer reports, and under this name. */

@@ -15,6 +15,7 @@ import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { num, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject, OwnerReference } from '../../apimachinery/object.ts'
 import { isMailbox, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import {
   CREDENTIAL_ANNOTATION,
   CREDENTIAL_PREFIX,
@@ -233,7 +234,7 @@ export class SyncerTokens {
     })
   }
 
-  #secret(space: string, name: string): Promise<KubeObject | undefined> {
+  #secret(space: string, name: string): Soon<KubeObject | undefined> {
     return this.#deps.getObject(space, '', 'secrets', SYNCER_NAMESPACE, name)
   }
 

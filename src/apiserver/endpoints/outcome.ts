@@ -12,7 +12,7 @@ import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
 
 export function outcomeEndpoint(
-  inbox: Pick<OutcomeInbox, 'isOpen' | 'take'>,
+  inbox: Pick<OutcomeInbox, 'isOpen' | 'take' | 'gatherMs'>,
   questions: Pick<LiveQuestions, 'take'>,
 ): SubresourceEndpoints {
   return {
@@ -28,7 +28,8 @@ export function outcomeEndpoint(
         questions.take(space, readLiveAnswer(spec.answer))
         return await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name } })
       }
-      const status = { ...inbox.take(space, readOutcomeReport(spec)), quietSeconds: QUIET_SECONDS }
+      const taken = inbox.take(space, readOutcomeReport(spec))
+      const status = { ...taken, quietSeconds: QUIET_SECONDS, gatherMilliseconds: inbox.gatherMs }
       // it speaks so seldom that it would need a new connection each time
       keepConnection(exchange.reply, OUTCOME_SILENCE_MS)
       await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })

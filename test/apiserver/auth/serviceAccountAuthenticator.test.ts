@@ -31,7 +31,7 @@ function setup(options: { retiredKeyPems?: string[]; signingKeyPem?: string; roo
   const authenticator = new ServiceAccountAuthenticator({
     issuer,
     clock,
-    getObject: async (...path) => world.objects.get(path.join('/')),
+    getObject: (...path) => world.objects.get(path.join('/')),
   })
   return { world, issuer, authenticator }
 }
@@ -92,31 +92,34 @@ t.test('a token ends with its time, its account and its Pod', async t => {
   pod.metadata.deletionTimestamp = new Date(START_MS + 30_000).toISOString()
   t.ok(await authenticator.authenticate({ token }), 'a Pod may use it while it shuts down')
   world.now += 30_000
-  await t.rejects(authenticator.authenticate({ token }), refusal(/pods "pod" has been deleted/))
+  await t.rejects(async () => authenticator.authenticate({ token }), refusal(/pods "pod" has been deleted/))
   world.objects.set('s1//pods/ns/pod', object('pod', 'p2'))
-  await t.rejects(authenticator.authenticate({ token }), refusal(/pods "pod" is not the one/))
+  await t.rejects(async () => authenticator.authenticate({ token }), refusal(/pods "pod" is not the one/))
   world.objects.delete('s1//pods/ns/pod')
-  await t.rejects(authenticator.authenticate({ token }), refusal(/pods "pod" not found/))
+  await t.rejects(async () => authenticator.authenticate({ token }), refusal(/pods "pod" not found/))
 
   const unbound = await issuer.issue(plain)
   world.objects.set('s1//serviceaccounts/ns/sa', object('sa', 'u2'))
-  await t.rejects(authenticator.authenticate({ token: unbound }), refusal(/is not the one/))
+  await t.rejects(async () => authenticator.authenticate({ token: unbound }), refusal(/is not the one/))
   world.objects.set('s1//serviceaccounts/ns/sa', object('sa', 'u1'))
   world.now += 600_000
-  await t.rejects(authenticator.authenticate({ token: unbound }), refusal(/has expired/))
+  await t.rejects(async () => authenticator.authenticate({ token: unbound }), refusal(/has expired/))
 })
 
 t.test('an account of the same name and uid in another space is not meant', async t => {
   const { world, issuer, authenticator } = setup()
   world.objects.set('s2//serviceaccounts/ns/sa', object('sa', 'u9'))
   const token = await issuer.issue({ ...plain, space: 's2' })
-  await t.rejects(authenticator.authenticate({ token }), refusal(/is not the one/))
+  await t.rejects(async () => authenticator.authenticate({ token }), refusal(/is not the one/))
 })
 
 t.test('a token is good for its audiences only', async t => {
   const { issuer, authenticator } = setup()
   const token = await issuer.issue({ ...plain, audiences: ['vault', 'git'] })
-  await t.rejects(authenticator.authenticate({ token }), refusal(/audiences "vault git" is invalid for the target/))
+  await t.rejects(
+    async () => authenticator.authenticate({ token }),
+    refusal(/audiences "vault git" is invalid for the target/),
+  )
   const found = await authenticator.authenticate({ token, audiences: ['git', 'x'] })
   t.same(found?.audiences, ['git'])
 })
@@ -129,19 +132,19 @@ t.test('node-bound tokens end with the node', async t => {
     'authentication.kubernetes.io/node-uid': ['n1'],
   })
   world.objects.delete('s1//nodes//n')
-  await t.rejects(authenticator.authenticate({ token }), refusal(/nodes "n" not found/))
+  await t.rejects(async () => authenticator.authenticate({ token }), refusal(/nodes "n" not found/))
 })
 
 t.test('a Secret token lives as long as its Secret holds it', async t => {
   const { world, issuer, authenticator } = setup()
   const token = await issuer.issueForSecret('s1', account, 'sa-token')
-  await t.rejects(authenticator.authenticate({ token }), refusal(/secrets "sa-token" not found/))
+  await t.rejects(async () => authenticator.authenticate({ token }), refusal(/secrets "sa-token" not found/))
   const data = { token: Buffer.from(token).toString('base64') }
   world.objects.set('s1//secrets/ns/sa-token', object('sa-token', 'x', { data }))
   world.now += 20 * 365 * 86_400_000
   t.equal((await authenticator.authenticate({ token }))?.space, 's1')
   data.token = btoa('another')
-  await t.rejects(authenticator.authenticate({ token }), refusal(/has been invalidated/))
+  await t.rejects(async () => authenticator.authenticate({ token }), refusal(/has been invalidated/))
   const issuers = ['s1', 'root'].map(async space => decodeJwt(await issuer.issueForSecret(space, account, 's')).iss)
   t.same(await Promise.all(issuers), ['kubernetes/serviceaccount/clusters/s1', 'kubernetes/serviceaccount'])
 })
@@ -149,21 +152,24 @@ t.test('a Secret token lives as long as its Secret holds it', async t => {
 t.test('forged and altered tokens are refused', async t => {
   const { issuer, authenticator } = setup()
   const stranger = setup({ signingKeyPem: await newKeyPem(), rootSpace: 's1' })
-  await t.rejects(authenticator.authenticate({ token: await stranger.issuer.issue(plain) }), refusal(/unknown key/))
+  await t.rejects(
+    async () => authenticator.authenticate({ token: await stranger.issuer.issue(plain) }),
+    refusal(/unknown key/),
+  )
 
   const [header, , signature] = (await issuer.issue(plain)).split('.')
   const claims = { iss: 'https://kubernetes.default.svc', sub: 'system:serviceaccount:kube-system:root' }
   const altered = [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.')
-  await t.rejects(authenticator.authenticate({ token: altered }), refusal(/signature verification failed/))
+  await t.rejects(async () => authenticator.authenticate({ token: altered }), refusal(/signature verification failed/))
 
   const none = [btoa('{"alg":"none"}'), Buffer.from(JSON.stringify(claims)).toString('base64url'), ''].join('.')
-  await t.rejects(authenticator.authenticate({ token: none }), { message: 'Unauthorized' })
+  await t.rejects(async () => authenticator.authenticate({ token: none }), { message: 'Unauthorized' })
 
   const kid = String(issuer.jwks().keys[0]?.kid)
   const mismatched = await new SignJWT({ ...claims, exp: 9e9, aud: claims.iss })
     .setProtectedHeader({ alg: 'ES256', kid })
     .sign(createPrivateKey(signingKeyPem))
-  await t.rejects(authenticator.authenticate({ token: mismatched }), refusal(/lacks Kubernetes claims/))
+  await t.rejects(async () => authenticator.authenticate({ token: mismatched }), refusal(/lacks Kubernetes claims/))
 })
 
 t.test('an issuer speaks for its own space only', async t => {
@@ -180,7 +186,11 @@ t.test('an issuer speaks for its own space only', async t => {
     t.match(await authenticator.authenticate({ token: await bound(iss) }), { space: 's1' }, iss)
   }
   for (const iss of ['https://server:1/clusters/s2', 'https://server:1/clusters/s1/x', 'https://server:1/clusters/']) {
-    await t.rejects(authenticator.authenticate({ token: await bound(iss) }), refusal(/issuer is another space/), iss)
+    await t.rejects(
+      async () => authenticator.authenticate({ token: await bound(iss) }),
+      refusal(/issuer is another space/),
+      iss,
+    )
   }
   t.equal(await authenticator.authenticate({ token: await bound('https://server:1') }), undefined)
   const abroad = setup({ signingKeyPem: await newKeyPem() }).issuer
@@ -213,16 +223,31 @@ t.test('a signature that was good is not worked out again, and all else is looke
   const other = Buffer.from(signature, 'base64url')
   other[10]! ^= 1
   const forged = [header, payload, other.toString('base64url')].join('.')
-  await t.rejects(authenticator.authenticate({ token: forged }), { message: 'Unauthorized' })
+  await t.rejects(async () => authenticator.authenticate({ token: forged }), { message: 'Unauthorized' })
   const claims = { ...decodeJwt(token), sub: 'system:serviceaccount:ns:admin' }
   const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
-  await t.rejects(authenticator.authenticate({ token: [header, body, signature].join('.') }), {
+  await t.rejects(async () => authenticator.authenticate({ token: [header, body, signature].join('.') }), {
     message: 'Unauthorized',
   })
   world.objects.delete('s1//serviceaccounts/ns/sa')
-  await t.rejects(authenticator.authenticate({ token }), { message: 'Unauthorized' })
+  await t.rejects(async () => authenticator.authenticate({ token }), { message: 'Unauthorized' })
   world.objects.set('s1//serviceaccounts/ns/sa', object('sa', 'u1'))
   t.ok(await authenticator.authenticate({ token }))
   world.now += 601_000
-  await t.rejects(authenticator.authenticate({ token }), { message: 'Unauthorized' })
+  await t.rejects(async () => authenticator.authenticate({ token }), { message: 'Unauthorized' })
+})
+
+t.test('who shows a token again whose signature was good is known at once, or refused at once', async t => {
+  const { world, issuer, authenticator } = setup()
+  const pod = { kind: 'Pod' as const, name: 'pod', uid: 'p1' }
+  for (const options of [plain, { ...plain, bound: pod }]) {
+    const token = await issuer.issue(options)
+    const first = authenticator.authenticate({ token })
+    t.type(first, Promise)
+    const found = await first
+    t.same(authenticator.authenticate({ token }), found)
+    world.objects.delete('s1//serviceaccounts/ns/sa')
+    t.throws(() => authenticator.authenticate({ token }), refusal(/not found/))
+    world.objects.set('s1//serviceaccounts/ns/sa', object('sa', 'u1'))
+  }
 })

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import t from 'tap'
-import { statusError } from '../../../src/apimachinery/errors.ts'
+import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import type { Authentication, Authenticator, Credentials } from '../../../src/apiserver/auth/types.ts'
 import { UnionAuthenticator } from '../../../src/apiserver/auth/union.ts'
 import { issueCa } from '../../../src/apiserver/pki/issue.ts'
@@ -179,3 +179,30 @@ t.test('who shows the same again is known at once, and forgotten like everybody'
   }
   t.same(backend.asked, ['a1', 'a1', 'a1', 'a1'])
 })
+
+t.test(
+  'what an authenticator knows at once is answered at once, and remembered and forgotten like all else',
+  async t => {
+    let now = 0
+    let asked = 0
+    const quick = {
+      authenticate: ({ token = '' }) => {
+        asked++
+        if (token === 'bad') throw new StatusError('Unauthorized', 'Unauthorized')
+        return { ...user(token), space: 'a' }
+      },
+    }
+    const union = new UnionAuthenticator({ authenticators: [quick], clock: () => now })
+    t.match(union.authenticate({ token: 'good' }), { user: { name: 'good' } })
+    t.match(union.authenticate({ token: 'good' }), { user: { name: 'good' } })
+    t.equal(asked, 1)
+    union.forget('a')
+    t.match(union.authenticate({ token: 'good' }), { user: { name: 'good' } })
+    t.equal(asked, 2)
+    now += 10_000
+    await union.authenticate({ token: 'good' })
+    t.equal(asked, 3)
+    for (let i = 0; i < 2; i++) await t.rejects(async () => union.authenticate({ token: 'bad' }))
+    t.equal(asked, 4, 'a refusal is remembered, too')
+  },
+)
