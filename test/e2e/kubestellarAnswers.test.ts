@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { num } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
@@ -128,6 +129,17 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
       },
       clusters: { total: 2, items: [{ location: 'imw1.florin', trouble: 'bad' }, {}] },
     })
+
+    // more than its placement names
+    const more = Array.from({ length: 20 }, (_, i) => `theirs-${i}`)
+    await Promise.all(more.map(name => cluster.create(MAPS, map(name, { x: 'theirs' }))))
+    await Promise.all(more.map(name => wds.create(MAPS, map(name, { x: 'ours' }))))
+    const refused = (count: number) => (row: KubeObject | undefined) =>
+      num(row, 'status', 'counts', 'refused') === count
+    await until(wds, PLACEMENTS, { name: 'p' }, refused(21))
+    t.match((await ks('status')).out, /^imw1\.florin +Failing +1\/1 +21 objects are not as they should be: configmaps/m)
+    await Promise.all(more.map(name => wds.delete(MAPS, { namespace: 'shop', name })))
+    await until(wds, PLACEMENTS, { name: 'p' }, refused(1))
   })
 
   await t.test('preview', async t => {

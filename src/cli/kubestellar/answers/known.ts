@@ -2,7 +2,7 @@
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import type { ListOptions, SpaceClient } from '../../../client/client.ts'
-import { listAll } from '../../../client/listWatch.ts'
+import { type ListAllOptions, listAll } from '../../../client/listWatch.ts'
 
 export interface Known {
   readonly items: readonly KubeObject[]
@@ -20,7 +20,7 @@ const PAGE = 500
 export async function known(
   space: SpaceClient,
   resource: GroupVersionResource,
-  options: ListOptions = {},
+  options: ListAllOptions = {},
 ): Promise<Known> {
   try {
     return { items: (await listAll(space, resource, { limit: PAGE, ...options })).items }

@@ -3,6 +3,7 @@ import { at, num, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { compileSelector } from '../../../controllers/where-resolver/selectors.ts'
 import { ANSWERS_VERSION } from '../../ws/version.ts'
+import { BrokenPlaces } from './brokenPlaces.ts'
 import type { Known } from './known.ts'
 
 export interface InventoryFacts {
@@ -15,6 +16,8 @@ export interface InventoryFacts {
 export interface StatusFacts {
   readonly placements: Known
   readonly granted: Known
+  /** WorkStatuses of what is broken, where placements name only some of it. */
+  readonly beyond?: Known
   /** Those that the user may read. */
   readonly inventories: readonly InventoryFacts[]
 }
@@ -55,7 +58,7 @@ export interface ClusterStatus {
   /** Of the GrantedLocation. */
   readonly location: string
   readonly trouble: Trouble
-  readonly state: 'Ready' | 'Failing' | 'Lagging' | 'Silent' | 'PartlySilent' | 'NoCluster'
+  readonly state: 'Ready' | 'Failing' | 'Unknown' | 'Lagging' | 'Silent' | 'PartlySilent' | 'NoCluster'
   readonly message?: string
   /** How many clusters it stands for, and how many of them have a syncer that is alive. */
   readonly instances: number
@@ -97,13 +100,14 @@ const COUNTS = [
   'degraded',
 ] as const
 
-export function fleetStatus({ placements, granted, inventories }: StatusFacts): StatusAnswer {
+export function fleetStatus({ placements, granted, beyond, inventories }: StatusFacts): StatusAnswer {
   const one = placements.items.map(placementStatus)
-  const broken = brokenByPlace(placements.items)
+  const broken = new BrokenPlaces(placements.items, beyond)
   const two = granted.items.map(row => clusterStatus(row, { broken, inventories }))
   const unknown: string[] = []
   if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
   if (granted.unknown !== undefined) unknown.push(`how clusters are: ${granted.unknown}`)
+  if (beyond?.unknown !== undefined) unknown.push(`what else is broken where: ${beyond.unknown}`)
   return {
     apiVersion: ANSWERS_VERSION,
     kind: 'FleetStatus',
@@ -218,36 +222,8 @@ function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]
   return conditions.some(({ type, reason }) => type === 'Applied' && reason === 'NothingSelected')
 }
 
-interface BrokenThere {
-  count: number
-  first: string
-}
-
-/**
- * By the Location, and its inventory where that is said: placements name a bounded number of what is broken.
- */
-function brokenByPlace(placements: readonly KubeObject[]): Map<string, BrokenThere> {
-  const broken = new Map<string, BrokenThere>()
-  for (const one of placements.flatMap(({ status }) => objects(status, 'broken'))) {
-    const place = placeText(str(one, 'cluster'), str(one, 'location'))
-    const known = broken.get(place)
-    if (known) known.count++
-    else {
-      const name = [str(one, 'namespace'), str(one, 'name')].filter(part => part !== '').join('/')
-      const first = `${str(one, 'resource')} "${name}": ${str(one, 'message') || str(one, 'reason')}`
-      broken.set(place, { count: 1, first })
-    }
-  }
-  return broken
-}
-
-/** A server of an earlier release does not say in which inventory it is. */
-function placeText(inventory: string, location: string): string {
-  return `${inventory}/${location}`
-}
-
 interface ClusterFacts {
-  broken: ReadonlyMap<string, BrokenThere>
+  broken: BrokenPlaces
   inventories: readonly InventoryFacts[]
 }
 
@@ -264,17 +240,18 @@ function clusterStatus(row: KubeObject, { broken, inventories }: ClusterFacts): 
   if (instances === 0) return { ...common, trouble: 'warn', state: 'NoCluster', message: 'it stands for no cluster' }
   if (ready === 0) return bad('Silent', 'no syncer there is heard of')
   if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
-  const [inventory, name] = [str(row, 'inventory'), str(row, 'location')]
-  const here = broken.get(placeText(inventory, name)) ?? broken.get(placeText('', name))
+  const here = broken.at(str(row, 'inventory'), str(row, 'location'))
   // syncers do not count what is another space's there
   const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
   if (failures > 0) {
-    const example = here ? `: ${here.first}` : ''
+    const atLeast = here?.uncertain === undefined ? '' : 'at least '
+    const example = here?.first ? `: ${here.first}` : ''
     return bad(
       'Failing',
-      `${failures} ${failures === 1 ? 'object is not as it should be' : 'objects are not as they should be'}${example}`,
+      `${atLeast}${failures} ${failures === 1 ? 'object is not as it should be' : 'objects are not as they should be'}${example}`,
     )
   }
+  if (here?.uncertain !== undefined) return { ...common, trouble: 'warn', state: 'Unknown', message: here.uncertain }
   if (told.lag && told.lag.objects > 0) {
     return { ...common, trouble: 'warn', state: 'Lagging', message: `${told.lag.objects} changes not looked at` }
   }

@@ -1,18 +1,24 @@
 /** `kubectl kubestellar status`: asks a workload space for its placements and locations, and inventories where that is allowed. */
+import { isStatusError } from '../../../apimachinery/errors.ts'
 import { str } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import {
+  CLUSTER_WORK_STATUSES,
   EDGE_PLACEMENTS,
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
   LOCATIONS,
   SYNC_TARGETS,
+  WORK_STATUSES,
 } from '../../../apimachinery/placement.ts'
+import type { SpaceClient } from '../../../client/client.ts'
 import { CommandError } from '../../ws/commandError.ts'
 import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
+import { beyondNamed } from './brokenPlaces.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
-import { known } from './known.ts'
+import { type Known, known } from './known.ts'
 import { fleetStatus, type InventoryFacts, type StatusAnswer } from './status.ts'
 import { statusText } from './statusText.ts'
 
@@ -40,7 +46,8 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
       ])
       // of a space that is closed, or not there, an answer in numbers would be one
       if (placements.refusal !== undefined && granted.refusal !== undefined) throw new CommandError(placements.refusal)
-      return fleetStatus({ placements, granted, inventories })
+      const beyond = await brokenBeyond(space, placements.items)
+      return fleetStatus({ placements, granted, inventories, ...(beyond && { beyond }) })
     }
     const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
@@ -48,6 +55,29 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
     for (const path of paths) watched.push({ resource: SYNC_TARGETS, of: session.client.in(path) })
     await followAnswers({ space, watched, answer, print, tell: terminal.err })
   })
+}
+
+/** Of one list of what is broken. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** `undefined` where placements name all that is broken. */
+async function brokenBeyond(space: SpaceClient, placements: readonly KubeObject[]): Promise<Known | undefined> {
+  const selectors = beyondNamed(placements)
+  if (selectors.length === 0) return undefined
+  const items: KubeObject[] = []
+  try {
+    for (const fieldSelector of selectors) {
+      for (const resource of [WORK_STATUSES, CLUSTER_WORK_STATUSES]) {
+        const told = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
+        if (told.unknown !== undefined) return told
+        items.push(...told.items)
+      }
+    }
+  } catch (error) {
+    if (!isStatusError(error, 'RequestEntityTooLarge')) throw error
+    return { items: [], unknown: 'it is too much to be read' }
+  }
+  return { items }
 }
 
 async function printStatus(answer: StatusAnswer, format: Format, terminal: Terminal): Promise<void> {

@@ -1,5 +1,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
+import { beyondNamed } from '../../../../src/cli/kubestellar/answers/brokenPlaces.ts'
+import type { Known } from '../../../../src/cli/kubestellar/answers/known.ts'
 import { fleetStatus } from '../../../../src/cli/kubestellar/answers/status.ts'
 import { statusText } from '../../../../src/cli/kubestellar/answers/statusText.ts'
 
@@ -148,4 +150,48 @@ t.test('of two Locations with one name only the one is in trouble that is meant'
     { location: 'imw1.florin', state: 'Failing' },
     { location: 'imw2.florin', state: 'Ready' },
   ])
+})
+
+t.test('what placements count and do not name is broken all the same, where WorkStatuses say so', async t => {
+  const broken = [{ location: 'florin', resource: 'configmaps', namespace: 'shop', name: 'x', message: 'denied' }]
+  const counts = { copies: 9, refused: 2, degraded: 1, waiting: 0 }
+  const items = [placement('p', [condition('Applied', 'False', 'Refused')], { broken, counts })]
+  t.same(beyondNamed([placement('q', [], { broken })]), [], 'it names all that it counts')
+  t.same(beyondNamed(items), ['status.state=Refused', 'status.health=Degraded'])
+  const granted = { items: ['florin', 'guilder', 'lira', 'mark', 'franc'].map(name => row(name, 1)) }
+  const answer = (beyond: Known) => fleetStatus({ placements: { items }, granted, beyond, inventories: [] })
+  const states = (beyond: Known) =>
+    answer(beyond).clusters.items.map(({ location, trouble, state, message = '' }) =>
+      [location, trouble, state, message].join(' ').trim(),
+    )
+  const told = (name: string, status: object, placements = ['p']): KubeObject =>
+    edge(`imw1.${name}:configmaps:x`, {
+      spec: {
+        placements,
+        location: { cluster: 'root:imw1', name },
+        sourceRef: { resource: 'configmaps', namespace: 'shop', name: 'x' },
+      },
+      status,
+    })
+  const rest = [
+    told('florin', { state: 'Refused', message: 'denied' }),
+    told('guilder', { state: 'Refused', message: 'denied' }),
+    told('guilder', { state: 'Applied', health: 'Degraded', healthMessage: 'it crashes' }),
+    told('mark', { state: 'Unknown', message: 'more is wrong there' }),
+    told('lira', { state: 'Held', message: 'the brake' }, []),
+  ]
+  t.same(states({ items: rest }), [
+    'imw1.florin bad Failing 1 object is not as it should be: configmaps "shop/x": denied',
+    'imw1.guilder bad Failing 2 objects are not as they should be: configmaps "shop/x": denied',
+    'imw1.mark warn Unknown more is wrong there',
+    'imw1.franc none Ready',
+    'imw1.lira none Ready',
+  ])
+  const unknown = 'you may not list workstatuses here'
+  const why = 'placements name only some of what is broken, and the rest is not known'
+  t.same(states({ items: [], unknown }), [
+    'imw1.florin bad Failing at least 1 object is not as it should be: configmaps "shop/x": denied',
+    ...['franc', 'guilder', 'lira', 'mark'].map(name => `imw1.${name} warn Unknown ${why}`),
+  ])
+  t.same(answer({ items: [], unknown }).unknown, [`what else is broken where: ${unknown}`])
 })
