@@ -47,9 +47,12 @@ export interface DiffAnswer {
 
 const REPORTED = 'the object, its copies on the way, and what the syncers of the clusters say they hold'
 
+function sum(groups: readonly GroupAnswer[]): number {
+  return groups.reduce((all, { count }) => all + count, 0)
+}
+
 /** Never silent about what was not read. */
 function comparedOf(live: readonly GroupAnswer[] | undefined): string {
-  const sum = (groups: readonly GroupAnswer[]): number => groups.reduce((all, { count }) => all + count, 0)
   const of = (action: string): number => sum((live ?? []).filter(group => group.action === action))
   const [unread, own] = [of('Unknown'), of('Conflict')]
   const compared = sum(live ?? []) - unread - own
@@ -72,10 +75,17 @@ export async function diffCommand(args: readonly string[], options: DiffOptions,
       const facts = await question.facts()
       const answer = diffAnswer(facts, await centerOf(asked, facts, options), options.cluster)
       await printDiff(answer, options.output ?? 'text', terminal)
-      return answer.differs ? CHANGE : NO_CHANGE
+      return diffExit(answer)
     }),
   )
 }
+
+/** What is not known is not as it should be. */
+export function diffExit({ differs, center, live, unknown }: DiffAnswer): number {
+  return differs || unknown.length > 0 || [...center, ...live].some(isUnknown) ? CHANGE : NO_CHANGE
+}
+
+const isUnknown = ({ action }: GroupAnswer): boolean => action === 'Unknown'
 
 /** What is on its way, beside the object; why that is not known. */
 async function centerOf(
@@ -106,27 +116,41 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
     ({ locations }) => cluster === undefined || locations.some(place => isPlace(place, cluster)),
   )
   const apart = clusters.filter(({ state }) => state !== 'Applied')
-  const drifted = (live ?? []).filter(({ action }) => DRIFTED.has(action))
-  const drifts = drifted.reduce((all, { count }) => all + count, 0)
+  const drifts = sum((live ?? []).filter(({ action }) => DRIFTED.has(action)))
   const differs = apart.length > 0 || drifts > 0 || (known !== undefined && changesSomething({ ...known, groups }))
+  const notKnown = [...unknown, ...(typeof center === 'string' ? [center] : [])]
+  const [unread, unsent] = [sum((live ?? []).filter(isUnknown)), sum(groups.filter(isUnknown))]
+  const more = [
+    ...(drifts > 0 ? [`${drifts} ${drifts === 1 ? 'holds' : 'hold'} something else now`] : []),
+    ...(unread > 0 ? [`${unread} could not be read now`] : []),
+    ...(unsent > 0 ? [`what is on its way to ${unsent} is not known`] : []),
+  ].join('; ')
   const what = nameOfObject(object, object.namespace ?? '', object.name)
-  const message =
-    clusters.length === 0 && groups.length === 0
-      ? `${what} goes to no cluster: kubectl kubestellar why says why`
-      : differs
-        ? `${what} is not everywhere as it should be: ${apart.length} of ${clusters.length} clusters differ or are not known${drifts > 0 ? `; ${drifts} ${drifts === 1 ? 'holds' : 'hold'} something else now` : ''}`
-        : `${what} is as it should be in ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`
+  const sentence = (): string => {
+    const isKnown = more === '' && notKnown.length === 0
+    if (clusters.length === 0 && groups.length === 0) {
+      return notKnown.length === 0
+        ? `${what} goes to no cluster: kubectl kubestellar why says why`
+        : `it is not known whether ${what} is as it should be`
+    }
+    if (differs) {
+      const counted = `${apart.length} of ${clusters.length} clusters differ or are not known`
+      return `${what} is not everywhere as it should be: ${counted}${more && `; ${more}`}`
+    }
+    const told = `${what} is as it should be in ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`
+    return isKnown ? told : `${told}, as far as is known${more && `: ${more}`}`
+  }
   return {
     apiVersion: ANSWERS_VERSION,
     kind: 'Diff',
     object,
     differs,
-    message,
+    message: sentence(),
     compared: comparedOf(live),
     center: groups.filter(({ action }) => action !== 'Unchanged'),
     live: (live ?? []).filter(({ action }) => action !== 'Unchanged'),
     clusters: apart,
-    unknown: [...unknown, ...(typeof center === 'string' ? [center] : [])],
+    unknown: notKnown,
   }
 }
 
@@ -142,8 +166,8 @@ const HOLDS: Readonly<Record<string, string>> = {
 async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal): Promise<void> {
   if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
   if (format === 'name') {
-    const drifted = answer.live.filter(({ action }) => DRIFTED.has(action)).flatMap(({ locations }) => locations)
-    const names = new Set([...answer.clusters, ...drifted].map(({ location }) => location))
+    const apart = answer.live.filter(group => DRIFTED.has(group.action) || isUnknown(group))
+    const names = new Set([...answer.clusters, ...apart.flatMap(({ locations }) => locations)].map(one => one.location))
     for (const name of names) terminal.out(`grantedlocation/${name}`)
     return
   }
@@ -151,7 +175,7 @@ async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal)
   const options = { wide: format === 'wide', paint, nowMs: Date.now() }
   const { object, message, center, live, clusters, unknown } = answer
   const title = nameOfObject(object, object.namespace ?? '', object.name)
-  const lines = [paint(message, answer.differs ? 'bad' : 'good')]
+  const lines = [paint(message, answer.differs ? 'bad' : diffExit(answer) === NO_CHANGE ? 'good' : 'warn')]
   if (center.length > 0) lines.push('', 'still to come on the way to clusters:')
   lines.push(...center.flatMap(group => groupText(title, group, options)))
   if (live.length > 0) lines.push('', 'in the clusters now, beside what they should hold:')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { diffAnswer } from '../../../../src/cli/kubestellar/answers/diffCommand.ts'
+import { diffAnswer, diffExit } from '../../../../src/cli/kubestellar/answers/diffCommand.ts'
 import type { ObjectAnswer } from '../../../../src/cli/kubestellar/answers/preview.ts'
 import type { WhyFacts } from '../../../../src/cli/kubestellar/answers/why.ts'
 
@@ -74,4 +74,31 @@ t.test('what a cluster has of its own is not among what was compared', async t =
   )
   t.match(compared(['Unknown', 3]), /; the clusters themselves were not read$/)
   t.match(diffAnswer(facts(), center('Unchanged'), undefined).compared, /; the clusters themselves were not read$/)
+})
+
+t.test('a cluster that was not read is not said to be as it should be', async t => {
+  const one = (action: string, count: number) => ({ action, count, locations: [] })
+  const well = facts(...['x', 'y', 'z'].map(name => workStatus(`imw1.${name}`, 'Applied')))
+  const answer = (...live: ReturnType<typeof one>[]) => diffAnswer(well, { ...center('Unchanged'), live }, undefined)
+  const read = answer(one('Unchanged', 3))
+  t.match(read, { differs: false, message: /as it should be in 3 clusters$/ })
+  t.equal(diffExit(read), 0)
+  const unread = answer(one('Unchanged', 1), one('Unknown', 2))
+  t.match(unread, {
+    differs: false,
+    message: /as it should be in 3 clusters, as far as is known: 2 could not be read now$/,
+  })
+  t.equal(diffExit(unread), 1)
+  const other = answer(one('Update', 1), one('Unknown', 1))
+  t.match(other, { differs: true, message: /; 1 holds something else now; 1 could not be read now$/ })
+  t.equal(diffExit(other), 1)
+  const behind = diffAnswer(well, { ...center('Unchanged'), groups: [one('Unknown', 3)] }, undefined)
+  t.match(behind, { differs: false, message: /as far as is known: what is on its way to 3 is not known$/ })
+  t.equal(diffExit(behind), 1)
+  const forbidden = diffAnswer(well, 'you may not', undefined)
+  t.match(forbidden, { differs: false, message: /as it should be in 3 clusters, as far as is known$/ })
+  t.equal(diffExit(forbidden), 1)
+  const workStatuses = { items: [], unknown: 'you may not' }
+  const blind = diffAnswer({ ...facts(), workStatuses }, 'you may not', undefined)
+  t.match(blind, { differs: false, message: /^it is not known whether configmaps "shop\/a" is as it should be$/ })
 })
