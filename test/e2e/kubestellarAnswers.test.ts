@@ -13,7 +13,7 @@ import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { is, map } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
-import { until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { FLORIN, Florin, has, target } from './support/florin.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -38,12 +38,13 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
       child.stdin?.end(input)
     })
   /** In this process, where the libraries are loaded once; it asks as the program does. `input` comes in a file. */
-  const ks = async (args: string, input?: string) => {
+  const ks = async (args: string, input?: string, isTerminal = false) => {
     const out: string[] = []
     const err: string[] = []
     const terminal = {
       out: (line: string) => void out.push(`${line}\n`),
       err: (line: string) => void err.push(`${line}\n`),
+      isTerminal,
     }
     const path = join(dir, 'input.yaml')
     if (input !== undefined) writeFileSync(path, input)
@@ -104,6 +105,39 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     t.match(elsewhere, { code: 1, err: /there is one in namespace "shop": say so with -n/ })
     t.match(where, { code: 1, err: /may place on no location called "florinn"; did you mean/ })
     t.match(space, { code: 1, err: /access to workspace "root" denied|forbidden/i })
+  })
+
+  await t.test('why --watch, on a terminal', async t => {
+    const plugin = join(ROOT, 'bin/kubectl-kubestellar')
+    const command = `${plugin} why cm/page -n shop --watch --kubeconfig ${kubeconfig}`
+    const watcher = Program.spawned(t, 'env', ['-u', 'NO_COLOR', 'TERM=xterm', 'script', '-qec', command, '/dev/null'])
+    t.match(colours(await watcher.said('shop/page')), /^<32m>configmaps "shop\/page" is .* 1 of 1 cluster<0m>/)
+    const nowhere = { locationSelectors: [], downsync: [{ apiGroup: '', resources: ['configmaps'] }] }
+    await wds.create(PLACEMENTS, {
+      apiVersion: EDGE,
+      kind: 'EdgePlacement',
+      metadata: { name: 'nowhere' },
+      spec: nowhere,
+    })
+    await watcher.said('nowhere')
+    await wds.delete(PLACEMENTS, { name: 'nowhere' })
+  })
+
+  await t.test('each has colours on a terminal, unless they are not wanted', async t => {
+    const { NO_COLOR } = process.env
+    delete process.env.NO_COLOR
+    t.teardown(() => Object.assign(process.env, NO_COLOR !== undefined && { NO_COLOR }))
+    const page = JSON.stringify(map('page', { x: '2' }))
+    const shown: [command: string, told: RegExp, input?: string][] = [
+      ['why cm/theirs -n shop', /^imw1\.florin +<31m>Refused<0m> /m],
+      ['status', /^imw1\.florin +<31m>Failing<0m> /m],
+      ['diff cm/theirs -n shop', /^<31m>configmaps "shop\/theirs" is not everywhere as it should be/m],
+      ['preview -f -', /^<31m>- {2}x: "1"<0m>\n<32m>\+ {2}x: "2"<0m>$/m, page],
+    ]
+    for (const [command, told, input] of shown) t.match(colours((await ks(command, input, true)).out), told, command)
+    process.env.NO_COLOR = '1'
+    t.match(await ks('status', undefined, true), { out: /^imw1\.florin +Failing /m })
+    delete process.env.NO_COLOR
   })
 
   await t.test('status', async t => {
@@ -288,6 +322,11 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
       t.match(await run(`set -e\n${block}`), { code: 0, err: /^(Warning: .*\n)*$/ })
   })
 })
+
+/** As one can read them. */
+function colours(text: string): string {
+  return text.replaceAll('\x1b[', '<').replaceAll(/(<\d+m)/g, '$1>')
+}
 
 function binding(role: string): KubeObject {
   return {
