@@ -80,7 +80,8 @@ export class Shell {
 
   /** Shows a command behind the place that it speaks to: a space of the center, or a cluster. */
   async #type(kubeconfig: string, args: readonly string[]): Promise<void> {
-    const { options } = await loadKubeconfig(kubeconfig)
+    const context = args.indexOf('--context')
+    const { options } = await loadKubeconfig(kubeconfig, context < 0 ? undefined : args[context + 1])
     const space = /\/clusters\/([^/]+)/.exec(options.server)?.[1]
     const place = space ? this.#paint('center', `center ${space}`) : this.#paint('cluster', clusterOf(kubeconfig))
     this.#print(`${place} $ ${this.#paint('command', `kubectl ${args.map(quote).join(' ')}`)}`)

@@ -37,9 +37,10 @@ export async function runTroubles(stage: Stage, space: Observer, { placement, ba
   print('the syncer of guilder stops')
   await stage.stopSyncer('guilder')
   await applied('Unknown', 'Stale')
+  await look()
   await edit('page-late.yaml')
   await news('florin', 'the news of tonight')
-  await look()
+  print('florin has the news of tonight all the same')
 
   title('It comes back, and catches up by itself')
   await back('guilder')

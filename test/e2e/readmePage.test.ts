@@ -23,6 +23,42 @@ const PATIENT: Readonly<Record<string, string>> = {
     'kubectl get singleplacementslice edge-placement-c -o yaml | grep locationName',
 }
 
+/** What only kubectl shows. */
+const BY_KUBECTL = [
+  /^center root \$ kubectl --context root get workspaces\n(.*\n)+?wmw-c +workload /m,
+  /^edge-placement-c .* Stale /m,
+  /^edge-placement-c .* AllApplied .* AllHealthy /m,
+  /^edge-placement-c .* Refused /m,
+  /^edge-placement-c .* AllApplied .* AllHealthy /m,
+] as const
+const [SPACES, STALE, HEALED, REFUSED, MENDED] = BY_KUBECTL
+/** In this order: where each command speaks, and what the demo shows. */
+const PROMISED: readonly RegExp[] = [
+  /^center root \$ kubectl ws root:imw1$/m,
+  /^center root:imw1 \$ kubectl kubestellar ensure location florin /m,
+  /^center root:wmw-c \$ kubectl apply -f \S*common\.yaml$/m,
+  /^center root:wmw-s \$ kubectl apply -f \S*special\.yaml$/m,
+  /^cluster florin \$ kubectl apply -f \S*reports\.yaml$/m,
+  /^cluster guilder \$ kubectl apply -f \S*reports\.yaml$/m,
+  SPACES,
+  /^# An update: .*\ncenter root:wmw-c \$ kubectl apply -f \S*page-new\.yaml$/m,
+  /^# An outage: .*\nthe syncer of guilder stops$/m,
+  STALE,
+  /^florin has the news of tonight all the same$/m,
+  /^# It comes back, and catches up by itself$/m,
+  HEALED,
+  /^# A refusal: .*\ncluster florin \$ kubectl apply -f \S*no-drafts\.yaml$/m,
+  /^center root:wmw-c \$ kubectl apply -f \S*page-draft\.yaml$/m,
+  REFUSED,
+  /^center root:wmw-c \$ kubectl kubestellar why configmap\/httpd-htdocs -n commonstuff$/m,
+  /^imw1\.florin +Refused .*drafts are not shown in this cluster/m,
+  /^imw1\.guilder +Applied /m,
+  /^# Mended in the space, taken in the cluster$/m,
+  MENDED,
+  /^the ConfigMap is gone from florin and guilder$/m,
+  /^demo: OK\n$/m,
+]
+
 t.setTimeout(FILE_LIMIT_MS)
 
 t.test('its second command starts a server', { timeout: FILE_LIMIT_MS }, async t => {
@@ -43,6 +79,13 @@ t.test('its first command ends well', { timeout: FILE_LIMIT_MS }, async t => {
   t.equal(scripts.demo, 'node demo/demo.ts')
   const { code, out } = await run(process.execPath, [join(ROOT, 'demo/demo.ts')])
   t.match({ code, out }, { code: 0, out: /^demo: OK$/m })
+  let rest = out
+  for (const promised of PROMISED) {
+    if (noKubectl() !== false && BY_KUBECTL.includes(promised)) continue
+    const found = promised.exec(rest)
+    t.ok(found, `behind what came before: ${promised}`)
+    if (found) rest = rest.slice(found.index + found[0].length)
+  }
 })
 
 t.test('the tour prints what it says', { skip: noKubectl(), timeout: FILE_LIMIT_MS }, async t => {
