@@ -20,6 +20,10 @@ export const MAX_PREVIEW_WORK = 3_000_000
 export const MAX_PREVIEW_CONTENT_BYTES = 2 * 1024 * 1024
 /** Objects that are not asked about, and that an EdgePlacement or Customizer of the question moves; the rest is counted. */
 export const MAX_PREVIEW_MOVED = 50
+/** Objects of a space without EdgePlacements that are read for a question about its first. */
+export const MAX_PREVIEW_READ = 20_000
+/** Of them together what is remembered (labels, names, owners), as JSON. */
+export const MAX_PREVIEW_READ_BYTES = 16 * 1024 * 1024
 /** Pairs of an object that EdgePlacements of the question move and a cluster, of which it is counted what becomes of them. */
 export const MAX_PREVIEW_PAIRS = 1_000_000
 /** Clusters that are named of each group; the rest is counted. */

@@ -3,11 +3,12 @@
  * syncer, kubectl with the plugin. In the end the commands of docs/answers.md, as they stand there.
  */
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { num } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { NAMESPACES } from '../../src/apimachinery/resources.ts'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
@@ -276,6 +277,24 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     }
     const raw = 'kubectl create --raw /clusters/root:wmw1/apis/edge.kubestellar.io/v1alpha1/placementpreviews -f -'
     t.match(await run(raw, JSON.stringify(question)), { code: 1, err: /cannot get resource "clusterroles"/ })
+  })
+
+  await t.test('preview of the first EdgePlacement of a space', async t => {
+    const own = join(dir, 'administrator')
+    copyFileSync(florin.kubeconfig, own)
+    t.equal((await ks(`ensure wmw second --kubeconfig ${own}`)).code, 0)
+    const second = florin.space('root:second')
+    await second.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+    await second.create(MAPS, map('first', { x: '1' }))
+    const downsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['shop'] }]
+    const first = { locationSelectors: [{ matchLabels: { env: 'prod' } }], downsync }
+    const placement = { apiVersion: EDGE, kind: 'EdgePlacement', metadata: { name: 'first' }, spec: first }
+    const told = await ks(`preview -f - --wds root:second --kubeconfig ${own}`, JSON.stringify(placement))
+    t.equal(told.code, 1, told.err)
+    t.match(told.out, /^ {2}copies: 1 created in 1 cluster$/m)
+    t.match(told.out, /^configmaps "shop\/first" created in imw1\.florin\n(.*\n)*\+ {2}x: "1"$/m)
+    await second.create(PLACEMENTS, placement)
+    await until(cluster, MAPS, { namespace: 'shop', name: 'first' }, is('data', { x: '1' }))
   })
 
   await t.test('diff', async t => {

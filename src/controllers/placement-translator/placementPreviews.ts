@@ -16,6 +16,7 @@ import { Pace } from '../../apimachinery/pace.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import {
   MAX_PREVIEW_DESTINATIONS,
+  MAX_PREVIEW_READ,
   MAX_PREVIEW_WORK,
   type ObjectPreview,
   type PreviewedObject,
@@ -45,8 +46,9 @@ import { totalsOf } from './previewTotals.ts'
 import { unseen } from './previewUnseen.ts'
 import { CARRIED_UP, TOO_MANY, TOO_MUCH } from './previewWords.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
+import { unplacedSpace } from './unplacedSpace.ts'
 import type { Destination } from './ways.ts'
-import type { ObjectFact } from './workload.ts'
+import type { ObjectFact, Workload } from './workload.ts'
 import { factOf } from './workloads.ts'
 
 export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
@@ -74,21 +76,23 @@ export class PlacementPreviews implements PreviewReceiver {
   }
 
   async preview(request: PreviewRequest): Promise<ObjectPreview[]> {
-    const { join } = this.#deps
     const { space, objects, work } = request
-    const { mailbox, brake, pauses, isLeaving } = this.#deps
+    const { join, mailbox, brake, pauses, isLeaving } = this.#deps
     const placements = await imaginedPlacements(this.#deps, request)
-    const moves = await inSlices(movesOf(objects, placements, { workload: join.workload(space) }), work)
+    const stored = await this.#stored(request, placements)
+    const { workload } = stored
+    const moves = await inSlices(movesOf(objects, placements, { workload }), work)
     const keeps = (name: string, key: string): boolean =>
       isLeaving(name) || pauses.locationOf(name) !== undefined || pauses.holdsCopy(name, key, space)
     const counted = {
       join,
+      workload,
       mailbox,
       keeps,
       wouldHold: (...what: [going: KeysByMailbox, kept: KeysByMailbox]) => brake.wouldHold(space, ...what),
     }
     const totals = await inSlices(totalsOf(counted, space, moves), work)
-    const scene = this.#scene(request, moves, totals)
+    const scene = this.#scene(request, moves, { totals, ...stored })
     const previews: ObjectPreview[] = []
     for (const one of objects) previews.push(await this.#previewOne(scene, one))
     for (const fact of moves.moved.values()) {
@@ -96,6 +100,19 @@ export class PlacementPreviews implements PreviewReceiver {
       if (told) previews.push(told)
     }
     return previews
+  }
+
+  /** What the space holds: read now where it is not followed and a placement of the question would place of it. */
+  async #stored(
+    request: PreviewRequest,
+    placements: Moves['placements'],
+  ): Promise<{ workload: Workload; holdsTooMuch: boolean }> {
+    const { client, join } = this.#deps
+    const { space } = request
+    const places = [...placements.values()].some(({ spec, ways }) => spec.downsync.length > 0 && ways && ways.size > 0)
+    if (!places || join.isWorkloadSpace(space)) return { workload: join.workload(space), holdsTooMuch: false }
+    const workload = await unplacedSpace(client, request)
+    return { workload: workload ?? join.workload(space), holdsTooMuch: workload === undefined }
   }
 
   /** An object that is as it is, and goes elsewhere. Its content is for those who may get it. */
@@ -110,7 +127,11 @@ export class PlacementPreviews implements PreviewReceiver {
     return { ...(await this.#previewOne(scene, { resource, object, operation: 'unchanged' }, told)), isMoved: true }
   }
 
-  #scene(request: PreviewRequest, moves: Moves, totals: Scene['totals']): Scene {
+  #scene(
+    request: PreviewRequest,
+    moves: Moves,
+    { totals, workload, holdsTooMuch }: Pick<Scene, 'totals' | 'holdsTooMuch'> & { workload: Workload },
+  ): Scene {
     const { client, turns, location, customizer } = this.#deps
     const customizers = new Map<string, KubeObject>()
     const namespaces = new Map<string, Readonly<Record<string, string>>>()
@@ -136,7 +157,8 @@ export class PlacementPreviews implements PreviewReceiver {
       request,
       moves,
       totals,
-      join: imaginedJoin(this.#deps.join, moves.placements),
+      holdsTooMuch,
+      join: imaginedJoin(this.#deps.join, moves.placements, workload),
       sources,
       disclosure,
       customizers: new Set(customizers.keys()),
@@ -187,7 +209,7 @@ export class PlacementPreviews implements PreviewReceiver {
       operation,
     }
     const message = staysHome(one, scene)
-    const unknown = unknownOf(one, scene.moves, this.#deps.join.isWorkloadSpace(space))
+    const unknown = unknownOf(one, scene)
     const moves = scene.totals.get(one)
     const imagined: Imagined = { ...one, space, fact }
     const placements = message === undefined ? this.#selecting(scene, imagined) : []
@@ -232,9 +254,9 @@ export class PlacementPreviews implements PreviewReceiver {
   }
 
   /** Names of the placements that would select an object, sorted. */
-  #selecting({ request, moves, namespaces }: Scene, { space, fact }: Imagined): string[] {
+  #selecting({ request, moves, namespaces, ...scene }: Scene, { space, fact }: Imagined): string[] {
     const { join } = this.#deps
-    const workload = join.workload(space)
+    const workload = scene.join.workload(space)
     const labels = namespaces.get(fact.namespace) ?? workload.get(namespaceKey(fact.namespace))?.labels
     const others = request.objects.map(({ resource, object: { metadata } }) => ({
       resource,
@@ -298,31 +320,31 @@ function nameOf({ namespace, name }: ObjectFact) {
 
 /** The join, with the placements as they would be. */
 function imaginedJoin(
-  join: Pick<PlacementJoin, 'spec' | 'workload'>,
+  join: Pick<PlacementJoin, 'spec'>,
   placements: Moves['placements'],
+  workload: Workload,
 ): Pick<PlacementJoin, 'spec' | 'workload'> {
   return {
     spec: (space, name) => placements.get(name)?.spec ?? join.spec(space, name),
-    workload: space => join.workload(space),
+    workload: () => workload,
   }
 }
 
 /** What is not known of what an EdgePlacement moves. */
 function unknownOf(
   { resource, object }: PreviewedObject,
-  { placements }: Moves,
-  isFollowed: boolean,
+  { moves: { placements }, holdsTooMuch }: Scene,
 ): string | undefined {
   if (resourceKey(resource) !== resourceKey(EDGE_PLACEMENTS)) return undefined
   const placement = placements.get(object.metadata.name ?? '')
   if (placement && !placement.ways) return UNKNOWN_WAYS
-  if (!isFollowed && placement && placement.ways!.size > 0 && placement.spec.downsync.length > 0) return NOT_FOLLOWED
-  return undefined
+  return placement && holdsTooMuch && placement.ways!.size > 0 && placement.spec.downsync.length > 0
+    ? TOO_MUCH_HELD
+    : undefined
 }
 
 const UNKNOWN_WAYS = 'it is not known yet to which locations it would lead, so what that moves is not known; try again'
-const NOT_FOLLOWED =
-  'this space has no EdgePlacement yet, so its objects are not followed: what of those that are stored it would place is not known; preview them beside it'
+const TOO_MUCH_HELD = `this space has no EdgePlacement yet, and holds more than the ${MAX_PREVIEW_READ} objects that are read for that: what of them it would place is not known; preview them beside it`
 
 function staysHome(one: PreviewedObject, { moves: { counts, moved } }: Scene): string | undefined {
   const { resource, object } = one

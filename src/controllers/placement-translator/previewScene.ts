@@ -20,7 +20,9 @@ export interface Scene {
   readonly request: PreviewRequest
   readonly moves: Moves
   readonly totals: ReadonlyMap<PreviewedObject, MovedCopies>
-  /** With the placements as they would be. */
+  /** It is not followed, and it is not known what it holds. */
+  readonly holdsTooMuch: boolean
+  /** With the placements as they would be, and what the space holds. */
   readonly join: Pick<PlacementJoin, 'spec' | 'workload'>
   readonly sources: SourceReader
   readonly disclosure: PreviewDisclosure

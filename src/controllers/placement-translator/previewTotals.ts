@@ -18,10 +18,12 @@ import type { PlacementJoin } from './placementJoin.ts'
 import { downsyncs } from './placementSpec.ts'
 import type { Moves } from './previewMoves.ts'
 import type { Destination } from './ways.ts'
-import type { ObjectFact } from './workload.ts'
+import type { ObjectFact, Workload } from './workload.ts'
 
 export interface TotalsDeps {
-  join: Pick<PlacementJoin, 'workload' | 'spec' | 'waysOf' | 'wayOn'>
+  join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'wayOn'>
+  /** What the space holds. */
+  workload: Pick<Workload, 'get' | 'selectionOf'>
   mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownersOf'> | undefined
   /** Whether a copy that nobody wants any more stays all the same. */
   keeps: (mailbox: string, key: string) => boolean
@@ -41,11 +43,10 @@ interface Total {
 }
 
 export function* totalsOf(
-  { join, mailbox, keeps, wouldHold }: TotalsDeps,
+  { join, workload, mailbox, keeps, wouldHold }: TotalsDeps,
   space: string,
   { placements, movers, counts }: Pick<Moves, 'placements' | 'movers' | 'counts'>,
 ): Steps<ReadonlyMap<PreviewedObject, MovedCopies>> {
-  const workload = join.workload(space)
   const totals = new Map<PreviewedObject, Total>()
   for (const one of counts.keys()) {
     const isPlacement = resourceKey(one.resource) === resourceKey(EDGE_PLACEMENTS)

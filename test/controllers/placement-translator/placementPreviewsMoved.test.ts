@@ -2,6 +2,8 @@
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { MAX_PREVIEW_READ, MAX_PREVIEW_READ_BYTES } from '../../../src/apimachinery/placementPreview.ts'
+import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import type { SliceRow } from '../../../src/controllers/whereDesk.ts'
 import { scene } from './previewScene.ts'
 import { ALL_MAPS, configMap, EDGE, MAPS, placement, slice, world } from './translatorWorld.ts'
@@ -218,22 +220,58 @@ t.test(
   },
 )
 
-t.test('a space that has placed nothing yet: what it holds is not known, and that is said', async t => {
-  const { server, previewer, where } = await world(t)
+t.test('the first EdgePlacement of a space: what it would place is read for the question', async t => {
+  const { server, wds, previewer, where } = await world(t)
+  for (const name of ['page', 'hidden']) await wds.create(MAPS, configMap(name, { v: '1' }))
+  await wds.create(MAPS, configMap('going', {}, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] }))
+  await wds.create(MAPS, configMap('kube-root-ca.crt', {}))
   await server.quiet()
   where.answerWith(function* () {
     yield
     const destinations = slice('ep', 'florin').destinations as SliceRow[]
     return { destinations, onlyKept: new Set(), isUncertain: () => false }
   })
-  const object = placement('ep', { ...ALL_MAPS, locationSelectors: [{}] })
-  const objects = [
-    { resource: EDGE_PLACEMENTS, object, operation: 'create' as const },
-    { resource: MAPS, object: configMap('page', {}), operation: 'create' as const },
-  ]
-  t.match(await previewer().preview({ space: 'wds1', objects }), [
-    { unknown: /has no EdgePlacement yet/ },
-    { name: 'page', placements: ['ep'], groups: [{ action: 'Create', count: 1 }] },
+  const asked = async (spec: object, ...more: KubeObject[]) => {
+    const first = placement('ep', { locationSelectors: [{}], ...spec })
+    const objects = [
+      { resource: EDGE_PLACEMENTS, object: first, operation: 'create' as const },
+      ...more.map(object => ({ resource: MAPS, object, operation: 'create' as const })),
+    ]
+    const mayGet = async (_: GroupVersionResource, { name }: { name: string }) => name !== 'hidden'
+    return await previewer().preview({ space: 'wds1', objects, mayGet })
+  }
+  t.match(await asked(ALL_MAPS, configMap('new', {})), [
+    {
+      message: 'moves 2 other objects of this space',
+      moves: { creates: 2, deletes: 0, unknown: 0, clusters: 1, locations: [{ name: 'florin', creates: 2 }] },
+      unknown: undefined,
+    },
+    { name: 'new', placements: ['ep'], groups: [{ action: 'Create', count: 1 }] },
+    { name: 'page', isMoved: true, groups: [{ action: 'Create', count: 1, after: { data: { v: '1' } } }] },
+    { name: 'hidden', isMoved: true, groups: [{ action: 'Create', count: 1, after: undefined }] },
+  ])
+  // labels of a Namespace that is stored
+  const inNamespace = (special: string) => ({
+    downsync: [{ apiGroup: '', resources: ['configmaps'], namespaceSelectors: [{ matchLabels: { special } }] }],
+  })
+  await wds.patch(NAMESPACES, { name: 'commonstuff' }, 'merge', { metadata: { labels: { special: 'yes' } } })
+  t.match((await asked(inNamespace('yes')))[0], { moves: { creates: 2 } })
+  t.match((await asked(inNamespace('no'), configMap('new', {}))).slice(0, 2), [
+    { moves: { creates: 0 } },
+    { placements: [] },
+  ])
+
+  const long = { labels: { long: 'x'.repeat(MAX_PREVIEW_READ_BYTES) } }
+  await wds.create(MAPS, configMap('long', {}, long))
+  await wds.create(MAPS, configMap('other', {}))
+  t.match((await asked(ALL_MAPS))[0], { unknown: /has no EdgePlacement yet, and holds more than/ })
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'long' })
+  t.match((await asked(ALL_MAPS))[0], { moves: { creates: 3 } })
+
+  for (let i = 0; i < MAX_PREVIEW_READ; i++) await wds.create(MAPS, configMap(`m${i}`, {}))
+  t.match(await asked(ALL_MAPS, configMap('new', {})), [
+    { unknown: /has no EdgePlacement yet, and holds more than/, moves: { creates: 0 } },
+    { name: 'new', placements: ['ep'], groups: [{ action: 'Create', count: 1 }] },
   ])
 })
 

@@ -398,6 +398,11 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_MOVED', count],
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_PAIRS', count],
     ],
+  'objects of a space without EdgePlacement that are read for a PlacementPreview with its first; what is remembered of them':
+    [
+      ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_READ', count],
+      ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_READ_BYTES', bytes],
+    ],
   'clusters that are asked by one PlacementPreview what they hold; how long for an answer; bytes of it as JSON, for each side; questions that wait at a time, and of one tenant':
     [
       ['src/apimachinery/liveObjects.ts', 'MAX_LIVE_CLUSTERS', count],
