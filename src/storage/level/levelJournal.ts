@@ -1,6 +1,6 @@
 /**
- * The journal on LevelDB. A commit is one synced batch: for each event the object's row, the log's row, and the version
- * that it replaced under that version's revision; and once, what the whole store is then. Where there is no room for history, only
+ * The journal on LevelDB. A commit is one synced batch: for each event the object's row, and the version that it replaced under that
+ * version's revision; for all together a row of the log, or some; and once, what the whole store is then. Where there is no room for history, only
  * objects and that. So current objects are read back
  * without meeting history, history is forgotten without meeting current objects, and what is missing shows.
  */
@@ -10,9 +10,9 @@ import { setImmediate as letOthers } from 'node:timers/promises'
 import { keepAddonIn } from '../../program/addon.ts'
 import { BlockMaker } from '../blockMaker.ts'
 import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../journal.ts'
-import { keyText, rangeHolds } from '../keys.ts'
+import { keyText, parseKeyText, rangeHolds } from '../keys.ts'
 import { saysTheSame } from '../sharedStored.ts'
-import { type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
+import { type Key, type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
 import { atRevision } from '../texts.ts'
 import { Acknowledged } from './acknowledged.ts'
 import { type Database, inUse, openDatabase } from './database.ts'
@@ -23,6 +23,8 @@ import {
   COMPACTED_ROW,
   compactedValue,
   LOG_END,
+  LOG_ENTRIES,
+  type LogEntry,
   type LogRecord,
   logRow,
   logValue,
@@ -70,8 +72,10 @@ function readersOf(bytes: number): number {
 
 const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }
 
-/** Log rows in one page of history, and in one step of compaction: about a millisecond of work. */
+/** Events in one page of history, and about so many in one step of compaction: about a millisecond of work. */
 const PAGE = 512
+/** Of rows of the log in a step of compaction: those of small commits have some 100 bytes. */
+const COMPACTED_BYTES = 64 * 1024
 
 /** Of a batch, in a turn of the loop: all of it is copied twice and more, mostly into memory that nobody has touched yet. */
 const PORTION_BYTES = 1024 * 1024
@@ -179,6 +183,8 @@ export class LevelJournal implements Journal {
     const batch = db.batch()
     let { count, sum } = this.#state
     const portions = new Portions()
+    const entries: LogEntry[] = []
+    const last = events.at(-1)!.revision
     try {
       for (const { type, key, revision, stored, previous } of events) {
         const id = keyText(key)
@@ -201,8 +207,9 @@ export class LevelJournal implements Journal {
           if (value !== undefined && !forgets) batch.put(versionRow(revision), value)
         }
         if (!forgets) {
-          const record = { type, revision, timeMs, previous: previous?.revision ?? 0, isAsItWas }
-          batch.put(logRow(revision), logValue(id, record))
+          entries.push({ type, previous: previous?.revision ?? 0, isAsItWas, id })
+          if (entries.length === LOG_ENTRIES || revision === last)
+            batch.put(logRow(revision), logValue(entries.splice(0), revision, timeMs))
         }
         if (value !== undefined && portions.isFull(value.length)) await letOthers()
       }
@@ -210,7 +217,7 @@ export class LevelJournal implements Journal {
       await batch.close()
       throw error
     }
-    const state = { revision: events.at(-1)!.revision, count, sum }
+    const state = { revision: last, count, sum }
     batch.put(STATE_ROW, stateValue(state))
     const write = (): Promise<void> => batch.write({ sync: true })
     if (forgets) {
@@ -226,9 +233,11 @@ export class LevelJournal implements Journal {
     const end = Math.min(through, after + PAGE)
     const snapshot = db.snapshot()
     try {
-      const rows = await db.iterator({ gt: logRow(after), lte: logRow(end), snapshot }).all()
-      if (rows.length !== end - after) throw new StorageError('Compacted', `events behind ${after} are not all kept`)
-      const records = rows.map(([row, value]) => parseLog(row, value)).filter(record => rangeHolds(range, record.key))
+      // the row of the last of them may go on behind it
+      const rows = await db.iterator({ gt: logRow(after), lt: logRow(end + LOG_ENTRIES), snapshot }).all()
+      const page = rows.flatMap(([row, value]) => parseLog(row, value)).filter(isWithin(after, end))
+      if (page.length !== end - after) throw new StorageError('Compacted', `events behind ${after} are not all kept`)
+      const records = page.map(keyed).filter(record => rangeHolds(range, record.key))
       const versions = new Map<Revision, VersionRecord>()
       const wanted = new Set(records.flatMap(versionsOf))
       const revisions = [...wanted]
@@ -238,11 +247,11 @@ export class LevelJournal implements Journal {
       // A version without a row of its own is still the object's current one.
       const current = records.filter(({ revision, isAsItWas }) => !isAsItWas && !versions.has(revision))
       const objects = await db.getMany(
-        current.map(record => objectRow(keyText(record.key))),
+        current.map(record => objectRow(record.id)),
         { snapshot },
       )
       for (const [i, value] of objects.entries()) {
-        const object = value && parseVersion(objectRow(keyText(current[i]!.key)), value)
+        const object = value && parseVersion(objectRow(current[i]!.id), value)
         if (object?.revision === current[i]!.revision) versions.set(object.revision, object)
       }
       return { events: records.map(record => eventOf(record, versions)), through: end }
@@ -252,9 +261,13 @@ export class LevelJournal implements Journal {
   }
 
   async timeOf(revision: Revision): Promise<number> {
-    const value = await this.#db.get(logRow(revision))
-    if (value === undefined) throw new StorageError('Compacted', `event ${revision} is not kept any more`)
-    return parseLog(logRow(revision), value).timeMs
+    const [found] = await this.#db
+      .iterator({ gte: logRow(revision), lt: logRow(revision + LOG_ENTRIES), limit: 1 })
+      .all()
+    const first = found && parseLog(...found)[0]!
+    if (first === undefined || first.revision > revision || revision <= this.#compactedRevision)
+      throw new StorageError('Compacted', `event ${revision} is not kept any more`)
+    return first.timeMs
   }
 
   async compact(through: Revision): Promise<void> {
@@ -300,23 +313,48 @@ export class LevelJournal implements Journal {
     await this.#promising
   }
 
+  /** Rows of the log whose last entry may go: about as many as a step is to take. */
+  async #oldestRows(through: Revision): Promise<[row: string, value: Buffer][]> {
+    const range = { gt: logRow(this.#forgotten), lte: logRow(through) }
+    const iterator = this.#db.iterator({ ...range, highWaterMarkBytes: COMPACTED_BYTES })
+    try {
+      return await iterator.nextv(PAGE)
+    } finally {
+      await iterator.close()
+    }
+  }
+
   /** First the promise that history before `through` is not needed, on disk; then its rows, in order, as time allows. */
   async #compact(through: Revision): Promise<void> {
     await this.#promise(through, () => this.#db.put(COMPACTED_ROW, compactedValue(through), { sync: true }))
     while (!this.#closing) {
-      const rows = await this.#db.iterator({ gt: logRow(this.#forgotten), lte: logRow(through), limit: PAGE }).all()
+      const rows = await this.#oldestRows(through)
       if (rows.length === 0) return
       const batch = this.#db.batch()
       for (const [row, value] of rows) {
-        const record = parseLog(row, value)
         batch.del(row)
-        if (record.previous !== 0) batch.del(versionRow(record.previous))
-        if (record.type === 'delete' && !record.isAsItWas) batch.del(versionRow(record.revision))
+        for (const { type, revision, previous, isAsItWas } of parseLog(row, value)) {
+          if (previous !== 0) batch.del(versionRow(previous))
+          if (type === 'delete' && !isAsItWas) batch.del(versionRow(revision))
+        }
       }
       await batch.write()
       this.#forgotten = revisionOfRow(rows.at(-1)![0])
     }
   }
+}
+
+const isWithin =
+  (after: Revision, through: Revision) =>
+  ({ revision }: LogRecord): boolean =>
+    revision > after && revision <= through
+
+interface KeyedRecord extends LogRecord {
+  readonly key: Key
+}
+
+function keyed(record: LogRecord): KeyedRecord {
+  return { ...record, key: parseKeyText(record.id) }
 }
 
 /** Those that an entry speaks of. */
@@ -325,7 +363,7 @@ function versionsOf({ revision, previous, isAsItWas }: LogRecord): Revision[] {
   return isAsItWas ? [previous] : [previous, revision]
 }
 
-function eventOf(record: LogRecord, versions: ReadonlyMap<Revision, VersionRecord>): StoreEvent {
+function eventOf(record: KeyedRecord, versions: ReadonlyMap<Revision, VersionRecord>): StoreEvent {
   const { type, key, revision, previous, isAsItWas } = record
   const version = (of: Revision): Stored => {
     const found = versions.get(of)

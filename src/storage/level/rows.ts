@@ -7,21 +7,26 @@
  *   m/upgrade     only while rows of an older format are being rewritten; see upgrade.ts
  *   o/<key>       current object: its text
  *   v/<revision>  text of a version that is no longer current, and of a deletion's last state where that says something else
- *   l/<revision>  log: what happened to which key, when, and which version it replaced
+ *   l/<revision>  log: what happened to which keys, when, and which versions it replaced, up to this revision: the events of a batch together
  *
  * `<key>` is space, group, resource, namespace and name joined by NUL: a space is one contiguous range of `o/`.
  *
  * Every value but the format's begins with the same 20 bytes, numbers big-endian:
  *
- *    0  flags        1: a deletion, in the log, 5: one whose last state is the version that it replaced, under its own revision; 2: a note, in
- *                    objects and versions. Others are unknown here, and refused.
+ *    0  flags        2: a note, in objects and versions. Others are unknown here, and refused.
  *    1  zero
  *    2  key id       16 bits; 0: the value is not encrypted. Others are unknown here, and refused.
- *    4  head length  32 bits; in objects and versions, where in the text the digits of the revision begin
- *    8  number       float64, exact: revision of an object or version, or of m/; time of a log entry, ms since 1970
+ *    4  head length  32 bits; in objects and versions, where in the text the digits of the revision begin; in the log, how many entries
+ *    8  number       float64, exact: revision of an object or version, or of m/; time of log entries, ms since 1970
  *   16  checksum     CRC-32 of the text and what follows it, begun with a mix of the 16 bytes before; in o/ then also of <key>. The short values
  *                    of m/ and l/ count these four bytes as zero, and begin with their row's key or revision.
- *   20  text, with the flag 2 then the note and the length of that in bytes (32 bits); in m/state count and sum, in a log entry the replaced revision (float64 each) and the key
+ *   20  text, with the flag 2 then the note and the length of that in bytes (32 bits); in m/state count and sum (float64 each); entries
+ *
+ * Entries of the log follow each other, as their revisions do. Each begins with 13 bytes:
+ *
+ *    0  flags     1: a deletion; 5: one whose last state is the version that it replaced, under its own revision. Others are unknown here, and refused.
+ *    1  replaced  float64: revision of the version that it replaced; 0: none
+ *    9  length    32 bits: bytes of the <key> that follows
  */
 import { crc32 } from 'node:zlib'
 import { parseKeyText } from '../keys.ts'
@@ -46,7 +51,7 @@ const AS_IT_WAS = 4
 const NOTE_LENGTH = 4
 const CHECKSUM_AT = 16
 const HEAD = 20
-const LOG_HEAD = HEAD + 8
+const ENTRY_HEAD = 13
 
 const OBJECTS = 'o/'
 
@@ -109,11 +114,12 @@ export function versionRow(revision: Revision): string {
   return `v/${digits(revision)}`
 }
 
+/** Of entries that end with this revision. */
 export function logRow(revision: Revision): string {
   return `l/${digits(revision)}`
 }
 
-/** The revision in the key of a version or of a log entry; NaN when there is none. */
+/** The revision in the key of a version, or the last one in a row of the log; NaN when there is none. */
 export function revisionOfRow(row: string): Revision {
   return row.length === 18 && (row.startsWith('l/') || row.startsWith('v/')) ? Number(row.slice(2)) : Number.NaN
 }
@@ -179,47 +185,69 @@ export function parseVersion(row: string, value: Buffer): VersionRecord {
   }
 }
 
-export interface LogRecord {
-  readonly revision: Revision
+/** What a row of the log holds at most: few enough to be read for one of them, many enough to be cheap. */
+export const LOG_ENTRIES = 256
+
+export interface LogEntry {
   readonly type: StoreEvent['type']
-  readonly timeMs: number
   /** The version that it replaced; 0 for none. */
   readonly previous: Revision
   /** A deletion's last state is that version, under the deletion's revision: it has no row. */
   readonly isAsItWas: boolean
-  readonly key: Key
+  /** The text of its key. */
+  readonly id: string
 }
 
-/** Value of a log entry; `id` is the text of the event's key. */
-export function logValue(id: string, event: Omit<LogRecord, 'key'>): Buffer {
-  const value = Buffer.allocUnsafe(LOG_HEAD + Buffer.byteLength(id))
-  const flags = event.type === 'put' ? 0 : event.isAsItWas ? DELETION + AS_IT_WAS : DELETION
-  writeHead(value, flags, 0, event.timeMs)
-  value.writeDoubleBE(event.previous, HEAD)
-  value.write(id, LOG_HEAD)
-  return sealedWhole(value, mixedRevision(event.revision))
+export interface LogRecord extends LogEntry {
+  readonly revision: Revision
+  readonly timeMs: number
 }
 
-/** @throws StorageError `Damaged` or `Format` */
-export function parseLog(row: string, value: Buffer): LogRecord {
-  return {
-    ...parseLogHead(row, value),
-    timeMs: value.readDoubleBE(8),
-    key: parseKeyText(value.toString('utf8', LOG_HEAD)),
+/** Value of the row of entries that end with `last`. */
+export function logValue(entries: readonly LogEntry[], last: Revision, timeMs: number): Buffer {
+  const lengths = entries.map(({ id }) => Buffer.byteLength(id))
+  const value = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length + ENTRY_HEAD, HEAD))
+  writeHead(value, 0, entries.length, timeMs)
+  let at = HEAD
+  for (const [i, { type, previous, isAsItWas, id }] of entries.entries()) {
+    value[at] = type === 'put' ? 0 : isAsItWas ? DELETION + AS_IT_WAS : DELETION
+    value.writeDoubleBE(previous, at + 1)
+    value.writeUInt32BE(lengths[i]!, at + 9)
+    value.write(id, at + ENTRY_HEAD)
+    at += ENTRY_HEAD + lengths[i]!
   }
+  return sealedWhole(value, mixedRevision(last))
 }
 
-/** The same without the key, for many. @throws StorageError `Damaged` or `Format` */
-export function parseLogHead(row: string, value: Buffer): Omit<LogRecord, 'timeMs' | 'key'> {
-  const revision = revisionOfRow(row)
-  assertWhole(row, value, { minLength: LOG_HEAD, seed: mixedRevision(revision) })
-  const flags = value[0]!
-  return {
-    revision,
-    type: flags === 0 ? 'put' : 'delete',
-    previous: value.readDoubleBE(HEAD),
-    isAsItWas: flags === DELETION + AS_IT_WAS,
+/** In order. @throws StorageError `Damaged` or `Format` */
+export function parseLog(row: string, value: Buffer): LogRecord[] {
+  const last = revisionOfRow(row)
+  assertWhole(row, value, { minLength: HEAD, seed: mixedRevision(last) })
+  const count = value.readUInt32BE(4)
+  const timeMs = value.readDoubleBE(8)
+  if (count === 0 || count > last) throw damaged(row)
+  const records: LogRecord[] = []
+  let at = HEAD
+  for (let revision = last - count + 1; revision <= last; revision++) {
+    if (at + ENTRY_HEAD > value.length) throw damaged(row)
+    const flags = value[at]!
+    if (flags !== 0 && flags !== DELETION && flags !== DELETION + AS_IT_WAS) throw unknownForm(row)
+    const from = at + ENTRY_HEAD
+    const previous = value.readDoubleBE(at + 1)
+    at = from + value.readUInt32BE(at + 9)
+    if (at > value.length) throw damaged(row)
+    const type = flags === 0 ? 'put' : 'delete'
+    records.push({
+      revision,
+      timeMs,
+      type,
+      previous,
+      isAsItWas: flags > DELETION,
+      id: value.toString('utf8', from, at),
+    })
   }
+  if (at !== value.length) throw damaged(row)
+  return records
 }
 
 /** What every batch says about the whole store after it. */
@@ -276,7 +304,7 @@ export function nameOfRow(row: string): string {
   }
   const revision = revisionOfRow(row)
   if (row.startsWith('v/') && !Number.isNaN(revision)) return `the old version of revision ${revision}`
-  if (row.startsWith('l/') && !Number.isNaN(revision)) return `the log entry of revision ${revision}`
+  if (row.startsWith('l/') && !Number.isNaN(revision)) return `the log up to revision ${revision}`
   return `the record ${JSON.stringify(row)}`
 }
 
@@ -324,9 +352,11 @@ function assertWhole(row: string, value: Buffer, { minLength, seed }: { minLengt
 }
 
 function assertKnown(row: string, value: Buffer): void {
-  const first = value.readUInt32BE(0)
-  if (first === 0 || first === DELETION * 2 ** 24 || first === (DELETION + AS_IT_WAS) * 2 ** 24) return
-  throw new StorageError(
+  if (value.readUInt32BE(0) !== 0) throw unknownForm(row)
+}
+
+function unknownForm(row: string): StorageError {
+  return new StorageError(
     'Format',
     `${nameOfRow(row)} is written in a way that this program does not know: use the newer Orrery`,
   )

@@ -5,7 +5,7 @@
  */
 import { rename, rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
-import { keyText } from '../keys.ts'
+import { keyText, parseKeyText } from '../keys.ts'
 import { isStorageError, type Revision, type Stored } from '../store.ts'
 import { readAcknowledged } from './acknowledged.ts'
 import { complaints, type Database, openDatabase } from './database.ts'
@@ -163,7 +163,7 @@ async function gather(
   const inspection = await inspectCarefully(db, {
     acknowledged,
     complaints: await complaints(db.location),
-    log: entry => newest.set(keyText(entry.key), entry),
+    log: entry => newest.set(entry.id, entry),
     each(stored) {
       const id = keyText(stored.key)
       const last = newest.get(id)
@@ -175,8 +175,8 @@ async function gather(
       keep(stored)
     },
   })
-  for (const { type, key, revision } of newest.values())
-    if (type === 'put') lost.push(`${nameOfKey(key)}: lost; it was last written at revision ${revision}`)
+  for (const { type, id, revision } of newest.values())
+    if (type === 'put') lost.push(`${nameOfKey(parseKeyText(id))}: lost; it was last written at revision ${revision}`)
   for (const row of inspection.badRows)
     if (row.startsWith('o/') && !newest.has(row.slice(2))) lost.push(`${nameOfRow(row)}: lost; its row is damaged`)
   const known = kept + lost.filter(line => line.includes(': lost;')).length

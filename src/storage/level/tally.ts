@@ -11,7 +11,6 @@ import {
   ObjectRowKeys,
   parseCompacted,
   parseLog,
-  parseLogHead,
   parseState,
   parseVersion,
   STATE_ROW,
@@ -78,8 +77,10 @@ export function tallyRows(tally: Tally, { log, each }: TallyOptions): (row: stri
       versions.count++
       versions.sum += revision
     } else if (row.startsWith('l/')) {
-      addToLog(tally.log, parseLogHead(row, value))
-      log?.(parseLog(row, value))
+      for (const entry of parseLog(row, value)) {
+        addToLog(tally.log, entry)
+        log?.(entry)
+      }
     } else if (row === STATE_ROW) tally.state = parseState(value)
     else if (row === COMPACTED_ROW) tally.compacted = parseCompacted(value)
     else if (row !== FORMAT_ROW) throw new StorageError('Damaged', 'it is no row of ours')
@@ -124,7 +125,7 @@ export function isDamaged(parse: () => void): boolean {
   }
 }
 
-function addToLog(log: LogTally, { revision, type, previous, isAsItWas }: Omit<LogRecord, 'timeMs' | 'key'>): void {
+function addToLog(log: LogTally, { revision, type, previous, isAsItWas }: LogRecord): void {
   log.count++
   log.newest = revision
   const last = log.stretches.at(-1)

@@ -91,8 +91,8 @@ function rewritten(row: string, value: Buffer, progress: Progress): Buffer | und
   const revision = revisionOfRow(row)
   if (row.startsWith('l/')) {
     progress.revision = Math.max(progress.revision, revision)
-    const { key, ...entry } = logOfOne(revision, value)
-    return logValue(keyText(key), { ...entry, isAsItWas: false })
+    const { key, type, previous, timeMs } = logOfOne(revision, value)
+    return logValue([{ type, previous, isAsItWas: false, id: keyText(key) }], revision, timeMs)
   }
   if (row.startsWith('v/')) return version(revision, value)
   if (!row.startsWith('o/')) return undefined

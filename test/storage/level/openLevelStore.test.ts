@@ -111,6 +111,36 @@ t.test('a complete compaction leaves one row for each object', async t => {
   )
 })
 
+t.test(
+  'a commit of many has few rows of the log, and its history is read and forgotten from anywhere within',
+  async t => {
+    const path = join(root, 'many')
+    // what is read of history comes from the disk
+    const store = await openLevelStore({ path, maxHistoryEventsInMemory: 0 })
+    const names = Array.from({ length: 1000 }, (_, i) => key(`n${i}`))
+    await create(store, ...names)
+    await store.writeMany(names.map((k, i) => ({ key: k, mutation: put('again'), expect: i + 1 })))
+    const logRows = (rows: readonly string[]): string[] => rows.filter(row => row.startsWith('l/'))
+    const wanted = await readWatch(store, {}, 0, 2000)
+    t.equal(wanted.length, 2000)
+    for (const after of [1, 255, 256, 257, 511, 512, 999, 1000, 1001, 1743, 1999]) {
+      const read = await readWatch(store, {}, after, 2000)
+      t.same(read.map(seen), wanted.slice(after).map(seen), `behind ${after}`)
+    }
+    // in the middle of a row
+    await store.compact(1100)
+    await t.rejects(readWatch(store, {}, 1099, 2000), { code: 'Compacted' })
+    t.same((await readWatch(store, {}, 1100, 2000)).map(seen), wanted.slice(1100).map(seen))
+    await store.close()
+    t.ok(logRows(await rowsOf(path)).length < 10)
+    const again = await openLevelStore({ path, maxHistoryEventsInMemory: 0 })
+    t.same((await readWatch(again, {}, 1100, 2000)).map(seen), wanted.slice(1100).map(seen))
+    await again.compact(2000)
+    await again.close()
+    t.same(logRows(await rowsOf(path)), [])
+  },
+)
+
 t.test('a compaction that a crash cut short is finished when the store opens', async t => {
   const path = join(root, 'unfinished')
   const store = await openLevelStore({ path })

@@ -159,8 +159,8 @@ t.test('a row that cannot be read at all ends neither the upgrade nor the start 
   const withoutKey = (value: Buffer) => Buffer.from(value.toString('latin1').replaceAll('\0deployments', '-'), 'latin1')
   const short = () => Buffer.alloc(3)
   for (const [row, hurt, named, kept] of [
-    [entry, withoutKey, /the log entry of revision 6/, 4],
-    [entry, short, /the log entry of revision 6/, 4],
+    [entry, withoutKey, /the log up to revision 6/, 4],
+    [entry, short, /the log up to revision 6/, 4],
     [object, short, /deployments.apps default\/a of space s1/, 3],
     ['m/compacted', () => Buffer.from('3?'), /the record "m\/compacted"/, 4],
   ] as const) {
