@@ -1,8 +1,8 @@
-/** How what is placed gets on, in numbers: what the server's metrics tell of it, and where whoever knows makes itself known. */
+/** How controllers and what is placed get on, in numbers: what the server's metrics tell of it, and where whoever knows makes itself known. */
 import type { Distribution } from './distribution.ts'
 
-/** Each begins where the one before ends; what is returned, where a copy is written. */
-export const STAGES = ['projected', 'delivered', 'processed', 'returned'] as const
+/** Each begins where the one before ends, the first where an object is written; what is returned, where a copy is. */
+export const STAGES = ['selected', 'projected', 'delivered', 'applied', 'returned'] as const
 export type Stage = (typeof STAGES)[number]
 
 export interface LaggingCluster {
@@ -17,12 +17,14 @@ export interface LaggingCluster {
 export interface CarryFigures {
   /** Seconds, by stage. */
   readonly stages: Readonly<Record<Stage, Distribution>>
-  /** Pieces of work that wait or run, by queue. */
-  queues(): Readonly<Record<string, number>>
   /** The clusters that are most behind, at most so many. */
   lagging(most: number): readonly LaggingCluster[]
 }
 
 export interface FigureDesk {
   show(figures: CarryFigures | undefined): void
+  /** Pieces of work that wait or run, by controller. */
+  showQueues(depths: (() => Readonly<Record<string, number>>) | undefined): void
+  /** When a change was on the disk, in milliseconds since the epoch; `undefined`: nobody remembers, or it is not yet. */
+  writtenAtMs(revision: number): number | undefined
 }

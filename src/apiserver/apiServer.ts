@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { TLSSocket, Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
+import { CommitTimes } from '../apimachinery/commitTimes.ts'
 import { Distribution } from '../apimachinery/distribution.ts'
 import type { LiveAsker } from '../apimachinery/liveObjects.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
@@ -102,8 +103,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
   const commits = options.apiThreads ? new SharedLog({ logger: log, packed: collectSoon }) : undefined
   const commitSeconds = new Distribution(COMMIT_BOUNDS)
+  const commitTimes = new CommitTimes()
   const opening = openLevelStore({
-    committed: seconds => commitSeconds.add(seconds),
+    committed: ({ seconds, revision, atMs }) => {
+      commitSeconds.add(seconds)
+      commitTimes.add(revision, atMs)
+    },
     ...(commits && { log: commits }),
     budget: budgets,
     later: turn => work.soon(turn),
@@ -133,6 +138,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       named,
       commits,
       commitSeconds,
+      commitTimes,
     })
   } catch (error) {
     setAside?.close()
@@ -162,12 +168,27 @@ interface Opened {
   /** Followed by API threads. */
   commits: SharedLog | undefined
   commitSeconds: Distribution
+  commitTimes: CommitTimes
 }
 
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  { pki, ensure, clock, store, work, budgets, rooms, setAside, address, named, commits, commitSeconds }: Opened,
+  {
+    pki,
+    ensure,
+    clock,
+    store,
+    work,
+    budgets,
+    rooms,
+    setAside,
+    address,
+    named,
+    commits,
+    commitSeconds,
+    commitTimes,
+  }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -179,6 +200,7 @@ async function apiServerParts(
     budgets,
     pki,
     guardFor: queue => setAside.guardFor(queue),
+    writtenAtMs: revision => commitTimes.of(revision),
     url: () => url,
     draining: draining.signal,
   })

@@ -130,6 +130,8 @@ export interface AssemblyDeps {
   pki: Pki
   /** Of the work queue of each part of the server. */
   guardFor(queue: string): KeyGuard | undefined
+  /** As {@link CarryBoard} tells it. Absent over a replica, where nothing is placed. */
+  writtenAtMs?: CarryBoard['writtenAtMs']
   /** Where clients reach the server: known once it listens. */
   url: () => string
   draining: AbortSignal
@@ -365,7 +367,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     outcomes,
     previews: new PreviewInbox(),
     liveQuestions: new LiveQuestions({ tree, clock: systemClock }),
-    carry: new CarryBoard(),
+    carry: new CarryBoard(deps.writtenAtMs),
     nature,
     certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,

@@ -45,7 +45,7 @@ export interface BuiltinControllersOptions {
   live?: LiveAsker
   /** Where who answers for kinds makes itself known. Absent: nobody asks. */
   answers?: AnswerDesk
-  /** Where is shown how what is placed gets on. Absent: nobody looks. */
+  /** Where is shown how they and what is placed get on. Absent: nobody looks. */
   figures?: FigureDesk
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
@@ -134,16 +134,21 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)
   const left = CONTROLLER_NAMES.filter(name => !chosen.has(name))
   if (left.length > 0) options.logger.warn({ controllers: left }, 'controllers that do not run, as --controllers says')
-  const running = CONTROLLER_NAMES.filter(name => chosen.has(name)).flatMap(
-    name => starts[name]?.({ logger, turns, guard: options.guardFor?.(name), ...(clock && { clock }) }) ?? [],
-  )
+  const running = new Map<ControllerName, ControllerHandle>()
+  for (const name of CONTROLLER_NAMES) {
+    const start = chosen.has(name) ? starts[name] : undefined
+    if (start) running.set(name, start({ logger, turns, guard: options.guardFor?.(name), ...(clock && { clock }) }))
+  }
+  const { figures } = options
+  figures?.showQueues(() => Object.fromEntries(Array.from(running, ([name, controller]) => [name, controller.depth()])))
   return {
     useAuthority: renewed => useAuthority(renewed),
     async idle() {
-      await Promise.all(running.map(controller => controller.idle()))
+      await Promise.all(Array.from(running.values(), controller => controller.idle()))
     },
     async stop() {
-      await Promise.all(running.map(controller => controller.stop()))
+      await Promise.all(Array.from(running.values(), controller => controller.stop()))
+      figures?.showQueues(undefined)
     },
   }
 }
@@ -165,5 +170,9 @@ interface PlacedDeps extends Common {
 
 function started<K>(controller: Controller<K>): ControllerHandle {
   controller.start()
-  return { idle: () => controller.queue.idle(), stop: () => controller.stop() }
+  return {
+    depth: () => controller.queue.size,
+    idle: () => controller.queue.idle(),
+    stop: () => controller.stop(),
+  }
 }

@@ -51,12 +51,21 @@ export interface JournaledStoreOptions extends MemoryBounds {
   every?: (intervalMs: number, run: () => void) => () => void
   /** Calls back once the loop has looked after all else: writers that come meanwhile share a batch. Default: `setImmediate`. */
   later?: (turn: () => void) => void
-  /** Hears of each commit for how many seconds it was on its way to the disk. Must not throw. */
-  committed?: (seconds: number) => void
+  /** Hears of each commit, before anybody can read it. Must not throw. */
+  committed?: (commit: Committed) => void
   /** Followed by replicas. */
   log?: CommitLog
   /** Hears of background work that failed, and of projections that threw. Default: process warnings. */
   logger?: StoreLogger
+}
+
+export interface Committed {
+  /** How long it was on its way to the disk. */
+  readonly seconds: number
+  /** Of its last change. */
+  readonly revision: Revision
+  /** Milliseconds since 1970. */
+  readonly atMs: number
 }
 
 export interface StoreLogger {
@@ -358,7 +367,8 @@ class JournaledStore implements Store {
     if (!this.#forgets) this.#reclaimable = RECLAIM_BYTES
     const begunMs = performance.now()
     await this.#journal.append(events, this.#lastTimeMs, this.#forgets)
-    this.#committed?.((performance.now() - begunMs) / 1000)
+    const seconds = (performance.now() - begunMs) / 1000
+    this.#committed?.({ seconds, revision: events.at(-1)!.revision, atMs: this.#clock() })
   }
 
   #publish(events: readonly StoreEvent[]): void {

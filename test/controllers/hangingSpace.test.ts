@@ -1,4 +1,4 @@
-/** A space whose webhooks leave writes unanswered holds nobody up but itself, whichever controller writes there. */
+/** A space whose webhooks leave writes unanswered holds nobody up but itself, whichever controller writes there; what waits is counted. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS, SYNCER_CONFIGS } from '../../src/apimachinery/placement.ts'
@@ -50,7 +50,7 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
     stream: options => server.stream(options),
   }
   const stop = new AbortController()
-  start({ client, places: server, clock, logger: silentLogger, signal: stop.signal })
+  const controller = start({ client, places: server, clock, logger: silentLogger, signal: stop.signal })
   t.teardown(() => stop.abort())
   /** Everything that can end has ended; what still runs counts as slow. */
   const settled = async (): Promise<void> => {
@@ -60,11 +60,11 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
     }
     await server.quiet()
   }
-  return { server, hung, settled, clock }
+  return { server, hung, settled, clock, depth: () => controller.depth() }
 }
 
 t.test('the translator fills one mailbox while another takes no writes', async t => {
-  const { server, hung, settled } = world(t, startPlacementTranslator)
+  const { server, hung, settled, depth } = world(t, startPlacementTranslator)
   const slow = '11111111-1111-4111-8111-111111111111'
   const quick = '22222222-2222-4222-8222-222222222222'
   for (const uid of [slow, quick]) {
@@ -96,10 +96,11 @@ t.test('the translator fills one mailbox while another takes no writes', async t
   await settled()
   t.ok(server.peek(box(quick), MAPS, 'map-0', 'common'))
   t.notOk(server.peek(box(slow), MAPS, 'map-0', 'common'))
+  t.ok(depth() >= 80)
 })
 
 t.test('the where-resolver resolves the placements of one space while another takes no writes', async t => {
-  const { server, hung, settled } = world(t, startWhereResolver)
+  const { server, hung, settled, depth } = world(t, startWhereResolver)
   hung.matches = space => space === 'wds1'
   const place = (wds: string, name: string): Promise<KubeObject> =>
     server.in(wds).create(EDGE_PLACEMENTS, edge('EdgePlacement', name, { spec: { locationSelectors: [] } }))
@@ -109,10 +110,11 @@ t.test('the where-resolver resolves the placements of one space while another ta
   await settled()
   t.same(server.names('wds2', SLICES), ['ep'])
   t.same(server.names('wds1', SLICES), [])
+  t.ok(depth() >= 10)
 })
 
 t.test('a mailbox gets its rights while others take no writes', async t => {
-  const { server, hung, settled } = world(t, startMailboxController)
+  const { server, hung, settled, depth } = world(t, startMailboxController)
   hung.matches = space => space.startsWith('space')
   const add = async (name: string): Promise<string> =>
     mailboxName('inv1', (await server.in('inv1').create(SYNC_TARGETS, edge('SyncTarget', name))).metadata.uid!)
@@ -123,10 +125,11 @@ t.test('a mailbox gets its rights while others take no writes', async t => {
   await settled()
   const { cluster } = server.peek('root:espw', WORKSPACES, quick)!.spec as { cluster: string }
   t.ok(server.peek(cluster, ACCOUNTS, 'kubestellar-syncer', 'default'))
+  t.equal(depth(), 10)
 })
 
 t.test('heartbeats show in one inventory while another takes no writes', async t => {
-  const { server, hung, settled } = world(t, startSyncerLiveness)
+  const { server, hung, settled, depth } = world(t, startSyncerLiveness)
   hung.matches = space => space === 'inv1'
   const beat = async (inventory: string, name: string): Promise<void> => {
     const { uid = '' } = (await server.in(inventory).create(SYNC_TARGETS, edge('SyncTarget', name))).metadata
@@ -145,12 +148,13 @@ t.test('heartbeats show in one inventory while another takes no writes', async t
   await beat('inv2', 'quick')
   await settled()
   t.match(server.peek('inv2', SYNC_TARGETS, 'quick')!.status, { lastSyncerHeartbeatTime: /^\d{4}-/ })
+  t.equal(depth(), 10)
 })
 
 t.test('Events end in one space while another lets none go', async t => {
   const hour = 3_600_000
   const start = (deps: Deps): ControllerHandle => startEventTtl({ ...deps, ttlMs: hour })
-  const { server, hung, settled, clock } = world(t, start)
+  const { server, hung, settled, clock, depth } = world(t, start)
   const add = async (space: string, count: number): Promise<void> => {
     await server.in(space).create(NAMESPACES, namespace('n'))
     for (let i = 0; i < count; i++) {
@@ -168,4 +172,5 @@ t.test('Events end in one space while another lets none go', async t => {
   await settled()
   t.equal(server.names('a', EVENTS).length, 40)
   t.same(server.names('b', EVENTS), [])
+  t.equal(depth(), 40)
 })

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { Distribution } from '../../src/apimachinery/distribution.ts'
+import { newStages } from '../../src/controllers/placement-translator/copyTimings.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { metricsOf } from '../../src/syncer/syncerStatus.ts'
 import { sectionOf, typedIn } from '../e2e/support/typedIn.ts'
@@ -78,12 +78,7 @@ t.test('every metric that is named is told', async t => {
   const { api, server } = await startTestServer(t)
   await api.get('/version')
   // as the placement-translator does, which does not run here
-  const [projected, delivered, processed, returned] = Array.from({ length: 4 }, () => new Distribution([1]))
-  server.figures.show({
-    stages: { projected: projected!, delivered: delivered!, processed: processed!, returned: returned! },
-    queues: () => ({}),
-    lagging: () => [],
-  })
+  server.figures.show({ stages: newStages(), lagging: () => [] })
   const syncer = metricsOf(
     {
       state: 'serving',
@@ -105,6 +100,11 @@ t.test('every metric that is named is told', async t => {
   for (const [, name, type] of `${(await api.get('/metrics')).text}\n${syncer}`.matchAll(/^# TYPE (\S+) (\S+)$/gm))
     told.set(name!, type!)
   told.set('up', 'gauge')
+  const page = readFileSync(join(PROGRAM_ROOT, 'docs/operations.md'), 'utf8')
+  const cells = sectionOf(page, '## Metrics').match(/^\| .*? \|/gm) ?? []
+  const listed = cells.flatMap(cell => cell.match(/orrery_\w+/g) ?? [])
+  const ofServer = [...told.keys()].filter(name => /^orrery_(?!syncer_)/.test(name))
+  t.same(listed.filter(name => !/^orrery_api_threads/.test(name)).sort(), ofServer.sort(), 'threads do not run here')
   for (const expr of [...rules.map(rule => rule.expr), ...shown]) {
     const names =
       expr.replace(/\{[^}]*\}|"[^"]*"|\b(?:by|on|without) \([^)]*\)/g, '').match(/\b(?:up\b|[a-z]+_[a-z_0-9]+)/g) ?? []

@@ -1,5 +1,5 @@
 /**
- * How what is placed gets on, as metrics. Of clusters only those are told that are most behind, by names that the center makes:
+ * How controllers and what is placed get on, as metrics. Of clusters only those are told that are most behind, by names that the center makes:
  * nobody can invent series, and those of a cluster end with it.
  */
 import { Gauge, type Registry } from 'prom-client'
@@ -11,23 +11,34 @@ export const CLUSTERS_SHOWN = 20
 
 export class CarryBoard implements FigureDesk {
   figures: CarryFigures | undefined
+  readonly writtenAtMs: FigureDesk['writtenAtMs']
+  #depths: (() => Readonly<Record<string, number>>) | undefined
+
+  constructor(writtenAtMs: FigureDesk['writtenAtMs'] = () => undefined) {
+    this.writtenAtMs = writtenAtMs
+  }
 
   show(figures: CarryFigures | undefined): void {
     this.figures = figures
+  }
+
+  showQueues(depths: (() => Readonly<Record<string, number>>) | undefined): void {
+    this.#depths = depths
   }
 
   /** Gauges. To be called once. */
   tell(registry: Registry): void {
     const registers = [registry]
     const current = () => this.figures
+    const depths = () => this.#depths?.() ?? {}
     new Gauge({
-      name: 'orrery_placement_queue',
-      help: 'Pieces of work that wait or run, by queue.',
-      labelNames: ['queue'],
+      name: 'orrery_controller_queue',
+      help: 'Pieces of work that wait or run, by controller.',
+      labelNames: ['controller'],
       registers,
       collect() {
         this.reset()
-        for (const [queue, size] of Object.entries(current()?.queues() ?? {})) this.set({ queue }, size)
+        for (const [controller, depth] of Object.entries(depths())) this.set({ controller }, depth)
       },
     })
     const ofClusters = (name: string, help: string, what: 'objects' | 'seconds') =>

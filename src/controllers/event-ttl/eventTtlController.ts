@@ -175,6 +175,7 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
   const working = queue.run(remove, { concurrency: CONCURRENCY, signal })
   void source.synced.then(sweep)
   return {
+    depth: () => queue.size,
     idle: () => queue.idle(),
     async stop() {
       stopping.abort()

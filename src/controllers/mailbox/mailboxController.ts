@@ -65,7 +65,7 @@ const OPTIONS = { fieldManager: 'mailbox-controller' }
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startMailboxController(deps: MailboxControllerDeps): ControllerHandle {
   const running = new MailboxController(deps)
-  return { idle: () => running.idle(), stop: () => running.stop() }
+  return { depth: () => running.depth, idle: () => running.idle(), stop: () => running.stop() }
 }
 
 /** Keys are mailbox names. */
@@ -121,6 +121,10 @@ class MailboxController {
       reconcile: name => this.#reconcile(name),
     })
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
+  }
+
+  get depth(): number {
+    return this.#controller.queue.size
   }
 
   idle(): Promise<void> {

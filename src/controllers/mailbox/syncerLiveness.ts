@@ -91,7 +91,7 @@ const OPTIONS = { fieldManager: 'mailbox-controller' }
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startSyncerLiveness(deps: SyncerLivenessDeps): ControllerHandle {
   const running = new SyncerLiveness(deps)
-  return { idle: () => running.idle(), stop: () => running.stop() }
+  return { depth: () => running.depth, idle: () => running.idle(), stop: () => running.stop() }
 }
 
 /** Keys are mailbox names. */
@@ -159,6 +159,10 @@ class SyncerLiveness {
     })
     this.#unfollow = deps.connections?.follow(this.#connections) ?? (() => {})
     this.#running = this.#controller.run(AbortSignal.any([signal, this.#stop.signal]))
+  }
+
+  get depth(): number {
+    return this.#controller.queue.size
   }
 
   idle(): Promise<void> {

@@ -74,6 +74,11 @@ export const UNHEARD: ClusterOutcome = {
   unlisted: {},
 }
 
+/** Tells of what the syncer has looked at whether it could not make it so, or may be among what it could not name. */
+export function isInDoubt({ exceptions, unlisted }: ClusterOutcome): (key: string) => boolean {
+  return key => exceptions.has(key) || Object.keys(unlisted).length > 0
+}
+
 export class ClusterOutcomes implements OutcomeReceiver {
   readonly epoch: string
   readonly #deps: ClusterOutcomesDeps

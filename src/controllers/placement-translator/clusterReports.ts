@@ -13,7 +13,7 @@ import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import type { ClusterOutcome } from './clusterOutcomes.ts'
+import { type ClusterOutcome, isInDoubt } from './clusterOutcomes.ts'
 import type { DesiredContent } from './desiredContent.ts'
 import { FIELD_MANAGER } from './names.ts'
 import { SyncedResources } from './syncedResources.ts'
@@ -75,7 +75,7 @@ export class ClusterReports {
     const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const said = outcome(mailbox.space)
-    if (said.compared) mailbox.desired.processed(said.processed)
+    if (said.compared) mailbox.desired.processed(said.processed, isInDoubt(said))
     const { unprocessed } = mailbox.desired
     const behindMs = unprocessed > 0 ? (before?.behindMs ?? nowMs) : undefined
     this.#looks.set(mailbox, { atMs: nowMs, behindMs })

@@ -15,14 +15,23 @@ export type Stages = CarryFigures['stages']
 
 export function newStages(): Stages {
   const distribution = (): Distribution => new Distribution(BOUNDS)
-  return { projected: distribution(), delivered: distribution(), processed: distribution(), returned: distribution() }
+  return {
+    selected: distribution(),
+    projected: distribution(),
+    delivered: distribution(),
+    applied: distribution(),
+    returned: distribution(),
+  }
 }
+
+/** That copies pass one after the other. */
+type CopyStage = Exclude<Stage, 'selected' | 'returned'>
 
 interface Timed {
   /** When its newest stage began. */
   atMs: number
   /** The one that ends next; `done`: nothing but a status is awaited. */
-  next: Exclude<Stage, 'returned'> | 'done'
+  next: CopyStage | 'done'
   /** When it was written, as long as no status came back. */
   writtenAtMs: number | undefined
 }
@@ -33,6 +42,8 @@ export class CopyTimings {
   readonly #timed = new Map<string, Timed>()
   /** Those of which nothing but a status is awaited. */
   readonly #done = new Set<string>()
+  /** Those that the syncer has looked at, and did not make so. */
+  readonly #failed = new Set<string>()
 
   constructor(clock: Clock, stages: Stages) {
     this.#clock = clock
@@ -42,7 +53,7 @@ export class CopyTimings {
   /** A change has named it. */
   named(key: string): void {
     const known = this.#timed.get(key)
-    if (known && known.next !== 'done') return
+    if (known && known.next !== 'done' && !this.#failed.has(key)) return
     if (known) this.gone(key)
     else if (this.#timed.size >= TIMED && !this.#makeRoom()) return
     this.#timed.set(key, { atMs: this.#clock.now(), next: 'projected', writtenAtMs: undefined })
@@ -54,7 +65,7 @@ export class CopyTimings {
   }
 
   written(key: string): void {
-    const one = this.#end(key, 'delivered', 'processed')
+    const one = this.#end(key, 'delivered', 'applied')
     if (one) one.writtenAtMs = one.atMs
   }
 
@@ -63,8 +74,20 @@ export class CopyTimings {
     if (this.#timed.get(key)?.next === 'projected') this.gone(key)
   }
 
-  processed(key: string): void {
-    this.#end(key, 'processed', 'done')
+  /** The syncer has looked at it, and made it so unless that is in doubt. */
+  processed(key: string, isInDoubt: (key: string) => boolean): void {
+    if (this.#timed.get(key)?.next !== 'applied') return
+    if (isInDoubt(key)) this.#failed.add(key)
+    else this.#end(key, 'applied', 'done')
+  }
+
+  /** The syncer tries again by itself what failed. */
+  lookAgain(isInDoubt: (key: string) => boolean): void {
+    for (const key of this.#failed) {
+      if (isInDoubt(key)) continue
+      this.#failed.delete(key)
+      this.#end(key, 'applied', 'done')
+    }
   }
 
   /** A status of it came back. */
@@ -79,9 +102,10 @@ export class CopyTimings {
   gone(key: string): void {
     this.#timed.delete(key)
     this.#done.delete(key)
+    this.#failed.delete(key)
   }
 
-  #end(key: string, stage: Exclude<Stage, 'returned'>, next: Timed['next']): Timed | undefined {
+  #end(key: string, stage: CopyStage, next: Timed['next']): Timed | undefined {
     const one = this.#timed.get(key)
     if (one?.next !== stage) return undefined
     const nowMs = this.#clock.now()
@@ -92,11 +116,13 @@ export class CopyTimings {
     return one
   }
 
-  /** What never reports a status makes room for what comes. */
+  /** What never reports a status, and what fails, makes room for what comes. */
   #makeRoom(): boolean {
-    for (const key of this.#done) {
-      this.gone(key)
-      return true
+    for (const keys of [this.#done, this.#failed]) {
+      for (const key of keys) {
+        this.gone(key)
+        return true
+      }
     }
     return false
   }

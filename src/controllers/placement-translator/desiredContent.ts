@@ -101,12 +101,16 @@ export class DesiredContent {
     this.#timings?.gone(key)
   }
 
-  /** The syncer has looked at everything up to there. What came out of order waits for what came before it. */
-  processed(revision: number): void {
+  /**
+   * The syncer has looked at everything up to there, and made it so where nothing is in doubt. What came out of order waits for
+   * what came before it.
+   */
+  processed(revision: number, isInDoubt: (key: string) => boolean = () => false): void {
+    this.#timings?.lookAgain(isInDoubt)
     for (const [key, seq] of this.#seqs) {
       if (seq > revision) return
       this.#seqs.delete(key)
-      this.#timings?.processed(key)
+      this.#timings?.processed(key, isInDoubt)
       this.#left(key)
     }
   }

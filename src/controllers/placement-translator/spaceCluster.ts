@@ -2,7 +2,7 @@
  * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
  */
 import type { Told } from './allowance.ts'
-import { type ClusterOutcome, UNHEARD } from './clusterOutcomes.ts'
+import { type ClusterOutcome, isInDoubt, UNHEARD } from './clusterOutcomes.ts'
 import {
   CARRIED_UP,
   type ClusterSight,
@@ -66,8 +66,8 @@ export class SpaceCluster {
     const location = deps.pauses.locationOf(name)
     const isPaused = this.placements.length > 0 && this.placements.every(one => join.spec(space, one)?.isPaused)
     this.#paused = location !== undefined ? pausedLocation(location) : isPaused ? PAUSED_PLACEMENT : undefined
-    if (this.sight.mailbox && this.sight.outcome.compared)
-      this.sight.mailbox.desired.processed(this.sight.outcome.processed)
+    const { outcome } = this.sight
+    if (outcome.compared) this.sight.mailbox?.desired.processed(outcome.processed, isInDoubt(outcome))
   }
 
   /** What holds for all of which there is nothing else to say. */

@@ -38,7 +38,7 @@ const CONCURRENCY = 128
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startPlacementTranslator(deps: PlacementTranslatorDeps): ControllerHandle {
   const translator = new Translator(deps)
-  return { idle: () => translator.idle(), stop: () => translator.stop() }
+  return { depth: () => translator.depth, idle: () => translator.idle(), stop: () => translator.stop() }
 }
 
 class Translator {
@@ -52,8 +52,10 @@ class Translator {
   constructor(deps: PlacementTranslatorDeps) {
     const { client, places, guard, turns = new WorkTurns(), logger, clock = systemClock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
+    const writtenAtMs = (revision: number) => deps.figures?.writtenAtMs(revision)
     const common = { client, guard, logger, turns, clock, ...(random && { random }) }
-    this.#setup = { client, places, logger, guard, turns, clock, random, signal, epoch: deps.outcomes?.epoch, common }
+    const epoch = deps.outcomes?.epoch
+    this.#setup = { ...common, random, places, signal, epoch, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
     const { consents, topology, workspaces, queue, router, together } = this.#parts
     this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)
@@ -76,6 +78,10 @@ class Translator {
     // in mailboxes it is without effect, and they hold most of what there is
     const isLeftOut = (space: string) => standsInMailbox(places, space) === true
     closing.takeBack(await spacesWithFeedback({ client, logger, turns, isLeftOut }, signal))
+  }
+
+  get depth(): number {
+    return this.#parts.queue.size
   }
 
   async idle(): Promise<void> {

@@ -35,6 +35,8 @@ export interface WorkloadsDeps {
   /** An object is going to be forgotten: deleted by name, or for another reason. */
   gone: (space: string, key: string, byName: boolean) => void
   came: (space: string, key: string) => void
+  /** Something selects an object that was written as this revision, while the space was followed. */
+  selected: (revision: number) => void
   /** An object is paused from now on, or no more. */
   pauseChanged: (space: string, key: string) => void
   /** A Namespace is being deleted with all that is in it. */
@@ -124,8 +126,12 @@ export class Workloads {
     const fact = factOf(event, key)
     const workload = this.#deps.workload(space)
     workload.kinds.learn(event.resource, object)
-    const wasPaused = workload.get(key)?.isPaused === true
+    const before = workload.get(key)
+    const wasPaused = before?.isPaused === true
     workload.setObject(fact)
+    // not what was there before, nor what is noted on it
+    const isNews = this.isSynced(space) && before?.isOld !== true && (before?.revision ?? 0) < event.revision
+    if (isNews && workload.isSelected(key)) this.#deps.selected(event.revision)
     if (wasPaused !== (fact.isPaused === true)) this.#deps.pauseChanged(space, key)
     // whoever no longer selects it, and whoever wrote that
     this.#deps.changed(space, fact.annotated ? key : undefined)

@@ -135,6 +135,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const unfollow = index.consent.follow()
   const running = controller.run(AbortSignal.any([signal, stop.signal]))
   return {
+    depth: () => controller.queue.size,
     idle: () => controller.queue.idle(),
     async stop() {
       stop.abort()

@@ -1,8 +1,8 @@
 /** How what is placed gets on is told as long as somebody knows, and of few clusters. */
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { Distribution } from '../../../src/apimachinery/distribution.ts'
 import { CarryBoard, CLUSTERS_SHOWN } from '../../../src/apiserver/server/carryMetrics.ts'
+import { newStages } from '../../../src/controllers/placement-translator/copyTimings.ts'
 
 t.test('stages, queues and the clusters that are most behind', async t => {
   const board = new CarryBoard()
@@ -10,30 +10,27 @@ t.test('stages, queues and the clusters that are most behind', async t => {
   board.tell(registry)
   t.equal(board.text(), '', 'nobody knows')
   t.notMatch(await registry.metrics(), /mailbox=/)
-  const stages = {
-    projected: new Distribution([1]),
-    delivered: new Distribution([1]),
-    processed: new Distribution([1]),
-    returned: new Distribution([1]),
-  }
+  const stages = newStages()
   stages.delivered.add(0.5)
   stages.delivered.add(2)
   let asked = 0
   board.show({
     stages,
-    queues: () => ({ 'placement-translator': 3 }),
     lagging(most) {
       asked = most
       return [{ mailbox: 'a-mb-b', objects: 4, seconds: 1.5 }]
     },
   })
+  board.showQueues(() => ({ 'placement-translator': 3, 'where-resolver': 0 }))
   const text = await registry.metrics()
-  t.match(text, 'orrery_placement_queue{queue="placement-translator"} 3')
+  t.match(text, 'orrery_controller_queue{controller="placement-translator"} 3')
+  t.match(text, 'orrery_controller_queue{controller="where-resolver"} 0')
   t.match(text, 'orrery_cluster_lag_objects{mailbox="a-mb-b"} 4')
   t.match(text, 'orrery_cluster_lag_seconds{mailbox="a-mb-b"} 1.5')
   t.equal(asked, CLUSTERS_SHOWN)
   t.match(board.text(), 'orrery_placement_stage_duration_seconds_bucket{stage="delivered",le="1"} 1')
   t.match(board.text(), 'orrery_placement_stage_duration_seconds_count{stage="delivered"} 2')
   board.show(undefined)
-  t.notMatch(await registry.metrics(), /mailbox=/, 'series end with who knew')
+  board.showQueues(undefined)
+  t.notMatch(await registry.metrics(), /mailbox=|controller=/, 'series end with who knew')
 })

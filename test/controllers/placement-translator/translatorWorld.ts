@@ -1,6 +1,7 @@
 /** What tests of the translator share: two mailboxes, a workload space, a running translator, and objects for them. */
 import type { Test } from 'tap'
 import type { Answerer, AnswerFollower } from '../../../src/apimachinery/answered.ts'
+import type { CarryFigures } from '../../../src/apimachinery/carryFigures.ts'
 import { at } from '../../../src/apimachinery/fields.ts'
 import type { LiveAsker } from '../../../src/apimachinery/liveObjects.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
@@ -150,7 +151,15 @@ export async function world(t: Test, clock?: Clock) {
   const followStatuses = (follower: AnswerFollower) => answerers[0]!.follow('wds1', follower)
   /** Answers for clusters; nobody is there until a test says so. */
   const live: { ask: LiveAsker['ask'] } = { ask: async () => 'NoSyncer' }
-  const parts = { places: server, logger, turns, previews, answers, where, live }
+  let shown: CarryFigures | undefined
+  const figures = {
+    show: (carried: CarryFigures | undefined) => {
+      shown = carried
+    },
+    showQueues: () => {},
+    writtenAtMs: () => clock && clock.now() - 2000,
+  }
+  const parts = { places: server, logger, turns, previews, answers, where, live, figures }
   const deps = { ...parts, signal: stop.signal, ...(clock && { clock }) }
   const start = (client: Client = server) => startPlacementTranslator({ client, ...deps })
   let translator = start()
@@ -177,6 +186,7 @@ export async function world(t: Test, clock?: Clock) {
     followStatuses,
     where,
     live,
+    figures: () => shown!,
   }
 }
 

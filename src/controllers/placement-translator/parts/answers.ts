@@ -29,12 +29,11 @@ export interface Askers {
 /** From now on it answers, until what is returned is called. */
 export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => void {
   const { outcomes, previews, answers, figures } = askers
-  const { queue, mailboxes, stages } = parts
+  const { mailboxes, stages } = parts
   outcomes?.deliverTo(parts.outcomes)
   previews?.deliverTo(previewsOf(askers, setup, parts))
   figures?.show({
     stages,
-    queues: () => ({ 'placement-translator': queue.size }),
     lagging: most => laggingClusters(mailboxes.all(), setup.clock.now(), most),
   })
   answers?.answerFor(WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: true }))

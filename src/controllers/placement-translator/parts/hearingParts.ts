@@ -59,7 +59,7 @@ type Made =
 
 /** After what keeps copies. */
 export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
-  const { client, places, guard, turns, logger, common, signal } = setup
+  const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
   const { join, queue, inHand, consents, brake, pauses, evictions, wholeness, naming, note, named } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
@@ -81,6 +81,10 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     },
     gone: (space, key, byName) => brake.sourceGone(space, key, byName),
     came: (space, key) => brake.sourceCame(space, key),
+    selected: revision => {
+      const atMs = writtenAtMs(revision)
+      if (atMs !== undefined) stages.selected.add(Math.max(0, clock.now() - atMs) / 1000)
+    },
     pauseChanged: (space, key) => {
       for (const name of join.placementNames(space)) note(space, name)
       for (const { name } of mailboxes.all()) queue.addAll(inHand.ownedBy(space, [name], key), space)

@@ -2,6 +2,7 @@
  * What the translator consists of. Its parts tell each other things in circles, so each is handed the others as {@link Parts}: those
  * made before it are there when it is made, and later ones when it works. In which order they are made, translator.ts says.
  */
+import type { FigureDesk } from '../../../apimachinery/carryFigures.ts'
 import type { OutcomeSource } from '../../../apimachinery/outcome.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
@@ -68,6 +69,7 @@ export interface Setup {
   readonly epoch: OutcomeSource['epoch'] | undefined
   /** For whatever follows a stream. */
   readonly common: Common
+  readonly writtenAtMs: FigureDesk['writtenAtMs']
 }
 
 export interface Common {

@@ -2,7 +2,7 @@
  * What people are told of what is placed: how each cluster keeps up, and what became of it, as conditions, counts and Events of
  * EdgePlacements; and which work statuses are others now.
  */
-import { ClusterOutcomes } from '../clusterOutcomes.ts'
+import { ClusterOutcomes, isInDoubt } from '../clusterOutcomes.ts'
 import { ClusterRefusals } from '../clusterRefusals.ts'
 import { ClusterReports } from '../clusterReports.ts'
 import { grantFindings } from '../grantFindings.ts'
@@ -51,8 +51,8 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       const mailbox = mailboxAt(space)
       if (keys === 'all') statuses.clusterChanged(mailbox, () => join.claimsIn(mailbox).keys())
       else for (const key of keys) statuses.touched(mailbox, key)
-      const { live, compared, processed } = outcome(space)
-      parts.mailboxes.get(mailbox)?.desired.processed(live && compared ? processed : 0)
+      const said = outcome(space)
+      if (said.live && said.compared) parts.mailboxes.get(mailbox)?.desired.processed(said.processed, isInDoubt(said))
       queue.add({ type: 'cluster', mailbox })
       for (const placement of join.placementsOf(mailbox)) report(placement.space, placement.name)
     },
