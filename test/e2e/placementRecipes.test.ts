@@ -3,16 +3,26 @@
  * docs/api.md says about an EdgePlacement.
  */
 import { execFile } from 'node:child_process'
-import { copyFileSync, readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import { evaluate } from '@marcbachmann/cel-js'
+import t, { type Test } from 'tap'
+import { parseAllDocuments } from 'yaml'
+import { STAGES } from '../../src/apimachinery/carryFigures.ts'
+import { at } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { httpSpaceClient } from '../../src/client/http/httpClient.ts'
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { CONTROLLER_NAMES } from '../../src/controllers/controllerNames.ts'
+import { noHelm } from '../deploy/support/helm.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { is } from '../syncer/support/installation.ts'
-import { MAPS, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
+import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
+import { argoHealth, kstatus, refusedOf } from './support/gitopsTool.ts'
+import { writeChart } from './support/smallChart.ts'
 import { shellBlocks } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -37,14 +47,50 @@ kubectl ws root
 kubectl kubestellar ensure location guilder --imw root:imw1 env=prod
 kubectl kubestellar prep-for-syncer guilder --imw root:imw1 --kubeconfig-output guilder-syncer.kubeconfig
 `
+/** Helm 3 looks at what a StatefulSet says itself. */
+const WAITING = 'helm install stock ./chart -n shop --set kind=StatefulSet --wait --timeout 2m'
 const PRICES = { namespace: 'shop', name: 'prices' }
+const TILL = { namespace: 'shop', name: 'till' }
+
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
+const SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' }
+const GIT_PLACEMENT = {
+  apiVersion: 'edge.kubestellar.io/v2alpha1',
+  kind: 'EdgePlacement',
+  metadata: { name: 'git' },
+  spec: { locationSelectors: [] },
+}
+const CRONTABS = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'crontabs.stable.example.com' },
+  spec: {
+    group: 'stable.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'crontabs', singular: 'crontab', kind: 'CronTab' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
+const IN_GIT = [
+  [NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'git', labels: { team: 'git' } } }],
+  [CRDS, CRONTABS],
+  [MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'git', namespace: 'git' }, data: { from: 'git' } }],
+  [PLACEMENTS, GIT_PLACEMENT],
+] as const
+
+const imageOf = (object: KubeObject | undefined): unknown =>
+  at(object, 'spec', 'template', 'spec', 'containers', 0, 'image')
 
 t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   const florin = await Florin.begin(t)
   const dir = temporaryDir(t)
   const KUBECONFIG = join(dir, 'kubeconfig')
   copyFileSync(florin.kubeconfig, KUBECONFIG)
-  const env = { ...process.env, KUBECONFIG, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
+  const env = {
+    ...process.env,
+    KUBECONFIG,
+    PATH: [join(ROOT, 'bin'), join(ROOT, 'node_modules/.bin'), process.env.PATH].join(':'),
+  }
   const run = (block: string) =>
     new Promise<{ code: number; told: string }>(resolve => {
       execFile('bash', ['-c', `set -e\n${block}`], { cwd: dir, env }, (error, out, err) =>
@@ -53,8 +99,9 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
     })
   const page = readFileSync(join(ROOT, 'docs/placement.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
-  const [views = '', waits = '', both = '', forth = '', back = '', rollout = '', git = '', helm = ''] = blocks
-  t.equal(blocks.length, 8)
+  const [views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...rest] = blocks
+  const [git = '', argo = '', flux = '', release = '', goBack = ''] = rest
+  t.equal(blocks.length, 11)
   const price = (coffee: string): Promise<KubeObject | undefined> =>
     until(florin.cluster, MAPS, PRICES, is('data', { coffee }))
 
@@ -68,6 +115,8 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
 
   // what Argo CD, Flux and `helm --wait` go by: the status of what runs in one cluster comes back, of the newest spec
   t.match(await run(ROLLOUT), { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })
+  const one = await florin.space('root:shop').get(DEPLOYMENTS, { namespace: 'shop', name: 'alone' })
+  t.same([imageOf(one), argoHealth(one), kstatus(one)], ['web:2', 'Healthy', 'Current'])
 
   t.match(await run(SECOND_CLUSTER), { code: 0 })
   const guilder = ['--name', 'guilder', '--data-dir', join(dir, 'guilder'), '--secure-port', '0']
@@ -77,8 +126,12 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   await until(florin.inventory, TARGETS, { name: 'guilder' }, has('Ready', 'True', 'SyncerAlive'))
   const rolled = await run(rollout)
   t.match(rolled, { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })
-  for (const name of ['florin', 'guilder'])
-    t.match(rolled.told, new RegExp(`^${name} +Deployment +web +Applied +Healthy`, 'm'), 'it waited for both')
+  const web = { namespace: 'shop', name: 'web' }
+  for (const cluster of [florin.cluster, await clientOf(t, ends[1])]) {
+    const there = await cluster.get(DEPLOYMENTS, web)
+    t.same([imageOf(there), argoHealth(there)], ['web:2', 'Healthy'], 'it waited for both')
+  }
+  for (const name of ['florin', 'guilder']) t.match(rolled.told, new RegExp(`^${name} +Deployment +web `, 'm'))
   const alone = await until(
     florin.space('root:shop'),
     PLACEMENTS,
@@ -114,7 +167,98 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
       },
     )
 
-  t.match(await run(git), { code: 0, told: /^yes$/m })
-  t.match(await run(helm), { code: 0, told: /web-config/ })
-  await until(florin.cluster, MAPS, { namespace: 'shop', name: 'web-config' }, is('data', { greeting: 'hello' }))
+  t.match(await run(git + argo + flux), { code: 0, told: /system:serviceaccount:default:gitops/ })
+  await t.test('Argo CD and Flux get what they ask for', t => gitops(t, dir))
+
+  await t.test('releases of Helm', { skip: noHelm }, async t => {
+    writeChart(join(dir, 'chart'))
+    t.match(await run(release), { code: 0, told: /(successfully rolled out[\s\S]*){2}Deployment +till / })
+    t.equal(imageOf(await florin.cluster.get(DEPLOYMENTS, TILL)), 'till:2')
+    const config = { namespace: 'shop', name: 'till-config' }
+    await until(florin.cluster, MAPS, config, is('data', { image: 'till:2' }))
+    const secrets = await florin.cluster.list(SECRETS, { namespace: 'shop' })
+    t.same(secrets.items, [], 'what Helm remembers stays in the space')
+    t.match(await run(goBack), { code: 0, told: /successfully rolled out/ })
+    for (const [kind, ref] of [
+      [DEPLOYMENTS, TILL],
+      [MAPS, config],
+    ] as const)
+      await until(florin.cluster, kind, ref, gone)
+    t.match(await run(WAITING), { code: 0, told: /STATUS: deployed/ })
+    const stock = await florin.cluster.get(SETS, { namespace: 'shop', name: 'stock' })
+    t.equal(at(stock, 'status', 'readyReplicas'), 2, 'it waited')
+  })
+
+  await t.test('the metrics of what was placed', async t => {
+    const figure = (text: string, metric: string): number => {
+      const [, value = ''] = text.split(`\n${metric} `)
+      return Number.parseFloat(value)
+    }
+    const metrics = async () => (await run('kubectl --context base get --raw /metrics')).told
+    const text = await metrics()
+    for (const stage of STAGES)
+      t.ok(figure(text, `orrery_placement_stage_duration_seconds_count{stage="${stage}"}`) > 0, stage)
+    const queue = (controller: string) => `orrery_controller_queue{controller="${controller}"}`
+    for (const name of CONTROLLER_NAMES) t.ok(figure(text, queue(name)) >= 0, name)
+    const shop = florin.space('root:shop')
+    let [round, most] = [0, 0]
+    while (most === 0) {
+      round++
+      const writes = Array.from({ length: 50 }, (_, i) => shop.create(MAPS, map(`many-${round}-${i}`, {})))
+      const looks = Array.from({ length: 5 }, async () => figure(await metrics(), queue('placement-translator')))
+      most = Math.max(...(await Promise.all(looks)))
+      await Promise.all(writes)
+    }
+  })
 })
+
+/** Reads the objects of the recipe as the two tools do, and asks for what they ask for. */
+async function gitops(t: Test, dir: string): Promise<void> {
+  const objectsIn = (name: string) =>
+    parseAllDocuments(readFileSync(join(dir, name), 'utf8')).map(document => document.toJS({}) as KubeObject)
+  const [cluster, application] = objectsIn('argocd.yaml')
+  const { server, config } = cluster!.stringData as { server: string; config: string }
+  const { bearerToken: token, tlsClientConfig } = JSON.parse(config)
+  const access = { server, token, caPem: Buffer.from(tlsClientConfig.caData, 'base64').toString() }
+  const argo = httpSpaceClient(access)
+  t.teardown(() => argo.close())
+  t.equal(at(application, 'spec', 'destination', 'server'), server)
+  t.same(await refusedOf(access, argo), [])
+
+  const [secret, kustomization] = objectsIn('flux.yaml')
+  const kubeconfig = join(dir, 'flux.kubeconfig')
+  writeFileSync(kubeconfig, String(at(secret, 'stringData', 'value')))
+  t.equal(at(kustomization, 'spec', 'kubeConfig', 'secretRef', 'name'), secret?.metadata.name)
+  const flux = httpSpaceClient((await loadKubeconfig(kubeconfig)).options)
+  t.teardown(() => flux.close())
+
+  // what they write: as server-side apply, first as a trial, and what is not in Git any more goes
+  for (const [client, fieldManager] of [
+    [argo, 'argocd-controller'],
+    [flux, 'kustomize-controller'],
+  ] as const) {
+    for (const [kind, object] of IN_GIT) {
+      const apply = (dryRun: boolean) =>
+        client.patch(kind, object.metadata, 'apply', object, { fieldManager, force: true, dryRun })
+      await apply(true)
+      const { metadata } = await apply(false)
+      t.ok(metadata.managedFields?.some(({ manager, operation }) => manager === fieldManager && operation === 'Apply'))
+    }
+    for (const [kind, object] of [...IN_GIT].reverse()) {
+      await client.delete(kind, object.metadata, { propagationPolicy: 'Background' })
+      await until(client, kind, object.metadata, gone)
+    }
+  }
+
+  const WEB = { namespace: 'shop', name: 'web' }
+  const containers = [{ name: 'web', image: 'web:3' }]
+  const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: WEB, spec: { template: { spec: { containers } } } }
+  const written = await argo.patch(DEPLOYMENTS, WEB, 'apply', web, { fieldManager: 'argocd-controller', force: true })
+  t.same([argoHealth(written), kstatus(written)], ['Progressing', 'InProgress'], 'the old status is of the old spec')
+  const done = await until(argo, DEPLOYMENTS, WEB, object => object !== undefined && argoHealth(object) === 'Healthy')
+  t.equal(kstatus(done!), 'Current')
+  const placed = await until(flux, PLACEMENTS, { name: 'web' }, has('Healthy', 'True', 'AllHealthy'))
+  const [check] = at(kustomization, 'spec', 'healthCheckExprs') as Record<string, string>[]
+  t.match(check, { apiVersion: placed?.apiVersion, kind: placed?.kind })
+  t.same([evaluate(check!.current!, { ...placed }), evaluate(check!.failed!, { ...placed })], [true, false])
+}
