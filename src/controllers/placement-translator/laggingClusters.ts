@@ -2,7 +2,10 @@
 import type { LaggingCluster } from '../../apimachinery/carryFigures.ts'
 import type { Mailbox } from './mailbox.ts'
 
-/** The mailboxes whose syncers have most to look at, `most` of them at the most. */
+/**
+ * `most` mailboxes at the most: those whose syncers have most to look at, and those that are behind for longest, in turns. One
+ * object that is stuck is not hidden by clusters that are merely busy.
+ */
 export function laggingClusters(
   mailboxes: Iterable<Pick<Mailbox, 'name' | 'desired'>>,
   nowMs: number,
@@ -13,5 +16,9 @@ export function laggingClusters(
     const { behindSinceMs, unprocessed: objects } = desired
     if (behindSinceMs !== undefined) behind.push({ mailbox: name, objects, seconds: (nowMs - behindSinceMs) / 1000 })
   }
-  return behind.sort((a, b) => b.objects - a.objects).slice(0, most)
+  const byObjects = behind.toSorted((a, b) => b.objects - a.objects)
+  const byTime = behind.toSorted((a, b) => b.seconds - a.seconds)
+  const chosen = new Set<LaggingCluster>()
+  for (let i = 0; i < behind.length && chosen.size < most; i++) chosen.add(byObjects[i]!).add(byTime[i]!)
+  return [...chosen].slice(0, most)
 }

@@ -15,3 +15,12 @@ t.test('clusters that are behind, those with most to look at first, and no more 
   ])
   t.same(laggingClusters([], 10_000, 2), [])
 })
+
+t.test('one object that is stuck for hours has a place beside all that are merely busy', async t => {
+  const busy = Array.from({ length: 5 }, (_, i) => mailbox(`busy ${i}`, 100 - i, 9_999_000))
+  const stuck = [mailbox('stuck', 1, 0), mailbox('slow', 2, 5_000_000)]
+  const names = (most: number) => laggingClusters([...busy, ...stuck], 10_000_000, most).map(({ mailbox }) => mailbox)
+  t.same(names(4), ['busy 0', 'stuck', 'busy 1', 'slow'])
+  t.same(names(3), ['busy 0', 'stuck', 'busy 1'])
+  t.same(names(20).sort(), ['busy 0', 'busy 1', 'busy 2', 'busy 3', 'busy 4', 'slow', 'stuck'])
+})
