@@ -1,11 +1,15 @@
 /**
  * Whether an object does what it is there for, by each kind's own rule, from its spec and status alone. Pure.
  *
- * A status counts when it is about the newest spec. Of a kind without a rule the customary conditions decide: `Ready`, else
- * `Available`, with `Stalled` and `Reconciling` as operators know them. An object without any of that is healthy by being there.
+ * A status counts when it is about the newest spec. `Stalled` and `Reconciling` are believed of any kind, as kstatus does. Of one
+ * without a rule the customary conditions decide: `Ready`, else `Available`. An object without any of that is healthy by being
+ * there, also before its operator has written a first status: whether one will, no definition says (many have a status that nobody
+ * writes), and who waits for `Ready` would wait for ever.
  *
  * What a rule leaves out is said beside it: a load balancer or Ingress without an address, a claim that waits for its first
  * consumer, and a suspended Job or CronJob would keep a placement unhealthy for ever on a cluster where that is as it should be.
+ * Nothing is judged by how long it lasts: no clock tells when to look again.
+ * @see docs/placement.md "Health" for what differs from kstatus
  */
 import { at, list, num, objects, str } from './fields.ts'
 import { leftTexts } from './leftFields.ts'
@@ -40,7 +44,7 @@ export function healthOf(kind: { group: string; resource: string }, object: Read
   const { generation } = object.metadata
   if (typeof observed === 'number' ? observed < (generation ?? 0) : generation !== undefined && isTelling(kind))
     return progressing(NOT_LOOKED_AT)
-  return (RULES[groupResourceName(kind)] ?? byConditions)(object)
+  return byOperator(object) ?? (RULES[groupResourceName(kind)] ?? byConditions)(object)
 }
 
 /** Kinds that always say which generation their status is about: where that is missing, it is about an older one. */
@@ -95,6 +99,8 @@ function statefulSet(object: Readonly<KubeObject>): HealthVerdict {
   const wanted = replicasOf(object)
   const ready = pods(status, 'readyReplicas')
   if (ready < wanted) return progressing(`${ready} of ${wanted} Pods are ready`)
+  const left = pods(status, 'replicas') - wanted
+  if (left > 0) return progressing(`${left} Pods are to go`)
   // Pods are replaced when somebody deletes them
   if (str(spec, 'updateStrategy', 'type') === 'OnDelete') return HEALTHY
   const partition = pods(spec, 'updateStrategy', 'rollingUpdate', 'partition')
@@ -186,12 +192,17 @@ function byCondition(type: string): Rule {
   }
 }
 
-function byConditions(object: Readonly<KubeObject>): HealthVerdict {
-  if (object.status === undefined) return HEALTHY
+/** What operators say where they have not done what they are there for; `undefined`: nothing. */
+function byOperator(object: Readonly<KubeObject>): HealthVerdict | undefined {
   const stalled = conditionOf(object, 'Stalled')
-  if (stalled.status === 'True') return degraded(stalled.message || stalled.reason || 'it is stalled')
+  if (stalled.status === 'True' && !stalled.isOld) return degraded(stalled.message || stalled.reason || 'it is stalled')
   const reconciling = conditionOf(object, 'Reconciling')
-  if (reconciling.status === 'True') return progressing(reconciling.message || 'it is being reconciled')
+  return reconciling.status === 'True'
+    ? progressing(reconciling.message || reconciling.reason || 'it is being reconciled')
+    : undefined
+}
+
+function byConditions(object: Readonly<KubeObject>): HealthVerdict {
   for (const type of ['Ready', 'Available']) {
     const { status, reason, message, isOld } = conditionOf(object, type)
     if (isOld) return progressing(NOT_LOOKED_AT)

@@ -8,12 +8,14 @@ const kinds = {
   statefulsets: 'apps',
   daemonsets: 'apps',
   replicasets: 'apps',
+  replicationcontrollers: '',
   jobs: 'batch',
   cronjobs: 'batch',
   pods: '',
   persistentvolumeclaims: '',
   services: '',
   ingresses: 'networking.k8s.io',
+  poddisruptionbudgets: 'policy',
   horizontalpodautoscalers: 'autoscaling',
   customresourcedefinitions: 'apiextensions.k8s.io',
   apiservices: 'apiregistration.k8s.io',
@@ -76,6 +78,16 @@ const CASES: [Kind, string, Health, spec: object, status: object | undefined, me
     { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
     { ...full, updatedReplicas: 1, updateRevision: 'b', currentRevision: 'a' },
   ],
+  ['statefulsets', 'too many', 'Progressing', { replicas: 1 }, full, '1 Pods are to go'],
+  [
+    'statefulsets',
+    'too many, by hand',
+    'Progressing',
+    { replicas: 1, updateStrategy: { type: 'OnDelete' } },
+    full,
+    '1 Pods are to go',
+  ],
+  ['statefulsets', 'as many as an autoscaler says', 'Healthy', {}, full],
   [
     'daemonsets',
     'on all nodes',
@@ -94,6 +106,10 @@ const CASES: [Kind, string, Health, spec: object, status: object | undefined, me
   ],
   ['replicasets', 'all there', 'Healthy', { replicas: 2 }, full],
   ['replicasets', 'too many', 'Progressing', { replicas: 1 }, full, '1 Pods are to go'],
+  ['replicasets', 'no Pods', 'Degraded', {}, { conditions: [is('ReplicaFailure', 'True', '', 'quota')] }, 'quota'],
+  ['replicationcontrollers', 'all there', 'Healthy', { replicas: 2 }, full],
+  ['replicationcontrollers', 'one missing', 'Progressing', { replicas: 3 }, full, '2 of 3 Pods are available'],
+  ['replicationcontrollers', 'no Pods', 'Degraded', {}, { conditions: [is('ReplicaFailure', 'True')] }],
   ['jobs', 'done', 'Healthy', {}, { conditions: [is('Complete', 'True')] }],
   ['jobs', 'failed', 'Degraded', {}, { conditions: [is('Failed', 'True', '', 'backoff')] }, 'backoff'],
   ['jobs', 'running', 'Progressing', {}, { startTime: 'now' }, 'it runs'],
@@ -111,11 +127,34 @@ const CASES: [Kind, string, Health, spec: object, status: object | undefined, me
     { phase: 'Pending', containerStatuses: [{ name: 'c', state: { waiting: { reason: 'ImagePullBackOff' } } }] },
     'container c: ImagePullBackOff',
   ],
+  [
+    'pods',
+    'an init container that fails',
+    'Degraded',
+    {},
+    {
+      phase: 'Pending',
+      initContainerStatuses: [{ name: 'i', state: { waiting: { reason: 'CrashLoopBackOff' } } }],
+      containerStatuses: [{ name: 'c', state: { waiting: { reason: 'PodInitializing' } } }],
+    },
+    'container i: CrashLoopBackOff',
+  ],
+  ['pods', 'being initialized', 'Progressing', {}, { phase: 'Pending', conditions: [is('Ready', 'False')] }],
   ['pods', 'no node', 'Progressing', {}, { conditions: [is('PodScheduled', 'False', 'Unschedulable', 'cpu')] }, 'cpu'],
   ['persistentvolumeclaims', 'waiting for its first consumer', 'Healthy', {}, { phase: 'Pending' }],
   ['persistentvolumeclaims', 'lost', 'Degraded', {}, { phase: 'Lost' }],
   ['services', 'a load balancer without an address', 'Healthy', { type: 'LoadBalancer' }, {}],
   ['ingresses', 'without an address', 'Healthy', {}, {}],
+  ['poddisruptionbudgets', 'allows none to go', 'Healthy', {}, { conditions: [is('DisruptionAllowed', 'False')] }],
+  [
+    'horizontalpodautoscalers',
+    'not able to scale',
+    'Degraded',
+    {},
+    { conditions: [is('AbleToScale', 'False', 'FailedGetScale', 'no such')] },
+    'no such',
+  ],
+  ['horizontalpodautoscalers', 'able to', 'Healthy', {}, { conditions: [is('AbleToScale', 'True')] }],
   ['horizontalpodautoscalers', 'not looked at', 'Progressing', {}, {}],
   [
     'horizontalpodautoscalers',
@@ -147,10 +186,40 @@ const CASES: [Kind, string, Health, spec: object, status: object | undefined, me
     { conditions: [is('Stalled', 'True', 'Denied'), is('Ready', 'False')] },
     'Denied',
   ],
+  ['certificates', 'not looked at', 'Healthy', {}, undefined],
+  ['certificates', 'says nothing', 'Healthy', {}, {}],
+  ['certificates', 'available', 'Healthy', {}, { conditions: [is('Available', 'True')] }],
+  ['certificates', 'not available', 'Progressing', {}, { conditions: [is('Available', 'False', '', 'soon')] }, 'soon'],
+  [
+    'certificates',
+    'ready, if not available',
+    'Healthy',
+    {},
+    { conditions: [is('Available', 'False'), is('Ready', 'True')] },
+  ],
+  [
+    'certificates',
+    'being reconciled',
+    'Progressing',
+    {},
+    { conditions: [is('Reconciling', 'True', 'Rotating'), is('Ready', 'True')] },
+    'Rotating',
+  ],
+  ...(['deployments', 'services', 'jobs'] as const).flatMap((kind): typeof CASES => [
+    [kind, 'stalled', 'Degraded', {}, { ...full, conditions: [is('Stalled', 'True', '', 'stuck')] }, 'stuck'],
+    [
+      kind,
+      'being reconciled',
+      'Progressing',
+      {},
+      { ...full, conditions: [is('Reconciling', 'True', '', 'yet')] },
+      'yet',
+    ],
+  ]),
 ]
 
 /** Their status always says what it is about. */
-const TELLING: ReadonlySet<string> = new Set(['deployments', 'statefulsets', 'replicasets'])
+const TELLING: ReadonlySet<string> = new Set(['deployments', 'statefulsets', 'replicasets', 'replicationcontrollers'])
 
 for (const [resource, what, health, spec, status, message] of CASES)
   t.test(`${resource}: ${what}`, async t => {
@@ -190,6 +259,9 @@ t.test('a condition of an older spec says nothing of the newest', async t => {
   }
   t.equal(healthOf(kind, object).health, 'Progressing')
   t.equal(healthOf(kind, { ...object, metadata: { name: 'x', generation: 2 } }).health, 'Healthy')
+  const stalled = { ...object, status: { conditions: [{ ...ready, type: 'Stalled' }] } }
+  t.equal(healthOf(kind, stalled).health, 'Healthy', 'it was stalled by what it was')
+  t.equal(healthOf(kind, { ...stalled, metadata: { name: 'x', generation: 2 } }).health, 'Degraded')
 })
 
 t.test('replicas that are left to the cluster are those that it reports', t => {
