@@ -123,6 +123,11 @@ export interface OutcomeSource {
 
 /** Of an exception: the cluster's own definition of the kind does not serve the version of what is placed. */
 export const VERSION_NOT_SERVED = 'VersionNotServed'
+/**
+ * Of an exception: the cluster has the object as it should be, and reports more of it than the center takes. So nothing is known of
+ * how it is. A center of an earlier release shows the state, like that of any other.
+ */
+export const STATUS_TOO_LARGE = 'StatusTooLarge'
 export const OUTCOME_SUBRESOURCE = 'outcome'
 export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
 /**

@@ -293,8 +293,12 @@ export class ClusterSide {
   }
 
   #definitionChanged(object: KubeObject, gone: boolean): void {
+    const { mirror, queues } = this.#deps
     const key = keyOf(CRDS, object)
-    if (wantsDefinition(this.plan, key.name) || this.#deps.mirror.get(key)) this.#deps.queues.up.add(key)
+    const isSent = mirror.get(key) !== undefined
+    if (wantsDefinition(this.plan, key.name) || isSent) queues.up.add(key)
+    // one that the cluster had before may bear no mark, and is watched here alone
+    if (isSent) queues.down.add(key)
     this.#servedSoon(this.served, gone ? undefined : object)
   }
 

@@ -14,6 +14,7 @@ import type { Trouble } from './outcomes.ts'
 import { isOurs, mayAdopt } from './ownership.ts'
 import type { Refusal } from './refusals.ts'
 import type { ServedResources } from './served.ts'
+import { DEFINITION_NOT_ESTABLISHED } from './verdicts.ts'
 
 /** Whether `live` stays as it is: nobody placed `object`, and no syncer made what the cluster has of that name. */
 export function keepsClusters(object: Readonly<KubeObject>, live: Readonly<KubeObject>): boolean {
@@ -70,7 +71,7 @@ export async function awaitedDefinition(
   const why = health === 'Healthy' ? 'it is about to be served' : message
   return {
     state: 'waiting',
-    reason: 'DefinitionNotEstablished',
+    reason: DEFINITION_NOT_ESTABLISHED,
     message: `waits for CustomResourceDefinition ${name} in the cluster: ${why}`,
   }
 }

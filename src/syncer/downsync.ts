@@ -24,7 +24,7 @@ import type { RemovalBrake } from './removalBrake.ts'
 import { Removals } from './removals.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
-import { HELD, NOT_ASKED, type Outcome, waveRefusal } from './verdicts.ts'
+import { HELD, NOT_ASKED, type Outcome, untoldOf, waveRefusal } from './verdicts.ts'
 
 export interface DownsyncDeps {
   /** Reads, and writes unless `as` is there. */
@@ -262,7 +262,8 @@ export class Downsync {
   async #tellingOf(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
     const { refusals, outcomes } = this.#deps
     try {
-      const { refusal, trouble, live: _live, ...result } = await work()
+      const { refusal, trouble: found, live, ...result } = await work()
+      const trouble = found ?? (live && untoldOf(key, live))
       if (refusal) refusals.refuse(key, refusal)
       else refusals.settle(key)
       if (refusal) this.#except(key, { state: 'refused', ...refusal })

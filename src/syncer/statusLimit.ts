@@ -1,6 +1,7 @@
-/** The states that are small enough for the center. What is larger stays in the cluster, and that is told once. */
+/** What is said of a status that is too large for the center: nothing, which takes an older one back. It stays in the cluster. */
 import type { KubeObject } from '../apimachinery/object.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../apimachinery/statusLimit.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { Logger } from '../client/logger.ts'
 import { fieldsOf, keyText, type SyncKey } from './mirror.ts'
 
@@ -29,4 +30,11 @@ export class StatusLimit {
     }
     return false
   }
+}
+
+/** A JSON patch that makes `status` what the mailbox says of an object, where it says `said`; `undefined`: it does already. */
+export function statusPatch(status: unknown, said: unknown): object[] | undefined {
+  if (status !== undefined) return equalJson(status, said) ? undefined : [{ op: 'add', path: '/status', value: status }]
+  // what many kinds say who have none
+  return said === undefined || equalJson(said, {}) ? undefined : [{ op: 'remove', path: '/status' }]
 }

@@ -1,6 +1,7 @@
 /**
  * Cluster to mailbox: the status of downsynced objects, exactly as the cluster reports it, but for generations, which are those
- * of the mailbox there. What the mailbox says of a generation is so the record of what the cluster has observed.
+ * of the mailbox there. What the mailbox says of a generation is so the record of what the cluster has observed. Of a status that
+ * is too large nothing is said; that it is, an exception tells.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import { groupResourceName } from '../apimachinery/object.ts'
@@ -13,7 +14,7 @@ import type { Downsync } from './downsync.ts'
 import { type MailboxMirror, refOf, type SyncKey } from './mirror.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 import type { ServedResources } from './served.ts'
-import type { StatusLimit } from './statusLimit.ts'
+import { type StatusLimit, statusPatch } from './statusLimit.ts'
 import type { SyncPlan } from './syncPlan.ts'
 
 export interface StatusReturnDeps {
@@ -44,9 +45,10 @@ export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promis
     if (produced === undefined) return // it comes again
     status = inOurGenerations(status, produced === 'unknown' ? undefined : produced, object.status)
   }
-  if (equalJson(status, object.status) || !deps.statusLimit.allows(key, live)) return
+  if (equalJson(status, object.status)) return
+  const patch = statusPatch(deps.statusLimit.allows(key, live) ? status : undefined, object.status)
+  if (!patch) return
   try {
-    const patch = [{ op: 'add', path: '/status', value: status }]
     const options = { fieldManager: FIELD_MANAGER, ...(subresource && { subresource: 'status' }) }
     await deps.mailbox.patch(mirrored.resource, refOf(key), 'json', patch, options)
   } catch (error) {

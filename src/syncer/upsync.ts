@@ -22,9 +22,8 @@ import { Echoes } from './echoes.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from './mirror.ts'
 import { FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from './ownership.ts'
 import type { Refusal, Refusals } from './refusals.ts'
-import { sameStatus } from './sameStatus.ts'
 import type { ServedResources } from './served.ts'
-import type { StatusLimit } from './statusLimit.ts'
+import { type StatusLimit, statusPatch } from './statusLimit.ts'
 import { type SyncPlan, wantsDefinition } from './syncPlan.ts'
 
 export interface UpsyncDeps {
@@ -126,10 +125,9 @@ export class Upsync {
       const result = await this.#apply(resource, key, copy)
       this.#echoes.wrote(keyText(key), copy, result)
     }
-    if (withStatus && reported !== undefined && !sameStatus(live, existing)) {
-      const patch = [{ op: 'add', path: '/status', value: reported }]
+    const patch = withStatus && status !== undefined ? statusPatch(reported, existing?.status) : undefined
+    if (patch)
       await mailbox.patch(resource, refOf(key), 'json', patch, { subresource: 'status', fieldManager: FIELD_MANAGER })
-    }
   }
 
   /** The definition of a kind that the mailbox lacks, or that we carried there. */

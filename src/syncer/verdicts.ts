@@ -1,6 +1,10 @@
 /** What is told of an object that is not in the cluster as the mailbox says, where it is not the cluster's own word. */
+import { healthOf } from '../apimachinery/health.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { STATUS_TOO_LARGE } from '../apimachinery/outcome.ts'
 import { ADOPT } from '../apimachinery/placement.ts'
+import { CRDS } from '../apimachinery/resources.ts'
+import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../apimachinery/statusLimit.ts'
 import { waveFault, waveOf } from '../apimachinery/wave.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { SyncKey } from './mirror.ts'
@@ -60,6 +64,23 @@ export const STATE_NOT_KEPT: Trouble = {
   reason: 'StateNotKept',
   message: 'what the syncer knows is not in its state dir, which takes nothing now; its log says why',
 }
+
+const UNTOLD: Trouble = {
+  state: 'waiting',
+  reason: STATUS_TOO_LARGE,
+  message: `its status in the cluster is larger than ${STATUS_LIMIT_BYTES} bytes of JSON and stays there, so how it is is not known`,
+}
+
+/** Of what the cluster holds as the mailbox says: what the status that comes back does not tell of it. */
+export function untoldOf(key: SyncKey, live: Readonly<KubeObject>): Trouble | undefined {
+  if (groupResourceName(key) !== groupResourceName(CRDS)) return isStatusTooLarge(live) ? UNTOLD : undefined
+  // the mailbox's own status of it is about the mailbox
+  const { health, message } = healthOf(CRDS, live)
+  if (health === 'Degraded') return { state: 'refused', reason: 'NamesNotAccepted', message }
+  return health === 'Progressing' ? { state: 'waiting', reason: DEFINITION_NOT_ESTABLISHED, message } : undefined
+}
+
+export const DEFINITION_NOT_ESTABLISHED = 'DefinitionNotEstablished'
 
 /** It waits for another object of its space, of an earlier wave. */
 export function earlierWave({ wave, blocked, key, why }: EarlierWave): Trouble {

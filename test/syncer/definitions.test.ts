@@ -1,6 +1,7 @@
 /** Definitions that came along with custom objects, in clusters that have their own, against real API servers. */
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
+import { healthOf } from '../../src/apimachinery/health.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import { isRecord } from '../../src/apimachinery/object.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../src/apimachinery/placement.ts'
@@ -11,6 +12,7 @@ import { MailboxMirror } from '../../src/syncer/mirror.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, CRDS } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from './support/pair.ts'
+import { toldOutcomes } from './support/toldOutcomes.ts'
 
 const GROUP = 'group1.test'
 const NAME = `gears.${GROUP}`
@@ -99,6 +101,25 @@ t.test('one that the syncer made itself follows the center', async t => {
   const { spec } = definition(['teeth', 'size'], ['v1'])
   await p.mailbox.patch(CRDS, { name: NAME }, 'merge', { spec })
   await center.world.present(p.clusterId, KEY, object => JSON.stringify(object).includes('size'))
+})
+
+t.test('a definition that the cluster does not establish is not there', async t => {
+  const p = await pairIn(center, t, wants('v1'))
+  const { spec, ...rest } = definition(['teeth'], ['v1'])
+  const names = { plural: 'cogs', singular: 'cog', kind: 'Gear', listKind: 'GearList' }
+  const other = { ...rest, metadata: { name: `cogs.${GROUP}` }, spec: { ...(spec as object), names } }
+  await p.cluster.create(CRDS, other)
+  await center.world.present(p.clusterId, `customresourcedefinitions.apiextensions.k8s.io cogs.${GROUP}`, established)
+  await define(p, 'mailbox', definition(['teeth'], ['v1'], { labels: PROJECTED }))
+  const told = toldOutcomes(p)
+  p.start(undefined, undefined, { center: told.center })
+  const isRefused = ({ state }: { state: string }): boolean => state === 'refused'
+  const { exceptions } = await told.until(outcome => [...outcome.exceptions.values()].some(isRefused))
+  t.match([...exceptions.values()], [{ name: NAME, reason: 'NamesNotAccepted', message: /is already in use/ }])
+  await p.cluster.delete(CRDS, { name: `cogs.${GROUP}` })
+  await told.until(({ compared, exceptions }) => compared && exceptions.size === 0)
+  const live = await p.cluster.get(CRDS, { name: NAME })
+  t.equal(healthOf(CRDS, live).health, 'Healthy', 'it is when it is')
 })
 
 t.test(

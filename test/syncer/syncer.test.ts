@@ -2,11 +2,13 @@
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { DOWNSYNCED, UPSYNCED } from '../../src/apimachinery/placement.ts'
+import { equalJson } from '../../src/apimachinery/values.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
+import { toldOutcomes } from './support/toldOutcomes.ts'
 
 const AT_A = { namespace: 'app', name: 'a' }
 
@@ -116,13 +118,14 @@ t.test('nothing is written when nothing changes', async t => {
   t.equal(await p.settled(), before)
 })
 
-t.test('a status that is too large stays in the cluster, and that is told once', async t => {
+t.test('a status that is too large stays in the cluster, and the center says so instead of an older one', async t => {
   const named = { group: 'apps', resource: 'deployments', apiVersion: 'v1' }
   const p = await pairIn(center, t, {
     namespacedObjects: [{ ...named, objectsByNamespace: [{ namespace: 'app', names: ['*'] }] }],
   })
   const { logger, lines } = recordingLogger()
-  p.start(logger)
+  const told = toldOutcomes(p)
+  p.start(logger, undefined, { center: told.center })
   const [key, ref] = ['deployments.apps app/web', { namespace: 'app', name: 'web' }]
   const labels = { app: 'web' }
   await p.mailbox.create(DEPLOYMENTS, {
@@ -149,12 +152,15 @@ t.test('a status that is too large stays in the cluster, and that is told once',
   for (const replicas of [2, 3]) {
     await report(replicas, 'x'.repeat(256 * 1024))
     await center.world.present(p.clusterId, key, observed(replicas))
+    const { exceptions } = await told.until(({ compared, exceptions }) => compared && exceptions.size > 0)
+    t.match([...exceptions.values()], [{ name: 'web', state: 'waiting', reason: 'StatusTooLarge' }])
+    await center.world.present(p.mailboxId, key, ({ status }) => status === undefined || equalJson(status, {}))
     await p.settled()
   }
-  t.ok(observed(1)(center.world.get(p.mailboxId, key)!))
   t.equal(lines.filter(({ message }) => message.includes('larger than 262144 bytes')).length, 1)
   await report(4, 'small again')
   await center.world.present(p.mailboxId, key, observed(4))
+  await told.until(({ exceptions }) => exceptions.size === 0)
 })
 
 t.test('every deletion is told with its cause, in either direction', async t => {

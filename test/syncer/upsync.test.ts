@@ -79,6 +79,10 @@ t.test('upsync brings the CRD, the Namespace, the object and its status inward, 
     key,
     ({ spec, status }) => JSON.stringify([spec, status]) === '[{"n":2},{"ok":true}]',
   )
+  const large = { status: { ok: 'x'.repeat(256 * 1024) } }
+  const george = { namespace: 'orbital', name: 'george' }
+  await p.cluster.patch(SPROCKETS, george, 'merge', large, { subresource: 'status' })
+  await world.present(p.mailboxId, key, ({ status }) => status === undefined)
   await p.mailbox.delete(SPROCKETS, { namespace: 'orbital', name: 'george' })
   await world.present(p.mailboxId, key, ({ metadata }) => metadata.uid !== carried.metadata.uid)
   await syncer.stop()

@@ -5,7 +5,8 @@
  * What keeps a copy out or as it is comes before what its cluster says of it. Nothing counts as applied of which that is not
  * known now.
  */
-import type { OutcomeState } from '../../apimachinery/outcome.ts'
+import type { HealthVerdict } from '../../apimachinery/health.ts'
+import { type OutcomeState, STATUS_TOO_LARGE } from '../../apimachinery/outcome.ts'
 import type { Told } from './allowance.ts'
 import type { ClusterOutcome } from './clusterOutcomes.ts'
 import type { DesiredContent } from './desiredContent.ts'
@@ -117,7 +118,18 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   const exception = outcome.exceptions.get(key)
   if (!exception) return common
   const { state, reason, message, since } = exception
-  return { state: capitalized(state), reason, message, since }
+  return { state: reason === STATUS_TOO_LARGE ? 'Applied' : capitalized(state), reason, message, since }
+}
+
+/** Of what is applied, whether it is not known how it is: its cluster reports more than is taken. */
+export function isUntold({ reason }: CopyVerdict): boolean {
+  return reason === STATUS_TOO_LARGE
+}
+
+/** `reported`: of what the cluster reported last. `undefined` of what is not applied. */
+export function healthIn(verdict: CopyVerdict, reported: HealthVerdict | undefined): HealthVerdict | undefined {
+  if (verdict.state !== 'Applied') return undefined
+  return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : reported
 }
 
 function capitalized(state: OutcomeState): Capitalize<OutcomeState> {

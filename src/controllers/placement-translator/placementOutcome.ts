@@ -8,7 +8,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { CopyHealth } from './copyHealth.ts'
-import type { CopyState, CopyVerdict } from './copyState.ts'
+import { type CopyState, type CopyVerdict, isUntold } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
 import { ambiguousNames, type NamedPlace, placeName } from './placeNames.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
@@ -158,12 +158,14 @@ export async function placementOutcome(
     const broken: Broken[] = []
     const sick: Broken[] = []
     const seen = new Map<string, CopyState>()
+    const untold = new Set<string>()
     const look = (key: string): void => {
       work++
       if (seen.has(key) || !workload.selects(name, key)) return
       const verdict = cluster.verdict(key)
       seen.set(key, verdict.state)
       found[COUNTED_AS[verdict.state]]++
+      if (isUntold(verdict)) untold.add(key)
       if (verdict.state === 'Projecting') projecting = true
       if (verdict.state === 'Projecting' || (verdict.state === 'Pending' && !mailbox?.copies.has(key)))
         mailbox?.desired.toldBehind(key)
@@ -183,9 +185,10 @@ export async function placementOutcome(
         break
       }
     }
+    progressing += untold.size
     for (const [key, { health, message }] of mailbox?.health.unhealthyOf(keys, isSelected) ?? []) {
       work++
-      if ((seen.get(key) ?? common.state) !== 'Applied') continue
+      if ((seen.get(key) ?? common.state) !== 'Applied' || untold.has(key)) continue
       if (health === 'Progressing') progressing++
       if (health !== 'Degraded') continue
       degraded++

@@ -11,7 +11,7 @@ import { inOurGenerations } from '../../apimachinery/observedGeneration.ts'
 import { LOCATION_LABEL, WORK_STATUSES } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import type { CopyVerdict } from './copyState.ts'
+import { type CopyVerdict, healthIn } from './copyState.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
 import { parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
@@ -200,7 +200,7 @@ export class WorkStatuses implements Answerer {
     const { namespace } = object
     const { label, granted, destination } = location
     const name = `${label}:${tailOf(key)}`
-    const health = verdict.state === 'Applied' ? mailbox?.health.of(key) : undefined
+    const health = healthIn(verdict, mailbox?.health.of(key))
     const head: KubeObject = {
       apiVersion: apiVersionOf(WORK_STATUSES),
       kind: this.#isNamespaced ? 'WorkStatus' : 'ClusterWorkStatus',

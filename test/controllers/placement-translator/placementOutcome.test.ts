@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { healthOf } from '../../../src/apimachinery/health.ts'
-import type { Exception, OutcomeState } from '../../../src/apimachinery/outcome.ts'
+import { type Exception, type OutcomeState, STATUS_TOO_LARGE } from '../../../src/apimachinery/outcome.ts'
 import type { Told } from '../../../src/controllers/placement-translator/allowance.ts'
 import { CopyHealth } from '../../../src/controllers/placement-translator/copyHealth.ts'
 import { OBJECT_CONFLICT } from '../../../src/controllers/placement-translator/copyState.ts'
@@ -25,13 +25,14 @@ const copy = fc.record({
   isUnprocessed: sometimes,
   isMissing: sometimes,
   isAnothers: sometimes,
-  exception: fc.constantFrom<(OutcomeState | undefined)[]>(
+  exception: fc.constantFrom<(OutcomeState | 'untold' | undefined)[]>(
     undefined,
     undefined,
     'refused',
     'retrying',
     'held',
     'drifted',
+    'untold',
   ),
   phase: fc.constantFrom('Bound', 'Bound', 'Lost'),
 })
@@ -83,7 +84,8 @@ t.test('counts are sums', async () => {
         for (const key of KEYS) {
           const { exception: state } = of(name, key)
           const said = { ...CLAIMS, namespace: 'shop', name: key, seq: 1, reason: 'No', message: '', since: '' }
-          if (state) exceptions.set(key, { ...said, state })
+          if (state === 'untold') exceptions.set(key, { ...said, state: 'waiting', reason: STATUS_TOO_LARGE })
+          else if (state) exceptions.set(key, { ...said, state })
         }
         return { live, compared, processed: 10, exceptions, unlisted: isUnlisted ? { refused: 1 } : {} }
       }
@@ -133,9 +135,11 @@ t.test('counts are sums', async () => {
             const { state } = new SpaceCluster(deps, 'w', one).verdict(key)
             count(COUNTED_AS[state])
             isProjecting ||= state === 'Projecting'
-            const { isNamed, isMissing } = of(one, key)
+            const { isNamed, isMissing, phase, exception } = of(one, key)
             isProjecting ||= state === 'Stale' && mailbox(one) !== undefined && isNamed && isMissing
-            if (state === 'Applied') count(of(one, key).phase === 'Lost' ? 'degraded' : 'healthy')
+            if (state !== 'Applied') continue
+            // what was said last of one that says too much now does not count
+            count(exception === 'untold' ? 'progressing' : phase === 'Lost' ? 'degraded' : 'healthy')
           }
         }
         const { clusters: places, objects, copies, ...counted } = counts

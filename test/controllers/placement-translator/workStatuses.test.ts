@@ -3,8 +3,9 @@ import t from 'tap'
 import type { AnswerName } from '../../../src/apimachinery/answered.ts'
 import { at } from '../../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import type { Exception } from '../../../src/apimachinery/outcome.ts'
 import { Mailbox } from '../../../src/controllers/placement-translator/mailbox.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
+import { objectKey, parseObjectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { PlacementJoin } from '../../../src/controllers/placement-translator/placementJoin.ts'
 import { compilePlacement } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { SpaceLocations } from '../../../src/controllers/placement-translator/spaceLocations.ts'
@@ -64,7 +65,8 @@ function setUp(isKnown = true) {
   })
   let named = true
   const followers = new WorkStatusFollowers({ join, locations, isNamed: () => named })
-  const outcome = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
+  const exceptions = new Map<string, Exception>()
+  const outcome = { live: true, compared: true, processed: 0, exceptions, unlisted: {} }
   const deps = {
     client: {} as never,
     join,
@@ -187,6 +189,23 @@ t.test('what the cluster reports is told with generations of the object', async 
   const none = await whole('imw.flor+two')
   t.match(none, { status: { state: 'Pending' }, spec: { location: { name: 'flor', syncTarget: 'two' } } })
   t.equal(at(none, 'status', 'reported'), undefined)
+})
+
+t.test('of an object that reports too much it is said that it is there, and not how it is', async t => {
+  const { add, copy, statuses, deps } = setUp()
+  const key = add(DEPLOYMENTS, 'shop', 'web')
+  copy('m1', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', generation: 7 } })
+  const said = { ...parseObjectKey(key), seq: 1, since: '2026-01-01T00:00:00Z' }
+  const message = 'its status is too large'
+  deps.clusters.outcome().exceptions.set(key, { ...said, state: 'waiting', reason: 'StatusTooLarge', message })
+  const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
+  t.match(row?.head.status, {
+    state: 'Applied',
+    reason: 'StatusTooLarge',
+    message,
+    health: 'Progressing',
+    healthMessage: message,
+  })
 })
 
 t.test('an empty list is never the answer as long as not all is known', async t => {

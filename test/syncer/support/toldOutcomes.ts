@@ -1,0 +1,57 @@
+/** A center that hears what a syncer tells of what is in its mailbox. */
+import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import { OUTCOME_SUBRESOURCE, readOutcomeReport } from '../../../src/apimachinery/outcome.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { type ClusterOutcome, ClusterOutcomes } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
+import { FakeClock } from '../../client/support/fakeClock.ts'
+import type { Pair } from './pair.ts'
+
+export interface ToldOutcomes {
+  /** For the syncer. */
+  readonly center: Client
+  /** Resolves when what is told is so. */
+  until(isSo: (outcome: ClusterOutcome) => boolean): Promise<ClusterOutcome>
+}
+
+export function toldOutcomes({ center: { client }, toCenter, mailboxId }: Pair): ToldOutcomes {
+  const waiting = new Set<() => void>()
+  const outcomes = new ClusterOutcomes({
+    clock: new FakeClock(),
+    changed: () => {
+      for (const look of waiting) look()
+    },
+    // streams in this process tell of none
+    epoch: '',
+  })
+  const hears = toCenter.center(client)
+  const take = (space: string, { spec, ...rest }: KubeObject): KubeObject => ({
+    ...rest,
+    status: outcomes.take(space, readOutcomeReport(spec)),
+  })
+  return {
+    center: {
+      ...hears,
+      in: space => {
+        const api = hears.in(space)
+        return {
+          ...api,
+          update: async (resource, object, options) =>
+            isRecord(options) && options.subresource === OUTCOME_SUBRESOURCE
+              ? take(space, object)
+              : await api.update(resource, object, options),
+        }
+      },
+    },
+    until: isSo =>
+      new Promise(resolve => {
+        const look = (): void => {
+          const outcome = outcomes.of(mailboxId)
+          if (!isSo(outcome)) return
+          waiting.delete(look)
+          resolve(outcome)
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
