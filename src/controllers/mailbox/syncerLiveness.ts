@@ -37,6 +37,7 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import { ToldEvents } from '../toldEvents.ts'
 import { type Condition, withConditions } from './conditions.ts'
 import { isLeaving, leavingCondition } from './departure.ts'
 import { ReportPace } from './reportPace.ts'
@@ -114,6 +115,7 @@ class SyncerLiveness {
   /** Mailbox name by the same. */
   readonly #byTarget = new Map<string, string>()
   readonly #pace = new ReportPace()
+  readonly #events: ToldEvents
   readonly #log: CrowdLog
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -125,6 +127,7 @@ class SyncerLiveness {
     this.#places = places
     this.#clock = clock ?? systemClock
     this.#log = new CrowdLog(logger, this.#clock)
+    this.#events = new ToldEvents({ client, clock: this.#clock, component: OPTIONS.fieldManager })
     this.#begunAtMs = this.#clock.now()
     this.#connections = new SyncerConnections(this.#clock, space => this.#touch(space))
     this.#controller = new Controller<string>({
@@ -347,6 +350,8 @@ class SyncerLiveness {
     const body = { metadata: { uid: target.metadata.uid }, status }
     try {
       const options = { ...OPTIONS, subresource: 'status' }
+      // before the status says it, as nobody would tell afterwards; told twice it is the same Event
+      await this.#tellOutage(target, mailbox, status)
       await api.patch(SYNC_TARGETS, { name: mailbox.targetName }, 'merge', body, options)
       this.#tellChange(target, mailbox, status)
     } catch (error) {
@@ -355,13 +360,26 @@ class SyncerLiveness {
     }
   }
 
+  /** In the inventory, of a cluster that was heard before: an outage, and its end. */
+  async #tellOutage(target: KubeObject, { targetSpace }: Mailbox, status: object): Promise<void> {
+    const is = isReady({ ...target, status })
+    if (is === isReady(target) || str(target.status, 'lastSyncerHeartbeatTime') === '') return
+    const message = str(readyIn(status), 'message')
+    const event = is ? ({ type: 'Normal', reason: 'ClusterHeard' } as const) : { reason: 'ClusterSilent' }
+    await this.#events.tell(targetSpace, target, { ...event, message })
+  }
+
   /** An operator acts on clusters that go, and waits for them to come. */
   #tellChange(target: KubeObject, { targetSpace, targetName }: Mailbox, status: object): void {
     const is = isReady({ ...target, status })
-    const ready = objects(status, 'conditions').find(({ type }) => type === 'Ready')
+    const ready = readyIn(status)
     if (ready === undefined || is === isReady(target)) return
     const fields = { space: targetSpace, syncTarget: targetName, reason: str(ready, 'reason') }
     if (is) this.#log.tell('info', fields, 'the syncer of a cluster is there')
     else this.#log.tell('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
   }
+}
+
+function readyIn(status: object): Record<string, unknown> | undefined {
+  return objects(status, 'conditions').find(({ type }) => type === 'Ready')
 }

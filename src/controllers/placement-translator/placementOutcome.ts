@@ -7,9 +7,11 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
+import { UNHEARD } from './clusterOutcomes.ts'
 import type { CopyHealth } from './copyHealth.ts'
 import { type CopyState, type CopyVerdict, isUntold } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
+import type { Fallen } from './outageEvents.ts'
 import { ambiguousNames, type NamedPlace, placeName } from './placeNames.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { Trouble } from './troubleEvents.ts'
@@ -69,6 +71,8 @@ export interface PlacementOutcome {
   readonly early: boolean
   /** Locations whose clusters are silent, some of them, as messages name them. */
   readonly silent: readonly string[]
+  /** Of the silent ones those that this server has heard before. */
+  readonly fallen: Fallen
   /** As {@link placeName} wants it. */
   readonly ambiguous: ReadonlySet<string>
 }
@@ -142,6 +146,7 @@ export async function placementOutcome(
   const lists: Broken[][] = []
   const ill: Broken[][] = []
   const silent: string[] = []
+  const fallen = { count: 0, names: [] as string[] }
   const ambiguous = ambiguousNames(ways)
   let early = !deps.isNamed(space)
   let projecting = early
@@ -153,8 +158,11 @@ export async function placementOutcome(
     const path = deps.pathOf(inventory)
     const place: NamedPlace = { location, ...(path !== undefined && { cluster: path }) }
     const { common } = cluster
-    if (common.state === 'Stale' && keys.length > 0 && silent.length < MAX_SILENT)
-      silent.push(placeName(place, ambiguous))
+    if (common.state === 'Stale' && keys.length > 0) {
+      const name = placeName(place, ambiguous)
+      if (silent.length < MAX_SILENT) silent.push(name)
+      if (cluster.sight.outcome !== UNHEARD && ++fallen.count <= MAX_SILENT) fallen.names.push(name)
+    }
     const broken: Broken[] = []
     const sick: Broken[] = []
     const seen = new Map<string, CopyState>()
@@ -207,6 +215,7 @@ export async function placementOutcome(
     projecting,
     early,
     silent,
+    fallen,
     ambiguous,
   }
 }

@@ -19,6 +19,7 @@ import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
 import { LookPace } from './lookPace.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
+import { NOBODY, type OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
 import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './placementConditions.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -53,6 +54,7 @@ export interface PlacementReportsDeps {
   clock: Clock
   /** Tells in Events what has to be acted on. */
   events: Pick<TroubleEvents, 'tell' | 'forget'>
+  outages: Pick<OutageEvents, 'tell' | 'forget'>
   /** What the center found of an object is another, or nothing any more. */
   told: (key: string, mailbox: string) => void
   /** Has {@link PlacementReports.reconcile} called for the placement. */
@@ -157,6 +159,7 @@ export class PlacementReports implements CenterFindings {
     this.#reported.delete(`${space} ${placement}`)
     this.#pace.forget(`${space} ${placement}`)
     this.#deps.events.forget(space, placement)
+    this.#deps.outages.forget(space, placement)
   }
 
   /** To be called only when the topology and the space are known whole. */
@@ -173,8 +176,8 @@ export class PlacementReports implements CenterFindings {
     const withheld = this.#deps.withheld(space, name)
     const verdict = await this.#verdict(space, name, ways)
     if (verdict.stages.outcome?.early) this.#tellAgain(space, name)
-    await this.#tell(space, name, { ...verdict, withheld, isFirst })
-    return {}
+    const requeueAfterMs = await this.#tell(space, name, { ...verdict, withheld, isFirst })
+    return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 
   #tellAgain(space: string, placement: string): void {
@@ -344,14 +347,15 @@ export class PlacementReports implements CenterFindings {
     return placeName({ location, ...(cluster !== undefined && { cluster }) }, ambiguous)
   }
 
-  async #tell(space: string, name: string, verdict: Verdict): Promise<void> {
+  /** @returns after how long something is to be told that is not to be told yet */
+  async #tell(space: string, name: string, verdict: Verdict): Promise<number | undefined> {
     const api = this.#deps.client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
-    if (!placement || placement.metadata.deletionTimestamp !== undefined) return
+    if (!placement || placement.metadata.deletionTimestamp !== undefined) return undefined
     const { generation = 0, resourceVersion = '' } = placement.metadata
     const now = timestamp(new Date(this.#deps.clock.now()))
     const { conditions, isOld } = conditionsFor(placement, verdict, now)
-    const { counts = null, broken = [], ambiguous = NONE } = verdict.stages.outcome ?? {}
+    const { counts = null, broken = [], fallen = NOBODY, ambiguous = NONE } = verdict.stages.outcome ?? {}
     const news = {
       conditions,
       observedGeneration: generation,
@@ -360,11 +364,12 @@ export class PlacementReports implements CenterFindings {
     }
     const before = isRecord(placement.status) ? placement.status : {}
     const isSaid = (field: keyof typeof news) => equalJson(news[field] ?? undefined, before[field])
-    const tellTroubles = () => this.#deps.events.tell(space, placement, broken, ambiguous)
-    if (isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken')) return await tellTroubles()
-    const body = { metadata: { resourceVersion }, status: news }
-    await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
-    await tellTroubles()
+    if (!(isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken'))) {
+      const body = { metadata: { resourceVersion }, status: news }
+      await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
+    }
+    await this.#deps.events.tell(space, placement, broken, ambiguous)
+    return await this.#deps.outages.tell(space, placement, { fallen, clusters: counts?.clusters ?? 0 })
   }
 }
 

@@ -1,14 +1,15 @@
 // Heartbeats show on SyncTargets of inventories, and on no others.
 
 import t, { type Test } from 'tap'
+import { at } from '../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SyncerListener } from '../../../src/apimachinery/outcome.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
-import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { type Logger, silentLogger } from '../../../src/client/logger.ts'
 import { startSyncerLiveness } from '../../../src/controllers/mailbox/syncerLiveness.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
-import { FakeServer } from '../placement-translator/fakeServer.ts'
+import { FakeServer, namespace } from '../placement-translator/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`
@@ -55,6 +56,45 @@ function world(t: Test, logger: Logger = silentLogger) {
   }
   return { server, clock, mailboxOf, connect, restart }
 }
+
+const EVENTS = { group: '', version: 'v1', resource: 'events' }
+
+t.test('an outage is told once on the SyncTarget, and that it is over; a restart of the server is none', async t => {
+  const { server, clock, mailboxOf, connect, restart } = world(t)
+  await server.in('inv1').create(NAMESPACES, namespace('default'))
+  const mailbox = await mailboxOf('inv1')
+  const told = () =>
+    server
+      .names('inv1', EVENTS)
+      .map(name => server.peek('inv1', EVENTS, name.split('/')[1]!, 'default'))
+      .map(event => `${event?.type} ${event?.reason} ${at(event?.involvedObject, 'kind')} ${event?.count}`)
+      .sort()
+  const heard = async () => {
+    connect().opened(mailbox, 1)
+    await server.quiet()
+  }
+  const silent = async () => {
+    connect().closed(mailbox)
+    await clock.advance(45_000)
+    await server.quiet()
+  }
+  await heard()
+  await restart()
+  await clock.advance(44_000)
+  await heard()
+  t.same(told(), [], 'it came, and came back')
+  await silent()
+  t.same(told(), ['Warning ClusterSilent SyncTarget 1'])
+  await restart()
+  await clock.advance(60_000)
+  await server.quiet()
+  t.same(told(), ['Warning ClusterSilent SyncTarget 1'], 'it is told already')
+  await heard()
+  t.same(told(), ['Normal ClusterHeard SyncTarget 1', 'Warning ClusterSilent SyncTarget 1'])
+  await clock.advance(300_000)
+  await silent()
+  t.same(told(), ['Normal ClusterHeard SyncTarget 1', 'Warning ClusterSilent SyncTarget 2'])
+})
 
 const configWith = (heartbeat: string): KubeObject => ({
   apiVersion: EDGE,

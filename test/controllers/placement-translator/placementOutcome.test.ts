@@ -124,7 +124,7 @@ t.test('counts are sums', async () => {
         const led = MAILBOXES.filter(one => leadsTo(name, one))
         const ways = new Map(led.map(one => [one, [{ mailbox: one, cluster: 'i', locationName: one }]]))
         const denied = (at: string) => KEYS.filter(key => of(at, key).isDenied)
-        const { counts, broken, projecting } = await placementOutcome(deps, { space: 'w', name, ways, denied })
+        const { counts, broken, projecting, fallen } = await placementOutcome(deps, { space: 'w', name, ways, denied })
         const sums: Record<string, number> = {}
         const count = (what: string) => {
           sums[what] = (sums[what] ?? 0) + 1
@@ -150,6 +150,10 @@ t.test('counts are sums', async () => {
           throw new Error('not all that is applied has a health')
         const sum = Object.values(partition).reduce((all, one) => all + one, 0)
         if (sum !== copies || copies !== places * objects) throw new Error(`${sum} of ${copies} copies are counted`)
+        const isFallen = (one: string): boolean =>
+          mailbox(one) !== undefined && new SpaceCluster(deps, 'w', one).common.state === 'Stale'
+        if (fallen.count !== (counts.objects > 0 ? led.filter(isFallen).length : 0))
+          throw new Error(`${fallen.count} have fallen silent`)
         if (projecting !== isProjecting) throw new Error(`projecting: ${projecting}`)
         if (broken.some(({ state }) => state === 'degraded') !== degraded > 0) throw new Error('degraded is not listed')
       }

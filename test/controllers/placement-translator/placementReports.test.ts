@@ -62,6 +62,7 @@ t.test('what is told while not all of the space is named is told once more when 
     },
     clock: { now: () => nowMs, after: () => () => {} },
     events: { tell: async () => {}, forget: () => {} },
+    outages: { tell: async () => undefined, forget: () => {} },
     told: () => {},
     again: (space: string, name: string) => void asked.push(`${space} ${name}`),
   } as never)

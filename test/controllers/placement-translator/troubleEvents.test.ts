@@ -3,12 +3,10 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { EDGE_PLACEMENTS } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
-import {
-  MAX_OF_SPACE,
-  REPEATED_AFTER_MS,
-  type Trouble,
-  TroubleEvents,
-} from '../../../src/controllers/placement-translator/troubleEvents.ts'
+import { SILENCE_MS } from '../../../src/controllers/mailbox/syncerConnections.ts'
+import { OutageEvents } from '../../../src/controllers/placement-translator/outageEvents.ts'
+import { type Trouble, TroubleEvents } from '../../../src/controllers/placement-translator/troubleEvents.ts'
+import { MAX_OF_SPACE, REPEATED_AFTER_MS, ToldEvents } from '../../../src/controllers/toldEvents.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 import { configMap, MAPS, placement } from './translatorWorld.ts'
@@ -28,7 +26,9 @@ async function setUp() {
   const object = await wds.create(MAPS, configMap('a', {}))
   const ep = await wds.create(EDGE_PLACEMENTS, placement('p', {}))
   const read = async () => object
-  const start = () => new TroubleEvents({ client: server, read, clock })
+  const told = () => new ToldEvents({ client: server, clock, component: 'tester' })
+  const start = () => new TroubleEvents({ events: told(), read })
+  const outages = () => new OutageEvents({ events: told(), clock })
   const events = (): KubeObject[] => {
     const written = server.writes.flatMap(write => / events (.+)\/(.+)$/.exec(write)?.slice(1, 3).join(' ') ?? [])
     return [...new Set(written)].flatMap(one => {
@@ -36,7 +36,7 @@ async function setUp() {
       return server.peek('wds1', EVENTS, name, namespace) ?? []
     })
   }
-  return { clock, ep, start, events }
+  return { clock, ep, start, outages, events }
 }
 
 t.test('it is told on the placement and on the object, once for as long as it lasts', async t => {
@@ -123,4 +123,28 @@ t.test('a space gets no more than it can read', async t => {
   await clock.advance(REPEATED_AFTER_MS)
   await troubles.tell('wds1', ep, all(2000).slice(0, 3))
   t.equal(events().length, MAX_OF_SPACE + 3)
+})
+
+t.test('an outage is told once it has lasted, with how many clusters are silent, and that it is over', async t => {
+  const { ep, outages, events, clock } = await setUp()
+  const told = outages()
+  const silent = (...names: string[]) => told.tell('wds1', ep, { fallen: { count: names.length, names }, clusters: 9 })
+  const messages = () => events().map(({ type, reason, message, count }) => `${type} ${reason} ${count}: ${message}`)
+  t.equal(await silent('florin'), SILENCE_MS)
+  await clock.advance(SILENCE_MS - 1)
+  t.equal(await silent(), undefined, 'a connection that broke for a moment')
+  t.equal(await silent('florin'), SILENCE_MS)
+  t.same(messages(), [])
+  await clock.advance(SILENCE_MS)
+  t.equal(await silent('florin'), undefined)
+  await silent('florin')
+  const at = (where: string) => `Warning ClustersSilent 1: nothing is heard any more of ${where}`
+  t.same(messages(), [at('1 of 9 clusters: at florin')])
+  const fallen = { count: 7, names: ['florin', 'guilder'] }
+  await told.tell('wds1', ep, { fallen, clusters: 9 })
+  t.same(messages(), [at('7 of 9 clusters: at florin, guilder and 5 more')], 'it is the same outage')
+  await silent('guilder')
+  await silent()
+  await silent()
+  t.same(messages().slice(1), ['Normal ClustersHeard 1: all clusters that it leads to are heard'])
 })

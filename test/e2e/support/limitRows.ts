@@ -429,9 +429,9 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
       ['src/apiserver/registry/answeredReader.ts', 'MAX_KNOWN', count],
       ['src/apiserver/registry/answeredReader.ts', 'FORGOTTEN_AFTER_MS', ofMs],
     ],
-  'Events about trouble of one space; in which time': [
-    [`${TRANSLATOR}/troubleEvents.ts`, 'MAX_OF_SPACE', count],
-    [`${TRANSLATOR}/troubleEvents.ts`, 'REPEATED_AFTER_MS', ofMs],
+  'Events about trouble and outages of one space, and about its SyncTargets; in which time': [
+    ['src/controllers/toldEvents.ts', 'MAX_OF_SPACE', count],
+    ['src/controllers/toldEvents.ts', 'REPEATED_AFTER_MS', ofMs],
   ],
   'rights looked up for one write of an EdgePlacement': [
     ['src/apiserver/authority/placementAdmission.ts', 'MAX_QUESTIONS', count],

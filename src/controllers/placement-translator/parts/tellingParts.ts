@@ -2,10 +2,13 @@
  * What people are told of what is placed: how each cluster keeps up, and what became of it, as conditions, counts and Events of
  * EdgePlacements; and which work statuses are others now.
  */
+import { ToldEvents } from '../../toldEvents.ts'
 import { ClusterOutcomes, isInDoubt } from '../clusterOutcomes.ts'
 import { ClusterRefusals } from '../clusterRefusals.ts'
 import { ClusterReports } from '../clusterReports.ts'
 import { grantFindings } from '../grantFindings.ts'
+import { FIELD_MANAGER } from '../names.ts'
+import { OutageEvents } from '../outageEvents.ts'
 import type { PlacementOutcomeDeps } from '../placementOutcome.ts'
 import { PlacementReports } from '../placementReports.ts'
 import { SpaceLocations } from '../spaceLocations.ts'
@@ -41,6 +44,7 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     clock,
     changed: report,
   })
+  const events = new ToldEvents({ client, clock, component: FIELD_MANAGER })
   const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
   const outcome: PlacementOutcomeDeps['outcome'] = space => outcomes.of(space)
   const outcomes: ClusterOutcomes = new ClusterOutcomes({
@@ -90,13 +94,13 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     outcomes: clusters,
     clock,
     events: new TroubleEvents({
-      client,
+      events,
       read: async (space, key) => {
         const fact = join.fact(space, key)
         return fact && (await parts.sources.read(space, fact))
       },
-      clock,
     }),
+    outages: new OutageEvents({ events, clock }),
     told: (key, mailbox) => statuses.touched(mailbox, key),
     again: report,
   })
