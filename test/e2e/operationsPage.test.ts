@@ -81,7 +81,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   const arrivals = commandsIn('## Bring a cluster in')
   const arrival = await typeAll('## Bring a cluster in')
   await syncers[0]!.said('the mailbox is known')
-  t.match(arrival.at(-1), /synctarget.*florin .*\n.*\n.*location.*florin +synctargets/s)
+  t.match(arrival.at(-1), /synctarget.*florin .*\n.*\n.*location.*florin +[01] +1 /s)
 
   await type('kubectl ws create shops --type root:workload')
   const consents = await typeAll('## Let a space place')

@@ -138,6 +138,16 @@ t.test('the kinds of placement have the names, columns and sub-resources of thei
     ],
   )
   t.same(
+    type('locations', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => [c.name, c.priority ?? 0]),
+    [
+      ['Resource', 1],
+      ['Ready', 0],
+      ['Instances', 0],
+      ['Paused', 0],
+      ['Age', 0],
+    ],
+  )
+  t.same(
     type('edgeplacements', 'edge.kubestellar.io', 'v2alpha1').columns.map(c => c.name),
     [
       'Placed',
