@@ -1,7 +1,8 @@
 /**
  * Tells on each SyncTarget how its cluster keeps up: how many copies it has not looked at and since when it is behind, what it
- * could not do, by reason, which versions cluster and syncer are, and which kinds the cluster offers. At most once in five seconds for each, and only when it is another thing than before. A cluster is
- * behind after these five seconds: a change that arrives at once in a thousand clusters is no news of any of them.
+ * could not do, by reason, which versions cluster and syncer are, and which kinds the cluster offers. At most once in five seconds for
+ * each, and only when it is another thing than before. A cluster is behind after these five seconds: a change that arrives at once in
+ * a thousand clusters is no news of any of them. That its syncer does not reach it, or does again, is told in an Event, too.
  */
 import { at } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
@@ -13,6 +14,7 @@ import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
+import type { ToldEvent, ToldEvents } from '../toldEvents.ts'
 import { type ClusterOutcome, isInDoubt } from './clusterOutcomes.ts'
 import type { DesiredContent } from './desiredContent.ts'
 import { FIELD_MANAGER } from './names.ts'
@@ -32,12 +34,20 @@ export interface ReportedMailbox {
 export interface ClusterReportsDeps {
   client: Client
   outcome: (space: string) => ClusterOutcome
+  events: Pick<ToldEvents, 'tell'>
   clock: Clock
 }
 
 const INTERVAL_MS = 5000
 /** More reasons than these are told as one. */
 const MAX_REASONS = 20
+
+const UNREACHABLE: ToldEvent = { reason: 'ClusterUnreachable', message: 'the syncer does not reach its cluster' }
+const REACHABLE: ToldEvent = {
+  type: 'Normal',
+  reason: 'ClusterReachable',
+  message: 'the syncer reaches its cluster again',
+}
 
 interface Look {
   readonly atMs: number
@@ -69,7 +79,7 @@ export class ClusterReports {
   }
 
   async #look(mailbox: ReportedMailbox): Promise<ReconcileResult> {
-    const { client, outcome, clock } = this.#deps
+    const { client, outcome, events, clock } = this.#deps
     const before = this.#looks.get(mailbox)
     const nowMs = clock.now()
     const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
@@ -87,17 +97,19 @@ export class ClusterReports {
     const ref = { name: mailbox.targetName }
     const target = await unlessGone(unlessSpaceGone(space, api.get(SYNC_TARGETS, ref)))
     if (target?.metadata.uid !== uid) return later
+    const known = isRecord(target.status) ? target.status.outcome : undefined
+    const wasReachable = at(known, 'reachable') !== false
     const unlistedKinds = said.offer?.unlisted ?? at(target.status, 'outcome', 'unlistedKinds') ?? 0
     const news = {
       reporting: said.live,
-      reachable: said.unreachable !== true,
+      // of a cluster whose syncer is silent it stays as it said last
+      reachable: said.live ? said.unreachable !== true : wasReachable,
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
       failures: failuresOf(said, mailbox.copies.size),
       ...(unlistedKinds !== 0 && { unlistedKinds }),
     }
     const syncedResources = synced ?? at(target.status, 'syncedResources')
     const versions = said.versions ?? at(target.status, 'versions')
-    const known = isRecord(target.status) ? target.status.outcome : undefined
     // a cluster of which nothing was ever heard has nothing to tell
     const isSame =
       equalJson(news, known) &&
@@ -115,6 +127,8 @@ export class ClusterReports {
         ...(synced && { syncedResources: synced }),
       },
     }
+    // before the status says it, as nobody would tell afterwards; told twice it is the same Event
+    if (news.reachable !== wasReachable) await events.tell(space, target, news.reachable ? REACHABLE : UNREACHABLE)
     await unlessGone(
       api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
     )

@@ -1,11 +1,13 @@
 // What a SyncTarget is told of how its cluster keeps up.
 import t from 'tap'
 import { at } from '../../../src/apimachinery/fields.ts'
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import type { ClusterOutcome } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
 import { ClusterReports } from '../../../src/controllers/placement-translator/clusterReports.ts'
 import { definitionKey } from '../../../src/controllers/placement-translator/definitions.ts'
 import { DesiredContent } from '../../../src/controllers/placement-translator/desiredContent.ts'
+import type { ToldEvent } from '../../../src/controllers/toldEvents.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer } from './fakeServer.ts'
 
@@ -28,7 +30,13 @@ async function world() {
   }
   const clock = new FakeClock()
   const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
-  const reports = new ClusterReports({ client: server, outcome: () => said as ClusterOutcome, clock })
+  const told: string[] = []
+  const events = {
+    tell: async (space: string, { kind, metadata }: KubeObject, { type = 'Warning', reason }: ToldEvent) => {
+      told.push(`${space} ${kind} ${metadata.name} ${type} ${reason}`)
+    },
+  }
+  const reports = new ClusterReports({ client: server, outcome: () => said as ClusterOutcome, events, clock })
   const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
   /** As the work queue does it, until nothing is asked for any more or so much time is over. */
   const look = async (forMs = 0): Promise<void> => {
@@ -40,16 +48,25 @@ async function world() {
     }
     await clock.advance(untilMs - clock.now())
   }
-  return { server, clock, desired, mailbox, said, status, look }
+  return { server, clock, desired, mailbox, said, told, status, look }
 }
 
 t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
-  const { said, status, look } = await world()
+  const { said, told, status, look } = await world()
   await look(10_000)
   t.match(status(), { outcome: { reporting: true, reachable: true } })
+  t.same(told, [])
   Object.assign(said, { unreachable: true, compared: false })
   await look(10_000)
   t.match(status(), { outcome: { reporting: true, reachable: false } })
+  await look(10_000)
+  t.same(told, ['inv1 SyncTarget florin Warning ClusterUnreachable'])
+  Object.assign(said, { unreachable: false, live: false })
+  await look(10_000)
+  t.equal(told.length, 1, 'nothing is known of a cluster whose syncer is silent')
+  said.live = true
+  await look(10_000)
+  t.same(told.slice(1), ['inv1 SyncTarget florin Normal ClusterReachable'])
 })
 
 t.test('a change that the cluster takes at once is told nowhere', async t => {

@@ -61,7 +61,7 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       for (const placement of join.placementsOf(mailbox)) report(placement.space, placement.name)
     },
   })
-  const clusterReports = new ClusterReports({ client, outcome, clock })
+  const clusterReports = new ClusterReports({ client, outcome, events, clock })
   const clusters: PlacementOutcomeDeps = {
     join,
     mailbox: name => parts.mailboxes.get(name),
