@@ -7,8 +7,8 @@
 
 const EVERY_MS = 1000
 /** Looks that may come sooner, and how soon after each other. */
-const AT_ONCE = 6
-const APART_MS = 200
+const AT_ONCE = 8
+const APART_MS = 250
 
 /** Looks at placements of one space that were looked at before: so many at once, and then this far apart. */
 const SPACE_AT_ONCE = 50

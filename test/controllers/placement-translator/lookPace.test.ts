@@ -11,14 +11,14 @@ t.test('some looks come soon after a quiet time, then one a second', async t => 
     now += waitMs
     pace.looked('w ep', now)
   }
-  for (let i = 0; i < 10; i++) look()
-  t.same(waits.slice(0, 6), [0, 200, 200, 200, 200, 200])
-  t.same(waits.slice(8), [1000, 1000])
+  for (let i = 0; i < 14; i++) look()
+  t.same(waits.slice(0, 8), [0, 250, 250, 250, 250, 250, 250, 250])
+  t.same(waits.slice(12), [1000, 1000])
   t.equal(pace.waitMs('other', now), 0, 'each has its own')
   now += 60_000
   waits.length = 0
-  for (let i = 0; i < 6; i++) look()
-  t.same(waits, [0, 200, 200, 200, 200, 200])
+  for (let i = 0; i < 8; i++) look()
+  t.same(waits, [0, 250, 250, 250, 250, 250, 250, 250])
   pace.forget('w ep')
   t.equal(pace.waitMs('w ep', now), 0)
 })
