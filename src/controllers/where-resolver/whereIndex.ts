@@ -5,6 +5,7 @@
  * whose counts may differ, and where spaces are told of them. What an inventory grants touches the placements of the spaces
  * that it is granted to.
  */
+import { at } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
@@ -89,10 +90,19 @@ class Placement {
   readonly id: ObjectId
   readonly #list: unknown
   #selectors: readonly LabelSelector[] | undefined
+  #said: readonly unknown[]
 
   constructor(id: ObjectId, object: KubeObject) {
     this.id = id
     this.#list = locationSelectors(object)
+    this.#said = saidBy(object)
+  }
+
+  /** Whether the object says now what it said before, to who resolves it; others write most of its status. */
+  repeats(object: KubeObject): boolean {
+    const before = this.#said
+    this.#said = saidBy(object)
+    return equalJson(before, this.#said)
   }
 
   /** Whether the object says the same of its selectors: status and annotations of placements change too. */
@@ -104,6 +114,12 @@ class Placement {
     this.#selectors ??= compileSelectors(this.#list, 'spec').selectors
     return this.#selectors
   }
+}
+
+function saidBy({ metadata, status }: KubeObject): readonly unknown[] {
+  const { uid, generation, deletionTimestamp, annotations } = metadata
+  const own = [at(status, 'specGeneration'), at(status, 'matchingLocationCount')]
+  return [uid, generation, deletionTimestamp, annotations, ...own].map(each => each ?? null)
 }
 
 function locationSelectors({ spec }: KubeObject): unknown {
@@ -131,7 +147,9 @@ export class WhereIndex implements ConsentTaker {
 
   setPlacement(id: ObjectId, object: KubeObject | undefined): void {
     const known = this.#placements.get(id.space)?.get(id.name)
-    if (!object || !known?.isOf(object)) put(this.#placements, id, object && new Placement(id, object))
+    const isOf = object !== undefined && known?.isOf(object) === true
+    if (!isOf) put(this.#placements, id, object && new Placement(id, object))
+    else if (known.repeats(object)) return
     this.#sink.placement(id)
   }
 

@@ -90,6 +90,29 @@ t.test('selectors are compiled when they are first asked, and once for each cont
   t.equal(countSteps(index.choices(id)).steps, 2, 'others have their turn behind each Location')
 })
 
+t.test('a placement is asked for when it says something else, and not for what others say in its status', async t => {
+  let asked = 0
+  const index = new WhereIndex(new FakeServer(), { placement: () => asked++, location() {}, binding() {}, all() {} })
+  const id = { space: 'wds', name: 'ep' }
+  const first = edge('EdgePlacement', 'ep', {}, { spec: { locationSelectors: [{ matchLabels: { env: 'prod' } }] } })
+  const { metadata } = first
+  const own = { specGeneration: 1, matchingLocationCount: 2 }
+  const next = (object: KubeObject): number => {
+    const before = asked
+    index.setPlacement(id, object)
+    return asked - before
+  }
+  t.equal(next(first), 1)
+  t.equal(next({ ...first, status: own }), 1)
+  t.equal(next({ ...first, status: { ...own, counts: { applied: 1 } } }), 0, 'others tell of clusters')
+  t.equal(next({ ...first, status: { ...own, counts: { applied: 2 }, broken: [{}] } }), 0)
+  t.equal(next({ ...first, status: { counts: { applied: 2 } } }), 1, 'its own was taken away')
+  const says = (more: object): KubeObject => ({ ...first, metadata: { ...metadata, ...more } })
+  for (const more of [{ generation: 2 }, { uid: 'another' }, { annotations: { a: 'b' } }, { deletionTimestamp: 'now' }])
+    t.equal(next(says(more)), 1, Object.keys(more).join())
+  t.equal(next({ ...first, spec: {} }), 1)
+})
+
 t.test('the index answers as a look at everything does, and names what is another', async () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30, size: 'max' }), steps => {
