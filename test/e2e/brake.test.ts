@@ -1,8 +1,11 @@
-/** One letter in a selector, three clusters, and a server that is killed meanwhile: nobody loses anything until it is confirmed. */
+/**
+ * One letter in a selector, three clusters, and a server that is killed meanwhile: nobody loses anything until it is confirmed.
+ * Nor by what inventories say, or by a Namespace that takes along what is in it.
+ */
 import { join } from 'node:path'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { WORK_STATUSES } from '../../src/apimachinery/placement.ts'
+import { PLACEMENT_GRANTS, WORK_STATUSES } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { heldBy, MAPS_OF_APP } from '../support/scene.ts'
 import { temporaryDir } from '../support/server.ts'
@@ -14,6 +17,14 @@ import { has } from './support/florin.ts'
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const NAMES = Array.from({ length: 60 }, (_, i) => `m${String(i).padStart(2, '0')}`)
 const EP = { name: 'p' }
+const FLORIN = { name: 'florin' }
+/** As somebody makes it who has its manifest. */
+const anew = ({ apiVersion, kind, metadata: { name = '', labels = {} }, spec }: KubeObject): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: { name, labels },
+  spec,
+})
 const selecting = (app: string) => ({
   spec: {
     downsync: [{ ...MAPS_OF_APP.downsync[0], namespaces: ['shop'], labelSelectors: [{ matchLabels: { app } }] }],
@@ -82,8 +93,36 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
   await all(space => until(space, MAPS, at('new'), gone))
   for (const space of clusters) t.same(await names(space), NAMES)
 
-  await after.patch(PLACEMENTS, EP, 'merge', selecting('pape'))
+  const inventory = center.in('root:imw1')
+  const florin = await inventory.get(LOCATIONS, FLORIN)
+  const [grant] = (await inventory.list(PLACEMENT_GRANTS)).items
+  const relabel = (env: string) => inventory.patch(LOCATIONS, FLORIN, 'merge', { metadata: { labels: { env } } })
+  for (const [what, take, giveBack] of [
+    ['a label of a Location', () => relabel('test'), () => relabel('prod')],
+    [
+      'a Location that is deleted',
+      () => inventory.delete(LOCATIONS, FLORIN),
+      () => inventory.create(LOCATIONS, anew(florin)),
+    ],
+    [
+      'a grant that is withdrawn',
+      () => inventory.delete(PLACEMENT_GRANTS, { name: grant!.metadata.name! }),
+      () => inventory.create(PLACEMENT_GRANTS, anew(grant!)),
+    ],
+  ] as const) {
+    await take()
+    await until(after, PLACEMENTS, EP, isHeld)
+    for (const space of clusters) t.same(await names(space), NAMES, what)
+    await giveBack()
+    await until(after, PLACEMENTS, EP, placement => placement !== undefined && !isHeld(placement))
+    await until(after, PLACEMENTS, EP, has('Applied', 'True', 'AllApplied'))
+    for (const space of clusters) t.same(await names(space), NAMES, `${what}, undone`)
+  }
+
+  await after.delete(NAMESPACES, { name: 'shop' })
+  await until(after, NAMESPACES, { name: 'shop' }, gone)
   const again = await until(after, PLACEMENTS, EP, isHeld)
+  for (const space of clusters) t.same(await names(space), NAMES, 'a Namespace that is deleted with what is in it')
   const annotations = { 'edge.kubestellar.io/confirm-deletion': heldBy(again!) }
   await after.patch(PLACEMENTS, EP, 'merge', { metadata: { annotations } })
   for (const space of clusters) await hold(space, 0)
