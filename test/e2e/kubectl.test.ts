@@ -61,6 +61,12 @@ kind: Widget
 metadata: {name: w}
 spec: {size: 3}
 `
+const PLACEMENT = `
+apiVersion: edge.kubestellar.io/v2alpha1
+kind: EdgePlacement
+metadata: {name: shop}
+spec: {locationSelectors: [{}], downsync: [{apiGroup: '', resources: [configmaps]}]}
+`
 
 if (kubectls.length === 0) {
   t.test('kubectl', { skip: 'no kubectl: not in KUBEBUILDER_ASSETS, the Google Cloud SDK or the PATH' }, async () => {})
@@ -109,6 +115,16 @@ async function everyday(t: Test, { kubectl, home, one, two, every }: Scene): Pro
     const list = await every.ok("get configmaps -A -o jsonpath='{range .items[*]}{.metadata.name}={.data.key} {end}'")
     t.match(list, /conf=one /)
     t.match(list, /conf=two /)
+    const table = await every.ok('get configmaps -A')
+    t.match(table, /^NAMESPACE +SPACE +NAME +DATA +AGE\n/)
+    for (const name of ['one', 'two'])
+      t.match(table, new RegExp(`^default +root:${name}-k${minorOf(kubectl)} +conf +1 +\\S+$`, 'm'))
+  })
+
+  await t.test('the slice of a placement has its columns', async t => {
+    await one.ok('create -f -', { input: PLACEMENT })
+    await one.ok(`wait --for=condition=Resolved=false edgeplacement/shop --timeout=${PATIENCE}`)
+    t.match(await one.ok('get singleplacementslices'), /^NAME +PLACEMENT +DESTINATIONS +AGE\nshop +shop +0 +\S+$/)
   })
 
   await t.test('get in all its forms', async t => {
