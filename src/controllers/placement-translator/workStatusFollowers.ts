@@ -21,10 +21,8 @@ const MAX_TOLD = 2000
 interface Followed {
   /** Of namespaced and of cluster-scoped objects. */
   readonly followers: Set<{ readonly isNamespaced: boolean; readonly follower: AnswerFollower }>
-  /** What was told while not everything was named: it says of more than it should that it is being written. */
+  /** What was told or answered while not everything was named: it says of more than it should that it is being written. */
   early: Set<string>
-  /** Whether anything was answered meanwhile. */
-  answered: boolean
 }
 
 export class WorkStatusFollowers {
@@ -36,7 +34,7 @@ export class WorkStatusFollowers {
   }
 
   follow(space: string, isNamespaced: boolean, follower: AnswerFollower): () => void {
-    const followed = this.#spaces.get(space) ?? { followers: new Set(), early: new Set<string>(), answered: false }
+    const followed = this.#spaces.get(space) ?? { followers: new Set(), early: new Set<string>() }
     const one = { isNamespaced, follower }
     followed.followers.add(one)
     this.#spaces.set(space, followed)
@@ -46,10 +44,10 @@ export class WorkStatusFollowers {
     }
   }
 
-  /** Something of a space was answered while not everything that may have to change was named. */
-  answeredEarly(space: string): void {
+  /** What became of one of a space was answered before it was known whether it may have to change. */
+  answeredEarly(space: string, mailbox: string, key: string): void {
     const followed = this.#spaces.get(space)
-    if (followed && !this.#deps.isNamed(space)) followed.answered = true
+    if (followed) this.#noteEarly(space, followed, `${mailbox} ${key}`)
   }
 
   /** Each of the objects in each of the mailboxes: also what is there no more. */
@@ -91,10 +89,9 @@ export class WorkStatusFollowers {
   named(space: string): void {
     const followed = this.#spaces.get(space)
     if (!followed) return
-    const { early, answered } = followed
+    const { early } = followed
     followed.early = new Set()
-    followed.answered = false
-    if (answered || early.size > MAX_TOLD) this.lost(space)
+    if (early.size > MAX_TOLD) this.lost(space)
     else
       for (const entry of early) {
         const blank = entry.indexOf(' ')
@@ -110,9 +107,13 @@ export class WorkStatusFollowers {
   #tell(space: string, followed: Followed, mailbox: string, key: string): void {
     const label = this.#deps.locations.labelOf(space, mailbox)
     if (label === undefined) return
-    if (!this.#deps.isNamed(space) && followed.early.size <= MAX_TOLD) followed.early.add(`${mailbox} ${key}`)
+    this.#noteEarly(space, followed, `${mailbox} ${key}`)
     const { namespace, name } = workStatusName(label, key)
     for (const { isNamespaced, follower } of followed.followers)
       if (isNamespaced === (namespace !== '')) follower.touched({ namespace, name })
+  }
+
+  #noteEarly(space: string, { early }: Followed, entry: string): void {
+    if (!this.#deps.isNamed(space) && early.size <= MAX_TOLD) early.add(entry)
   }
 }

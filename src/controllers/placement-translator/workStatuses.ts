@@ -189,7 +189,7 @@ export class WorkStatuses implements Answerer {
     const placements = fact ? cluster.selecting(key) : []
     const staying = placements.length === 0 ? this.#deps.staying.verdict(space, location.mailbox, key) : undefined
     if (placements.length === 0 && !staying) return undefined
-    if (cluster.sight.projecting) this.#deps.followers.answeredEarly(space)
+    if (cluster.sight.projecting) this.#deps.followers.answeredEarly(space, cluster.name, key)
     const verdict = staying ?? cluster.verdict(key)
     // of many that are looked at few are asked for: what is left out here costs no more
     if ((fixed.get('status.state') ?? verdict.state) !== verdict.state) return undefined

@@ -238,7 +238,19 @@ t.test('followers hear of what may be another now, and what is too much is told 
   naming(false)
   await statuses.row('w', { namespace: 'shop', name: 'imw.florin:configmaps:a' })
   naming(true)
-  t.same(told.splice(0), ['lost'], 'and so may have what was answered meanwhile')
+  t.same(told.splice(0), ['imw.florin:configmaps:a'], 'and so may have what was answered meanwhile')
+  naming(false)
+  const listed = await namesOf(statuses)
+  naming(true)
+  t.same(
+    told.splice(0),
+    listed.map(({ name }) => name),
+  )
+  for (let i = 0; i < 700; i++) add(MAPS, 'shop', `more-${i}`)
+  naming(false)
+  await namesOf(statuses)
+  naming(true)
+  t.same(told.splice(0), ['lost'])
   end()
   followers.touched('m1', key)
   t.same(told, [])
