@@ -9,8 +9,8 @@ import { PLACEMENT_GRANTS, WORK_STATUSES } from '../../src/apimachinery/placemen
 import type { SpaceClient } from '../../src/client/client.ts'
 import { heldBy, MAPS_OF_APP } from '../support/scene.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, gone, mailboxOf, map, there } from '../syncer/support/installation.ts'
-import { LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { at, CenterProcess, clientOf, gone, map, registerCluster, there } from '../syncer/support/installation.ts'
+import { LOCATIONS, MAPS, NAMESPACES, PLACEMENTS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 import { has } from './support/florin.ts'
 
@@ -128,23 +128,7 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
   for (const space of clusters) await hold(space, 0)
 
   async function cluster(name: string): Promise<SpaceClient> {
-    const inventory = center.in('root:imw1')
-    const target = await inventory.create(TARGETS, {
-      apiVersion: EDGE,
-      kind: 'SyncTarget',
-      metadata: { name, labels: { id: name } },
-      spec: {},
-    })
-    await inventory.create(LOCATIONS, {
-      apiVersion: EDGE,
-      kind: 'Location',
-      metadata: { name, labels: { env: 'prod' } },
-      spec: {
-        resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
-        instanceSelector: { matchLabels: { id: name } },
-      },
-    })
-    const mailbox = await mailboxOf(center, target)
+    const mailbox = await registerCluster(center, name, { env: 'prod' })
     const wec = ['simulate-wec', '--name', name, '--data-dir', join(dir, name), '--secure-port', '0']
     await Program.orrery(t, wec).said('ready')
     const [from, to] = [join(dir, `${name}.kubeconfig`), join(dir, name, 'admin.kubeconfig')]

@@ -189,6 +189,7 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
   const mailbox = await florin.mailboxOf(await inventory.get(TARGETS, FLORIN))
   await syncer.end('SIGTERM')
   await until(wds, PLACEMENTS, EP, has('Applied', 'Unknown', 'Stale'))
+  await until(wds, PLACEMENTS, EP, has('Healthy', 'Unknown', 'Stale'))
   await until(wds, STATUSES, rowOf('page'), is('Stale'))
   await wds.create(MAPS, map('later', { x: '1' }))
   t.match(counts(await until(wds, PLACEMENTS, EP, object => counts(object)?.copies === 2)), { applied: 0, stale: 2 })

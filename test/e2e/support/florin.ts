@@ -5,7 +5,16 @@ import type { Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { temporaryDir } from '../../support/server.ts'
-import { at, CenterProcess, clientOf, is, mailboxOf, map, register } from '../../syncer/support/installation.ts'
+import {
+  at,
+  CenterProcess,
+  clientOf,
+  is,
+  mailboxOf,
+  map,
+  register,
+  registerCluster,
+} from '../../syncer/support/installation.ts'
 import { MAPS, TARGETS } from '../../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../../syncer/support/processes.ts'
 
@@ -97,6 +106,16 @@ export class Florin {
     return Object.assign(one, { syncer, mailbox })
   }
 
+  /** A further cluster with its syncer. */
+  async join(name: string, labels: Record<string, string>): Promise<{ cluster: SpaceClient; mailbox: string }> {
+    const [toCluster, mailbox] = await Promise.all([
+      simulatedCluster(this.#t, join(this.#dir, name)),
+      registerCluster(this.#center, name, labels),
+    ])
+    Program.orrery(this.#t, ['syncer', ...(await this.#ends(mailbox, toCluster)), '--qps', '0'])
+    return { cluster: await clientOf(this.#t, toCluster), mailbox }
+  }
+
   async serve(mailbox: string, ...flags: string[]): Promise<Program> {
     return Program.orrery(this.#t, ['syncer', ...(await this.#ends(mailbox)), '--qps', '0', ...flags])
   }
@@ -142,9 +161,9 @@ export class Florin {
     return mailboxOf(this.#center, object)
   }
 
-  async #ends(mailbox: string): Promise<string[]> {
+  async #ends(mailbox: string, toCluster = this.#toCluster): Promise<string[]> {
     const fromCenter = join(this.#dir, `${mailbox}.kubeconfig`)
     await this.#center.syncerKubeconfig(fromCenter, mailbox)
-    return ['--from-kubeconfig', fromCenter, '--to-kubeconfig', this.#toCluster]
+    return ['--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster]
   }
 }

@@ -119,25 +119,34 @@ export class CenterProcess {
   }
 }
 
-/** Registers a cluster and places the Namespace shop there; the id of its mailbox. */
-export async function register(center: CenterProcess): Promise<string> {
+/** A SyncTarget and the Location that stands for it; the id of the mailbox. */
+export async function registerCluster(
+  center: CenterProcess,
+  name: string,
+  labels: Record<string, string>,
+): Promise<string> {
   const inventory = center.in('root:imw1')
   const target = await inventory.create(TARGETS, {
     apiVersion: EDGE,
     kind: 'SyncTarget',
-    metadata: { name: 'florin', labels: { id: 'florin' } },
+    metadata: { name, labels: { id: name } },
     spec: {},
   })
   await inventory.create(LOCATIONS, {
     apiVersion: EDGE,
     kind: 'Location',
-    metadata: { name: 'florin', labels: { env: 'prod' } },
+    metadata: { name, labels },
     spec: {
       resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' },
-      instanceSelector: { matchLabels: { id: 'florin' } },
+      instanceSelector: { matchLabels: { id: name } },
     },
   })
-  const mailbox = await mailboxOf(center, target)
+  return await mailboxOf(center, target)
+}
+
+/** Registers florin and places the Namespace shop there; the id of its mailbox. */
+export async function register(center: CenterProcess): Promise<string> {
+  const mailbox = await registerCluster(center, 'florin', { env: 'prod' })
   const wds = center.in('root:wmw1')
   await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
   const everything = { namespaces: ['shop'], objectNames: ['*'] }
