@@ -145,7 +145,8 @@ export class Carrier {
     const alone = withoutFields(whole, left)
     let copy = await this.#deps.owners.complete(key, object, alone, { fresh: false })
     let state = this.#deps.echoes.compare(text, copy, live)
-    if (state === 'drifted' && cached) {
+    const isOld = state === 'same' && this.#deps.echoes.isAhead(text, live)
+    if (cached && (state === 'drifted' || isOld)) {
       // The watch may be behind our own write.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
       // gone, or made anew: whose it is now is judged when the watch tells of it
@@ -153,7 +154,7 @@ export class Carrier {
       state = this.#deps.echoes.compare(text, copy, live)
     }
     if (state === 'same') {
-      this.#deps.echoes.stands(text, object)
+      this.#deps.echoes.stands(text, object, live)
       this.#deps.owners.stands(key, object, live)
       return { live }
     }

@@ -79,11 +79,22 @@ export class Echoes {
     })
   }
 
-  /** What was written before is what would be written of `source`, too. */
-  stands(key: string, { metadata: { uid, generation } }: Readonly<KubeObject>): void {
+  /** What was written before is what would be written of `source`, too, and is what `live` is. */
+  stands(key: string, { metadata: { uid, generation } }: Readonly<KubeObject>, live: Readonly<KubeObject>): void {
     const known = this.#byKey.get(key)
-    if (known === undefined || (known.sourceUid === uid && known.sourceGeneration === generation)) return
-    this.#set(key, { ...known, sourceUid: uid, sourceGeneration: generation })
+    if (known === undefined) return
+    const isSetBack = this.isAhead(key, live)
+    if (known.sourceUid === uid && known.sourceGeneration === generation && !isSetBack) return
+    const reached = isSetBack ? live.metadata.generation : known.generation
+    this.#set(key, { ...known, sourceUid: uid, sourceGeneration: generation, generation: reached })
+  }
+
+  /** Whether what was written became a later generation than `live` is: that is old news, or the other side was set back. */
+  isAhead(key: string, { metadata: { uid, generation } }: Readonly<KubeObject>): boolean {
+    const known = this.#byKey.get(key)
+    return (
+      known?.uid === uid && generation !== undefined && known?.generation !== undefined && known.generation > generation
+    )
   }
 
   forget(key: string): void {

@@ -1,6 +1,7 @@
 // The generations in a returned status are those of the mailbox: what it says as observed, the cluster has observed.
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
 import { startCenter } from '../support/center.ts'
 import { DEPLOYMENTS, NAMESPACES, namespace } from './support/kinds.ts'
 import { PROJECTED, pairIn } from './support/pair.ts'
@@ -124,6 +125,26 @@ t.test('a cluster that was built anew counts from one, and is waited for', async
   t.same(await observed(2), [6, 6])
 })
 
+t.test('a cluster that was set back to what it held, by its own count of then, has observed it', async t => {
+  const { start, arrived, edit, observed, generation, cluster } = await stage(t)
+  const first = start()
+  await arrived('v1')
+  for (const image of ['v2', 'v3']) {
+    await edit(image)
+    await arrived(image)
+  }
+  t.same(await observed(3), [3, 3])
+  await first.stop()
+  const second = start(undefined, undefined, { cluster: countingLess(cluster, 2) })
+  await second.synced
+  t.same(await observed(1), [3, 3])
+  await edit('v4')
+  await arrived('v4')
+  t.same(await observed(1), [3, 4])
+  t.equal(generation(), 4)
+  t.same(await observed(2), [4, 4])
+})
+
 t.test('where somebody else holds the name, nothing is said of generations, and the rest is told', async t => {
   const { start, cluster, observed } = await stage(t)
   await cluster.create(NAMESPACES, namespace('app'))
@@ -132,3 +153,29 @@ t.test('where somebody else holds the name, nothing is said of generations, and 
   start()
   t.same(await observed(1), [undefined, 1])
 })
+
+/** The cluster, as if its objects had not been changed so often. */
+function countingLess(cluster: SpaceClient, by: number): SpaceClient {
+  const less = <O extends KubeObject>(object: O): O => {
+    const { generation } = object.metadata
+    return generation === undefined || object.kind !== 'Deployment'
+      ? object
+      : { ...object, metadata: { ...object.metadata, generation: generation - by } }
+  }
+  return {
+    get: async (...what) => less(await cluster.get(...what)),
+    list: async (...what) => {
+      const list = await cluster.list(...what)
+      return { ...list, items: list.items.map(less) }
+    },
+    async *watch(...what) {
+      for await (const events of cluster.watch(...what))
+        yield events.map(event => (event.type === 'BOOKMARK' ? event : { ...event, object: less(event.object) }))
+    },
+    create: async (...what) => less(await cluster.create(...what)),
+    update: async (...what) => less(await cluster.update(...what)),
+    patch: async (...what) => less(await cluster.patch(...what)),
+    delete: (...what) => cluster.delete(...what),
+    discover: () => cluster.discover(),
+  }
+}
