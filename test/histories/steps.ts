@@ -267,6 +267,15 @@ export async function settle(stage: Stage, random: Seeded): Promise<void> {
   await stage.atRest()
 }
 
+/** All that runs runs again, and there is something everywhere that may happen to something. */
+export async function refill(stage: Stage, random: Seeded): Promise<void> {
+  await settle(stage, random)
+  const body = { spec: { locationSelectors: selectorsOf(stage.clusters.map(({ name }) => name)) } }
+  await stage.wds.patch(PLACEMENTS, PLACEMENT, 'merge', body)
+  for (const name of NAMES) await put(stage, name, name === 'a')
+  await stage.atRest()
+}
+
 async function put(stage: Stage, name: string, isDeployment: boolean): Promise<string | undefined> {
   const content = stage.newContent()
   const resource = isDeployment ? DEPLOYMENTS : MAPS
