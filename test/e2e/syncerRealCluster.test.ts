@@ -13,6 +13,7 @@ import {
   OVERWRITE,
   PLACEMENT_GRANTS,
   WAVE,
+  WORK_STATUSES,
 } from '../../src/apimachinery/placement.ts'
 import { unlessGone } from '../../src/client/unlessGone.ts'
 import { temporaryDir } from '../support/server.ts'
@@ -31,6 +32,7 @@ import {
 import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { freePort, Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
+import { has } from './support/florin.ts'
 
 const annotated = (object: KubeObject, annotations: Record<string, string>): KubeObject => ({
   ...object,
@@ -232,6 +234,9 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
     await wds.create(CLAIMS, { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceClaim', ...claim })
     await wds.create(PLACEMENTS, placement('claims', [{ apiGroup: 'resource.k8s.io', resources: ['resourceclaims'] }]))
     await florin(counts('KindNotServed', 1))
+    const unserved = at('imw1.florin:resourceclaims.resource.k8s.io:gpu')
+    await until(wds, WORK_STATUSES, unserved, object => fieldAt(object, 'status', 'state') === 'Unserved')
+    await until(wds, PLACEMENTS, { name: 'claims' }, has('Applied', 'False', 'Waiting'))
     await wds.create(MAPS, map('meanwhile', {}))
     await until(cluster, MAPS, at('meanwhile'), there)
     await wds.delete(CLAIMS, at('gpu'))

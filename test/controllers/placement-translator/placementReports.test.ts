@@ -9,6 +9,7 @@ const WAY = { cluster: 'i', mailbox: 'm', locationName: 'florin', targetName: 'f
 t.test('what is told while not all of the space is named is told once more when it is', async t => {
   const asked: string[] = []
   const told: unknown[] = []
+  const projected: unknown[] = []
   const namings = new Namings(owner => reports.named(owner))
   const placement: KubeObject = { apiVersion: 'v1', kind: 'EdgePlacement', metadata: { name: 'p' } }
   const workload = { selectedBy: () => ['|configmaps|shop|a'], selects: () => true, paused: () => [] }
@@ -39,7 +40,10 @@ t.test('what is told while not all of the space is named is told once more when 
     client: {
       in: () => ({
         get: async () => placement,
-        patch: async (...said: { status: { counts: unknown } }[]) => void told.push(said[3]?.status.counts),
+        patch: async (...said: { status: { counts: unknown; conditions: { type: string }[] } }[]) => {
+          told.push(said[3]?.status.counts)
+          projected.push(said[3]?.status.conditions.find(({ type }) => type === 'Projected'))
+        },
       }),
     },
     join,
@@ -77,6 +81,10 @@ t.test('what is told while not all of the space is named is told once more when 
   nowMs += 10_000
   await reports.reconcile('s', 'p')
   t.match(told[1], { pending: 0, applied: 1 })
+  t.match(projected, [
+    { status: 'False', reason: 'Projecting' },
+    { status: 'True', reason: 'AllProjected' },
+  ])
   namings
     .of('s', [], () => {})
     [Symbol.iterator]()

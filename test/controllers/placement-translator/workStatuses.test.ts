@@ -241,6 +241,8 @@ t.test('followers hear of what may be another now, and what is too much is told 
   t.same(told.splice(0), ['imw.florin:configmaps:a'], 'and so may have what was answered meanwhile')
   naming(false)
   const listed = await namesOf(statuses)
+  const early = await statuses.row('w', { namespace: 'shop', name: listed[0]!.name })
+  t.match(early?.head.status, { state: 'Projecting', message: 'the copy is being written' })
   naming(true)
   t.same(
     told.splice(0),
