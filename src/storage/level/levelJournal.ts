@@ -54,7 +54,7 @@ export interface LevelJournalOptions extends FolderOptions {
   lossAccepted?: ((loss: AcceptedLoss) => void) | undefined
   /** Threads read what is so large. Default: 4 MiB. */
   threadsFromBytes?: number | undefined
-  /** Of these, those that read objects. Default: one for each 32 MiB on disk, as far as there are processors. */
+  /** Of these, those that read objects. Default: one for each 64 MiB on disk, as far as there are processors. */
   readers?: number | undefined
 }
 
@@ -62,12 +62,12 @@ export interface LevelJournalOptions extends FolderOptions {
 const THREADS_FROM_BYTES = 4 * 1024 * 1024
 
 /** For less of a database another thread that reads objects is not worth its beginning. */
-const READER_BYTES = 32 * 1024 * 1024
+const READER_BYTES = 64 * 1024 * 1024
 const MOST_READERS = 4
 
-/** Threads that read the objects of a database of so many bytes. Whoever reads what happened has little to do, and the store's own thread waits. */
+/** Threads that read the objects of a database of so many bytes. One processor is for whoever reads what happened, and for the store's own thread. */
 function readersOf(bytes: number): number {
-  return Math.max(1, Math.min(Math.ceil(bytes / READER_BYTES), availableParallelism(), MOST_READERS))
+  return Math.max(1, Math.min(Math.ceil(bytes / READER_BYTES), availableParallelism() - 1, MOST_READERS))
 }
 
 const EMPTY = { state: { revision: 0, count: 0, sum: 0 }, compactedRevision: 0 }

@@ -15,7 +15,7 @@ export interface LevelStoreOptions extends JournaledStoreOptions {
   lossAccepted?: (loss: AcceptedLoss) => void
   /** Threads read what is so large. Default: 4 MiB. */
   threadsFromBytes?: number
-  /** Of these, those that read objects. Default: one for each 32 MiB on disk, as far as there are processors. */
+  /** Of these, those that read objects. Default: one for each 64 MiB on disk, as far as there are processors. */
   readers?: number
 }
 
