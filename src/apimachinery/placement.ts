@@ -110,6 +110,9 @@ export const PRESERVE_ANNOTATION = `${EDGE_GROUP}/preserve`
 /** On the object in the WDS whose state is wanted: the number of its destinations. Never projected. */
 export const EXECUTING_COUNT_ANNOTATION = 'kubestellar.io/executing-count'
 
+/** On a ReplicaSet of a WDS that the server made of what clusters report of its Deployment: what it is. */
+export const STAND_IN_ANNOTATION = `${EDGE_GROUP}/stand-in`
+
 /** The syncer's marks: the object that it made in the cluster, and the one that it made in the mailbox. */
 export const DOWNSYNCED = `${EDGE_GROUP}/downsynced`
 export const UPSYNCED = `${EDGE_GROUP}/upsynced`

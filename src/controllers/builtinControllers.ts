@@ -25,6 +25,7 @@ import { namespaceController } from './namespace/namespaceController.ts'
 import { patientLogger } from './patientLogger.ts'
 import type { SpacePlaces } from './placedSource.ts'
 import { startPlacementTranslator } from './placement-translator/translator.ts'
+import { replicaSetStandInController } from './replica-set-stand-in/replicaSetStandInController.ts'
 import { resourceQuotaController } from './resource-quota/resourceQuotaController.ts'
 import { serviceAccountController } from './service-account/serviceAccountController.ts'
 import { storageProtectionController } from './storage-protection/storageProtectionController.ts'
@@ -116,6 +117,10 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     'syncer-liveness-controller': placed(
       deps => startSyncerLiveness({ ...deps, connections: options.outcomes }),
       MAILBOX_CONTROLLER,
+    ),
+    'replicaset-stand-in-controller': placed(
+      deps => started(replicaSetStandInController(deps)),
+      'replicaset-stand-in-controller',
     ),
     'placement-translator': placed(
       deps =>

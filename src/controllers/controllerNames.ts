@@ -8,6 +8,7 @@ export const CONTROLLER_NAMES = [
   'mailbox-controller',
   'namespace-controller',
   'placement-translator',
+  'replicaset-stand-in-controller',
   'resourcequota-controller',
   'serviceaccount-controller',
   'storage-protection-controller',
