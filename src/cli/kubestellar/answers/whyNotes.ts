@@ -8,6 +8,7 @@ import {
   CUSTOMIZATION_ERROR_ANNOTATION,
   OVERWRITE,
   PAUSED_ANNOTATION,
+  STAND_IN_ANNOTATION,
 } from '../../../apimachinery/placement.ts'
 import { waveFault, waveOf } from '../../../apimachinery/wave.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
@@ -40,8 +41,9 @@ export function staysHome(resource: DiscoveredResource, object: KubeObject): Not
     }
   }
   if (isNatured(object)) {
+    const standsIn = object.metadata.annotations?.[STAND_IN_ANNOTATION]
     const message = `it is labelled ${NATURED_LABEL}=true, so it acts in this space and travels nowhere; take the label off to place it`
-    return { reason: 'Natured', message }
+    return { reason: 'Natured', message: standsIn ?? message }
   }
   if (!isSystemObject(resource, object)) return undefined
   return { reason: 'SystemObject', message: 'every cluster has its own of these, so it travels nowhere' }

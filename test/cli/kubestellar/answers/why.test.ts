@@ -143,6 +143,9 @@ t.test('what stands in the way is the verdict', async t => {
   })
   const natured = prices({ labels: { 'edge.kubestellar.io/natured': 'true' } })
   t.match(why(facts({ object: natured })), { verdict: 'Natured', message: /stays in this space/, clusters: [] })
+  const told = { 'edge.kubestellar.io/stand-in': 'The server made this' }
+  const standIn = prices({ labels: natured.metadata.labels, annotations: told })
+  t.match(why(facts({ object: standIn })), { verdict: 'Natured', message: /The server made this/, clusters: [] })
   t.match(why(facts({ object: prices({ name: 'kube-root-ca.crt' }) })), { verdict: 'SystemObject' })
   t.match(why(facts({ resource: { ...MAPS, resource: 'events' } })), { verdict: 'KindStays' })
   const conditions = [
