@@ -11,6 +11,7 @@ import { parseAllDocuments } from 'yaml'
 import { STAGES } from '../../src/apimachinery/carryFigures.ts'
 import { at } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
 import { httpSpaceClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { CONTROLLER_NAMES } from '../../src/controllers/controllerNames.ts'
@@ -18,7 +19,7 @@ import { noHelm } from '../deploy/support/helm.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
-import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
+import { CRDS, DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
 import { Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
 import { argoHealth, kstatus, refusedOf } from './support/gitopsTool.ts'
@@ -47,13 +48,17 @@ kubectl ws root
 kubectl kubestellar ensure location guilder --imw root:imw1 env=prod
 kubectl kubestellar prep-for-syncer guilder --imw root:imw1 --kubeconfig-output guilder-syncer.kubeconfig
 `
-/** Helm 3 looks at what a StatefulSet says itself. */
-const WAITING = 'helm install stock ./chart -n shop --set kind=StatefulSet --wait --timeout 2m'
+const WAITING = `
+helm install ledger ./chart -n shop --set kind=StatefulSet --wait --timeout 2m
+helm install stock ./chart -n shop --wait --timeout 2m
+`
+const UPGRADE = 'helm upgrade stock ./chart -n shop --set image=stock:2 --wait --timeout'
 const PRICES = { namespace: 'shop', name: 'prices' }
 const TILL = { namespace: 'shop', name: 'till' }
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' }
+const REPLICA_SETS = { ...SETS, resource: 'replicasets' }
 const GIT_PLACEMENT = {
   apiVersion: 'edge.kubestellar.io/v2alpha1',
   kind: 'EdgePlacement',
@@ -127,7 +132,8 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
   const rolled = await run(rollout)
   t.match(rolled, { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })
   const web = { namespace: 'shop', name: 'web' }
-  for (const cluster of [florin.cluster, await clientOf(t, ends[1])]) {
+  const guilderCluster = await clientOf(t, ends[1])
+  for (const cluster of [florin.cluster, guilderCluster]) {
     const there = await cluster.get(DEPLOYMENTS, web)
     t.same([imageOf(there), argoHealth(there)], ['web:2', 'Healthy'], 'it waited for both')
   }
@@ -172,21 +178,44 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
 
   await t.test('releases of Helm', { skip: noHelm }, async t => {
     writeChart(join(dir, 'chart'))
-    t.match(await run(release), { code: 0, told: /(successfully rolled out[\s\S]*){2}Deployment +till / })
-    t.equal(imageOf(await florin.cluster.get(DEPLOYMENTS, TILL)), 'till:2')
+    t.match(await run(release), { code: 0, told: /(STATUS: deployed[\s\S]*){2}Deployment +till / })
+    for (const cluster of [florin.cluster, guilderCluster]) {
+      const there = await cluster.get(DEPLOYMENTS, TILL)
+      t.same([imageOf(there), argoHealth(there)], ['till:2', 'Healthy'], 'it waited for both')
+    }
     const config = { namespace: 'shop', name: 'till-config' }
     await until(florin.cluster, MAPS, config, is('data', { image: 'till:2' }))
     const secrets = await florin.cluster.list(SECRETS, { namespace: 'shop' })
     t.same(secrets.items, [], 'what Helm remembers stays in the space')
-    t.match(await run(goBack), { code: 0, told: /successfully rolled out/ })
+    const shop = florin.space('root:shop')
+    const [rollback = '', uninstall = ''] = goBack.trim().split('\n')
+    t.match(await run(rollback), { code: 0, told: /Rollback was a success/ })
+    const [standIn, ...more] = (await shop.list(REPLICA_SETS, { namespace: 'shop', labelSelector: 'app=till' })).items
+    t.same([imageOf(standIn), more], ['till:1', []])
+    t.match(await run(uninstall), { code: 0 })
+    await until(shop, REPLICA_SETS, { namespace: 'shop', name: standIn!.metadata.name! }, gone)
     for (const [kind, ref] of [
       [DEPLOYMENTS, TILL],
       [MAPS, config],
     ] as const)
       await until(florin.cluster, kind, ref, gone)
-    t.match(await run(WAITING), { code: 0, told: /STATUS: deployed/ })
-    const stock = await florin.cluster.get(SETS, { namespace: 'shop', name: 'stock' })
-    t.equal(at(stock, 'status', 'readyReplicas'), 2, 'it waited')
+    t.match(await run(WAITING), { code: 0, told: /(STATUS: deployed[\s\S]*){2}/ })
+    const ledger = await florin.cluster.get(SETS, { namespace: 'shop', name: 'ledger' })
+    t.equal(at(ledger, 'status', 'readyReplicas'), 2, 'it waited')
+
+    const pause = (paused: string | null) => {
+      const metadata = { annotations: { 'edge.kubestellar.io/paused': paused } }
+      return florin.inventory.patch(LOCATIONS, { name: 'guilder' }, 'merge', { metadata })
+    }
+    await pause('true')
+    t.match(await run(`${UPGRADE} 1s`), { code: 1, told: /timed out/ }, 'one cluster of two has it not')
+    const isNew = (each: KubeObject | undefined) => imageOf(each) === 'stock:2' && argoHealth(each!) === 'Healthy'
+    await until(florin.cluster, DEPLOYMENTS, { namespace: 'shop', name: 'stock' }, isNew)
+    await pause(null)
+    t.match(await run(`${UPGRADE} 2m`), { code: 0, told: /STATUS: deployed/ })
+    t.same(await standIns(shop), ['stock', 'web'], 'beside those with a status')
+    for (const where of [florin.cluster, guilderCluster, florin.space(florin.mailbox)])
+      t.same(await standIns(where), [])
   })
 
   await t.test('the metrics of what was placed', async t => {
@@ -211,6 +240,13 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
     }
   })
 })
+
+/** Whose ReplicaSets stand in there for those of clusters. */
+async function standIns(where: SpaceClient): Promise<unknown[]> {
+  const { items } = await where.list(REPLICA_SETS, { namespace: 'shop' })
+  const found = items.filter(({ metadata }) => metadata.annotations?.['edge.kubestellar.io/stand-in'] !== undefined)
+  return found.map(({ metadata }) => metadata.ownerReferences?.[0]?.name).sort()
+}
 
 /** Reads the objects of the recipe as the two tools do, and asks for what they ask for. */
 async function gitops(t: Test, dir: string): Promise<void> {

@@ -23,7 +23,7 @@ spec:
   replicas: 2
   selector: { matchLabels: ${POD} }
   template:
-    metadata: { labels: ${POD} }
+    metadata: { labels: { app: {{ .Release.Name }}, app.kubernetes.io/managed-by: {{ .Release.Service }} } }
     spec: { containers: [{ name: web, image: {{ .Values.image }} }] }
 `
 
