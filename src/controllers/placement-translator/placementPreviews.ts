@@ -233,8 +233,9 @@ export class PlacementPreviews implements PreviewReceiver {
       placements,
       groups: findings.groups(),
       ...(live && { live }),
-      ...(message !== undefined && { message }),
-      ...(moves && { moves }),
+      // what is not known is not told in numbers
+      ...(message !== undefined && unknown === undefined && { message }),
+      ...(moves && unknown === undefined && { moves }),
       ...(unknown !== undefined && { unknown }),
     }
   }

@@ -7,6 +7,7 @@ import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { SCHEDULED } from './scheduling.ts'
 import type { SliceDestination } from './whereIndex.ts'
 
 export interface KeptOut {
@@ -22,7 +23,6 @@ export interface TellInputs {
   nowMs: number
 }
 
-const TYPE = 'Scheduled'
 /** Of the Locations that are named. */
 const MAX_NAMES = 5
 
@@ -39,11 +39,13 @@ export async function tellScheduled(
   const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
   if (!placement) return
   const conditions = conditionsOf(placement)
-  const old = conditions.find(({ type }) => type === TYPE)
+  const old = conditions.find(({ type }) => type === SCHEDULED)
   const lastTransitionTime = old?.status === said.status ? old.lastTransitionTime : timestamp(new Date(nowMs))
   const body = {
     metadata: { resourceVersion: placement.metadata.resourceVersion },
-    status: { conditions: [...conditions.filter(other => other !== old), { type: TYPE, ...said, lastTransitionTime }] },
+    status: {
+      conditions: [...conditions.filter(other => other !== old), { type: SCHEDULED, ...said, lastTransitionTime }],
+    },
   }
   await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: 'where-resolver' })
 }
@@ -55,7 +57,7 @@ interface Verdict {
 }
 
 function saysSo(placement: Readonly<KubeObject>, said: Verdict): boolean {
-  const old = conditionsOf(placement).find(({ type }) => type === TYPE)
+  const old = conditionsOf(placement).find(({ type }) => type === SCHEDULED)
   if (!old) return said.status === 'True'
   return Object.entries(said).every(([field, value]) => old[field] === value)
 }

@@ -1,6 +1,9 @@
 /** What a SyncTarget says about what may be placed there. Pure. */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 
+/** The condition of an EdgePlacement that tells of it. */
+export const SCHEDULED = 'Scheduled'
+
 export interface Scheduling {
   readonly unschedulable: boolean
   /** From when on nothing is placed there; never: infinite. */

@@ -5,7 +5,7 @@
  * whose counts may differ, and where spaces are told of them. What an inventory grants touches the placements of the spaces
  * that it is granted to.
  */
-import { at } from '../../apimachinery/fields.ts'
+import { at, objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
@@ -15,7 +15,7 @@ import { coversLocation, type Grant } from '../consent/grant.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { grantedName, mayBeShortened, splitGrantedName } from './grantedNames.ts'
-import { type Scheduling, schedulingOf } from './scheduling.ts'
+import { SCHEDULED, type Scheduling, schedulingOf } from './scheduling.ts'
 import { compileSelector, compileSelectors } from './selectors.ts'
 
 export interface ObjectId {
@@ -118,7 +118,8 @@ class Placement {
 
 function saidBy({ metadata, status }: KubeObject): readonly unknown[] {
   const { uid, generation, deletionTimestamp, annotations } = metadata
-  const own = [at(status, 'specGeneration'), at(status, 'matchingLocationCount')]
+  const scheduled = objects(status, 'conditions').find(({ type }) => type === SCHEDULED)
+  const own = [at(status, 'specGeneration'), at(status, 'matchingLocationCount'), scheduled]
   return [uid, generation, deletionTimestamp, annotations, ...own].map(each => each ?? null)
 }
 

@@ -182,6 +182,7 @@ async function gather(
   const known = kept + lost.filter(line => line.includes(': lost;')).length
   const unknown = (inspection.state?.count ?? known) - known
   if (unknown > 0) lost.push(`${unknown} more objects: lost; their names are not known`)
+  else if (inspection.state === undefined) lost.push('it is not known whether there were more objects, nor their names')
   return {
     findings: inspection.findings.length > 0 ? inspection.findings : findings,
     lost,

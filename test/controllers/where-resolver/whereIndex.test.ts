@@ -107,6 +107,14 @@ t.test('a placement is asked for when it says something else, and not for what o
   t.equal(next({ ...first, status: { ...own, counts: { applied: 1 } } }), 0, 'others tell of clusters')
   t.equal(next({ ...first, status: { ...own, counts: { applied: 2 }, broken: [{}] } }), 0)
   t.equal(next({ ...first, status: { counts: { applied: 2 } } }), 1, 'its own was taken away')
+  const condition = (type: string, status: string): KubeObject => ({
+    ...first,
+    status: { conditions: [{ type, status }], counts: { applied: 2 } },
+  })
+  t.equal(next(condition('Scheduled', 'False')), 1, 'a condition of its own')
+  t.equal(next(condition('Scheduled', 'True')), 1)
+  t.equal(next(condition('Applied', 'True')), 1, 'it is there no more')
+  t.equal(next(condition('Applied', 'False')), 0)
   const says = (more: object): KubeObject => ({ ...first, metadata: { ...metadata, ...more } })
   for (const more of [{ generation: 2 }, { uid: 'another' }, { annotations: { a: 'b' } }, { deletionTimestamp: 'now' }])
     t.equal(next(says(more)), 1, Object.keys(more).join())

@@ -80,6 +80,18 @@ t.test('objects are named that were lost, and those that are older than they wer
   t.equal(loss!.kept, 307)
 })
 
+t.test('what nobody can name or count is said to be possible', async t => {
+  const path = await hurt(
+    rows(async db => {
+      await db.clear({ lt: 'm/' })
+      await db.clear({ gt: 'm/format' })
+    }),
+  )
+  const loss = await assessLoss({ path })
+  t.equal(loss!.kept, 0)
+  t.same(loss!.lost, ['it is not known whether there were more objects, nor their names'])
+})
+
 t.test('all but the damaged rows is kept', async t => {
   const kept = async (what: string): Promise<number> => {
     const [, how] = damages.find(([other]) => other === what)!
