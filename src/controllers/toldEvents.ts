@@ -1,8 +1,10 @@
 /**
  * Events about what somebody has to act on, on the object that they would look at. The same again counts on in the same Event, at
- * most once in some minutes. A space gets so many in that time and no more: conditions say all.
+ * most once in some minutes. A space gets so many in that time and no more: conditions say all. What is told already is not
+ * counted, so that one cluster that comes and goes takes nothing of what is told of others.
  */
 import { createHash } from 'node:crypto'
+import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
@@ -34,31 +36,58 @@ export const REPEATED_AFTER_MS = 300_000
 /** Events that are written for one space in that time. */
 export const MAX_OF_SPACE = 40
 const MAX_MESSAGE = 1000
+/** Events of which it is remembered when they were told; of others the Event itself says it. */
+const MAX_REMEMBERED = 10_000
 
-interface Written {
+interface Spent {
   /** When the time began in which they are counted. */
   sinceMs: number
   count: number
 }
 
+/** What came of sending one; `same`: it says that already. */
+type Sent = 'written' | 'same' | 'refused'
+
 export class ToldEvents {
   readonly #deps: ToldEventsDeps
-  readonly #written = new Map<string, Written>()
+  /** By space. */
+  readonly #spent = new Map<string, Spent>()
+  /** By the name of the Event. */
+  readonly #toldAtMs = new BoundedCache<string, number>(MAX_REMEMBERED)
 
   constructor(deps: ToldEventsDeps) {
     this.#deps = deps
   }
 
-  async tell(space: string, about: KubeObject, told: ToldEvent): Promise<void> {
-    if (!this.#mayWrite(space)) return
-    const { client, clock, component } = this.#deps
-    const { type = 'Warning', reason, place = '', isNewest = false } = told
+  /** @returns whether it stands there now; `false`: there was no room for it */
+  async tell(space: string, about: KubeObject, told: ToldEvent): Promise<boolean> {
+    const nowMs = this.#deps.clock.now()
+    const { isNewest = false } = told
+    const event = this.#eventOf(about, told)
+    const { name = '' } = event.metadata
+    const lastMs = this.#toldAtMs.peek(name)
+    if (!isNewest && lastMs !== undefined && nowMs - lastMs < REPEATED_AFTER_MS) return true
+    const spent = this.#spentBy(space)
+    if (spent.count >= MAX_OF_SPACE) return false
+    // counted before it is sent, as others are told meanwhile
+    spent.count++
+    let sent: Sent | undefined
+    try {
+      sent = await this.#send(this.#deps.client.in(space), event, isNewest)
+    } finally {
+      if (sent === undefined || sent === 'same') spent.count--
+    }
+    if (sent === 'refused') return false
+    this.#toldAtMs.set(name, nowMs)
+    return true
+  }
+
+  #eventOf(about: KubeObject, { type = 'Warning', reason, message, place = '' }: ToldEvent): KubeObject {
+    const { clock, component } = this.#deps
     const { name = '', namespace, uid = '', resourceVersion = '' } = about.metadata
     const hash = createHash('sha256').update(`${uid} ${reason} ${place}`).digest('hex').slice(0, 16)
-    const api = client.in(space)
-    const nowMs = clock.now()
-    const at = timestamp(new Date(nowMs))
-    const event: KubeObject = {
+    const at = timestamp(new Date(clock.now()))
+    return {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { namespace: namespace ?? 'default', name: `${reason.toLowerCase()}.${hash}` },
@@ -72,18 +101,23 @@ export class ToldEvents {
       },
       type,
       reason,
-      message: shortened(told.message, MAX_MESSAGE),
+      message: shortened(message, MAX_MESSAGE),
       source: { component },
       firstTimestamp: at,
       lastTimestamp: at,
       count: 1,
     }
+  }
+
+  async #send(api: SpaceClient, event: KubeObject, isNewest: boolean): Promise<Sent> {
     try {
-      await api.create(EVENTS, event, { fieldManager: component })
+      await api.create(EVENTS, event, { fieldManager: this.#deps.component })
+      return 'written'
     } catch (error) {
-      if (isStatusError(error, 'AlreadyExists')) await this.#again(api, event, isNewest)
+      if (isStatusError(error, 'AlreadyExists')) return await this.#again(api, event, isNewest)
       // a quota, or a Namespace that is going, has no room for it: the conditions say the same
-      else if (!isStatusError(error, 'Forbidden', 'NotFound', 'InsufficientStorage')) throw error
+      if (isStatusError(error, 'Forbidden', 'NotFound', 'InsufficientStorage')) return 'refused'
+      throw error
     }
   }
 
@@ -91,34 +125,35 @@ export class ToldEvents {
     api: SpaceClient,
     { metadata: { namespace = '', name = '' }, message }: KubeObject,
     isNewest: boolean,
-  ): Promise<void> {
+  ): Promise<Sent> {
     const { clock, component } = this.#deps
     const ref = { namespace, name }
     const nowMs = clock.now()
     try {
-      const { count, lastTimestamp } = await api.get(EVENTS, ref)
+      const known = await api.get(EVENTS, ref)
+      const { count, lastTimestamp } = known
       const last = Date.parse(typeof lastTimestamp === 'string' ? lastTimestamp : '')
       const isSoon = nowMs - last < REPEATED_AFTER_MS
-      if (isSoon && !isNewest) return
+      if (isSoon && (!isNewest || known.message === message)) return 'same'
       const seen = typeof count === 'number' ? count : 1
       const body = { message, ...(!isSoon && { count: seen + 1, lastTimestamp: timestamp(new Date(nowMs)) }) }
       await api.patch(EVENTS, ref, 'merge', body, { fieldManager: component })
+      return 'written'
     } catch (error) {
       // it has lived its time meanwhile
-      if (!isStatusError(error, 'NotFound')) throw error
+      if (isStatusError(error, 'NotFound')) return 'refused'
+      throw error
     }
   }
 
-  #mayWrite(space: string): boolean {
+  #spentBy(space: string): Spent {
     const nowMs = this.#deps.clock.now()
-    const known = this.#written.get(space)
-    if (!known || nowMs - known.sinceMs >= REPEATED_AFTER_MS) {
-      // spaces of which nothing was written lately are forgotten with the first that is
-      for (const [one, { sinceMs }] of this.#written)
-        if (nowMs - sinceMs >= REPEATED_AFTER_MS) this.#written.delete(one)
-      this.#written.set(space, { sinceMs: nowMs, count: 1 })
-      return true
-    }
-    return ++known.count <= MAX_OF_SPACE
+    const known = this.#spent.get(space)
+    if (known && nowMs - known.sinceMs < REPEATED_AFTER_MS) return known
+    // spaces of which nothing was written lately are forgotten with the first that is
+    for (const [one, { sinceMs }] of this.#spent) if (nowMs - sinceMs >= REPEATED_AFTER_MS) this.#spent.delete(one)
+    const spent = { sinceMs: nowMs, count: 0 }
+    this.#spent.set(space, spent)
+    return spent
   }
 }

@@ -34,6 +34,7 @@ async function world() {
   const events = {
     tell: async (space: string, { kind, metadata }: KubeObject, { type = 'Warning', reason }: ToldEvent) => {
       told.push(`${space} ${kind} ${metadata.name} ${type} ${reason}`)
+      return true
     },
   }
   const reports = new ClusterReports({ client: server, outcome: () => said as ClusterOutcome, events, clock })

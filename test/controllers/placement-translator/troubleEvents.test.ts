@@ -1,5 +1,6 @@
 /** Events about trouble: told when it begins, counted when it comes again, and never more than a space can read. */
 import t from 'tap'
+import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { EDGE_PLACEMENTS } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
@@ -36,7 +37,7 @@ async function setUp() {
       return server.peek('wds1', EVENTS, name, namespace) ?? []
     })
   }
-  return { clock, ep, start, outages, events }
+  return { server, clock, ep, told, start, outages, events }
 }
 
 t.test('it is told on the placement and on the object, once for as long as it lasts', async t => {
@@ -123,6 +124,45 @@ t.test('a space gets no more than it can read', async t => {
   await clock.advance(REPEATED_AFTER_MS)
   await troubles.tell('wds1', ep, all(2000).slice(0, 3))
   t.equal(events().length, MAX_OF_SPACE + 3)
+})
+
+t.test('what flips takes nothing from what is told of others, nor does what a restart finds told', async t => {
+  const { server, ep, told, events, clock } = await setUp()
+  let tries = 0
+  server.refuse = () => void tries++
+  const before = told()
+  const flip = (reason: string, place: string) => before.tell('wds1', ep, { reason, place, message: reason })
+  for (let i = 0; i < MAX_OF_SPACE; i++) {
+    for (const reason of ['Unreachable', 'Reachable']) t.ok(await flip(reason, 'one'))
+    await clock.advance(5000)
+  }
+  t.equal(tries, 2)
+  for (let i = 2; i < MAX_OF_SPACE; i++) t.ok(await flip('Unreachable', `${i}`))
+  t.notOk(await flip('Unreachable', 'one too many'))
+  const after = told()
+  for (let i = 2; i < MAX_OF_SPACE; i++)
+    t.ok(await after.tell('wds1', ep, { reason: 'Unreachable', place: `${i}`, message: '' }))
+  for (let i = 0; i < MAX_OF_SPACE; i++)
+    await after.tell('wds1', ep, { reason: 'Unreachable', place: 'one', message: 'Unreachable', isNewest: true })
+  t.ok(await after.tell('wds1', ep, { reason: 'Unreachable', place: 'another', message: '' }))
+  t.equal(events().length, MAX_OF_SPACE + 1)
+})
+
+t.test('what was not written is not said to be', async t => {
+  const { server, ep, told } = await setUp()
+  const events = told()
+  const tell = () => events.tell('wds1', ep, { reason: 'Unreachable', message: '' })
+  const refuseBy = (refusal: () => Error) => {
+    server.refuse = (_space, _verb, { resource }) => {
+      if (resource === 'events') throw refusal()
+    }
+  }
+  refuseBy(() => statusError.forbidden(EVENTS, 'a', 'exceeded quota'))
+  t.notOk(await tell())
+  refuseBy(() => new StatusError('ServiceUnavailable', 'not now'))
+  for (let i = 0; i < MAX_OF_SPACE; i++) await t.rejects(tell())
+  server.refuse = () => {}
+  t.ok(await tell())
 })
 
 t.test('an outage is told once it has lasted, with how many clusters are silent, and that it is over', async t => {
