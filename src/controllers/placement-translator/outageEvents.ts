@@ -1,32 +1,31 @@
 /**
  * Events on an EdgePlacement about clusters that fell silent while it leads there, one for all that are silent at a time, and one when
- * none is any more. Syncers start anew and connections break: what is over before a SyncTarget would turn is none. Of a cluster that
- * this server has not heard yet nothing is told: after a start that is most of them.
+ * all are back of which it was told. Syncers start anew and connections break: what is over before a SyncTarget would turn is none. Of
+ * a cluster that this server has not heard yet nothing is told: after a start that is most of them.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Clock } from '../../client/clock.ts'
+import { type Clock, steadyMs } from '../../client/clock.ts'
 import { SILENCE_MS } from '../mailbox/syncerConnections.ts'
-import type { ToldEvents } from '../toldEvents.ts'
+import type { ToldEvent, ToldEvents } from '../toldEvents.ts'
 
-/** Clusters of a placement that were heard, and are not now. */
-export interface Fallen {
-  readonly count: number
-  /** Some of their Locations, as messages name them. */
-  readonly names: readonly string[]
-}
+/** Clusters of a placement that were heard, and are not now: their Locations, as messages name them, by mailbox. */
+export type Fallen = ReadonlyMap<string, string>
 
 export interface OutageEventsDeps {
   events: Pick<ToldEvents, 'tell'>
   clock: Clock
 }
 
+/** Of a placement: mailboxes, each in one of both. */
 interface Outage {
-  readonly sinceMs: number
-  /** How many clusters were told. */
-  told: number
+  /** Since when those are silent of which nothing was told, the first one first. */
+  readonly sinceMs: Map<string, number>
+  /** Those of which it is told, until it is told that all of them are back. */
+  told: ReadonlySet<string>
 }
 
-export const NOBODY: Fallen = { count: 0, names: [] }
+export const NOBODY: Fallen = new Map()
+const MAX_NAMES = 5
 
 export class OutageEvents {
   readonly #deps: OutageEventsDeps
@@ -45,27 +44,36 @@ export class OutageEvents {
   async tell(
     space: string,
     placement: KubeObject,
-    { fallen: { count, names }, clusters }: { fallen: Fallen; clusters: number },
+    { fallen, clusters }: { fallen: Fallen; clusters: number },
   ): Promise<number | undefined> {
     const { events, clock } = this.#deps
     const id = `${space} ${placement.metadata.name ?? ''}`
     const known = this.#outages.get(id)
-    if (count === 0) {
-      this.#outages.delete(id)
-      const message = 'all clusters that it leads to are heard'
-      if (known && known.told > 0 && clusters > 0)
-        await events.tell(space, placement, { type: 'Normal', reason: 'ClustersHeard', message })
-      return undefined
-    }
-    const outage = known ?? { sinceMs: clock.now(), told: 0 }
+    if (!known && fallen.size === 0) return undefined
+    const outage: Outage = known ?? { sinceMs: new Map(), told: new Set() }
     this.#outages.set(id, outage)
-    const waitMs = outage.sinceMs + SILENCE_MS - clock.now()
-    if (waitMs > 0) return waitMs
-    if (count <= outage.told) return undefined
-    outage.told = count
-    const more = count > names.length ? ` and ${count - names.length} more` : ''
-    const message = `nothing is heard any more of ${count} of ${clusters} clusters: at ${names.join(', ')}${more}`
-    await events.tell(space, placement, { reason: 'ClustersSilent', message, isNewest: true })
-    return undefined
+    const { sinceMs, told } = outage
+    const nowMs = steadyMs(clock)
+    for (const one of sinceMs.keys()) if (!fallen.has(one)) sinceMs.delete(one)
+    for (const one of fallen.keys()) if (!told.has(one) && !sinceMs.has(one)) sinceMs.set(one, nowMs)
+    const due = [...sinceMs.keys()].filter(one => nowMs - sinceMs.get(one)! >= SILENCE_MS)
+    const silent = new Set([...due, ...[...told].filter(one => fallen.has(one))])
+    const isNews = due.length > 0 || (told.size > 0 && silent.size === 0 && clusters > 0)
+    // as it was until it is written: nobody else would tell it
+    if (isNews && !(await events.tell(space, placement, eventOf(silent, fallen, clusters)))) return SILENCE_MS
+    outage.told = silent
+    for (const one of due) sinceMs.delete(one)
+    if (sinceMs.size + silent.size === 0) this.#outages.delete(id)
+    const [firstMs] = sinceMs.values()
+    return firstMs === undefined ? undefined : firstMs + SILENCE_MS - nowMs
   }
+}
+
+function eventOf(silent: ReadonlySet<string>, fallen: Fallen, clusters: number): ToldEvent {
+  if (silent.size === 0)
+    return { type: 'Normal', reason: 'ClustersHeard', message: 'all clusters that it leads to are heard' }
+  const names = [...silent].slice(0, MAX_NAMES).map(one => fallen.get(one))
+  const more = silent.size > names.length ? ` and ${silent.size - names.length} more` : ''
+  const message = `nothing is heard any more of ${silent.size} of ${clusters} clusters: at ${names.join(', ')}${more}`
+  return { reason: 'ClustersSilent', message, isNewest: true }
 }

@@ -146,7 +146,7 @@ export async function placementOutcome(
   const lists: Broken[][] = []
   const ill: Broken[][] = []
   const silent: string[] = []
-  const fallen = { count: 0, names: [] as string[] }
+  const fallen = new Map<string, string>()
   const ambiguous = ambiguousNames(ways)
   let early = !deps.isNamed(space)
   let projecting = early
@@ -161,7 +161,7 @@ export async function placementOutcome(
     if (common.state === 'Stale' && keys.length > 0) {
       const name = placeName(place, ambiguous)
       if (silent.length < MAX_SILENT) silent.push(name)
-      if (cluster.sight.outcome !== UNHEARD && ++fallen.count <= MAX_SILENT) fallen.names.push(name)
+      if (cluster.sight.outcome !== UNHEARD) fallen.set(mailboxName, name)
     }
     const broken: Broken[] = []
     const sick: Broken[] = []

@@ -165,11 +165,22 @@ t.test('what was not written is not said to be', async t => {
   t.ok(await tell())
 })
 
+async function watchOutages() {
+  const world = await setUp()
+  const told = world.outages()
+  /** The placement is looked at while these are silent. */
+  const silent = (...names: string[]) =>
+    told.tell('wds1', world.ep, { fallen: new Map(names.map(name => [`mailbox-of-${name}`, name])), clusters: 9 })
+  const messages = () =>
+    world.events().map(({ type, reason, message, count }) => `${type} ${reason} ${count}: ${message}`)
+  return { ...world, silent, messages }
+}
+
+const silentAt = (where: string) => `Warning ClustersSilent 1: nothing is heard any more of ${where}`
+const HEARD = 'Normal ClustersHeard 1: all clusters that it leads to are heard'
+
 t.test('an outage is told once it has lasted, with how many clusters are silent, and that it is over', async t => {
-  const { ep, outages, events, clock } = await setUp()
-  const told = outages()
-  const silent = (...names: string[]) => told.tell('wds1', ep, { fallen: { count: names.length, names }, clusters: 9 })
-  const messages = () => events().map(({ type, reason, message, count }) => `${type} ${reason} ${count}: ${message}`)
+  const { silent, messages, clock } = await watchOutages()
   t.equal(await silent('florin'), SILENCE_MS)
   await clock.advance(SILENCE_MS - 1)
   t.equal(await silent(), undefined, 'a connection that broke for a moment')
@@ -178,13 +189,76 @@ t.test('an outage is told once it has lasted, with how many clusters are silent,
   await clock.advance(SILENCE_MS)
   t.equal(await silent('florin'), undefined)
   await silent('florin')
-  const at = (where: string) => `Warning ClustersSilent 1: nothing is heard any more of ${where}`
-  t.same(messages(), [at('1 of 9 clusters: at florin')])
-  const fallen = { count: 7, names: ['florin', 'guilder'] }
-  await told.tell('wds1', ep, { fallen, clusters: 9 })
-  t.same(messages(), [at('7 of 9 clusters: at florin, guilder and 5 more')], 'it is the same outage')
+  t.same(messages(), [silentAt('1 of 9 clusters: at florin')])
+  const seven = ['guilder', 'florin', 'krone', 'rial', 'rand', 'real', 'riel']
+  t.equal(await silent(...seven), SILENCE_MS)
+  await clock.advance(SILENCE_MS)
+  await silent(...seven)
+  t.same(
+    messages(),
+    [silentAt('7 of 9 clusters: at guilder, krone, rial, rand, real and 2 more')],
+    'it is the same Event, and names first who is new',
+  )
   await silent('guilder')
   await silent()
   await silent()
-  t.same(messages().slice(1), ['Normal ClustersHeard 1: all clusters that it leads to are heard'])
+  t.same(messages().slice(1), [HEARD])
+})
+
+t.test('each cluster has its own time, however long another is silent', async t => {
+  const { silent, messages, clock } = await watchOutages()
+  await silent('a')
+  await clock.advance(SILENCE_MS)
+  await silent('a')
+  await clock.advance(3_600_000)
+  t.equal(await silent('a', 'b'), SILENCE_MS)
+  await clock.advance(1000)
+  t.equal(await silent('a'), undefined, 'it was away for a second')
+  t.same(messages(), [silentAt('1 of 9 clusters: at a')])
+  await silent('a', 'c')
+  await clock.advance(SILENCE_MS / 3)
+  t.equal(await silent('a', 'c', 'd'), (SILENCE_MS * 2) / 3)
+})
+
+t.test('who falls while others come back is told, and that all are back of whom that was told', async t => {
+  const { silent, messages, clock } = await watchOutages()
+  await silent('a', 'b', 'c')
+  await clock.advance(SILENCE_MS)
+  await silent('a', 'b', 'c')
+  t.same(messages(), [silentAt('3 of 9 clusters: at a, b, c')])
+  await silent('a', 'd', 'e')
+  await clock.advance(SILENCE_MS)
+  await silent('a', 'd', 'e')
+  t.same(messages(), [silentAt('3 of 9 clusters: at d, e, a')])
+  await silent('g')
+  t.same(messages().slice(1), [HEARD], 'another breaks off for a moment, as one always does')
+})
+
+t.test('an outage that could not be told is told when that can be', async t => {
+  const { server, silent, messages, clock } = await watchOutages()
+  await silent('a')
+  await clock.advance(SILENCE_MS)
+  server.refuse = () => {
+    throw new StatusError('ServiceUnavailable', 'not now')
+  }
+  await t.rejects(silent('a'), 'the work queue tries again')
+  server.refuse = () => {
+    throw statusError.forbidden(EVENTS, 'a', 'exceeded quota')
+  }
+  t.equal(await silent('a'), SILENCE_MS, 'it is to be called again')
+  await silent()
+  t.same(messages(), [], 'the end of what nobody was told of')
+  await silent('a')
+  await clock.advance(SILENCE_MS)
+  await silent('a')
+  server.refuse = () => {}
+  t.equal(await silent('a'), undefined)
+  t.same(messages(), [silentAt('1 of 9 clusters: at a')])
+  server.refuse = () => {
+    throw statusError.forbidden(EVENTS, 'a', 'exceeded quota')
+  }
+  t.equal(await silent(), SILENCE_MS)
+  server.refuse = () => {}
+  t.equal(await silent(), undefined)
+  t.same(messages().slice(1), [HEARD])
 })
