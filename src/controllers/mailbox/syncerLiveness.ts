@@ -37,12 +37,13 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { ToldEvents } from '../toldEvents.ts'
+import { type ToldEvent, ToldEvents } from '../toldEvents.ts'
 import { type Condition, withConditions } from './conditions.ts'
 import { isLeaving, leavingCondition } from './departure.ts'
 import { ReportPace } from './reportPace.ts'
 import { SyncerConnections } from './syncerConnections.ts'
 import {
+  ALIVE,
   type ConfigFact,
   carriedCondition,
   configFact,
@@ -52,7 +53,7 @@ import {
   pausedCondition,
   readyCondition,
 } from './syncerOrders.ts'
-import { supportedCondition } from './syncerSupport.ts'
+import { supportedCondition, UNSUPPORTED } from './syncerSupport.ts'
 
 export interface SyncerLivenessDeps {
   client: Client
@@ -362,24 +363,35 @@ class SyncerLiveness {
 
   /** In the inventory, of a cluster that was heard before: an outage, and its end. */
   async #tellOutage(target: KubeObject, { targetSpace }: Mailbox, status: object): Promise<void> {
-    const is = isReady({ ...target, status })
-    if (is === isReady(target) || str(target.status, 'lastSyncerHeartbeatTime') === '') return
-    const message = str(readyIn(status), 'message')
-    const event = is ? ({ type: 'Normal', reason: 'ClusterHeard' } as const) : { reason: 'ClusterSilent' }
-    await this.#events.tell(targetSpace, target, { ...event, message })
+    const isSame = reasonIn(status) === reasonIn(target.status)
+    if (isSame || str(target.status, 'lastSyncerHeartbeatTime') === '') return
+    await this.#events.tell(targetSpace, target, outageEvent(status))
   }
 
   /** An operator acts on clusters that go, and waits for them to come. */
   #tellChange(target: KubeObject, { targetSpace, targetName }: Mailbox, status: object): void {
     const is = isReady({ ...target, status })
-    const ready = readyIn(status)
+    const ready = conditionIn(status, 'Ready')
     if (ready === undefined || is === isReady(target)) return
-    const fields = { space: targetSpace, syncTarget: targetName, reason: str(ready, 'reason') }
+    const fields = { space: targetSpace, syncTarget: targetName, reason: reasonIn(status) }
     if (is) this.#log.tell('info', fields, 'the syncer of a cluster is there')
     else this.#log.tell('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
   }
 }
 
-function readyIn(status: object): Record<string, unknown> | undefined {
-  return objects(status, 'conditions').find(({ type }) => type === 'Ready')
+function conditionIn(status: unknown, type: string): Record<string, unknown> | undefined {
+  return objects(status, 'conditions').find(one => one.type === type)
+}
+
+function reasonIn(status: unknown): string {
+  return str(conditionIn(status, 'Ready'), 'reason')
+}
+
+/** Who is turned away is not silent: which of the two to upgrade is told. */
+function outageEvent(status: object): ToldEvent {
+  const reason = reasonIn(status)
+  const isTurnedAway = reason === UNSUPPORTED
+  const message = str(conditionIn(status, isTurnedAway ? 'SyncerSupported' : 'Ready'), 'message')
+  if (isTurnedAway) return { reason, message }
+  return reason === ALIVE ? { type: 'Normal', reason: 'ClusterHeard', message } : { reason: 'ClusterSilent', message }
 }

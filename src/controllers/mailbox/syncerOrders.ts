@@ -16,12 +16,14 @@ export interface ConfigFact {
 /** Annotations of the SyncerConfig; `null` where there is none. */
 export type Orders = Readonly<Record<typeof LEAVE_ANNOTATION | typeof PAUSED_ANNOTATION, string | null>>
 
+export const ALIVE = 'SyncerAlive'
+
 export function readyCondition(alive: boolean, speech: Speech | undefined): Condition {
   const type = 'Ready'
   if (speech !== undefined && 'turnedAway' in speech)
     return { type, status: 'False', reason: UNSUPPORTED, message: 'the syncer was turned away; see SyncerSupported' }
   return alive
-    ? { type, status: 'True', reason: 'SyncerAlive', message: 'the syncer reports' }
+    ? { type, status: 'True', reason: ALIVE, message: 'the syncer reports' }
     : { type, status: 'False', reason: 'SyncerSilent', message: 'nothing was heard of the syncer for a while' }
 }
 

@@ -94,6 +94,22 @@ t.test('an outage is told once on the SyncTarget, and that it is over; a restart
   await clock.advance(300_000)
   await silent()
   t.same(told(), ['Normal ClusterHeard SyncTarget 1', 'Warning ClusterSilent SyncTarget 2'])
+  // it was away for long, and comes back as another release
+  const why = 'this syncer is too new for its center; upgrade the center'
+  connect().turnedAway(mailbox, why)
+  await server.quiet()
+  const [turnedAway] = server.names('inv1', EVENTS).flatMap(name => {
+    const event = server.peek('inv1', EVENTS, name.split('/')[1]!, 'default')
+    return event?.reason === 'SyncerUnsupported' ? [event] : []
+  })
+  t.match(turnedAway, { type: 'Warning', message: why, count: 1 })
+  await clock.advance(300_000)
+  await heard()
+  t.match(told(), ['Normal ClusterHeard SyncTarget 2', 'Warning ClusterSilent SyncTarget 2', /SyncerUnsupported/])
+  connect().turnedAway(mailbox, why)
+  await clock.advance(60_000)
+  await server.quiet()
+  t.match(told()[1], 'Warning ClusterSilent SyncTarget 2', 'it is not silent: it was turned away')
 })
 
 const configWith = (heartbeat: string): KubeObject => ({
