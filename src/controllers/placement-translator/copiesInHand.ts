@@ -34,14 +34,6 @@ export class CopiesInHand {
     }
   }
 
-  /** Who claims what several spaces claim in a mailbox: whose it is may not have been known when they were last told. */
-  *claimantsIn(mailbox: string): Generator<Task> {
-    for (const key of this.#deps.mailbox(mailbox)?.copies.keys() ?? []) {
-      const claims = this.#deps.join.sourcesOf(mailbox, key)
-      if (claims.length > 1) for (const { space } of claims) yield { type: 'source', space, key }
-    }
-  }
-
   /** One copy, on account of whoever owns it. */
   again(mailbox: string, key: string): Task {
     return { type: 'copy', mailbox, key, origin: this.#deps.mailbox(mailbox)?.ownersOf(key)[0] }

@@ -23,7 +23,10 @@ export function* contentOf({ join }: Pick<MailboxContentDeps, 'join'>, { name, c
   for (const key of copies.keys()) if (!claims.has(key)) yield key
 }
 
-/** What is to be done about `keys` of it, and about the mailbox itself. What is there already is looked at behind all that changes. */
+/**
+ * What is to be done about `keys` of it, and about the mailbox itself. What is there already is looked at behind all that changes.
+ * Who claims what several spaces claim is told anew: whose it is may not have been known when they were last told.
+ */
 export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: readonly string[]): Generator<Task> {
   const { join, mailbox: find } = deps
   const mailbox = find(name)
@@ -35,6 +38,8 @@ export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: rea
     const origin = claim?.space ?? mailbox.ownersOf(key)[0]
     const isCheck = claim !== undefined && !isFirst && mailbox.copies.has(key)
     yield { type: 'copy', mailbox: name, key, origin, ...(isCheck && { isCheck }) }
+    const sources = claim && mailbox.copies.has(key) ? join.sourcesOf(name, key) : []
+    if (sources.length > 1) for (const { space } of sources) yield { type: 'source', space, key }
   }
   yield { type: 'config', mailbox: name }
   yield { type: 'refused', mailbox: name }

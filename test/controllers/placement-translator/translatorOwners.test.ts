@@ -202,7 +202,8 @@ t.test('an owner that comes back is a later claimant', async t => {
 })
 
 t.test('a restart, and what happens during one, leaves the owner who it was', async t => {
-  const { server, wds, other, florin, map, owner, told, events, place, restart, annotate } = await rivals(t)
+  const { server, wds, other, florin, map, owner, told, events, place, restart, annotate, workStatuses } =
+    await rivals(t)
   // the owner's placement is the younger one
   await place(wds, ALL_MAPS, 'florin')
   await place(other, ALL_MAPS, 'florin')
@@ -225,6 +226,7 @@ t.test('a restart, and what happens during one, leaves the owner who it was', as
     server.stalled.clear()
     server.notify()
     await server.quiet()
+    t.same(await workStatuses(), ['inv1.florin:configmaps:page Conflict ObjectConflict'], 'once both claims are known')
   }
   await restart(() => other.delete(MAPS, PAGE))
   await server.quiet()

@@ -15,7 +15,7 @@ type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'notes'
 /** After the join. */
 export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, clock, logger } = setup
-  const { join, queue, inHand, named, report, note } = parts
+  const { join, queue, named, report, note } = parts
   const evictions = new Evictions(clock)
   const brake = new Brake({
     join,
@@ -45,7 +45,6 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     changed: mailbox => {
       for (const { space, name } of join.placementsOf(mailbox)) note(space, name)
       if (parts.mailboxes.get(mailbox)) parts.listener.synced(mailbox)
-      queue.addAll(inHand.claimantsIn(mailbox))
     },
   })
   const staying = new StayingCopies({
