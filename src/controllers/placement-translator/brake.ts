@@ -115,9 +115,9 @@ export class Brake {
     if (removal.state !== 'free') this.#deps.ask(removal.space)
   }
 
-  /** Something has left a placement. */
+  /** Something has left a placement. What is named until all is known has left none. */
   lost(space: string, placement: string): void {
-    this.#ledger(space).lost(placement, this.#deps.clock.now())
+    if (this.#looking) this.#ledger(space).lost(placement, this.#deps.clock.now())
   }
 
   /**

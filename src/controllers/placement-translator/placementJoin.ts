@@ -85,18 +85,22 @@ export class PlacementJoin extends PlacementProduct {
     const released = space.workload.matchAgain(name)
     // what is to be made comes before what is to go, so that a move seldom waits
     const touched = new Set<string>()
+    let hasLost = false
     for (const [mailbox, ways] of after) {
       const old = before.get(mailbox)
       if (!old) addTo(this.byMailbox, mailbox, space.leads.get(name)!)
-      if (!old || !sameWays(old, ways)) touched.add(mailbox)
+      if (old && sameWays(old, ways)) continue
+      touched.add(mailbox)
+      hasLost ||= old !== undefined
     }
     for (const mailbox of before.keys()) {
       if (after.has(mailbox)) continue
       removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
       touched.add(mailbox)
+      hasLost = true
     }
     if (space.specs.has(name)) this.#sink.placement(id, name)
-    if (touched.size > 0) this.#sink.lost(id, name)
+    if (hasLost) this.#sink.lost(id, name)
     this.#touch(id, name, [...touched], released)
   }
 

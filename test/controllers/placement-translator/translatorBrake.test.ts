@@ -276,6 +276,27 @@ t.test('a hold survives a restart, with its hash', async t => {
   await until(() => held()?.status === 'False')
 })
 
+t.test(
+  'of a hold after a restart those are told from which something has left, no others that a start has named',
+  async t => {
+    const { server, wds, counts, select, isHeld, held, restart } = await placed(t, 30)
+    await wds.create(EDGE_PLACEMENTS, placement('other', MAPS_OF('none')))
+    await wds.create(SLICES, slice('other', 'florin', 'guilder'))
+    await server.quiet()
+    await restart(async () => {})
+    await server.quiet()
+    await wds.create(EDGE_PLACEMENTS, placement('new', MAPS_OF('none')))
+    await wds.create(SLICES, slice('new', 'florin'))
+    await server.quiet()
+    await select('y')
+    await isHeld()
+    await server.quiet()
+    t.same(counts(), [30, 30])
+    t.notOk(held('other'), 'it was there at the start')
+    t.notOk(held('new'), 'it leads where it did not before')
+  },
+)
+
 t.test('what became unwanted while nobody was there is held, and told', async t => {
   const { server, until, counts, select, isHeld, hash, restart, confirm } = await placed(t, 26)
   await restart(() => select('y'))
