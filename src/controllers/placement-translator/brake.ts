@@ -3,6 +3,8 @@
  * (a selector, a label, a Location, a grant, a binding, a Namespace that is deleted, a store that was restored) goes only while
  * it is little. Else it is held: the copies stay, the EdgePlacements are told, and it goes when one of them confirms just this.
  *
+ * What another space waits for is no exception: to its owner it is lost as well.
+ *
  * What a space's changes took away is judged once all work that they caused was looked at, so that the first copy does not go
  * before the last one is known. What is found at a start is judged when all mailboxes are known, for nobody remembers then what
  * was deleted by name. A hold is no state of its own that could be lost: it follows from what is in the mailboxes. The time
@@ -36,7 +38,7 @@ export interface BrakeDeps {
   isGoing: (space: string) => boolean
   /** Whether a mailbox is to be emptied, by the word of who administers the inventory about just this cluster. */
   isEvicted: (mailbox: string) => boolean
-  /** Whether a copy is to go; `undefined`: nobody knows. */
+  /** Whether a copy is to go, or to pass to another space; `undefined`: nobody knows. */
   isUnwanted: (mailbox: Mailbox, key: string) => boolean | undefined
   /** Has {@link Brake.judge} called when all that the space's changes have named was looked at. */
   ask: (space: string) => void
@@ -79,7 +81,7 @@ export class Brake {
     for (const space of spaces) this.#deps.ask(space)
   }
 
-  /** Whether a copy that nobody wants may go now; else it is looked at again when it may. */
+  /** Whether a copy that its owner wants no more may go now, or pass to another space; else it is looked at again when it may. */
   mayGo(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
     const [space] = ownersIn(copy.owner)
     if (space === undefined) return true
@@ -167,15 +169,17 @@ export class Brake {
   sourceGone(space: string, key: string, byName: boolean): void {
     if (!byName) this.#ledger(space).withdrawn.add(key)
     if (!this.#ledgers.has(space)) return
-    for (const [mailbox, removals] of this.#at) if (removals.has(key)) this.#deps.again([{ mailbox, key }], space)
+    this.#lookAgain(space, key)
   }
 
   /** An object of a workload space is there. */
   sourceCame(space: string, key: string): void {
     const ledger = this.#ledgers.get(space)
     ledger?.withdrawn.delete(key)
-    if (!ledger || ledger.going.size === 0) return
-    if (isNamespaceKey(key)) ledger.going.delete(parseObjectKey(key).name)
+    if (!ledger) return
+    // it may hand its copies over
+    this.#lookAgain(space, key)
+    if (ledger.going.size > 0 && isNamespaceKey(key)) ledger.going.delete(parseObjectKey(key).name)
   }
 
   /** A Namespace of a workload space is being deleted, with the objects in it. */
@@ -385,6 +389,10 @@ export class Brake {
     if (ledger?.orderFor(mailbox, key)) return true
     if (isOrphan || !isWhole() || !isKnown(space) || join.fact(space, key) !== undefined) return false
     return !ledger?.withdrawn.has(key) && !ledger?.isInGoingNamespace(key)
+  }
+
+  #lookAgain(space: string, key: string): void {
+    for (const [mailbox, removals] of this.#at) if (removals.has(key)) this.#deps.again([{ mailbox, key }], space)
   }
 
   #ledger(space: string): BrakeLedger {

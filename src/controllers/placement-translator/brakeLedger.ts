@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { WINDOW_MS } from './removalLimits.ts'
 
-/** A copy that nobody wants any more, and that was not deleted by name. */
+/** A copy that its owner wants no more, and that was not deleted by name. */
 export interface Removal {
   readonly space: string
   readonly mailbox: string

@@ -13,25 +13,31 @@ import type { PlacementJoin } from './placementJoin.ts'
 import type { PlacementReports } from './placementReports.ts'
 
 /**
- * Placements of a space claim an object for a mailbox where another space owns it; `owner` is its id. `undefined`: they do so
- * no more, or own it now. Told once for each change.
+ * Placements of a space claim an object for a mailbox where another space owns it. `undefined`: they do so no more, or own it now. Told
+ * once for each change.
  */
 export type TellConflict = (
   space: string,
   placements: readonly string[],
   key: string,
   mailbox: string,
-  owner: string | undefined,
+  other: Other | undefined,
 ) => void
 
-export interface Conflict {
-  readonly mailbox: string
-  readonly locationName: string
+/** Who has it. */
+interface Other {
+  /** Id of the space. */
   readonly owner: string
+  /** Whether the space places it no more, and has it until the brake or a pause lets go. */
+  readonly isKept: boolean
 }
 
-interface Told {
-  readonly owner: string
+export interface Conflict extends Other {
+  readonly mailbox: string
+  readonly locationName: string
+}
+
+interface Told extends Other {
   readonly placements: readonly string[]
 }
 
@@ -57,7 +63,10 @@ export class Conflicts {
     const before = this.#told.get(id) ?? NOTHING
     if (before.size === 0 && conflicts.length === 0) return
     const now = new Map(
-      conflicts.map(({ mailbox, owner }) => [mailbox, { owner, placements: this.#placements(space, key, mailbox) }]),
+      conflicts.map(({ mailbox, owner, isKept }) => {
+        const placements = this.#placements(space, key, mailbox)
+        return [mailbox, { owner, isKept, placements }]
+      }),
     )
     if (now.size === 0) this.#told.delete(id)
     else this.#told.set(id, now)
@@ -65,10 +74,11 @@ export class Conflicts {
       const ended = placements.filter(name => !now.get(mailbox)?.placements.includes(name))
       if (ended.length > 0) this.#tell(space, ended, key, mailbox, undefined)
     }
-    for (const [mailbox, { owner, placements }] of now) {
+    for (const [mailbox, { owner, isKept, placements }] of now) {
       const old = before.get(mailbox)
-      const news = old?.owner === owner ? placements.filter(name => !old.placements.includes(name)) : placements
-      if (news.length > 0) this.#tell(space, news, key, mailbox, owner)
+      const isOld = old?.owner === owner && old.isKept === isKept
+      const news = isOld ? placements.filter(name => !old.placements.includes(name)) : placements
+      if (news.length > 0) this.#tell(space, news, key, mailbox, { owner, isKept })
     }
   }
 
@@ -81,24 +91,31 @@ export class Conflicts {
 export function conflictText(conflicts: readonly Conflict[]): string | undefined {
   if (conflicts.length === 0) return undefined
   const byOwner = new Map<string, string[]>()
-  for (const { owner, locationName } of conflicts) byOwner.set(owner, [...(byOwner.get(owner) ?? []), locationName])
+  for (const { locationName, ...other } of conflicts) {
+    const text = owns(other)
+    byOwner.set(text, [...(byOwner.get(text) ?? []), locationName])
+  }
   const owned = [...byOwner]
-    .map(([owner, locations]) => `space ${owner} owns it (at ${[...new Set(locations)].sort().join(', ')})`)
+    .map(([text, locations]) => `${text} (at ${[...new Set(locations)].sort().join(', ')})`)
     .sort()
   return `${shortened(`not placed where ${owned.join('; ')}`, MAX_CHARACTERS - REMEDIES.length - 3)}; ${REMEDIES}`
 }
 
 /** Tells each placement of it, by its condition. */
 export function conflictReports(reports: Pick<PlacementReports, 'report' | 'withdraw'>): TellConflict {
-  return (space, placements, key, mailbox, owner) => {
+  return (space, placements, key, mailbox, other) => {
     for (const name of placements) {
-      if (owner === undefined) reports.withdraw(space, name, key, mailbox, OBJECT_CONFLICT)
+      if (other === undefined) reports.withdraw(space, name, key, mailbox, OBJECT_CONFLICT)
       else {
-        const message = `space ${owner} owns it there; ${REMEDIES}`
+        const message = `${owns(other)} there; ${REMEDIES}`
         reports.report(space, name, key, mailbox, { reason: OBJECT_CONFLICT, message })
       }
     }
   }
+}
+
+function owns({ owner, isKept }: Other): string {
+  return `space ${owner} owns it${isKept ? ' until its deletion is confirmed or a pause ends' : ''}`
 }
 
 const REMEDIES = [

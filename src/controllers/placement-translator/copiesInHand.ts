@@ -2,6 +2,7 @@
 import type { Mailbox } from './mailbox.ts'
 import { ownersIn } from './mailbox.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import type { Source } from './placementProduct.ts'
 import type { Task } from './task.ts'
 
 export interface CopiesInHandDeps {
@@ -27,11 +28,16 @@ export class CopiesInHand {
     }
   }
 
-  /** What several spaces claim in a mailbox. */
+  /** What several spaces claim in a mailbox, or another than the owner. */
   *contestedIn(mailbox: string): Generator<Task> {
-    for (const key of this.#deps.mailbox(mailbox)?.copies.keys() ?? []) {
-      if (this.#deps.join.sourcesOf(mailbox, key).length > 1) yield this.again(mailbox, key)
-    }
+    for (const [key, { owner }] of this.#deps.mailbox(mailbox)?.copies ?? [])
+      if (isContested(this.#deps.join.sourcesOf(mailbox, key), ownersIn(owner))) yield this.again(mailbox, key)
+  }
+
+  /** Who claims copies. */
+  *claimantsOf(copies: Iterable<{ readonly mailbox: string; readonly key: string }>): Generator<Task> {
+    for (const { mailbox, key } of copies)
+      for (const { space } of this.#deps.join.sourcesOf(mailbox, key)) yield { type: 'source', space, key }
   }
 
   /** One copy, on account of whoever owns it. */
@@ -46,4 +52,10 @@ export function* copiesAgain(
   origin: string,
 ): Generator<Task> {
   for (const { mailbox, key } of copies) yield { type: 'copy', mailbox, key, origin }
+}
+
+/** Whether several spaces claim a copy, or another than its owner. */
+export function isContested(claims: readonly Pick<Source, 'space'>[], owners: readonly string[]): boolean {
+  const [first, ...others] = claims
+  return first !== undefined && (others.length > 0 || !owners.includes(first.space))
 }

@@ -29,7 +29,7 @@ export interface CopyReconcilerDeps
   making: CopyMaking
   notes: CopyNotes
   writer: CopyWriter
-  removals: Pick<CopyRemovals, 'remove'>
+  removals: Pick<CopyRemovals, 'remove' | 'isGivenUp' | 'stays'>
 }
 
 export interface CopyResult extends ReconcileResult {
@@ -82,11 +82,14 @@ export class CopyReconciler {
   }
 
   async #converge(mailbox: Mailbox, key: string): Promise<CopyResult> {
-    const { join, rules, making, notes, writer } = this.#deps
+    const { join, rules, making, notes, writer, removals } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
-    if (claims.length === 0) return await this.#deps.removals.remove(mailbox, key)
+    if (claims.length === 0) return await removals.remove(mailbox, key)
     if (this.#deps.keepsOut(mailbox, key, claims)) return {}
-    notes.settled(mailbox, key)
+    const known = mailbox.copies.get(key)
+    // that it may pass on counts until it has
+    if (!known || !removals.isGivenUp(mailbox, key, claims)) notes.settled(mailbox, key)
+    else if (removals.stays(mailbox, key, known)) return {}
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
@@ -99,9 +102,8 @@ export class CopyReconciler {
     mailbox.bereft.delete(key)
     notes.meaning(mailbox, source, content.generation, copy?.metadata)
     const isNewOwner = recorded.length > 0 && recorded.join() !== source.space
-    if (isNewOwner || (wrote && claims.length > 1)) {
-      this.#deps.verdictChanged(mailbox.name, key)
-    }
+    if (isNewOwner) notes.settled(mailbox, key)
+    if (isNewOwner || (wrote && claims.length > 1)) this.#deps.verdictChanged(mailbox.name, key)
     return { claims }
   }
 

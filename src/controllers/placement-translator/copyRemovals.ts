@@ -1,6 +1,7 @@
 /**
  * Takes out of mailboxes what nobody wants there any more: what carries the projected label, is not held by the brake or a pause, and
- * is not needed by what is still there. An object that moves is made in its new place first.
+ * is not needed by what is still there. An object that moves is made in its new place first. What its owner gives up and others claim
+ * is no less taken away from the owner: it passes on when it might go.
  */
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
@@ -9,9 +10,14 @@ import type { CopyWriter, GoingCopy } from './copyWriter.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailbox.ts'
 import { isNamespaceKey, namespaceKey, parseObjectKey } from './names.ts'
+import { isGivenUp } from './ownership.ts'
+import type { Source } from './placementProduct.ts'
 
 export interface CopyRemovalsDeps
-  extends Pick<CopyDeps, 'client' | 'join' | 'isGoneFrom' | 'mailbox' | 'brake' | 'pauses' | 'staying' | 'again'> {
+  extends Pick<
+    CopyDeps,
+    'client' | 'join' | 'rules' | 'isGoneFrom' | 'mailbox' | 'brake' | 'pauses' | 'staying' | 'again'
+  > {
   notes: CopyNotes
   writer: CopyWriter
   /** Has a copy made what it should be, at once. */
@@ -31,32 +37,46 @@ export class CopyRemovals {
     this.#deps = deps
   }
 
-  /** Whether an object is there that has to go; `undefined`: nobody knows. */
+  /** Whether an object is there that has to go, or to pass from its owner to others; `undefined`: nobody knows. */
   isUnwanted(mailbox: Mailbox, key: string): boolean | undefined {
     const { join } = this.#deps
     const copy = mailbox.copies.get(key)
     if (!copy || copy.terminating) return false
     if (mayBeAnothers(join, mailbox, key)) return undefined
-    if (join.sourcesOf(mailbox.name, key).length > 0) return false
-    if (isNamespaceKey(key) && !this.#namespaceMayGo(mailbox, copy, parseObjectKey(key).name)) return false
-    return !isNeededDefinition(join, mailbox.name, key)
+    const claims = join.sourcesOf(mailbox.name, key)
+    return claims.length > 0 ? this.isGivenUp(mailbox, key, claims) : this.#isNeedless(mailbox, key, copy)
+  }
+
+  /** Whether a copy that is there is to pass to one of those who claim it only because its owner does so no more. */
+  isGivenUp(mailbox: Mailbox, key: string, claims: readonly Source[]): boolean {
+    const { join, rules } = this.#deps
+    const copy = mailbox.copies.get(key)
+    if (!copy || copy.terminating) return false
+    const at = { mailbox: mailbox.name, recorded: ownersIn(copy.owner), rules }
+    return isGivenUp(claims, at, owner => join.fact(owner, key)?.handOverTo)
+  }
+
+  /** Whether a copy that its owner wants no more stays all the same; it is looked at again when it may go, or pass on. */
+  stays(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
+    const { brake, pauses, staying } = this.#deps
+    if (pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) {
+      staying.behindPause(mailbox, key)
+      return true
+    }
+    staying.settled(mailbox.name, key)
+    return !brake.mayGo(mailbox, key, copy)
   }
 
   /** One that nobody claims. */
   async remove(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
-    const { brake, pauses, staying, notes, writer } = this.#deps
+    const { brake, notes, writer } = this.#deps
     const copy = mailbox.copies.get(key)
     this.#lookAround(mailbox, key)
     if (!copy || copy.terminating || this.isUnwanted(mailbox, key) === false) {
       notes.settled(mailbox, key)
       return {}
     }
-    if (pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) {
-      staying.behindPause(mailbox, key)
-      return {}
-    }
-    staying.settled(mailbox.name, key)
-    if (!brake.mayGo(mailbox, key, copy)) return {} // looked at again when it may
+    if (this.stays(mailbox, key, copy)) return {}
     const requeueAfterMs = await this.#moved(mailbox, key, copy)
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
     // its cluster hears so even where the placement said it only just before it went
@@ -73,8 +93,9 @@ export class CopyRemovals {
     if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mayBeAnothers(join, mailbox, key)) return undefined
     const known = mailbox.copies.get(key)
     const copy = known?.terminating ? undefined : known
-    if (!copy) return join.sourcesOf(mailbox.name, key).length === 0 ? { mailbox, key, copy } : undefined
-    if (this.isUnwanted(mailbox, key) !== true) return undefined
+    if (join.sourcesOf(mailbox.name, key).length > 0) return undefined
+    if (!copy) return { mailbox, key, copy }
+    if (!this.#isNeedless(mailbox, key, copy)) return undefined
     const owners = ownersIn(copy.owner)
     if (pauses.holdsCopy(mailbox.name, key, owners[0]) || !brake.mayGo(mailbox, key, copy)) return undefined
     if (brake.isPreserved(mailbox.name, key)) return undefined
@@ -140,6 +161,12 @@ export class CopyRemovals {
     if (!failed || waited >= MOVE_ATTEMPTS) return undefined
     this.#waited.set(id, waited + 1)
     return MOVE_WAIT_MS * 2 ** waited
+  }
+
+  /** Whether nothing that is there needs what nobody claims. */
+  #isNeedless(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
+    if (isNamespaceKey(key) && !this.#namespaceMayGo(mailbox, copy, parseObjectKey(key).name)) return false
+    return !isNeededDefinition(this.#deps.join, mailbox.name, key)
   }
 
   /**

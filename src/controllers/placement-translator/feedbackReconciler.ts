@@ -18,7 +18,7 @@ import { type Conflict, type Conflicts, conflictText, createConflictEvent } from
 import type { Mailbox } from './mailbox.ts'
 import { FIELD_MANAGER } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
-import { executingCount, isShared, type Standing, standingOf } from './ownership.ts'
+import { executingCount, isShared, type Standing, type StandingInputs, standingOf } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Projection, project, saySame } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
@@ -34,6 +34,7 @@ export interface FeedbackReconcilerDeps {
   sources: SourceReader
   /** The mailbox, as far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
+  isKept: StandingInputs['isKept']
   conflicts: Conflicts
   withheld: Pick<WithheldStatuses, 'set' | 'forgetObject' | 'forget'>
   turns: WorkTurns
@@ -78,7 +79,7 @@ export class FeedbackReconciler {
   }
 
   async reconcile(space: string, key: string): Promise<ReconcileResult> {
-    const { join, sources, conflicts, withheld, mailbox } = this.#deps
+    const { join, sources, conflicts, withheld } = this.#deps
     const fact = join.fact(space, key)
     if (!fact) {
       conflicts.set(space, key, [])
@@ -90,7 +91,7 @@ export class FeedbackReconciler {
     const waitMs = this.#status.waitMs(space, key)
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const wantedState = join.wantedState(space, key)
-    const standing = standingOf({ join, mailbox }, space, key)
+    const standing = standingOf(this.#deps, space, key)
     const { own, others, certain } = standing
     const refusals = this.#refusalsOf(key, own)
     if (others.length === 0 && certain) conflicts.set(space, key, [])
@@ -145,13 +146,13 @@ export class FeedbackReconciler {
   /** Where another space's object is not what this one would be. What many need is no conflict while all say the same. */
   async #conflictsOf({ space, fact, object, standing }: Contested): Promise<Conflict[]> {
     const found: Conflict[] = []
-    for (const { destination, owner } of standing.others) {
+    for (const { destination, owner, isKept } of standing.others) {
       if (isShared(fact.key)) {
         const ours = await this.#projectionOf({ space, fact, location: destination }, object)
         const theirs = await this.#theirs(owner, destination.mailbox, fact.key)
         if (!theirs || saySame(ours, theirs)) continue
       }
-      found.push({ mailbox: destination.mailbox, locationName: destination.locationName, owner })
+      found.push({ mailbox: destination.mailbox, locationName: destination.locationName, owner, isKept })
     }
     return found
   }

@@ -1,5 +1,7 @@
 /** All that is to be looked at in one mailbox, and what of it there is to do. */
+
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { isContested } from './copiesInHand.ts'
 import type { Mailbox } from './mailbox.ts'
 import { resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -25,7 +27,7 @@ export function* contentOf({ join }: Pick<MailboxContentDeps, 'join'>, { name, c
 
 /**
  * What is to be done about `keys` of it, and about the mailbox itself. What is there already is looked at behind all that changes.
- * Who claims what several spaces claim is told anew: whose it is may not have been known when they were last told.
+ * Who claims what several spaces claim, or another than the owner, is told anew: whose it is may not have been known when they were last told.
  */
 export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: readonly string[]): Generator<Task> {
   const { join, mailbox: find } = deps
@@ -39,7 +41,8 @@ export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: rea
     const isCheck = claim !== undefined && !isFirst && mailbox.copies.has(key)
     yield { type: 'copy', mailbox: name, key, origin, ...(isCheck && { isCheck }) }
     const sources = claim && mailbox.copies.has(key) ? join.sourcesOf(name, key) : []
-    if (sources.length > 1) for (const { space } of sources) yield { type: 'source', space, key }
+    if (isContested(sources, mailbox.ownersOf(key)))
+      for (const { space } of sources) yield { type: 'source', space, key }
   }
   yield { type: 'config', mailbox: name }
   yield { type: 'refused', mailbox: name }

@@ -1,7 +1,8 @@
 /**
  * Whose an object in a mailbox is. Each has one owner, a workload space, and is that space's object alone: two are never
  * merged. Who has it keeps it, whatever is written anywhere and however often the server starts, until that claim ends, the
- * inventory's administrator releases it, or the owner hands it over. Then the next claim takes the same copy over.
+ * inventory's administrator releases it, or the owner hands it over. Then the next claim takes the same copy over. Where a claim
+ * has ended, the brake and pauses keep the copy from others as they keep it from being deleted.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import {
@@ -43,6 +44,23 @@ export function byRight(
   return [...new Set([owner, ...eligible, ...claims])]
 }
 
+/**
+ * Whether whoever has an object claims it no more, and nobody said that it is to be another's: it passes on as it would go if nobody
+ * else claimed it. `claims` are all others, one at least; `handOverTo` says the owner's object.
+ */
+export function isGivenUp(
+  claims: readonly Source[],
+  at: { mailbox: string; recorded: readonly string[]; rules: OwnershipRules },
+  handOverTo: (owner: string) => string | undefined,
+): boolean {
+  const { mailbox, recorded, rules } = at
+  const [owner] = recorded
+  if (owner === undefined || claims.some(({ space }) => recorded.includes(space))) return false
+  if (rules.isReleased(mailbox, owner)) return false
+  const reference = handOverTo(owner)
+  return reference === undefined || !rules.isSpace(reference, byRight(claims, at)[0]!.space)
+}
+
 /** Who ends up with what the holder hands over; the holder, when that leads in a circle. */
 function heirOf(holder: Source, eligible: readonly Source[], rules: OwnershipRules): Source {
   const seen = new Set([holder])
@@ -60,7 +78,8 @@ function heirOf(holder: Source, eligible: readonly Source[], rules: OwnershipRul
 export interface Standing {
   /** It owns the object there, or nobody does yet. */
   readonly own: readonly Destination[]
-  readonly others: readonly { readonly destination: Destination; readonly owner: string }[]
+  /** `isKept`: the owner places it no more, and has it until the brake or a pause lets go. */
+  readonly others: readonly { readonly destination: Destination; readonly owner: string; readonly isKept: boolean }[]
   /** Whether all is known; what is not, is told anew when it is. */
   readonly certain: boolean
 }
@@ -69,20 +88,25 @@ export interface StandingInputs {
   join: PlacementJoin
   /** As far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
+  /** Whether a copy stays its owner's although that one claims it no more. */
+  isKept: (owner: string, mailbox: string, key: string) => boolean
 }
 
-export function standingOf({ join, mailbox: find }: StandingInputs, space: string, key: string): Standing {
+export function standingOf({ join, mailbox: find, isKept }: StandingInputs, space: string, key: string): Standing {
   const own: Destination[] = []
-  const others: { destination: Destination; owner: string }[] = []
+  const others: { destination: Destination; owner: string; isKept: boolean }[] = []
   let certain = true
   for (const destination of join.destinationsOf(space, key).values()) {
     const mailbox = find(destination.mailbox)
     if (!mailbox?.synced && !mailbox?.copies.has(key)) certain = false
     const owners = mailbox?.ownersOf(key) ?? []
-    if (owners.length === 0 || owners.includes(space)) own.push(destination)
+    const [owner] = owners
+    if (owner === undefined || owners.includes(space)) own.push(destination)
+    else if (owners.some(id => join.destinationsOf(id, key).has(destination.mailbox)))
+      others.push({ destination, owner, isKept: false })
+    else if (isKept(owner, destination.mailbox, key)) others.push({ destination, owner, isKept: true })
     // a claim that has ended is about to be taken over
-    else if (!owners.some(id => join.destinationsOf(id, key).has(destination.mailbox))) certain = false
-    else others.push({ destination, owner: owners[0]! })
+    else certain = false
   }
   return { own, others, certain }
 }

@@ -9,6 +9,14 @@ export function conflict(owner: string | undefined): Told {
   }
 }
 
+/** Of an owner that places it no more. */
+export function keptConflict(owner: string): Told {
+  return {
+    reason: 'ObjectConflict',
+    message: `space ${JSON.stringify(owner)} owns the object of that name there; nothing of this one arrives until its deletion is confirmed or a pause ends`,
+  }
+}
+
 export function invalid(message: string): Told {
   return { reason: 'CustomizationError', message }
 }

@@ -20,6 +20,7 @@ import {
   HIDDEN,
   INVALID,
   invalid,
+  keptConflict,
   LEAVING,
   LOCATION_PAUSED,
   MAY_BE_HIDDEN,
@@ -29,6 +30,7 @@ import {
   TAKEN_OVER,
 } from './previewWords.ts'
 import { createdCopy, project, updatedCopy } from './projection.ts'
+import type { StayingCopies } from './stayingCopies.ts'
 import { ownersThere } from './travellingOwners.ts'
 import type { Destination } from './ways.ts'
 
@@ -38,6 +40,7 @@ export interface PreviewedClustersDeps {
   consents: { allowance(space: string, way: Destination): Allowance }
   rules: OwnershipRules
   pauses: Pick<Pauses, 'holdsCopy' | 'locationOf'>
+  staying: Pick<StayingCopies, 'keeps'>
   isLeaving: (mailbox: string) => boolean
   wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
   mailbox: (name: string) => Mailbox | undefined
@@ -86,6 +89,9 @@ export class PreviewedClusters {
     const recorded = mailbox.ownersOf(fact.key)
     const [first] = byRight([...others, source].sort(byAge), { mailbox: name, recorded, rules })
     if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
+    const [owner = space] = recorded
+    if (owner !== space && this.#deps.staying.keeps(owner, name, fact.key))
+      return findings.add('Conflict', location, keptConflict(owner))
     if (fact.isPaused === true || source.placements.every(each => then.spec(space, each)?.isPaused))
       return findings.add('Paused', location, PAUSED)
     const at = { space, fact, location }

@@ -68,6 +68,11 @@ export class StayingCopies {
       for (const key of keys) if (this.#stands(space, mailbox, key)) yield { mailbox, key }
   }
 
+  /** Whether a copy stays the space's although it does not place it any more. */
+  keeps(space: string, mailbox: string, key: string): boolean {
+    return this.#deps.brake.isHeld(space, mailbox, key) || this.#isBehindPause(space, mailbox, key)
+  }
+
   /** Of those behind a pause, what a placement is told of. */
   behindPauseOf(space: string, placement: string, leadsTo: (mailbox: string) => boolean): number {
     const { join, pauses } = this.#deps
@@ -85,9 +90,13 @@ export class StayingCopies {
   verdict(space: string, mailbox: string, key: string): CopyVerdict | undefined {
     if (!this.#stands(space, mailbox, key)) return undefined
     if (this.#deps.brake.isHeld(space, mailbox, key)) return this.#held(space)
-    if (!this.#behind.get(space)?.get(mailbox)?.has(key)) return undefined
+    if (!this.#isBehindPause(space, mailbox, key)) return undefined
     const { reason, message } = this.#pauseOf(space, mailbox, key)
     return { state: 'Paused', reason, message: `nothing places it there any more; it stays because ${message}` }
+  }
+
+  #isBehindPause(space: string, mailbox: string, key: string): boolean {
+    return this.#behind.get(space)?.get(mailbox)?.has(key) ?? false
   }
 
   #held(space: string): CopyVerdict {

@@ -4,19 +4,23 @@ import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   CONFIRM_DELETION_ANNOTATION,
+  CONFLICT_ANNOTATION,
   EDGE_PLACEMENTS,
+  HAND_OVER_ANNOTATION,
   INVENTORY_BINDINGS,
   LOCATIONS,
+  OWNER_ANNOTATION,
   PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   PRESERVE_ANNOTATION,
+  RELEASE_OWNER_ANNOTATION,
   SLICES,
   SYNC_TARGETS,
 } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
-import { configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
+import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' }
 const MAPS_OF = (app: string) => ({
@@ -359,4 +363,167 @@ t.test('a cluster is emptied when the time in evictAfter of its SyncTarget has c
   await server.quiet()
   t.same(counts(), [0, 30])
   t.notOk(held())
+})
+
+/** The same, and a second space that waits in both mailboxes for two of those ConfigMaps, the first and the last by name. */
+async function awaited(t: Test, count: number) {
+  const scene = await placed(t, count)
+  const { server, wds, florin, guilder, previewer } = scene
+  // so that nothing counts as emptied: what is held is held for its number
+  await wds.create(MAPS, configMap('rest', {}, { labels: { app: 'rest' } }))
+  await wds.create(EDGE_PLACEMENTS, placement('rest', MAPS_OF('rest')))
+  await wds.create(SLICES, slice('rest', 'florin', 'guilder'))
+  await consent(server, 'wds2')
+  const other = server.in('wds2')
+  const names = [nameOf(0), nameOf(count - 1)]
+  await other.create(NAMESPACES, namespace('commonstuff'))
+  for (const name of names) await other.create(MAPS, configMap(name, { from: 'two' }))
+  await other.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+  await other.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const copies = () => [florin, guilder].flatMap(at => names.map(name => server.peek(at, MAPS, name, 'commonstuff')))
+  const told = (name = names[0]!) =>
+    server.peek('wds2', MAPS, name, 'commonstuff')?.metadata.annotations?.[CONFLICT_ANNOTATION]
+  const preview = async (space: string, resource: typeof MAPS, object: KubeObject) =>
+    (await previewer().preview({ space, objects: [{ resource, object, operation: 'update' }] }))[0]!
+  return {
+    ...scene,
+    names,
+    told,
+    preview,
+    annotate: async (name: string, annotations: Record<string, string>) => {
+      await wds.patch(MAPS, { namespace: 'commonstuff', name }, 'merge', { metadata: { annotations } })
+      await server.quiet()
+    },
+    /** Whose the copies are, and whether they say what that one says. */
+    owners: () => copies().map(copy => copy?.metadata.annotations?.[OWNER_ANNOTATION]),
+    says: () => copies().map(copy => (at(copy?.data, 'from') === 'two' ? 'wds2' : 'wds1')),
+  }
+}
+const at = (value: unknown, field: string): unknown => (isRecord(value) ? value[field] : undefined)
+const FIRST = ['wds1', 'wds1', 'wds1', 'wds1']
+const SECOND = ['wds2', 'wds2', 'wds2', 'wds2']
+
+t.test(
+  'what another space waits for counts among what goes, and is held with it: undone, it was never gone',
+  async t => {
+    const { server, until, select, held, isHeld, owners, says, told, preview, restart, workStatuses } = await awaited(
+      t,
+      26,
+    )
+    const slip = { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: MAPS_OF('y') }
+    t.match((await preview('wds1', EDGE_PLACEMENTS, slip)).moves, { deletes: 52, isHeld: true })
+    const before = told()
+    t.match(before, /^not placed where space wds1 owns it/)
+    await select('y')
+    await isHeld()
+    await server.quiet()
+    t.match(held()!.message, /^52 copies in 2 clusters/)
+    const kept = async (when: string) => {
+      t.same(owners(), FIRST, when)
+      t.same(says(), FIRST, when)
+      t.match(told(), /^not placed where space wds1 owns it until its deletion is confirmed/, when)
+    }
+    await kept('held')
+    const rows = (await workStatuses()).filter(row => row.includes(':m000 '))
+    t.same(rows, ['inv1.florin:configmaps:m000 Held DeletionHeld', 'inv1.guilder:configmaps:m000 Held DeletionHeld'])
+    const theirs = configMap('m000', { from: 'two again' })
+    t.match(await preview('wds2', MAPS, theirs), { groups: [{ action: 'Conflict', count: 2 }] })
+    await server.in('wds2').update(MAPS, theirs)
+    await server.quiet()
+    await kept('whatever the other one writes')
+    await restart(async () => {})
+    await isHeld()
+    await server.quiet()
+    await kept('after a restart')
+    await select('x')
+    await until(() => held()?.status === 'False')
+    await server.quiet()
+    t.same([owners(), says()], [FIRST, FIRST], 'undone')
+    t.equal(told(), before, 'undone')
+  },
+)
+
+t.test('what another space waits for becomes its own when the hold is confirmed', async t => {
+  const { server, until, select, held, isHeld, hash, confirm, counts, owners, says, told } = await awaited(t, 30)
+  await select('y')
+  await isHeld()
+  await confirm(hash())
+  await until(() => held()?.status === 'False')
+  await server.quiet()
+  t.same(counts(), [3, 3])
+  t.same(owners(), SECOND)
+  t.same(says(), SECOND)
+  t.equal(told(), undefined)
+})
+
+t.test('who comes while a copy is held waits for it, and is told', async t => {
+  const { server, select, isHeld, told, restart } = await awaited(t, 30)
+  const other = server.in('wds2')
+  await select('y')
+  await isHeld()
+  await other.create(MAPS, configMap('m007', { from: 'two' }))
+  await server.quiet()
+  t.match(told('m007'), /^not placed where space wds1 owns it/)
+  await restart(() => other.create(MAPS, configMap('m008', { from: 'two' })))
+  await server.quiet()
+  t.match(told('m008'), /^not placed where space wds1 owns it/)
+})
+
+t.test('little passes on at once, and so does what is deleted by name, handed over or released', async t => {
+  const { server, wds, florin, select, isHeld, names, owners, annotate } = await awaited(t, 30)
+  const [first, last] = names as [string, string]
+  await wds.update(MAPS, configMap(first, {}, { labels: { app: 'other' } }))
+  await server.quiet()
+  t.same(owners(), ['wds2', 'wds1', 'wds2', 'wds1'], 'a single label')
+  await select('y')
+  await isHeld()
+  t.same(owners(), ['wds2', 'wds1', 'wds2', 'wds1'])
+  await annotate(last, { [HAND_OVER_ANNOTATION]: 'wds2' })
+  t.same(owners(), SECOND, 'handed over while it is held')
+  await select('x')
+  await server.quiet()
+  const other = server.in('wds2')
+  await other.create(MAPS, configMap('m001', { from: 'two' }))
+  await other.create(MAPS, configMap('m002', { from: 'two' }))
+  await server.quiet()
+  await select('y')
+  await isHeld()
+  const ownerOf = (name: string) =>
+    server.peek(florin, MAPS, name, 'commonstuff')?.metadata.annotations?.[OWNER_ANNOTATION]
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'm001' })
+  await server.quiet()
+  t.equal(ownerOf('m001'), 'wds2', 'deleted by name while it is held')
+  t.equal(ownerOf('m002'), 'wds1')
+  const target = server.peek('inv1', SYNC_TARGETS, 'florin')!
+  const annotations = { [RELEASE_OWNER_ANNOTATION]: 'wds1' }
+  await server.in('inv1').update(SYNC_TARGETS, { ...target, metadata: { ...target.metadata, annotations } })
+  await server.quiet()
+  t.equal(ownerOf('m002'), 'wds2', 'released')
+})
+
+t.test('a pause keeps what another space waits for, too', async t => {
+  const { server, wds, edit, names, owners, says } = await awaited(t, 12)
+  await edit('ep', ep => ({ ...ep, spec: { ...MAPS_OF('x'), paused: true } }))
+  await server.quiet()
+  for (const name of names) await wds.delete(MAPS, { namespace: 'commonstuff', name })
+  await server.quiet()
+  t.same(owners(), FIRST)
+  await edit('ep', ep => ({ ...ep, spec: MAPS_OF('x') }))
+  await server.quiet()
+  t.same(owners(), SECOND)
+  t.same(says(), SECOND)
+})
+
+t.test('a Namespace that is deleted with all that is in it gives nothing away', async t => {
+  const { server, wds, isHeld, owners } = await awaited(t, 30)
+  const source = server.peek('wds1', NAMESPACES, 'commonstuff')!
+  await wds.update(NAMESPACES, { ...source, metadata: { ...source.metadata, finalizers: ['kubernetes'] } })
+  await wds.delete(NAMESPACES, { name: 'commonstuff' })
+  for (let i = 0; i < 30; i++) await wds.delete(MAPS, { namespace: 'commonstuff', name: nameOf(i) })
+  const { finalizers: _, ...metadata } = server.peek('wds1', NAMESPACES, 'commonstuff')!.metadata
+  await wds.update(NAMESPACES, { ...source, metadata })
+  await isHeld()
+  await server.quiet()
+  t.same(owners(), FIRST)
 })

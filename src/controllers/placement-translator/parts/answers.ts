@@ -68,7 +68,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
 }
 
 function previewsOf({ where, live }: Askers, { client, turns, clock }: Setup, parts: Parts): PlacementPreviews {
-  const { join, consents, rules, brake, pauses, leaving, closed, mailboxes, knowledge, intake } = parts
+  const { join, consents, rules, brake, pauses, staying, leaving, closed, mailboxes, knowledge, intake } = parts
   return new PlacementPreviews({
     client,
     join,
@@ -80,6 +80,7 @@ function previewsOf({ where, live }: Askers, { client, turns, clock }: Setup, pa
     now: () => clock.now(),
     brake,
     pauses,
+    staying,
     isLeaving: mailbox => leaving.has(mailbox),
     wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
     mailbox: name => mailboxes.known(name),

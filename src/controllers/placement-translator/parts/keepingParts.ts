@@ -15,7 +15,7 @@ type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'notes'
 /** After the join. */
 export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, clock, logger } = setup
-  const { join, queue, named, report, note } = parts
+  const { join, queue, inHand, named, report, note } = parts
   const evictions = new Evictions(clock)
   const brake = new Brake({
     join,
@@ -34,7 +34,10 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       queue.addAll([{ type: 'judge', space }], space)
     },
     again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
-    heldOrFreed: (...what) => parts.statuses.staying(...what),
+    heldOrFreed: (space, copies) => {
+      parts.statuses.staying(space, copies)
+      queue.addAll(inHand.claimantsOf(copies), space)
+    },
     tell: (space, name) => {
       note(space, name)
       report(space, name)
@@ -54,6 +57,7 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     mailbox: name => parts.mailboxes.get(name),
     changed: (space, mailbox, key) => {
       parts.statuses.staying(space, [{ mailbox, key }])
+      queue.addAll(inHand.claimantsOf([{ mailbox, key }]), space)
       for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
     },
   })

@@ -103,6 +103,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     cache,
     sources,
     mailbox: known,
+    isKept: (...what) => staying.keeps(...what),
     conflicts: new Conflicts(join, conflictReports(parts.reports)),
     withheld: parts.withheld,
     turns,
