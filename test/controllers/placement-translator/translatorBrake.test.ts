@@ -1,6 +1,7 @@
 // The brake: what goes because it was deleted by name, and what is held because nobody said so.
 
 import t, { type Test } from 'tap'
+import { StatusError } from '../../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   CONFIRM_DELETION_ANNOTATION,
@@ -18,6 +19,7 @@ import {
   SYNC_TARGETS,
 } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import type { Client } from '../../../src/client/client.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
@@ -445,13 +447,34 @@ t.test(
 )
 
 t.test('what another space waits for becomes its own when the hold is confirmed', async t => {
-  const { server, until, select, held, isHeld, hash, confirm, counts, owners, says, told } = await awaited(t, 30)
+  const { server, clock, florin, until, select, held, isHeld, hash, confirm, counts, owners, says, told, restart } =
+    await awaited(t, 30)
   await select('y')
   await isHeld()
+  let lost = 0
+  const racing: Client = {
+    in(space) {
+      const api = server.in(space)
+      if (space !== florin) return api
+      return {
+        ...api,
+        update: async (gvr, object, options) => {
+          if (gvr.resource === 'configmaps' && lost++ === 0) throw new StatusError('Conflict', 'a lost race')
+          return await api.update(gvr, object, options)
+        },
+      }
+    },
+    stream: options => server.stream(options),
+  }
+  await restart(async () => {}, racing)
+  await isHeld()
+  t.same(owners(), FIRST)
   await confirm(hash())
   await until(() => held()?.status === 'False')
+  await clock.advance(3000)
   await server.quiet()
   t.same(counts(), [3, 3])
+  t.ok(lost > 1, 'also where it was tried twice')
   t.same(owners(), SECOND)
   t.same(says(), SECOND)
   t.equal(told(), undefined)
@@ -526,4 +549,14 @@ t.test('a Namespace that is deleted with all that is in it gives nothing away', 
   await isHeld()
   await server.quiet()
   t.same(owners(), FIRST)
+})
+
+t.test('what vanished while nobody was there, and another space waits for, is held as well', async t => {
+  const { server, wds, isHeld, owners, says, restart } = await awaited(t, 26)
+  await restart(async () => {
+    for (let i = 0; i < 26; i++) await wds.delete(MAPS, { namespace: 'commonstuff', name: nameOf(i) })
+  })
+  await isHeld()
+  await server.quiet()
+  t.same([owners(), says()], [FIRST, FIRST])
 })
