@@ -7,6 +7,7 @@
  * `--old`: they write a heartbeat and a report every 15 s, as syncers of earlier releases do. `--core N`: the only one that the server
  * may run on. `--profile FILE`: what its processor did while one object was edited, for devtools.
  */
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -63,9 +64,11 @@ class Loop {
     const space = client.in(mailbox)
     const clock: Clock = systemClock
     const outcomes = new Outcomes(clock, () => reporter.news())
+    const session = randomUUID()
     const feed: MailboxFeed = new MailboxFeed({
       client,
       space: mailbox,
+      session,
       state: new SyncerState(undefined, silentLogger),
       logger: silentLogger,
       onChange: ({ key, object }) => {
@@ -82,7 +85,7 @@ class Loop {
     })
     let beating: Promise<void> | undefined
     const everyMs = flags.old ? 15_000 : 60_000
-    const common = { mailbox: space, logger: silentLogger, clock }
+    const common = { mailbox: space, session, logger: silentLogger, clock }
     const reporter: OutcomeReporter = new OutcomeReporter({ ...common, outcomes, heard: () => feed.heard, everyMs })
     const heartbeat: Heartbeat = new Heartbeat({
       ...common,

@@ -136,8 +136,8 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       draining,
       bookmarkIntervalMs: options.bookmarkIntervalMs,
       random: Math.random,
-      reading: (space, user, { protocols, send }) => {
-        const ends = [outcomes.reading(space, user, protocols), liveQuestions.reading(space, user, send)]
+      reading: (space, user, syncer) => {
+        const ends = [outcomes.reading(space, user, syncer), liveQuestions.reading(space, user, syncer.send)]
         return () => {
           for (const end of ends) end()
         }

@@ -160,6 +160,8 @@ export interface StreamOptions {
   epoch?: string | undefined
   /** Of a syncer: what it can speak. */
   protocols?: ProtocolRange | undefined
+  /** Of a syncer: as its reports name it. */
+  session?: string | undefined
   signal: AbortSignal
 }
 

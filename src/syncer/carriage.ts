@@ -8,6 +8,7 @@
  *     mailbox ◀── status return, upsync ◀── queues ◀── side ◀──── cluster
  *     mailbox ◀── reports ◀── outcomes, refusals, orders
  */
+import { randomUUID } from 'node:crypto'
 import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Clock } from '../client/clock.ts'
@@ -83,11 +84,13 @@ export class Carriage {
     const queues = { down: queue(), status: queue(), up: queue() }
     const again = (key: SyncKey): void => queues.down.add(key)
     this.#queues = queues
+    const session = randomUUID()
 
     // What the mailbox says.
     this.feed = new MailboxFeed({
       client: center,
       space,
+      session,
       ...tools,
       state,
       onChange: change => this.#mailboxChanged(change),
@@ -105,6 +108,7 @@ export class Carriage {
     // What the mailbox is told beside status.
     this.#reports = new Reports({
       mailbox,
+      session,
       mirror,
       allowance,
       everyMs: heartbeatMs,

@@ -37,6 +37,8 @@ export interface Heard {
 export interface MailboxFeedOptions {
   client: Client
   space: string
+  /** As reports to the center name it, whose word lasts as long as the stream. Absent: nothing is reported. */
+  session?: string | undefined
   /** Holds the mirror, and keeps it where it can. */
   state: SyncerState
   logger: Logger
@@ -217,9 +219,9 @@ export class MailboxFeed {
   }
 
   async *#observed(options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-    const { client, onQuestion } = this.#options
+    const { client, session, onQuestion } = this.#options
     const hears = onQuestion && { hears: [HEARS_LIVE] }
-    for await (const batch of client.stream({ ...options, brief: true, ...hears })) {
+    for await (const batch of client.stream({ ...options, brief: true, session, ...hears })) {
       if (batch.question !== undefined) {
         onQuestion?.(batch.question)
         continue

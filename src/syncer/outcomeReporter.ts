@@ -3,7 +3,6 @@
  * changed. News wait a moment for others; without any it says so now and then, which keeps its word alive and tells that the
  * connection still leads to somebody.
  */
-import { randomUUID } from 'node:crypto'
 import { isStatusError } from '../apimachinery/errors.ts'
 import { at, num, str } from '../apimachinery/fields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
@@ -28,6 +27,8 @@ import type { Outcomes } from './outcomes.ts'
 
 export interface OutcomeReporterDeps {
   mailbox: SpaceClient
+  /** Of this process; the stream of the mailbox names the same. */
+  session: string
   outcomes: Outcomes
   /** Up to where the mailbox was heard. */
   heard: () => Heard | undefined
@@ -63,7 +64,6 @@ const SETTLED_BYTES = 50_000
 
 export class OutcomeReporter {
   readonly #deps: OutcomeReporterDeps
-  readonly #session = randomUUID()
   #number = 0
   /** As the center told it last: of a report that claims nothing. */
   #epoch = ''
@@ -209,7 +209,7 @@ export class OutcomeReporter {
       listed,
       offer,
       report: {
-        session: this.#session,
+        session: this.#deps.session,
         number: ++this.#number,
         whole,
         // what was heard of another life of the center is nothing to claim in this one

@@ -21,6 +21,8 @@ import { STATE_NOT_KEPT } from './verdicts.ts'
 
 export interface ReportsDeps {
   mailbox: SpaceClient
+  /** Of this process; the stream of the mailbox names the same. */
+  session: string
   mirror: MailboxMirror
   allowance: Allowance
   /** How often a center of an earlier release is told that we live. */
@@ -51,11 +53,12 @@ export class Reports {
 
   constructor(deps: ReportsDeps) {
     this.#deps = deps
-    const { mailbox, mirror, everyMs, versions, heard, orders, compare, onUpgrade, logger, clock } = deps
+    const { mailbox, session, mirror, everyMs, versions, heard, orders, compare, onUpgrade, logger, clock } = deps
     this.outcomes = new Outcomes(clock, () => this.#reporter.news())
     this.refusals = new Refusals(logger, () => this.#heartbeat.soon())
     this.#reporter = new OutcomeReporter({
       mailbox,
+      session,
       outcomes: this.outcomes,
       heard,
       everyMs: QUIET * everyMs,

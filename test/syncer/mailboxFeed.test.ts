@@ -25,7 +25,9 @@ t.test('a center that was started again is heard at once, although nothing chang
     [batch(7, 'second life')],
   ]
   const heard: string[] = []
-  async function* stream(_options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+  const sessions = new Set<string | undefined>()
+  async function* stream({ session }: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+    sessions.add(session)
     const next = streams.shift()
     if (next) yield* next
     else end.abort()
@@ -33,6 +35,7 @@ t.test('a center that was started again is heard at once, although nothing chang
   const feed: MailboxFeed = new MailboxFeed({
     client: { in: () => ({}) as SpaceClient, stream } satisfies Client,
     space: 'm',
+    session: 's',
     state: new SyncerState(undefined, silentLogger),
     logger: silentLogger,
     clock: virtualClock(0),
@@ -43,6 +46,7 @@ t.test('a center that was started again is heard at once, although nothing chang
   await feed.run('m', end.signal)
   t.same(heard.slice(-1), ['heard in the second life'])
   t.equal(heard.filter(one => one.startsWith('heard')).length, 2, 'each life is news once')
+  t.same([...sessions], ['s'], 'each stream says whose reports it keeps alive')
 })
 
 t.test('after days away only what changed is sent; a state that does not fit is read anew', async t => {

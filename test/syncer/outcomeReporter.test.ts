@@ -26,6 +26,7 @@ async function reports(t: Test, outcomes: Outcomes, ...next: (() => void)[]): Pr
   }
   const clock = new FakeClock()
   const reporter: OutcomeReporter = new OutcomeReporter({
+    session: 's',
     mailbox: { update } as unknown as SpaceClient,
     outcomes,
     heard: () => ({ revision: 9, epoch: 'e' }),
@@ -86,6 +87,7 @@ t.test('what cluster and syncer are is told once it is known, and again when the
   let upgrades = 0
   const answers: (string | undefined)[] = [undefined, 'v1.33.0', 'v1.33.0', 'v1.34.0']
   const reporter: OutcomeReporter = new OutcomeReporter({
+    session: 's',
     mailbox: { update } as unknown as SpaceClient,
     outcomes: new Outcomes(clock, () => reporter.news()),
     heard: () => undefined,
@@ -121,6 +123,7 @@ t.test('what the center did not hear is said again soon, and then ever less ofte
     return { status: { epoch: 'e', again: false } }
   }
   const reporter = new OutcomeReporter({
+    session: 's',
     mailbox: { update } as unknown as SpaceClient,
     outcomes: new Outcomes(clock),
     heard: () => ({ revision: 9, epoch: 'e' }),
@@ -151,6 +154,7 @@ t.test(
       return { status: { epoch: 'e', again: false, quietSeconds: asked.shift() } }
     }
     const reporter = new OutcomeReporter({
+      session: 's',
       mailbox: { update } as unknown as SpaceClient,
       outcomes: new Outcomes(clock),
       heard: () => ({ revision: 9, epoch: 'e' }),
@@ -188,6 +192,7 @@ t.test(
     const message = '界'.repeat(300)
     for (let i = 0; i < 300; i++) outcomes.except(key(`r${i}`), 1, { state: 'refused', reason: 'Invalid', message })
     const reporter = new OutcomeReporter({
+      session: 's',
       mailbox: { update } as unknown as SpaceClient,
       outcomes,
       heard: () => ({ revision: 9, epoch: 'e' }),
@@ -231,6 +236,7 @@ t.test('news wait for as long as the center wants, and not at all where it does 
   }
   const outcomes: Outcomes = new Outcomes(clock, () => reporter.news())
   const reporter: OutcomeReporter = new OutcomeReporter({
+    session: 's',
     mailbox: { update } as unknown as SpaceClient,
     outcomes,
     heard: () => ({ revision: 9, epoch: 'e' }),

@@ -27,6 +27,13 @@ const MOST_GATHER_MS = 1000
 /** Streams end now and then, and are taken up again within this time. */
 const RESUME_MS = 5000
 
+/** Of whoever opens a stream. */
+export interface Reader {
+  readonly protocols: ProtocolRange
+  /** As its reports name it. Absent, as of earlier releases: it does not say. */
+  readonly session?: string | undefined
+}
+
 export interface OutcomeInboxDeps {
   tree: Pick<SpaceTree, 'pathOf'>
   /** The life of the store that is going on. */
@@ -43,9 +50,11 @@ export class OutcomeInbox implements OutcomeSource {
   readonly #clock: Clock
   #receiver: OutcomeReceiver | undefined
   readonly #listeners = new Set<SyncerListener>()
-  /** Open streams of syncers, by mailbox, and what the last one that was opened speaks. */
-  readonly #readers = new Map<string, { count: number; protocol: number }>()
-  /** Ends the wait for a stream that is to come back. */
+  /** Mailboxes that are read, and what the stream that was opened last speaks. */
+  readonly #readers = new Map<string, number>()
+  /** How many open streams a mailbox has, or one session of it. */
+  readonly #streams = new Map<string, number>()
+  /** Ends the wait for a stream that is to come back, by the same. */
   readonly #lapses = new Map<string, () => void>()
 
   constructor({ tree, epoch, revision, clock }: OutcomeInboxDeps) {
@@ -61,7 +70,7 @@ export class OutcomeInbox implements OutcomeSource {
 
   follow(listener: SyncerListener): () => void {
     this.#listeners.add(listener)
-    for (const [space, { protocol }] of this.#readers) listener.opened(space, protocol)
+    for (const [space, protocol] of this.#readers) listener.opened(space, protocol)
     return () => this.#listeners.delete(listener)
   }
 
@@ -74,29 +83,44 @@ export class OutcomeInbox implements OutcomeSource {
    * A stream of a mailbox begins; what is answered is to be called at its end. A syncer without one has lost its connection.
    * @throws StatusError NotAcceptable when center and syncer have no protocol in common
    */
-  reading(space: string, user: UserInfo, protocols: ProtocolRange): () => void {
+  reading(space: string, user: UserInfo, { protocols, session }: Reader): () => void {
     if (!isSyncerOf(user, this.#tree)) return () => {}
     const protocol = this.#agreed(space, protocols)
-    this.#lapses.get(space)?.()
-    this.#lapses.delete(space)
-    const before = this.#readers.get(space)
-    const reader = before ?? { count: 0, protocol }
-    reader.count++
-    reader.protocol = protocol
-    this.#readers.set(space, reader)
+    const sessionEnds = session === undefined ? undefined : this.#keep(space, session)
+    const mailboxEnds = this.#keep(space)
+    this.#readers.set(space, protocol)
     // it is the same one, or the one that takes over from it
     for (const listener of this.#listeners) listener.opened(space, protocol)
     return () => {
-      reader.count--
-      if (reader.count === 0) {
-        this.#readers.delete(space)
-        for (const listener of this.#listeners) listener.closed(space)
-        const lapse = this.#clock.after(RESUME_MS, () => {
-          this.#lapses.delete(space)
-          this.#receiver?.silent(space)
-        })
-        this.#lapses.set(space, lapse)
+      sessionEnds?.()
+      if (!mailboxEnds()) return
+      this.#readers.delete(space)
+      for (const listener of this.#listeners) listener.closed(space)
+    }
+  }
+
+  /**
+   * The word of a session lasts as long as the streams that name it, whoever else reads the mailbox; that of one which none names, as
+   * long as any. What is answered ends one, and says whether it was the last.
+   */
+  #keep(space: string, session?: string): () => boolean {
+    const id = session === undefined ? space : `${space}/${session}`
+    this.#lapses.get(id)?.()
+    this.#lapses.delete(id)
+    this.#streams.set(id, (this.#streams.get(id) ?? 0) + 1)
+    return () => {
+      const count = this.#streams.get(id)! - 1
+      if (count > 0) {
+        this.#streams.set(id, count)
+        return false
       }
+      this.#streams.delete(id)
+      const lapse = this.#clock.after(RESUME_MS, () => {
+        this.#lapses.delete(id)
+        this.#receiver?.silent(space, session)
+      })
+      this.#lapses.set(id, lapse)
+      return true
     }
   }
 

@@ -1,11 +1,11 @@
 /**
- * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true&protocol=1-2]: every change of a space,
+ * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true&protocol=1-2&session=S]: every change of a space,
  * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends. Who has what there
  * was at `known`, a cursor that is too old to go on from, is told of what stands since then by its name alone: the line has no `object`.
  *
  * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
  * cursor and the life of the store that it belongs to, with which it is to be sent, and for a syncer that said which protocols it speaks the one that is spoken; an `ERROR` line carries a Status and is the last one;
- * a `QUESTION` line comes to a syncer that said `hears=live`. Over WebSocket each line is one text message.
+ * a `QUESTION` line comes to a syncer that said `hears=live`. What a syncer reports counts while a stream names it by `session`. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { HEARS_LIVE, type LiveQuestion } from '../../apimachinery/liveObjects.ts'
@@ -43,6 +43,8 @@ export interface SpaceStreamDeps {
 
 export interface StreamingSyncer {
   readonly protocols: ProtocolRange
+  /** As its reports name it. Absent, as of earlier releases: it does not say. */
+  readonly session?: string | undefined
   /** Asks it what its cluster holds. Absent: it hears no questions. */
   readonly send: ((question: LiveQuestion) => void) | undefined
 }
@@ -53,6 +55,8 @@ export interface SpaceStreamPlan extends StreamPlan {
   protocols: ProtocolRange
   /** Whether they said it, and so are told what is spoken. */
   asksProtocol: boolean
+  /** Of syncers: as their reports name it. */
+  session: string | undefined
   /** Whether they may be asked what their cluster holds. */
   takesQuestions: boolean
 }
@@ -95,6 +99,7 @@ export function planStream(
     known,
     protocols,
     asksProtocol: query.has('protocol'),
+    session: query.get('session') || undefined,
     takesQuestions,
   }
 }
@@ -151,7 +156,8 @@ export async function runSpaceStream(
   const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   const lines = new EventLines(deps.forms, plan.known)
   try {
-    ended = deps.reading?.(plan.space, user, { protocols: plan.protocols, send: plan.takesQuestions ? ask : undefined })
+    const { protocols, session, takesQuestions } = plan
+    ended = deps.reading?.(plan.space, user, { protocols, session, send: takesQuestions ? ask : undefined })
     if (plan.asksProtocol) protocol = agreedProtocol(plan.protocols)
     // it is to know at once in which life it goes on
     if (plan.after !== undefined && !(await sink.write([bookmark(plan.after)]))) return

@@ -55,7 +55,7 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
 }
 
 async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-  const { space, resources, brief, hears, after, known, epoch, protocols, signal } = options
+  const { space, resources, brief, hears, after, known, epoch, protocols, session, signal } = options
   const query = queryOf({
     resourceVersion: after,
     known: after === undefined ? known : undefined,
@@ -64,6 +64,7 @@ async function* stream(transport: HttpTransport, options: StreamOptions): AsyncG
     brief,
     protocol: protocols && protocolText(protocols),
     hears: hears?.join(','),
+    session,
   })
   const path = `/services/stream${spacePath(space)}${query}`
   let cursor = after ?? 0

@@ -152,10 +152,10 @@ export class ClusterOutcomes implements OutcomeReceiver {
     return { epoch: this.epoch, again: false }
   }
 
-  /** Its connection has ended, or its mailbox. */
-  silent(space: string): void {
+  /** Its connection has ended, or its mailbox; with `id`, that of this session. */
+  silent(space: string, id?: string): void {
     const session = this.#sessions.get(space)
-    if (!session?.live) return
+    if (!session?.live || (id !== undefined && session.id !== id)) return
     session.live = false
     session.cancel?.()
     session.cancel = undefined

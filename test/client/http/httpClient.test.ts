@@ -323,9 +323,9 @@ t.test('a space stream gives lazily parsed events, cursors and the end of the sn
   const batches: StreamBatch[] = []
   const resources = [DEPLOYMENTS, CONFIG_MAPS]
   const { signal } = new AbortController()
-  const options = { space: '*', resources, hears: ['live'], after: 2, signal }
+  const options = { space: '*', resources, hears: ['live'], session: 's', after: 2, signal }
   for await (const batch of client().stream(options)) batches.push(batch)
-  const query = 'resourceVersion=2&resources=deployments.apps%2Cconfigmaps&hears=live'
+  const query = 'resourceVersion=2&resources=deployments.apps%2Cconfigmaps&hears=live&session=s'
   t.equal(seen[0]!.line, `GET /services/stream/clusters/*?${query}`)
   t.strictSame(
     batches.map(b => [b.events.length, b.revision, b.synced]),

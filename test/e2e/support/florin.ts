@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
-import { temporaryDir } from '../../support/server.ts'
+import { Api } from '../../support/api.ts'
+import { accessOf, temporaryDir } from '../../support/server.ts'
 import {
   at,
   CenterProcess,
@@ -159,6 +160,14 @@ export class Florin {
 
   mailboxOf(object: KubeObject): Promise<string> {
     return mailboxOf(this.#center, object)
+  }
+
+  /** Who holds a credential of a syncer, beside it. */
+  async holder(mailbox: string): Promise<Api> {
+    const [, fromCenter = ''] = await this.#ends(mailbox)
+    const api = new Api(accessOf(fromCenter))
+    this.#t.teardown(() => api.close())
+    return api
   }
 
   async #ends(mailbox: string, toCluster = this.#toCluster): Promise<string[]> {
