@@ -24,6 +24,7 @@ import { type MailboxChange, MailboxFeed } from './mailboxFeed.ts'
 import { keyOf, keyText, type SyncKey } from './mirror.ts'
 import { carriesOrders, Orders } from './orders.ts'
 import { ADOPTED, RemovalBrake } from './removalBrake.ts'
+import type { RemovalsDeps } from './removals.ts'
 import { Reports } from './reports.ts'
 import { retrying } from './retrying.ts'
 import { ServedResources } from './served.ts'
@@ -213,7 +214,8 @@ export class Carriage {
       logger,
     })
     const forgetMailbox = (): Promise<void> => custody.forgetMailbox()
-    const departure = new Departure({ cluster, as, served, allowance, forgetMailbox, ...tools, signal })
+    const recognized: RemovalsDeps['recognized'] = (key, live) => state.echoes.recognized(keyText(key), live)
+    const departure = new Departure({ cluster, as, served, allowance, recognized, forgetMailbox, ...tools, signal })
     this.orders = new Orders({
       mirror,
       logger,

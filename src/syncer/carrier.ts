@@ -132,15 +132,16 @@ export class Carrier {
       return cached ? { trouble } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble }
     }
     if (implied) return { live } // there, which is all that is needed of it
-    if (keepsClusters(object, live)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
+    const seen = this.#deps.echoes.recognized(text, live)
+    if (keepsClusters(object, seen)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
     // somebody else's is none that we could delete: it needs no mark that says so
-    if (!mayOverwrite(object) && isStrangers(live)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
+    if (!mayOverwrite(object) && isStrangers(seen)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
     if (!mayOverwrite(object)) return { live, ...(await this.#handsOff(resource, key, object, live)) }
     // nobody's news of a stranger's object reach us
-    if (isCreateOnly(object)) return { live, ...(!isOurs(live, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
-    if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(live))
+    if (isCreateOnly(object)) return { live, ...(!isOurs(seen, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
+    if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(seen))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
-    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
     const left = leftFieldsOf(object)
     const alone = withoutFields(whole, left)
     let copy = await this.#deps.owners.complete(key, object, alone, { fresh: false })
@@ -185,10 +186,11 @@ export class Carrier {
     if (resource === undefined || isImplied(object)) return { state: 'notCarried' }
     const live = await unlessGone(cluster.get(resource, refOf(key)))
     if (live === undefined) return { state: 'missing' }
-    if (!mayOverwrite(object) || isCreateOnly(object) || keepsClusters(object, live) || isStrangers(live))
+    const seen = echoes.recognized(keyText(key), live)
+    if (!mayOverwrite(object) || isCreateOnly(object) || keepsClusters(object, seen) || isStrangers(seen))
       return { state: 'notOurs' }
     const owner = as && ownerOf(object)
-    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
     const alone = withoutFields(whole, leftFieldsOf(object))
     const wanted = await owners.complete(key, object, alone, { fresh: false })
     const isSame = echoes.compare(keyText(key), wanted, live) === 'same'
@@ -203,7 +205,8 @@ export class Carrier {
     if (live === undefined || resource === undefined) return false
     if (echoes.get(keyText(key)) === undefined) return true
     const owner = as && ownerOf(object)
-    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, live), owner })
+    const mark = isMade(object, echoes.recognized(keyText(key), live))
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark, owner })
     return echoes.said(keyText(key), withoutFields(whole, leftFieldsOf(object)))
   }
 
@@ -231,8 +234,10 @@ export class Carrier {
     live: Readonly<KubeObject>,
     object: Readonly<KubeObject>,
   ): Promise<ReconcileResult | undefined> {
-    const before = this.#deps.echoes.get(keyText(key))?.sourceUid
-    if (before === undefined || before === object.metadata.uid || !isOurs(live, DOWNSYNCED)) return undefined
+    const { echoes } = this.#deps
+    const before = echoes.get(keyText(key))?.sourceUid
+    const isOwn = isOurs(echoes.recognized(keyText(key), live), DOWNSYNCED)
+    if (before === undefined || before === object.metadata.uid || !isOwn) return undefined
     return await this.#deps.removals.delete(resource, key, live, 'replaced')
   }
 

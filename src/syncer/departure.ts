@@ -22,6 +22,7 @@ import { fieldsOf, keyOf, refOf } from './mirror.ts'
 import type { LeaveReport } from './orders.ts'
 import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark, spaceUser } from './ownership.ts'
 import { referencesOfOurs, UNMARKED } from './release.ts'
+import type { RemovalsDeps } from './removals.ts'
 import { retrying } from './retrying.ts'
 import type { ServedResources } from './served.ts'
 
@@ -31,6 +32,8 @@ export interface DepartureDeps {
   as?: ((user: string) => SpaceClient) | undefined
   served: ServedResources
   allowance: Allowance
+  /** As in the removals. */
+  recognized: RemovalsDeps['recognized']
   /** Removes the cluster's note of its mailbox. */
   forgetMailbox(): Promise<void>
   logger: Logger
@@ -103,7 +106,7 @@ async function leaveCluster(
 }
 
 /** What others need goes last: Namespaces and definitions only once nothing else is left. */
-async function markedIn({ cluster, served, allowance, logger }: DepartureDeps): Promise<Marked[]> {
+async function markedIn({ cluster, served, allowance, recognized, logger }: DepartureDeps): Promise<Marked[]> {
   await served.refresh()
   const listed = [...served.all()]
     .filter(({ verbs }) => verbs.includes('list') && verbs.includes('patch'))
@@ -114,7 +117,7 @@ async function markedIn({ cluster, served, allowance, logger }: DepartureDeps): 
         const { items } = await listAll(cluster, resource, { labelSelector: PROJECTED, ...CLUSTER_LIST })
         return items
           .filter(object => isMarked(object) && !allowance.refusalOf(keyOf(resource, object)))
-          .map(object => ({ resource, object }))
+          .map(object => ({ resource, object: recognized(keyOf(resource, object), object) }))
       } catch (error) {
         if (!isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) throw error
         logger.warn(

@@ -96,6 +96,7 @@ export class Downsync {
       writer,
       owners: this.owners,
       wasWritten: key => this.#echoes.get(keyText(key)) !== undefined,
+      recognized: (key, live) => this.#echoes.recognized(keyText(key), live),
       forget: key => this.#forget(key),
     })
     const { owners } = this

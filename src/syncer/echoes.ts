@@ -4,7 +4,9 @@
  */
 import { hash } from 'node:crypto'
 import type { KubeObject } from '../apimachinery/object.ts'
+import { DOWNSYNCED } from '../apimachinery/placement.ts'
 import { ownPartOf } from './handOver.ts'
+import { asMade, claimsOfOurs, isOurs } from './ownership.ts'
 
 export interface Echo {
   readonly sent: string
@@ -17,6 +19,8 @@ export interface Echo {
   /** What became of it. Another generation since is somebody else's. */
   readonly uid: string | undefined
   readonly generation: number | undefined
+  /** Whether that bore the mark of what the syncer made. */
+  readonly isMade?: true
 }
 
 export class Echoes {
@@ -76,7 +80,15 @@ export class Echoes {
       sourceGeneration: source?.metadata.generation,
       uid: result.metadata.uid,
       generation: result.metadata.generation,
+      ...(isOurs(result, DOWNSYNCED) && { isMade: true }),
     })
+  }
+
+  /** `live` as whose it is: what was made is marked, whoever in the cluster took that off. What was let go of since bears no claim. */
+  recognized(key: string, live: Readonly<KubeObject>): Readonly<KubeObject> {
+    const known = this.#byKey.get(key)
+    const isIt = known?.uid !== undefined && known.uid === live.metadata.uid
+    return isIt && known.isMade && claimsOfOurs(live).length > 0 ? asMade(live) : live
   }
 
   /** What was written before is what would be written of `source`, too, and is what `live` is. */

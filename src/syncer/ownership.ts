@@ -36,6 +36,13 @@ export function isOurs(object: Readonly<KubeObject>, annotation: string): boolea
   return object.metadata.annotations?.[annotation] === ownMark(object)
 }
 
+/** What the cluster has of an object that the syncer made, as if nobody had taken that mark off. */
+export function asMade(live: Readonly<KubeObject>): Readonly<KubeObject> {
+  if (isOurs(live, DOWNSYNCED)) return live
+  const annotations = { ...live.metadata.annotations, [DOWNSYNCED]: ownMark(live) }
+  return { ...live, metadata: { ...live.metadata, annotations } }
+}
+
 /**
  * Of an object in the mailbox: whether it was born in the cluster and carried there. What the center put there was not, whatever
  * its annotations say.

@@ -137,7 +137,14 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
       isBusy: () => false,
       staysPreserved: () => false,
     })
-    const removals = new Removals({ ...common, writer, owners, wasWritten: () => false, forget() {} })
+    const removals = new Removals({
+      ...common,
+      writer,
+      owners,
+      wasWritten: () => false,
+      recognized: (_, live) => live,
+      forget() {},
+    })
     const carrier: Carrier = new Carrier({ ...common, adoptExisting, echoes, writer, owners, removals })
     const emptied = new EmptiedNamespaces(common)
     const brake = new RemovalBrake({ mirror, free: again, again, obeyed: () => undefined, logger: quiet, clock })

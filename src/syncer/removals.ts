@@ -31,6 +31,8 @@ export interface RemovalsDeps {
   allowance: Pick<Allowance, 'refusalOf'>
   /** Whether this run wrote it. */
   wasWritten(key: SyncKey): boolean
+  /** What the cluster holds, as whose it is: with the mark of what was made although somebody took that off. */
+  recognized(key: SyncKey, live: Readonly<KubeObject>): Readonly<KubeObject>
   /** Nothing of ours is there any more. */
   forget(key: SyncKey): void
   /** The object is to be looked at again. */
@@ -107,7 +109,7 @@ export class Removals {
 
   /** The refusal says why it stays although nobody wants it any more. */
   async remove(key: SyncKey, held: boolean): Promise<Outcome> {
-    const { cluster, served, watches, wasWritten, forget } = this.#deps
+    const { cluster, served, watches, wasWritten, recognized, forget } = this.#deps
     const text = keyText(key)
     // Most of what the mailbox holds was never meant for the cluster: that is not worth a question.
     if (!wasWritten(key) && !this.#leftovers.has(text) && !watches.get(key, key)) {
@@ -123,7 +125,8 @@ export class Removals {
     const waitMs = this.#order.waitMs(key)
     if (waitMs !== undefined) return { requeueAfterMs: waitMs }
     const resource = served.find(key)
-    const live = resource && (await unlessGone(cluster.get(resource, refOf(key))))
+    const found = resource && (await unlessGone(cluster.get(resource, refOf(key))))
+    const live = found && recognized(key, found)
     // The mailbox may have gone while the cluster was asked.
     if (!this.#deps.mirrorComplete()) return {}
     if (live && (isPreserved(live) || this.#left.get(text)?.isPreserved)) await this.#release(resource, key, live)
@@ -187,7 +190,7 @@ export class Removals {
       if (isStatusError(error, 'NotFound', 'Conflict')) return
       throw error
     }
-    await this.#release(resource, key, left, 'it was there before')
+    await this.#release(resource, key, left, 'nothing says that a syncer made it')
   }
 
   /** It stays, and is nobody's from now on. */

@@ -9,6 +9,7 @@ import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import {
   ADOPT,
   CREATE_ONLY,
+  DOWNSYNCED,
   KEEP_ON_DELETE,
   OVERWRITE,
   PLACEMENT_GRANTS,
@@ -179,6 +180,16 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
       t.notMatch(JSON.stringify(left?.metadata), 'kubestellar', 'it bears no mark')
     },
   )
+
+  await t.test('whoever takes the mark off what was made does not keep it', async () => {
+    const isMarked = (object: KubeObject | undefined) => object?.metadata.annotations?.[DOWNSYNCED] !== undefined
+    await wds.create(MAPS, map('marked', { x: '1' }))
+    await until(cluster, MAPS, at('marked'), isMarked)
+    await cluster.patch(MAPS, at('marked'), 'merge', { metadata: { annotations: { [DOWNSYNCED]: null } } })
+    await until(cluster, MAPS, at('marked'), isMarked)
+    await wds.delete(MAPS, at('marked'))
+    await until(cluster, MAPS, at('marked'), gone)
+  })
 
   await t.test('who keeps changing an object is told of, and the object is put right each time', async () => {
     await wds.create(MAPS, map('fought', { x: '1' }))

@@ -74,6 +74,46 @@ t.test(
   },
 )
 
+t.test('whoever takes the mark off what a syncer made does not keep it in the cluster', async t => {
+  const p = await pair(t)
+  const { world } = center
+  const key = (name: string): string => `configmaps app/${name}`
+  const unmark = (name: string) =>
+    p.cluster.patch(MAPS, { ...AT_A, name }, 'merge', { metadata: { annotations: { [DOWNSYNCED]: null } } })
+  const isMarked = ({ metadata }: KubeObject): boolean => metadata.annotations?.[DOWNSYNCED] !== undefined
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  await p.cluster.create(MAPS, configMap('b', { own: 'x' }))
+  const first = p.start()
+  // it holds nothing beside its marks
+  await p.mailbox.create(MAPS, sent('a'))
+  await p.mailbox.create(MAPS, sent('b', { x: '1' }, { annotations: { [ADOPT]: 'true' } }))
+  const { metadata } = await world.present(p.clusterId, key('a'), isMarked)
+  await world.present(p.clusterId, key('b'), ({ data }) => isRecord(data) && data.x === '1')
+  const unmarked = await unmark('a')
+  await world.present(p.clusterId, key('a'), isMarked)
+  t.notOk(isMarked(unmarked))
+  await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '2' } })
+  await world.present(p.clusterId, key('a'), object => isRecord(object.data) && object.data.x === '2')
+  await p.settled()
+  await first.stop()
+  await unmark('a')
+  const second = p.start()
+  await world.present(p.clusterId, key('a'), isMarked)
+  await p.settled()
+  await second.stop()
+  await unmark('a')
+  for (const name of ['a', 'b']) await p.mailbox.delete(MAPS, { ...AT_A, name })
+  t.equal((await p.cluster.get(MAPS, AT_A)).metadata.uid, metadata.uid)
+  p.start()
+  await world.absent(p.clusterId, key('a'))
+  const left = await world.present(
+    p.clusterId,
+    key('b'),
+    object => isRecord(object.data) && object.data.x === undefined,
+  )
+  t.same(left.data, { own: 'x' }, 'what was there before stays')
+})
+
 t.test('what was taken over loses the word of the center also after a restart, and keeps what it needs', async t => {
   const p = await pairIn(center, t, {
     namespacedObjects: [

@@ -1,6 +1,7 @@
 /** A syncer that is told to leave its cluster, or to hold still there: what it does, what it leaves alone, what it answers. */
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { DOWNSYNCED } from '../../src/apimachinery/placement.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { Allowance } from '../../src/syncer/allowance.ts'
 import { startCenter } from '../support/center.ts'
@@ -80,6 +81,14 @@ t.test('leaving with its workload, the syncer deletes what it made, and frees wh
   const { logger, lines } = recordingLogger()
   const p = await withAdopted(t, logger)
   const { world } = center
+  await pause(p, 'true')
+  await world.present(
+    p.mailboxId,
+    THE_ONE,
+    says(({ paused }) => paused === true),
+  )
+  const unmarked = { metadata: { annotations: { [DOWNSYNCED]: null } } }
+  await p.cluster.patch(MAPS, { namespace: 'app', name: 'a' }, 'merge', unmarked)
   await leave(p, 'Delete')
   await world.present(p.mailboxId, THE_ONE, isDone('Delete'))
   const deletions = lines.filter(({ message }) => message.startsWith('deleted from'))
