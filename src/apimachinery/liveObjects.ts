@@ -12,8 +12,8 @@ import type { OutcomeKey } from './outcome.ts'
 export const HEARS_LIVE = 'live'
 /** Of what is told of one object, as JSON, each side for itself. */
 export const MAX_LIVE_BYTES = 64 * 1024
-/** How long a syncer is waited for. */
-export const LIVE_WAIT_MS = 30_000
+/** How long a syncer is waited for, and a turn before it: whoever asks hears that nobody answered before their client gives up. */
+export const LIVE_WAIT_MS = 10_000
 /** Between two questions of a space about one cluster. */
 export const LIVE_PACE_MS = 1000
 /** Questions that wait for answers, of all spaces. */

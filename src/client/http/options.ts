@@ -7,6 +7,9 @@ export interface TlsMaterial {
   readonly keyPem?: string | undefined
 }
 
+/** Of a request that says nothing else. What a server waits for meanwhile has to be over before. */
+export const DEFAULT_TIMEOUT_MS = 30_000
+
 /** How to reach a server, as far as HTTP goes. */
 export interface HttpClientOptions {
   /** `scheme://host:port`, with the path prefix that all requests share, if any. */
@@ -31,7 +34,7 @@ export interface HttpClientOptions {
   /** Name expected in the server's certificate instead of the host of `server`. */
   tlsServerName?: string
   userAgent?: string
-  /** Longest silence within one request. Default 30 s. */
+  /** Longest silence within one request. Default {@link DEFAULT_TIMEOUT_MS}. */
   timeoutMs?: number
   /** Longest silence of a watch or stream before it counts as dead. Default 150 s: bookmarks come each minute. */
   watchIdleMs?: number

@@ -21,7 +21,7 @@ import {
 import { ConnectionLost, Http2Sessions, NotByThisStream } from './http2Sessions.ts'
 import { InFlight } from './inFlight.ts'
 import { splitLines } from './lines.ts'
-import type { HttpClientOptions, TlsMaterial } from './options.ts'
+import { DEFAULT_TIMEOUT_MS, type HttpClientOptions, type TlsMaterial } from './options.ts'
 
 export interface Request {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -153,7 +153,7 @@ export class HttpTransport {
   }
 
   async #send(request: Request, isWatch: boolean): Promise<Answer> {
-    const { timeoutMs = 30_000, watchIdleMs = 150_000 } = this.#options
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, watchIdleMs = 150_000 } = this.#options
     const idleMs = isWatch ? watchIdleMs : timeoutMs
     const agent = isWatch ? this.#watches : this.#requests
     const headers = await this.#headers(request)
@@ -272,7 +272,7 @@ export class HttpTransport {
   }
 
   #sessions(): Http2Sessions | undefined {
-    const { http2, server, tlsServerName, timeoutMs = 30_000 } = this.#options
+    const { http2, server, tlsServerName, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options
     if (!http2 || !(this.#watches instanceof https.Agent)) return undefined
     const { hostname, port } = this.#base
     const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) }

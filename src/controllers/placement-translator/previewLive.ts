@@ -55,6 +55,8 @@ export class PreviewLive {
   readonly #hashKey: string
   readonly #gone: AbortSignal | undefined
   readonly #work: Rests | undefined
+  /** Mailboxes whose syncers were waited for in vain: not once more for each object. */
+  readonly #silent = new Set<string>()
   #left = MAX_LIVE_CLUSTERS
 
   constructor(deps: PreviewLiveDeps, { wish, hashKey, gone, work }: LiveAsking) {
@@ -81,10 +83,12 @@ export class PreviewLive {
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.synced || !mailbox.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space))
       return { action: 'Unknown', told: NOT_THERE }
+    if (this.#silent.has(name)) return { action: 'Unknown', told: UNASKED.SilentSyncer }
     if (this.#left-- <= 0) return { action: 'Unknown', told: NOT_ASKED }
     const { group, resource } = fact.resource
     const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#hashKey }
     const answer = (await this.#deps.live?.ask(mailbox.space, space, question, this.#gone)) ?? 'NoSyncer'
+    if (answer === 'SilentSyncer') this.#silent.add(name)
     if (typeof answer === 'string') return { action: 'Unknown', told: UNASKED[answer] }
     const { action, told } = MEANINGS[answer.state]
     if (answer.state !== 'differs') return { action, told: told && { ...told, message: wordsOf(told, answer) } }

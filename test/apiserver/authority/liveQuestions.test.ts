@@ -13,6 +13,7 @@ import {
 import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
 import { LiveQuestions } from '../../../src/apiserver/authority/liveQuestions.ts'
 import { SYNCER_USER } from '../../../src/apiserver/authority/syncerReach.ts'
+import { DEFAULT_TIMEOUT_MS } from '../../../src/client/http/options.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
 const MAILBOX = 'root:espw:abc-mb-11111111-1111-4111-8111-111111111111'
@@ -71,6 +72,18 @@ t.test('a silent syncer is waited for so long; a space asks a cluster once in so
   t.equal(await first, 'SilentSyncer')
   t.equal(await others, 'SilentSyncer')
   questions.take('m1', answer(heard[0]!.id))
+})
+
+t.test('whoever asks hears that nobody answered before their own client gives up', async t => {
+  const { questions, heard, read, clock } = scene()
+  read()
+  const turns = LIVE_WAIT_MS / LIVE_PACE_MS
+  const told = Array.from({ length: turns + 1 }, () => questions.ask('m1', 'wds', asked))
+  await clock.advance(LIVE_WAIT_MS)
+  t.equal(heard.length, turns + 1, 'the last one has waited for its turn as long as anybody may')
+  await clock.advance((DEFAULT_TIMEOUT_MS * 3) / 4 - LIVE_WAIT_MS)
+  t.equal(clock.pending, 0)
+  t.strictSame(new Set(await Promise.all(told)), new Set(['SilentSyncer']))
 })
 
 t.test('who has gone is waited for no longer, nor is anything asked for them', async t => {

@@ -308,6 +308,16 @@ t.test('what clusters hold now is asked where it is wanted, and where nobody ans
   live.ask = async () => ({ id: '1', state: 'differs', message: '' })
   t.match((await asking({ locations: ['florin'] }))![0], { action: 'Update', reason: 'TooLarge', before: undefined })
 
+  const waited: string[] = []
+  live.ask = async mailbox => {
+    waited.push(mailbox)
+    return 'SilentSyncer'
+  }
+  const again = Array.from({ length: 3 }, () => ({ resource: MAPS, object, operation: 'unchanged' as const }))
+  const silent = await previewer().preview({ space: 'wds1', objects: again, live: {} })
+  t.strictSame(waited.sort(), [florin, guilder].sort(), 'who did not answer is not waited for again by one preview')
+  t.match(silent[2]!.live, [{ action: 'Unknown', reason: 'SilentSyncer', count: 2 }])
+
   // parameters that are not told to spaces may be in it
   const location = server.peek('inv1', LOCATIONS, 'florin')!
   const annotations = { 'a.b/key': 'hushhush' }
