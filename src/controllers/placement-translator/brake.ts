@@ -188,6 +188,13 @@ export class Brake {
     if (!going.has(namespace)) going.set(namespace, new Set(keys))
   }
 
+  /** What is held in a mailbox is so no more: what becomes of it is between its SyncTarget and its syncer. */
+  mailboxLeaves(mailbox: string): void {
+    const spaces = new Set<string>()
+    for (const { space, state } of this.#at.get(mailbox)?.values() ?? []) if (state !== 'free') spaces.add(space)
+    for (const space of spaces) this.#deps.ask(space)
+  }
+
   /** The space is followed no more. */
   forget(space: string): void {
     for (const removal of this.#ledgers.get(space)?.removals ?? []) this.#drop(removal)

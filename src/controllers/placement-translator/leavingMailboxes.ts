@@ -8,6 +8,11 @@ import { MAILBOX_NAME } from '../../apimachinery/placement.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { mailboxOf } from './topology.ts'
 
+interface Moved {
+  readonly stays?: string | undefined
+  readonly leaves?: string | undefined
+}
+
 export class LeavingMailboxes {
   readonly #places: SpacePlaces
   /** Mailboxes that have a SyncTarget which nobody deletes, and its name. */
@@ -31,19 +36,19 @@ export class LeavingMailboxes {
     return this.#staying.get(mailbox) ?? mailbox
   }
 
-  /** Takes in a SyncTarget; the mailbox that has one from now on and had none before. */
-  set({ space, name }: { space: string; name: string }, object: KubeObject | undefined): string | undefined {
+  /** Takes in a SyncTarget; the mailbox that has one from now on and had none before, and the one that has none any more. */
+  set({ space, name }: { space: string; name: string }, object: KubeObject | undefined): Moved {
     const id = `${space}/${name}`
     const before = this.#byTarget.get(id)
     const stays = object !== undefined && object.metadata.deletionTimestamp === undefined
     const mailbox = stays ? mailboxOf({ space, object }) : undefined
-    if (mailbox === before) return undefined
+    if (mailbox === before) return {}
     if (before !== undefined) this.#staying.delete(before)
     if (mailbox === undefined) this.#byTarget.delete(id)
     else {
       this.#byTarget.set(id, mailbox)
       this.#staying.set(mailbox, name)
     }
-    return mailbox
+    return { stays: mailbox, leaves: before }
   }
 }

@@ -39,6 +39,7 @@ interface Condition {
 
 const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 const INTERVAL_MS = 1000
+const OTHER_HASH = 'The hash that is confirmed on it now is not that of these copies. '
 /** Of the Locations that are paused. */
 const NAMED = 5
 
@@ -67,7 +68,7 @@ export class PlacementNotes {
     }
     const before = conditionsOf(placement)
     const hold = brake.holdOf(space, name)
-    const told = hold === 'unknown' ? [] : [heldCondition(hold, name, this.#deps.clusterOf)]
+    const told = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.clusterOf)]
     told.push(this.#pausedCondition(space, name))
     // what never was needs no word
     const news = told.filter(
@@ -163,16 +164,22 @@ export class PlacementNotes {
   }
 }
 
-function heldCondition(hold: Hold | undefined, name: string, clusterOf: (mailbox: string) => string): Condition {
+function heldCondition(
+  hold: Hold | undefined,
+  { metadata: { name, annotations = {} } }: KubeObject,
+  clusterOf: (mailbox: string) => string,
+): Condition {
   if (!hold) return { type: DELETION_HELD, status: 'False', reason: 'NothingHeld', message: '' }
   const examples = hold.examples.map(({ mailbox, key }) => {
     const object = parseObjectKey(key)
     return `${groupResourceName(object)} "${object.namespace ? `${object.namespace}/` : ''}${object.name}" at ${clusterOf(mailbox)}`
   })
   const more = hold.copies > examples.length ? ', …' : ''
+  const confirmed = annotations[CONFIRM_DELETION_ANNOTATION]
+  const isStale = confirmed !== undefined && confirmed !== hold.hash
   const message =
     `${hold.copies} copies in ${hold.clusters} ${hold.clusters === 1 ? 'cluster' : 'clusters'} are not placed there any more, and none of them was deleted by name; ` +
-    `they stay: ${examples.join(', ')}${more}. Undo what took them away, or confirm that they go: ` +
+    `they stay: ${examples.join(', ')}${more}. ${isStale ? OTHER_HASH : ''}Undo what took them away, or confirm that they go: ` +
     `kubectl annotate --overwrite edgeplacement ${name} ${CONFIRM_DELETION_ANNOTATION}=${hold.hash}`
   return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, since: hold.since }
 }

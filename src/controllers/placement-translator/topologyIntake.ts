@@ -26,7 +26,7 @@ export interface TopologyIntakeDeps {
   releases: Releases
   leaving: LeavingMailboxes
   closed: ClosedMailboxes
-  brake: Pick<Brake, 'placementSeen' | 'placementGone'>
+  brake: Pick<Brake, 'placementSeen' | 'placementGone' | 'mailboxLeaves'>
   pauses: Pick<Pauses, 'setLocation' | 'setTarget'>
   evictions: Evictions
   /** A placement is paused from now on, or no more, and leads to these mailboxes. */
@@ -147,13 +147,14 @@ export class TopologyIntake {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const mailbox = this.#deps.leaving.set(at, object)
+    const { stays, leaves } = this.#deps.leaving.set(at, object)
+    if (leaves !== undefined) this.#deps.brake.mailboxLeaves(leaves)
     const opened = this.#deps.closed.set(at, object)
     this.#releasesChanged(at, object)
     this.#deps.consents.setTarget(at.space, at.name, object)
     this.#deps.evictions.set(at, object)
     this.#deps.pauses.setTarget(at.space, at.name, object)
-    for (const again of new Set([mailbox, opened])) if (again !== undefined) this.#deps.stays(again)
+    for (const again of new Set([stays, opened])) if (again !== undefined) this.#deps.stays(again)
   }
 
   #releasesChanged(at: Place, object: KubeObject | undefined): void {

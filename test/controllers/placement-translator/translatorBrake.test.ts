@@ -62,6 +62,7 @@ async function placed(t: Test, count: number) {
     })
   return { ...scene, until, clock, counts, edit, select, held, isHeld, hash, confirm }
 }
+const STALE = /The hash that is confirmed on it now is not that of these copies/
 const nameOf = (i: number) => `m${String(i).padStart(3, '0')}`
 
 t.test('one letter in a selector empties no cluster, until that is confirmed', async t => {
@@ -83,6 +84,7 @@ t.test('one letter in a selector empties no cluster, until that is confirmed', a
   await confirm('another')
   await server.quiet()
   t.same(counts(), [30, 30], 'another hash confirms nothing')
+  await until(() => STALE.test(String(held()?.message)))
   await confirm(hash())
   await until(() => held()?.status === 'False')
   await server.quiet()
@@ -118,6 +120,32 @@ t.test(
     await server.quiet()
     t.same(await workStatuses(), [])
     t.equal(told.size, 22)
+  },
+)
+
+t.test(
+  'a hold follows a SyncTarget that is deleted meanwhile, and the old hash is told to confirm nothing',
+  async t => {
+    const { server, until, counts, select, held, isHeld, hash, confirm, workStatuses, followStatuses } = await placed(
+      t,
+      11,
+    )
+    await select('y')
+    await isHeld()
+    const stale = hash()
+    const told = new Set<string>()
+    t.teardown(followStatuses({ touched: ({ name }) => told.add(name), lost: () => t.fail('all of it') }))
+    await server.in('inv1').delete(SYNC_TARGETS, { name: 'florin' })
+    await until(() => /^11 copies in 1 cluster .* at guilder/.test(String(held()?.message)))
+    t.equal(told.size, 11, 'who watches work statuses is told')
+    t.equal((await workStatuses()).length, 11)
+    await confirm(stale)
+    await until(() => STALE.test(String(held()?.message)))
+    t.same(counts(), [11, 11])
+    await confirm(hash())
+    await until(() => held()?.status === 'False')
+    await server.quiet()
+    t.same(counts(), [11, 0], 'what is in the other one is between its SyncTarget and its syncer')
   },
 )
 
