@@ -24,7 +24,6 @@ interface Outage {
   told: ReadonlySet<string>
 }
 
-export const NOBODY: Fallen = new Map()
 const MAX_NAMES = 5
 
 export class OutageEvents {

@@ -15,8 +15,8 @@ export interface Stages {
   readonly denied: Told | undefined
   /** What else the center found; `undefined`: nothing. */
   readonly unplaced: Told | undefined
-  /** Absent where there is nowhere to place. */
-  readonly outcome: PlacementOutcome | undefined
+  /** Where there is nowhere to place it is of no cluster. */
+  readonly outcome: PlacementOutcome
   /** Copies that are placed no more, and stay in clusters until that is confirmed. */
   readonly stayingCopies?: number
   /** The same of those that stay until a pause ends. */
@@ -24,6 +24,7 @@ export interface Stages {
 }
 
 export const PROJECTING = 'Projecting'
+const NOT_RESOLVED = 'NotResolved'
 
 /** `Resolved`, `Permitted`, `Projected`, `Applied`, `Healthy`, in this order: a stage speaks of what the one before left it. */
 export function stageConditions({
@@ -34,15 +35,14 @@ export function stageConditions({
   stayingCopies = 0,
   behindPause = 0,
 }: Stages): StageCondition[] {
-  if (nowhere || !outcome) {
-    const why = nowhere ?? { reason: 'NoLocation', message: '' }
-    const waits = { status: 'Unknown', reason: 'NotResolved', message: 'there is nowhere to place' } as const
+  if (nowhere) {
+    const waits = { status: 'Unknown', reason: NOT_RESOLVED, message: 'there is nowhere to place' } as const
     return [
-      { type: 'Resolved', status: 'False', ...why },
+      { type: 'Resolved', status: 'False', ...nowhere },
       { type: 'Permitted', ...waits },
       { type: 'Projected', ...waits },
-      { type: 'Applied', ...waits },
-      { type: 'Healthy', ...waits },
+      { type: 'Applied', ...unlessMoreStays(waits, stayingCopies, 0) },
+      { type: 'Healthy', ...unlessMoreStays(waits, stayingCopies, 0) },
     ]
   }
   const { counts, projecting } = outcome
@@ -67,7 +67,7 @@ type Said = Omit<StageCondition, 'type'>
 /** Clusters that run what nobody places any more do not have what was asked for. */
 function unlessMoreStays(said: Said, held: number, behindPause: number): Said {
   const copies = held > 0 ? held : behindPause
-  if (said.status !== 'True' || copies === 0) return said
+  if (copies === 0 || (said.status !== 'True' && said.reason !== NOT_RESOLVED)) return said
   const [reason, until] =
     held > 0 ? ['DeletionHeld', 'until that is confirmed: see DeletionHeld'] : ['Paused', 'until the pause ends']
   const stay = `${copies} ${copies === 1 ? 'copy' : 'copies'} that nobody places any more stay in clusters ${until}`

@@ -19,7 +19,7 @@ import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
 import { LookPace } from './lookPace.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
-import { NOBODY, type OutageEvents } from './outageEvents.ts'
+import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
 import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './placementConditions.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -175,7 +175,7 @@ export class PlacementReports implements CenterFindings {
     this.#pace.looked(id, clock.now())
     const withheld = this.#deps.withheld(space, name)
     const verdict = await this.#verdict(space, name, ways)
-    if (verdict.stages.outcome?.early) this.#tellAgain(space, name)
+    if (verdict.stages.outcome.early) this.#tellAgain(space, name)
     const requeueAfterMs = await this.#tell(space, name, { ...verdict, withheld, isFirst })
     return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
@@ -189,7 +189,9 @@ export class PlacementReports implements CenterFindings {
   async #verdict(space: string, name: string, ways: Ways): Promise<Found> {
     if (ways.size === 0) {
       const nowhere = this.#deps.allowances.nowhere(space) ?? NO_LOCATION
-      const stages = { nowhere, denied: undefined, unplaced: undefined, outcome: undefined }
+      const outcome = await placementOutcome(this.#deps.outcomes, { space, name, ways })
+      const stayingCopies = this.#deps.stayingCopies(space, name)
+      const stages = { nowhere, denied: undefined, unplaced: undefined, outcome, stayingCopies }
       return { status: 'False', ...nowhere, stages }
     }
     const [count, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
@@ -355,7 +357,9 @@ export class PlacementReports implements CenterFindings {
     const { generation = 0, resourceVersion = '' } = placement.metadata
     const now = timestamp(new Date(this.#deps.clock.now()))
     const { conditions, isOld } = conditionsFor(placement, verdict, now)
-    const { counts = null, broken = [], fallen = NOBODY, ambiguous = NONE } = verdict.stages.outcome ?? {}
+    const { stayingCopies: deletionHeld = 0, outcome } = verdict.stages
+    const { broken, fallen, ambiguous } = outcome
+    const counts = { ...outcome.counts, deletionHeld }
     const news = {
       conditions,
       observedGeneration: generation,
@@ -369,7 +373,7 @@ export class PlacementReports implements CenterFindings {
       await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
     }
     await this.#deps.events.tell(space, placement, broken, ambiguous)
-    return await this.#deps.outages.tell(space, placement, { fallen, clusters: counts?.clusters ?? 0 })
+    return await this.#deps.outages.tell(space, placement, { fallen, clusters: counts.clusters })
   }
 }
 
@@ -392,7 +396,6 @@ function toldOf(count: RefusalCount): Told | undefined {
 
 /** Of the clusters that refuse the same. */
 const MAX_NAMES = 5
-const NONE: ReadonlySet<string> = new Set()
 
 const ALL_PLACED: Told = { reason: 'AllPlaced', message: '' }
 const NO_LOCATION: Told = {

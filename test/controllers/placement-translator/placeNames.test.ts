@@ -1,6 +1,5 @@
 /** Messages tell Locations of one name apart, and say no more than that takes. */
 import t from 'tap'
-import { NOBODY } from '../../../src/controllers/placement-translator/outageEvents.ts'
 import { stageConditions } from '../../../src/controllers/placement-translator/outcomeConditions.ts'
 import type { PlacementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
 import { ambiguousNames, placeName } from '../../../src/controllers/placement-translator/placeNames.ts'
@@ -44,7 +43,7 @@ t.test('conditions say which one it is', async t => {
   ]
   const said = (ambiguous: readonly string[]) => {
     const outcome: PlacementOutcome = {
-      ...{ counts, broken, projecting: false, early: false, silent: [], fallen: NOBODY },
+      ...{ counts, broken, projecting: false, early: false, silent: [], fallen: { count: 0, names: [] } },
       ambiguous: new Set(ambiguous),
     }
     const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })

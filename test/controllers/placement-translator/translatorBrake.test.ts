@@ -114,12 +114,26 @@ t.test(
     })
     await server.quiet()
     t.same(await workStatuses(), rows, 'the same where nothing leads any more')
+    await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, destinations: [] })
+    const said = (): { counts?: unknown; conditions?: { type: string; reason: string }[] } =>
+      server.peek('wds1', EDGE_PLACEMENTS, 'ep')!.status as object
+    const about = (type: string) => said().conditions?.find(one => one.type === type)
+    await until(() => about('Resolved')?.reason === 'NoLocation')
+    t.match(said().counts, { clusters: 0, copies: 0, held: 0, deletionHeld: 22 })
+    for (const type of ['Applied', 'Healthy'])
+      t.match(about(type), {
+        status: 'False',
+        reason: 'DeletionHeld',
+        message: /^there is nowhere to place; 22 copies /,
+      })
     told.clear()
     await confirm(hash())
     await until(() => held()?.status === 'False')
     await server.quiet()
     t.same(await workStatuses(), [])
     t.equal(told.size, 22)
+    await until(() => about('Applied')?.reason === 'NotResolved')
+    t.match(said().counts, { deletionHeld: 0 })
   },
 )
 

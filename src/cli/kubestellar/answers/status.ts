@@ -39,6 +39,8 @@ export interface Counts {
   readonly conflict: number
   readonly unknown: number
   readonly notPlaced: number
+  /** Of the plan of the space that the brake holds; none of `copies`. */
+  readonly deletionHeld: number
   /** Of those that are applied. */
   readonly healthy: number
   readonly progressing: number
@@ -95,6 +97,7 @@ const COUNTS = [
   'conflict',
   'unknown',
   'notPlaced',
+  'deletionHeld',
   'healthy',
   'progressing',
   'degraded',
@@ -147,7 +150,10 @@ function summary(
 function ofPlacements(placements: readonly PlacementStatus[]): string {
   const copies = placements.reduce((sum, { counts }) => sum + counts.copies, 0)
   const applied = placements.reduce((sum, { counts }) => sum + counts.applied, 0)
-  return `${counted(placements, 'placement')}, ${applied} of ${copies} ${copies === 1 ? 'copy' : 'copies'} applied`
+  // each tells of the same plan
+  const held = placements.reduce((most, { counts }) => Math.max(most, counts.deletionHeld), 0)
+  const more = held === 0 ? '' : `, ${held} held back from deletion`
+  return `${counted(placements, 'placement')}, ${applied} of ${copies} ${copies === 1 ? 'copy' : 'copies'} applied${more}`
 }
 
 function ofClusters(clusters: readonly ClusterStatus[]): string {

@@ -62,6 +62,16 @@ t.test('troubles come first, by the first stage at which something is not well',
   t.equal(answer.message, '6 placements (5 in trouble), 5 of 10 copies applied, 5 locations (4 in trouble)')
 })
 
+t.test('what is held and placed no more is counted once, for all placements of a space tell the same plan', t => {
+  const held = condition('DeletionHeld', 'True', 'TooMuchAtOnce', '3 copies')
+  const one = (name: string) => placement(name, [held], { counts: { copies: 0, applied: 0, deletionHeld: 3 } })
+  const facts = { granted: { items: [] }, inventories: [] }
+  const { message, placements } = fleetStatus({ ...facts, placements: { items: [one('a'), one('b')] } })
+  t.equal(message, '2 placements (2 in trouble), 0 of 0 copies applied, 3 held back from deletion, 0 locations')
+  t.match(placements.items[0], { state: 'DeletionHeld', counts: { deletionHeld: 3 } })
+  t.end()
+})
+
 t.test('a placement that selects nothing is told so, once that is said of what it is now', async t => {
   const conditions = [condition('Resolved', 'True'), condition('Applied', 'True', 'NothingSelected')]
   const empty = (name: string, generation: number, spec: object): KubeObject => ({
