@@ -34,6 +34,7 @@ import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
+import { NO_LOCATION } from './placementReports.ts'
 import { downsyncs } from './placementSpec.ts'
 import { PreviewChecks } from './previewChecks.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
@@ -57,6 +58,8 @@ export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   now: () => number
   live: LiveAsker | undefined
   brake: Pick<Brake, 'wouldHold'>
+  /** Why a space has nowhere to place; `undefined` when it has. */
+  nowhere: (space: string) => Told | undefined
   /** Whether it is known where an object goes. */
   knows: (space: string, key: string) => boolean
   location: SourceReaderDeps['location']
@@ -208,7 +211,7 @@ export class PlacementPreviews implements PreviewReceiver {
       name,
       operation,
     }
-    const message = staysHome(one, scene)
+    const message = staysHome(one, scene, () => this.#deps.nowhere(space) ?? NO_LOCATION)
     const unknown = unknownOf(one, scene)
     const moves = scene.totals.get(one)
     const imagined: Imagined = { ...one, space, fact }
@@ -347,12 +350,19 @@ function unknownOf(
 const UNKNOWN_WAYS = 'it is not known yet to which locations it would lead, so what that moves is not known; try again'
 const TOO_MUCH_HELD = `this space has no EdgePlacement yet, and holds more than the ${MAX_PREVIEW_READ} objects that are read for that: what of them it would place is not known; preview them beside it`
 
-function staysHome(one: PreviewedObject, { moves: { counts, moved } }: Scene): string | undefined {
+function staysHome(
+  one: PreviewedObject,
+  { moves: { counts, moved, placements } }: Scene,
+  nowhere: () => Told,
+): string | undefined {
   const { resource, object } = one
   const count = counts.get(one)
   if (count !== undefined) {
     const shown = count > moved.size ? `; ${moved.size} are shown` : ''
-    return `moves ${count} other ${count === 1 ? 'object' : 'objects'} of this space${shown}`
+    const isPlacement = resourceKey(resource) === resourceKey(EDGE_PLACEMENTS)
+    const ways = isPlacement ? placements.get(object.metadata.name ?? '')?.ways : undefined
+    const where = ways?.size === 0 ? `; it would lead nowhere: ${nowhere().message}` : ''
+    return `moves ${count} other ${count === 1 ? 'object' : 'objects'} of this space${shown}${where}`
   }
   if (reachOf(resource) === 'none') return `objects of kind ${object.kind} travel nowhere`
   return isSystemObject(resource, object) ? 'it is for the space itself, and travels nowhere' : undefined

@@ -398,7 +398,8 @@ function toldOf(count: RefusalCount): Told | undefined {
 const MAX_NAMES = 5
 
 const ALL_PLACED: Told = { reason: 'AllPlaced', message: '' }
-const NO_LOCATION: Told = {
+/** Of a placement that leads nowhere, in a space that may place somewhere. */
+export const NO_LOCATION: Told = {
   reason: 'NoLocation',
   message:
     'spec.locationSelectors choose no Location that this space may use and that stands for a cluster; those that it may use: kubectl get grantedlocations --show-labels',

@@ -226,11 +226,13 @@ t.test('the first EdgePlacement of a space: what it would place is read for the 
   await wds.create(MAPS, configMap('going', {}, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] }))
   await wds.create(MAPS, configMap('kube-root-ca.crt', {}))
   await server.quiet()
-  where.answerWith(function* () {
-    yield
-    const destinations = slice('ep', 'florin').destinations as SliceRow[]
-    return { destinations, onlyKept: new Set(), isUncertain: () => false }
-  })
+  const leadsTo = (...targets: 'florin'[]) =>
+    where.answerWith(function* () {
+      yield
+      const destinations = slice('ep', ...targets).destinations as SliceRow[]
+      return { destinations, onlyKept: new Set(), isUncertain: () => false }
+    })
+  leadsTo('florin')
   const asked = async (spec: object, ...more: KubeObject[]) => {
     const first = placement('ep', { locationSelectors: [{}], ...spec })
     const objects = [
@@ -250,6 +252,9 @@ t.test('the first EdgePlacement of a space: what it would place is read for the 
     { name: 'page', isMoved: true, groups: [{ action: 'Create', count: 1, after: { data: { v: '1' } } }] },
     { name: 'hidden', isMoved: true, groups: [{ action: 'Create', count: 1, after: undefined }] },
   ])
+  leadsTo()
+  t.match((await asked(ALL_MAPS))[0]!.message, /^moves 0 .*; it would lead nowhere: spec.locationSelectors choose no /)
+  leadsTo('florin')
   // labels of a Namespace that is stored
   const inNamespace = (special: string) => ({
     downsync: [{ apiGroup: '', resources: ['configmaps'], namespaceSelectors: [{ matchLabels: { special } }] }],

@@ -79,6 +79,7 @@ function previewsOf({ where, live }: Askers, { client, turns, clock }: Setup, pa
     live,
     now: () => clock.now(),
     brake,
+    nowhere: space => consents.nowhere(space),
     pauses,
     staying,
     isLeaving: mailbox => leaving.has(mailbox),
