@@ -38,6 +38,29 @@ export function beyondNamed(placements: readonly KubeObject[]): readonly string[
   return FIELDS.filter(field => placements.some(one => countOf(one, field) > 0)).flatMap(field => COUNTED[field])
 }
 
+/** Of the WorkStatuses that are read to tell which clusters they are of. */
+const MOST_STALE = 2000
+/** Field selector of WorkStatuses in clusters that are not heard. */
+export const STALE = 'status.state=Stale'
+
+/** Whether there are some of those, and few enough to be read. */
+export function mayNameStale(placements: readonly KubeObject[]): boolean {
+  const stale = placements.reduce((sum, { status }) => sum + num(status, 'counts', 'stale'), 0)
+  return stale > 0 && stale <= MOST_STALE
+}
+
+/** Reasons by place, as {@link placeText} says it; that a syncer does not reach its cluster goes before that it is not heard. */
+export function stalePlaces(stale: Known | undefined): ReadonlyMap<string, string> {
+  const places = new Map<string, string>()
+  for (const { spec, status } of stale?.items ?? []) {
+    const place = placeText(str(spec, 'location', 'cluster'), str(spec, 'location', 'name'))
+    if (places.get(place) !== UNREACHABLE) places.set(place, str(status, 'reason'))
+  }
+  return places
+}
+
+export const UNREACHABLE = 'ClusterUnreachable'
+
 const NOT_NAMED = 'placements name only some of what is broken, and the rest is not known'
 
 export class BrokenPlaces {
@@ -89,6 +112,6 @@ function namedOf(object: unknown, words: string): string {
 }
 
 /** A server of an earlier release does not say in which inventory it is. */
-function placeText(inventory: string, location: string): string {
+export function placeText(inventory: string, location: string): string {
   return `${inventory}/${location}`
 }

@@ -3,7 +3,7 @@ import { at, num, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { compileSelector } from '../../../controllers/where-resolver/selectors.ts'
 import { ANSWERS_VERSION } from '../../ws/version.ts'
-import { BrokenPlaces } from './brokenPlaces.ts'
+import { BrokenPlaces, placeText, stalePlaces, UNREACHABLE } from './brokenPlaces.ts'
 import type { Known } from './known.ts'
 
 export interface InventoryFacts {
@@ -18,6 +18,8 @@ export interface StatusFacts {
   readonly granted: Known
   /** WorkStatuses of what is broken, where placements name only some of it. */
   readonly beyond?: Known
+  /** WorkStatuses in clusters of which nothing is heard, where they are few. */
+  readonly stale?: Known
   /** Those that the user may read. */
   readonly inventories: readonly InventoryFacts[]
 }
@@ -60,7 +62,7 @@ export interface ClusterStatus {
   /** Of the GrantedLocation. */
   readonly location: string
   readonly trouble: Trouble
-  readonly state: 'Ready' | 'Failing' | 'Unknown' | 'Lagging' | 'Silent' | 'PartlySilent' | 'NoCluster'
+  readonly state: 'Ready' | 'Failing' | 'Unknown' | 'Lagging' | 'Unreachable' | 'Silent' | 'PartlySilent' | 'NoCluster'
   readonly message?: string
   /** How many clusters it stands for, and how many of them have a syncer that is alive. */
   readonly instances: number
@@ -103,10 +105,11 @@ const COUNTS = [
   'degraded',
 ] as const
 
-export function fleetStatus({ placements, granted, beyond, inventories }: StatusFacts): StatusAnswer {
+export function fleetStatus({ placements, granted, beyond, stale, inventories }: StatusFacts): StatusAnswer {
   const one = placements.items.map(placementStatus)
   const broken = new BrokenPlaces(placements.items, beyond)
-  const two = granted.items.map(row => clusterStatus(row, { broken, inventories }))
+  const silent = stalePlaces(stale)
+  const two = granted.items.map(row => clusterStatus(row, { broken, silent, inventories }))
   const unknown: string[] = []
   if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
   if (granted.unknown !== undefined) unknown.push(`how clusters are: ${granted.unknown}`)
@@ -230,12 +233,13 @@ function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]
 
 interface ClusterFacts {
   broken: BrokenPlaces
+  silent: ReadonlyMap<string, string>
   inventories: readonly InventoryFacts[]
 }
 
-function clusterStatus(row: KubeObject, { broken, inventories }: ClusterFacts): ClusterStatus {
+function clusterStatus(row: KubeObject, { broken, silent, inventories }: ClusterFacts): ClusterStatus {
   const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
-  const told = toldBySyncTargets(row, inventories)
+  const { unheard, ...told } = toldBySyncTargets(row, inventories)
   const common = { location: row.metadata.name ?? '', instances, ready, ...told }
   const bad = (state: ClusterStatus['state'], message: string): ClusterStatus => ({
     ...common,
@@ -246,6 +250,10 @@ function clusterStatus(row: KubeObject, { broken, inventories }: ClusterFacts): 
   if (instances === 0) return { ...common, trouble: 'warn', state: 'NoCluster', message: 'it stands for no cluster' }
   if (ready === 0) return bad('Silent', 'no syncer there is heard of')
   if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
+  // of a cluster that nobody sees now, what was told before does not count
+  const why = unheard ?? silent.get(placeText(str(row, 'inventory'), str(row, 'location')))
+  if (why === UNREACHABLE) return bad('Unreachable', 'a syncer there does not reach its cluster')
+  if (why !== undefined) return { ...common, trouble: 'warn', state: 'Unknown', message: UNHEARD }
   const here = broken.at(str(row, 'inventory'), str(row, 'location'))
   // syncers do not count what is another space's there
   const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
@@ -264,17 +272,21 @@ function clusterStatus(row: KubeObject, { broken, inventories }: ClusterFacts): 
   return { ...common, trouble: 'none', state: 'Ready' }
 }
 
+const UNHEARD = 'nothing is heard of a cluster there now'
+
 /** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
 function toldBySyncTargets(
   row: KubeObject,
   inventories: readonly InventoryFacts[],
-): Pick<ClusterStatus, 'lag' | 'failures'> {
+): Pick<ClusterStatus, 'lag' | 'failures'> & { unheard?: string } {
   const inventory = inventories.find(({ path }) => path === str(row, 'inventory'))
   if (!inventory || inventory.targets.unknown !== undefined || inventory.locations.unknown !== undefined) return {}
   const location = inventory.locations.items.find(({ metadata }) => metadata.name === str(row, 'location'))
   const [selector] = compileSelector(at(location, 'spec', 'instanceSelector'), 'spec').selectors
   const behind = inventory.targets.items.filter(({ metadata }) => selector?.matches(metadata.labels))
   const outcomes = behind.map(({ status }) => at(status, 'outcome'))
+  const isSome = (field: string): boolean => outcomes.some(one => at(one, field) === false)
+  const unheard = isSome('reachable') ? UNREACHABLE : isSome('reporting') ? 'Stale' : undefined
   const since = outcomes.map(one => str(one, 'lag', 'since')).filter(time => time !== '')
   return {
     lag: {
@@ -282,5 +294,6 @@ function toldBySyncTargets(
       ...(since.length > 0 && { since: since.sort()[0]! }),
     },
     failures: outcomes.reduce((sum: number, one) => sum + num(one, 'failures', 'count'), 0),
+    ...(unheard && { unheard }),
   }
 }

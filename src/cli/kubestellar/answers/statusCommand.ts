@@ -16,7 +16,7 @@ import { CommandError } from '../../ws/commandError.ts'
 import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
-import { beyondNamed } from './brokenPlaces.ts'
+import { beyondNamed, mayNameStale, STALE } from './brokenPlaces.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
 import { type Known, known } from './known.ts'
 import { fleetStatus, type InventoryFacts, type StatusAnswer } from './status.ts'
@@ -46,8 +46,10 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
       ])
       // of a space that is closed, or not there, an answer in numbers would be one
       if (placements.refusal !== undefined && granted.refusal !== undefined) throw new CommandError(placements.refusal)
-      const beyond = await brokenBeyond(space, placements.items)
-      return fleetStatus({ placements, granted, inventories, ...(beyond && { beyond }) })
+      // placements name some of what is broken
+      const beyond = await statusesOf(space, beyondNamed(placements.items))
+      const stale = await statusesOf(space, mayNameStale(placements.items) ? [STALE] : [])
+      return fleetStatus({ placements, granted, inventories, ...(beyond && { beyond }), ...(stale && { stale }) })
     }
     const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
@@ -57,12 +59,11 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
   })
 }
 
-/** Of one list of what is broken. */
+/** Of one list. */
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** `undefined` where placements name all that is broken. */
-async function brokenBeyond(space: SpaceClient, placements: readonly KubeObject[]): Promise<Known | undefined> {
-  const selectors = beyondNamed(placements)
+/** WorkStatuses of each field selector; `undefined` where there is none to ask for. */
+async function statusesOf(space: SpaceClient, selectors: readonly string[]): Promise<Known | undefined> {
   if (selectors.length === 0) return undefined
   const items: KubeObject[] = []
   try {

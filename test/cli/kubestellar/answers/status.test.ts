@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
-import { beyondNamed } from '../../../../src/cli/kubestellar/answers/brokenPlaces.ts'
+import { beyondNamed, mayNameStale } from '../../../../src/cli/kubestellar/answers/brokenPlaces.ts'
 import type { Known } from '../../../../src/cli/kubestellar/answers/known.ts'
 import { fleetStatus } from '../../../../src/cli/kubestellar/answers/status.ts'
 import { statusText } from '../../../../src/cli/kubestellar/answers/statusText.ts'
@@ -117,6 +117,45 @@ t.test('who may read the inventory sees lag and failures of all that is placed t
   const without = fleetStatus({ placements: { items: [] }, granted, inventories: [closed] })
   t.match(without.clusters.items[0], { state: 'Ready', lag: undefined })
 })
+
+t.test(
+  'a location whose syncer does not reach its cluster, or was not heard yet, is not Ready, nor Failing',
+  async t => {
+    const stale = (location: string, reason: string): KubeObject =>
+      edge(`${location}.x`, {
+        spec: { placements: ['a'], location: { cluster: 'root:imw1', name: location } },
+        status: { state: 'Stale', reason, message: 'stale' },
+      })
+    const granted = { items: ['florin', 'guilder', 'mark'].map(name => row(name, 1)) }
+    const states = (facts: object) =>
+      fleetStatus({ placements: { items: [] }, granted, inventories: [], ...facts }).clusters.items.map(
+        ({ location, state, trouble }) => `${location} ${state} ${trouble}`,
+      )
+    const told = ['imw1.florin Unreachable bad', 'imw1.guilder Unknown warn', 'imw1.mark Ready none']
+    t.same(states({ stale: { items: [stale('guilder', 'Stale'), stale('florin', 'ClusterUnreachable')] } }), told)
+
+    const location = (name: string) => edge(name, { spec: { instanceSelector: { matchLabels: { id: name } } } })
+    const target = (id: string, outcome: object): KubeObject => ({
+      ...edge(id, { status: { outcome: { failures: { count: 2 }, ...outcome } } }),
+      metadata: { name: id, labels: { id } },
+    })
+    const inventory = {
+      path: 'root:imw1',
+      locations: { items: [location('florin'), location('guilder')] },
+      targets: {
+        items: [
+          target('florin', { reporting: true, reachable: false }),
+          target('guilder', { reporting: false, reachable: true }),
+        ],
+      },
+    }
+    t.same(states({ inventories: [inventory] }), told, 'for who may read the inventory')
+    const count = (stale: number) => placement('a', [], { counts: { stale } })
+    t.notOk(mayNameStale([count(0)]))
+    t.ok(mayNameStale([count(2)]))
+    t.notOk(mayNameStale([count(2), count(5000)]), 'of an outage of many copies the placements tell')
+  },
+)
 
 t.test('what was told of an earlier spec is not told of this one', async t => {
   const well = [condition('Resolved', 'True'), condition('Applied', 'True'), condition('Healthy', 'True')]
