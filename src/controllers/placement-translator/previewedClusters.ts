@@ -5,6 +5,7 @@ import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { Allowance, Told } from './allowance.ts'
+import type { ClusterOutcome } from './clusterOutcomes.ts'
 import { wantsExpansion } from './customize.ts'
 import { leftThere } from './leftThere.ts'
 import type { Mailbox } from './mailbox.ts'
@@ -44,6 +45,8 @@ export interface PreviewedClustersDeps {
   isLeaving: (mailbox: string) => boolean
   wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
   mailbox: (name: string) => Mailbox | undefined
+  /** What its syncer says, by the mailbox's space. */
+  outcome: (space: string) => ClusterOutcome
   knowsMailbox: (name: string) => boolean
 }
 
@@ -126,7 +129,15 @@ export class PreviewedClusters {
     if (!isShown) return findings.add('Update', location, HIDDEN)
     if (!recorded.includes(space)) return await show('Update', location, { after: whole }, TAKEN_OVER)
     if (!showsThere) return findings.add('Update', location, HIDDEN)
-    await show('Update', location, { before: copy, after })
+    await show('Update', location, { before: copy, after }, this.#refusedIn(mailbox, fact.key))
+  }
+
+  /** What is on its way is not what the cluster has, as far as its syncer says. */
+  #refusedIn({ space }: Mailbox, key: string): Told | undefined {
+    const { live, exceptions } = this.#deps.outcome(space)
+    const exception = live ? exceptions.get(key) : undefined
+    if (exception?.state !== 'refused') return undefined
+    return { reason: exception.reason, message: `the cluster refuses it now: ${exception.message}` }
   }
 
   /** Whether nothing that customization goes by is another than what is stored, nor what it is made of. */

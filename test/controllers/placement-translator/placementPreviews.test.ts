@@ -253,6 +253,32 @@ t.test(
   },
 )
 
+t.test('an update of what a cluster refuses now says that it is refused, and why', async t => {
+  const { server, ask, outcomes, florin } = await scene(t)
+  const { resourceVersion: seq = '' } = server.peek(florin, MAPS, 'page', 'commonstuff')!.metadata
+  const about = { group: '', resource: 'configmaps', namespace: 'commonstuff', name: 'page', seq: Number(seq) }
+  const refused = {
+    ...about,
+    state: 'refused',
+    reason: 'AlreadyInCluster',
+    message: 'it was there before',
+    since: '',
+  } as const
+  const said = { session: 's', number: 1, whole: true, epoch: 'epoch', compared: true, processed: 1e9 }
+  outcomes().take(florin, { ...said, exceptions: [refused], settled: [], unlisted: {} })
+  const [told] = await ask(configMap('page', { v: '2' }))
+  t.match(told!.groups, [
+    {
+      action: 'Update',
+      locations: [{ name: 'florin' }],
+      reason: 'AlreadyInCluster',
+      message: 'the cluster refuses it now: it was there before',
+      after: { data: { v: '2' } },
+    },
+    { action: 'Update', locations: [{ name: 'guilder' }], reason: undefined },
+  ])
+})
+
 t.test('what clusters hold now is asked where it is wanted, and where nobody answers that is said', async t => {
   const { previewer, live, server, wds, florin, guilder } = await scene(t)
   const object = server.peek('wds1', MAPS, 'page', 'commonstuff')!

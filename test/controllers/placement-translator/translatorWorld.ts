@@ -5,6 +5,7 @@ import type { CarryFigures } from '../../../src/apimachinery/carryFigures.ts'
 import { at } from '../../../src/apimachinery/fields.ts'
 import type { LiveAsker } from '../../../src/apimachinery/liveObjects.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import type { OutcomeReceiver } from '../../../src/apimachinery/outcome.ts'
 import {
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
@@ -128,6 +129,14 @@ export async function world(t: Test, clock?: Clock) {
       previewer = receiver
     },
   }
+  let outcomes: OutcomeReceiver | undefined
+  const reports = {
+    epoch: 'epoch',
+    deliverTo: (receiver: OutcomeReceiver | undefined) => {
+      outcomes = receiver
+    },
+    follow: () => () => {},
+  }
   // slices of the loop's time that never end: how long anything takes on this machine decides nothing
   const turns = new WorkTurns({ clock: () => 0 })
   const where = new WhereDesk()
@@ -159,7 +168,7 @@ export async function world(t: Test, clock?: Clock) {
     showQueues: () => {},
     writtenAtMs: () => clock && clock.now() - 2000,
   }
-  const parts = { places: server, logger, turns, previews, answers, where, live, figures }
+  const parts = { places: server, logger, turns, outcomes: reports, previews, answers, where, live, figures }
   const deps = { ...parts, signal: stop.signal, ...(clock && { clock }) }
   const start = (client: Client = server) => startPlacementTranslator({ client, ...deps })
   let translator = start()
@@ -182,6 +191,8 @@ export async function world(t: Test, clock?: Clock) {
     errors,
     warnings,
     previewer: () => previewer!,
+    /** What syncers say; of the epoch `epoch`. */
+    outcomes: () => outcomes!,
     workStatuses,
     followStatuses,
     where,

@@ -85,6 +85,7 @@ function previewsOf({ where, live }: Askers, { client, turns, clock }: Setup, pa
     isLeaving: mailbox => leaving.has(mailbox),
     wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
     mailbox: name => mailboxes.known(name),
+    outcome: space => parts.outcomes.of(space),
     knows: (space, key) => knowledge.knowsSource(space, key),
     knowsMailbox: name => knowledge.knowsMailbox(name),
     location: (cluster, name) => intake.location(cluster, name),
