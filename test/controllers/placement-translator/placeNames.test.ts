@@ -43,7 +43,7 @@ t.test('conditions say which one it is', async t => {
   ]
   const said = (ambiguous: readonly string[]) => {
     const outcome: PlacementOutcome = {
-      ...{ counts, broken, projecting: false, early: false, silent: [], fallen: { count: 0, names: [] } },
+      ...{ counts, broken, projecting: false, early: false, silent: [], fallen: new Map() },
       ambiguous: new Set(ambiguous),
     }
     const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
