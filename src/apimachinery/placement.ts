@@ -59,6 +59,8 @@ export const PROJECTED_KEYS_ANNOTATION = `${EDGE_GROUP}/projected-keys`
  * cluster, where that is asked for: in whose name it was applied.
  */
 export const OWNER_ANNOTATION = `${EDGE_GROUP}/owner`
+/** On the copy, RFC 3339: since when it is that space's, where it was another's before. */
+export const OWNED_SINCE_ANNOTATION = `${EDGE_GROUP}/owned-since`
 /** On the copy, JSON: those owners of the object that go to the same cluster. */
 export const OWNER_REFERENCES_ANNOTATION = `${EDGE_GROUP}/owner-references`
 /** On the copy, JSON: pointers to the fields that are left to the cluster once the object is there. */

@@ -61,6 +61,11 @@ export interface WriteOptions {
    * answered. A server in the same process then does once what is the same in many spaces.
    */
   sharedFrom?: object
+  /**
+   * Of an update: the status becomes what the object says, too, also where only its sub-resource changes it; what others own of it is
+   * nobody's then. Only a server in the same process does that.
+   */
+  withStatus?: boolean
   because?: Because
 }
 

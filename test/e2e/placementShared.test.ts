@@ -5,14 +5,28 @@ import { startCenter } from '../support/center.ts'
 import { configMap, MAPS, NAMESPACES, namespace, PLACEMENTS, placement, TARGETS, WORKSPACES } from '../support/scene.ts'
 
 const CONFLICT = 'edge.kubestellar.io/object-conflict'
+const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' }
 const EVENTS = { group: '', version: 'v1', resource: 'events' }
 const COUNT = 'kubestellar.io/executing-count'
 const ONE = 'configmaps app/one'
 const REF = { namespace: 'app', name: 'one' }
+const ALL = { downsync: [{ namespaces: ['app'] }] }
 const MINE = { downsync: [{ apiGroup: '', resources: ['configmaps'], objectNames: ['one'] }] }
 
 const center = await startCenter(t)
 const { world, client } = center
+const WEB = 'deployments.apps app/web'
+const labels = { app: 'web' }
+const web = (replicas: number): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: 'app', name: 'web' },
+  spec: {
+    replicas,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'c' }] } },
+  },
+})
 const data = (object: KubeObject): Record<string, string> => (object.data ?? {}) as Record<string, string>
 
 t.test(
@@ -102,11 +116,30 @@ t.test('release by the inventory, and hand over by the owner', async t => {
   const other = client.in(otherId)
   await other.create(NAMESPACES, namespace('app'))
   await scene.map('one', { from: 'first' })
-  await scene.place('ep')
+  await scene.wds.create(DEPLOYMENTS, web(7))
+  await scene.place('ep', { ...ALL, ...scene.everywhere() })
   await world.present(a, ONE, o => data(o).from === 'first')
+  const { metadata } = await world.present(a, WEB)
+  const said = {
+    replicas: 7,
+    readyReplicas: 7,
+    conditions: [{ type: 'Available', status: 'True', message: 'of the first' }],
+  }
+  const syncer = { subresource: 'status', fieldManager: 'kubestellar-syncer' }
+  await client.in(a).patch(DEPLOYMENTS, { namespace: 'app', name: 'web' }, 'merge', { status: said }, syncer)
   await other.create(MAPS, configMap('one', { from: 'second' }))
-  await other.create(PLACEMENTS, placement('ep', { ...MINE, ...scene.everywhere() }))
+  await other.create(DEPLOYMENTS, web(3))
+  await other.create(PLACEMENTS, placement('ep', { ...ALL, ...scene.everywhere() }))
   await world.present(otherId, ONE, o => o.metadata.annotations?.[CONFLICT] !== undefined)
+  await world.present(otherId, WEB, o => o.metadata.annotations?.[CONFLICT] !== undefined)
+  await scene.wds.delete(DEPLOYMENTS, { namespace: 'app', name: 'web' })
+  const passed = await world.present(a, WEB, o => (o.spec as { replicas?: number }).replicas === 3)
+  t.equal(passed.metadata.uid, metadata.uid)
+  t.notMatch(
+    JSON.stringify(passed),
+    /of the first|f:readyReplicas/,
+    'of what was told to the former owner nothing is left',
+  )
   const handOver = { 'edge.kubestellar.io/hand-over-to': 'root:pass-other' }
   await scene.wds.patch(MAPS, REF, 'merge', { metadata: { annotations: handOver } })
   const handed = await world.present(a, ONE, o => data(o).from === 'second')

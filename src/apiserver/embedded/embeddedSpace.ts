@@ -178,7 +178,7 @@ export class EmbeddedSpace implements SpaceClient {
         target,
         recorded.subresource === 'finalize'
           ? await finalize(registry, recorded, object)
-          : await update(registry, recorded, again(), { again }),
+          : await update(registry, recorded, again(), { again, withStatus: options.withStatus }),
       ),
     )
   }

@@ -7,6 +7,7 @@ import type { MakingOptions, Target } from './target.ts'
 export interface ReplacingOptions extends MakingOptions {
   /** The object once more, from what it was made of: where somebody else wrote first. */
   again: () => KubeObject
+  withStatus?: boolean | undefined
 }
 
 /** The object is taken over and changed. Some kinds are made where there are none. @throws StatusError */
@@ -14,7 +15,7 @@ export async function update(
   registry: Pick<Registry, 'update' | 'deps'>,
   target: Target,
   object: KubeObject,
-  { again, mayCreate }: ReplacingOptions,
+  { again, mayCreate, withStatus }: ReplacingOptions,
 ): Promise<Written> {
   const { context, type, namespace, name, subresource } = target
   requireSamePlace(object.metadata, target)
@@ -25,7 +26,7 @@ export async function update(
     unused = undefined
     return next
   }
-  const options = { subresource, create: makes ? replacement : undefined, ...(mayCreate && { mayCreate }) }
+  const options = { subresource, create: makes ? replacement : undefined, ...(mayCreate && { mayCreate }), withStatus }
   return await registry.update(context, type, namespace, name, { replacement }, options)
 }
 

@@ -59,6 +59,8 @@ export interface UpdateOptions {
   managesFields?: boolean
   /** What becomes of what nobody said: one attempt's. */
   trace?: UpdateTrace | undefined
+  /** An update of the object itself changes its status, too. */
+  withStatus?: boolean | undefined
   /** Objects of other spaces will say the same: the store may keep the text once. */
   isShared?: boolean
   /** How admission sees a change that came through a sub-resource with a kind of its own (`scale`). */

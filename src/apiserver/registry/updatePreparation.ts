@@ -111,7 +111,7 @@ export class UpdatePreparation {
       if (!options.managesFields) {
         // nobody comes to own what admission changes
         const untouched = cloneJson(object)
-        this.#carryOver(target, untouched, old, options.subresource ?? '')
+        this.#carryOver(target, untouched, old, options)
         if (work?.due) await work.rest()
         setManaged(object, await inSlices(this.#track(context, type, untouched, old, options), work))
       }
@@ -138,12 +138,18 @@ export class UpdatePreparation {
     if (work?.due) await work.rest()
   }
 
-  #carryOver(target: ResourceType, object: KubeObject, old: KubeObject, subresource: string): void {
+  #carryOver(
+    target: ResourceType,
+    object: KubeObject,
+    old: KubeObject,
+    { subresource = '', withStatus = false }: UpdateOptions,
+  ): void {
     const strategy = this.#base.deps.strategyFor(target)
     if (subresource === 'status') onlyStatus(object, old, keptByStatus(target, strategy))
     else if (subresource === '') {
-      if (target.subresources.includes('status')) keepStatus(object, old)
-      strategy?.prepareForUpdate?.(object, old)
+      const kept = withStatus ? sayingStatus(old, object) : old
+      if (target.subresources.includes('status')) keepStatus(object, kept)
+      strategy?.prepareForUpdate?.(object, kept)
     }
     strategy?.subresources?.[subresource]?.prepareForUpdate(object, old)
   }
@@ -153,7 +159,7 @@ export class UpdatePreparation {
     type: ResourceType,
     after: KubeObject,
     before: KubeObject,
-    { subresource = '' }: UpdateOptions,
+    { subresource = '', withStatus = false }: UpdateOptions,
   ): Steps<ManagedFieldsEntry[] | undefined> {
     const target = this.#base.target(context.space, type)
     const asked = this.#base.asAsked(context.space, type, target, after)
@@ -161,7 +167,7 @@ export class UpdatePreparation {
       ...asked,
       before: asked.inVersion ? inVersionOf(type, before) : before,
       manager: context.fieldManager,
-      ignored: unwritable(target, subresource),
+      ignored: withStatus ? [] : unwritable(target, subresource),
       isSmall: context.work === undefined,
       ...(subresource && { subresource }),
       now: timestamp(this.#base.deps.clock()),
@@ -200,7 +206,7 @@ export class UpdatePreparation {
     const { rules } = this.#base
     // before anything is compared: clients need not send it
     rules.annotate(object, context.space)
-    this.#carryOver(target, object, old, subresource)
+    this.#carryOver(target, object, old, options)
     rules.complete(target, object)
     options.trace?.keepBare(object)
     yield
@@ -280,6 +286,11 @@ interface Finishing {
   readonly isLarge: boolean
   /** As {@link UpdateOptions.isShared}. */
   readonly isShared?: boolean | undefined
+}
+
+/** `old`, as if the status had been that of `object`. */
+function sayingStatus({ status: _former, ...old }: KubeObject, { status }: KubeObject): KubeObject {
+  return { ...old, ...(status !== undefined && { status }) }
 }
 
 /** How many hold the object, its kind's own among them. */

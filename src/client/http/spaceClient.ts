@@ -97,6 +97,7 @@ export class HttpSpaceClient implements SpaceClient {
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace, name = '' } = object.metadata
+    if (options.withStatus) throw new Error('over HTTP a status is written by itself')
     const path = this.#path(resource, { ...(namespace && { namespace }), name, ...subresourceOf(options) })
     const body = await this.#transport.json({ method: 'PUT', path: path + writeQuery(options), body: object })
     return asObject(body, options.subresource ? {} : { name, namespace })

@@ -2,14 +2,17 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
-import type { Client, SharedCreation, SharedMade, SharedUpdate, Unshared } from '../../client/client.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import type { Client, SharedCreation, SharedMade, SharedUpdate, Unshared, WriteOptions } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyContent } from './copyContents.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
 import { FIELD_MANAGER, isNamespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Source } from './placementProduct.ts'
-import { ownerOf, updatedCopy } from './projection.ts'
+import { ownerOf, passedOn, passesOn, updatedCopy } from './projection.ts'
+import { neverReturns } from './returnedStatus.ts'
 import { UnservedKindError } from './unservedKinds.ts'
 
 export interface Written {
@@ -49,6 +52,7 @@ export interface SharedCopy {
 export interface CopyWriterDeps {
   client: Client
   cache: ObjectCache
+  clock: Clock
   /** A write is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
   /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
@@ -132,7 +136,10 @@ export class CopyWriter {
     }
     if (copy.metadata.deletionTimestamp !== undefined) return { wrote: false, copy: undefined } // made anew when it is gone
     const body = updatedCopy(content.projection, copy)
-    const update = (changed: KubeObject) => this.#update(mailbox, key, { gvr, known, content }, changed)
+    const present = { gvr, known, content }
+    const isPassedOn = !neverReturns(gvr) && passesOn(content.projection, copy)
+    const update = (changed: KubeObject) =>
+      isPassedOn ? this.#passOn(mailbox, key, present, changed) : this.#update(mailbox, key, present, changed)
     const right = body ? await mailbox.desired.write(key, () => update(body)) : copy
     this.#settle(mailbox, key, gvr, right)
     return { wrote: body !== undefined, copy: right }
@@ -162,13 +169,20 @@ export class CopyWriter {
     }
   }
 
+  /** Whose it is, and that nothing is reported of it, become known together. */
+  async #passOn(mailbox: Mailbox, key: string, present: Present, body: KubeObject): Promise<KubeObject> {
+    const now = timestamp(new Date(this.#deps.clock.now()))
+    return await this.#update(mailbox, key, present, passedOn(body, now), { withStatus: true })
+  }
+
   async #update(
     mailbox: Mailbox,
     key: string,
     { gvr, known, content }: Present,
     body: KubeObject,
+    how: Pick<WriteOptions, 'sharedFrom' | 'withStatus'> = content.isShared ? { sharedFrom: content.body } : {},
   ): Promise<KubeObject> {
-    const options = { fieldManager: FIELD_MANAGER, ...(content.isShared && { sharedFrom: content.body }) }
+    const options = { fieldManager: FIELD_MANAGER, ...how }
     try {
       return await this.#deps.client.in(mailbox.space).update(gvr, body, options)
     } catch (error) {

@@ -16,6 +16,7 @@ import {
   HAND_OVER_ANNOTATION,
   IMPLIED_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
+  OWNED_SINCE_ANNOTATION,
   OWNER_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
   PRESERVE_ANNOTATION,
@@ -26,6 +27,7 @@ import {
 } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { CARRIER_MARKS } from './names.ts'
+import { withBornStatus } from './returnedStatus.ts'
 
 /** The part of a copy that its owner decides. */
 export interface Projection {
@@ -57,6 +59,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
+  OWNED_SINCE_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
   IMPLIED_ANNOTATION,
@@ -148,6 +151,19 @@ export function updatedCopy(projection: Projection, copy: KubeObject): KubeObjec
     metadata,
   }
   return equalJson(updated, copy) ? undefined : updated
+}
+
+/** Whether the copy is another space's from this on. What nobody placed was nobody's. */
+export function passesOn({ owner }: Projection, copy: KubeObject): boolean {
+  const before = ownerOf(copy)
+  return before !== '' && !before.split(',').includes(owner)
+}
+
+/** The body that makes it so: what was reported so far was told to the former owner. `now`: RFC 3339. */
+export function passedOn(body: KubeObject, now: string): KubeObject {
+  const { metadata } = body
+  const annotations = { ...metadata.annotations, [OWNED_SINCE_ANNOTATION]: now }
+  return withBornStatus({ ...body, metadata: { ...metadata, annotations } })
 }
 
 /** A bare Namespace for objects whose Namespace was not itself selected. */

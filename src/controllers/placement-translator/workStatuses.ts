@@ -8,7 +8,7 @@ import { StatusError } from '../../apimachinery/errors.ts'
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { inOurGenerations } from '../../apimachinery/observedGeneration.ts'
-import { LOCATION_LABEL, WORK_STATUSES } from '../../apimachinery/placement.ts'
+import { LOCATION_LABEL, OWNED_SINCE_ANNOTATION, WORK_STATUSES } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { type CopyVerdict, healthIn } from './copyState.ts'
@@ -261,7 +261,7 @@ export class WorkStatuses implements Answerer {
       metadata: {
         ...head.metadata,
         uid: uid(),
-        creationTimestamp: copy?.metadata.creationTimestamp ?? creationTimestamp ?? '',
+        creationTimestamp: (copy && ownedSince(copy)) ?? creationTimestamp ?? '',
       },
       spec: { sourceRef: { ...sourceRef, ...(sourceUid && { uid: sourceUid }) }, ...spec },
       status: {
@@ -300,6 +300,11 @@ function both(placed: readonly Keyed[], staying: readonly Keyed[] | undefined): 
   if (!staying) return placed
   const keys = new Set(placed.map(([, key]) => key))
   return [...placed, ...staying.filter(([, key]) => !keys.has(key))].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** A copy may have been another space's before. */
+function ownedSince({ metadata: { annotations, creationTimestamp } }: KubeObject): string | undefined {
+  return annotations?.[OWNED_SINCE_ANNOTATION] ?? creationTimestamp
 }
 
 function isOfVersion({ metadata }: KubeObject, fact: ObjectFact): boolean {

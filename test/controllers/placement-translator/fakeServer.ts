@@ -285,7 +285,7 @@ export class FakeServer implements Client, SpacePlaces {
     if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion) {
       throw statusError.conflict(resource, name, 'the object has been modified')
     }
-    const hasStatus = resource.resource !== 'crontabs'
+    const hasStatus = resource.resource !== 'crontabs' && !options?.withStatus
     const { status: _old, ...oldRest } = old
     const { status, ...rest } = structuredClone(body)
     const object = (

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { mailboxName } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
+import { systemClock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { contentOf } from '../../../src/controllers/placement-translator/copyContents.ts'
 import { CopyWriter } from '../../../src/controllers/placement-translator/copyWriter.ts'
@@ -90,6 +91,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
   const writer = new CopyWriter({
     client,
     cache,
+    clock: systemClock,
     written: (at, key) => mailboxes.written(at, key),
     wrote: (at, key, object) => mailboxes.wrote(at, key, object),
   })

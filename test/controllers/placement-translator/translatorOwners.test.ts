@@ -31,6 +31,7 @@ const PAGE = { namespace: 'commonstuff', name: 'page' }
 const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 const CONFLICT = 'edge.kubestellar.io/object-conflict'
 const OWNER = 'edge.kubestellar.io/owner'
+const SINCE = 'edge.kubestellar.io/owned-since'
 const COUNT = 'kubestellar.io/executing-count'
 const SINGLETON_SETS = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
 
@@ -153,22 +154,37 @@ t.test('a space is counted where it owns the object alone, and its status return
   t.same(set('wds1')!.status, { readyReplicas: 1 })
 })
 
-t.test('who owns an object no more is told nothing of it any more, and who owns it now is', async t => {
-  const { server, wds, other, florin, place, set } = await rivals(t)
-  await wds.create(SETS, replicaSet('rs'))
-  await place(wds, SINGLETON_SETS, 'florin')
-  await other.create(SETS, replicaSet('rs'))
-  await place(other, SINGLETON_SETS, 'florin')
-  await server.in(florin).update(SETS, { ...set(florin)!, status: { readyReplicas: 1 } }, { subresource: 'status' })
-  await server.quiet()
-  t.same(set('wds1')!.status, { readyReplicas: 1 })
-  const handOver = { 'edge.kubestellar.io/hand-over-to': 'wds2' }
-  await wds.patch(SETS, { namespace: 'commonstuff', name: 'rs' }, 'merge', { metadata: { annotations: handOver } })
-  await server.quiet()
-  t.equal(set(florin)!.metadata.annotations![OWNER], 'wds2')
-  t.equal(set('wds1')!.status, undefined)
-  t.same(set('wds2')!.status, { readyReplicas: 1 })
-})
+t.test(
+  'who owns an object no more is told nothing of it any more, and who owns it now what is told from then on',
+  async t => {
+    const { server, wds, other, florin, place, set, writesTo } = await rivals(t)
+    await wds.create(SETS, replicaSet('rs'))
+    await place(wds, SINGLETON_SETS, 'florin')
+    await other.create(SETS, replicaSet('rs'))
+    await place(other, SINGLETON_SETS, 'florin')
+    await server.in(florin).update(SETS, { ...set(florin)!, status: { readyReplicas: 1 } }, { subresource: 'status' })
+    await server.quiet()
+    t.same(set('wds1')!.status, { readyReplicas: 1 })
+    const handOver = { 'edge.kubestellar.io/hand-over-to': 'wds2' }
+    const before = server.writes.length
+    await wds.patch(SETS, { namespace: 'commonstuff', name: 'rs' }, 'merge', { metadata: { annotations: handOver } })
+    await server.quiet()
+    t.equal(set(florin)!.metadata.annotations![OWNER], 'wds2')
+    t.equal(set('wds1')!.status, undefined)
+    t.same(writesTo(before), [`${florin} update replicasets commonstuff/rs`])
+    t.equal(set(florin)!.status, undefined, 'what was told to the former owner went in the same write')
+    t.equal(set('wds2')!.status, undefined)
+    t.match(set(florin)!.metadata.annotations![SINCE], /^\d{4}-/)
+    await server.in(florin).update(SETS, { ...set(florin)!, status: { readyReplicas: 3 } }, { subresource: 'status' })
+    await server.quiet()
+    t.same(set('wds2')!.status, { readyReplicas: 3 })
+    const since = set(florin)!.metadata.annotations![SINCE]
+    await other.patch(SETS, { namespace: 'commonstuff', name: 'rs' }, 'merge', { spec: { replicas: 5 } })
+    await server.quiet()
+    t.match(set(florin), { spec: { replicas: 5 }, status: { readyReplicas: 3 } })
+    t.equal(set(florin)!.metadata.annotations![SINCE], since)
+  },
+)
 
 t.test('an owner that leaves is followed by the next claim in one update', async t => {
   for (const leave of ['object', 'placement', 'slice'] as const) {

@@ -186,6 +186,13 @@ t.test('what the cluster reports is told with generations of the object', async 
     status: { state: 'Applied', generation: 4, reported: { observedGeneration: 4, replicas: 2 } },
   })
   t.same(at(await whole('imw.flor+one'), 'status', 'reported'), { replicas: 2 }, 'it has not seen the newest')
+  const since = '2026-01-02T00:00:00Z'
+  const metadata = {
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    annotations: { 'edge.kubestellar.io/owned-since': since },
+  }
+  copy('m2', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata })
+  t.equal(at(await whole('imw.flor+one'), 'metadata', 'creationTimestamp'), since, "it was another space's before")
   const none = await whole('imw.flor+two')
   t.match(none, { status: { state: 'Pending' }, spec: { location: { name: 'flor', syncTarget: 'two' } } })
   t.equal(at(none, 'status', 'reported'), undefined)

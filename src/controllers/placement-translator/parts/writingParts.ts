@@ -91,7 +91,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   }
   const making = new CopyMaking(deps)
   const notes = new CopyNotes(deps)
-  const writer = new CopyWriter(deps)
+  const writer = new CopyWriter({ ...deps, clock })
   const looks = new CopyLooks({ join, pauses, making, notes })
   const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
   const sharedCopies = new SharedCopies({ join, pauses, keepsOut: deps.keepsOut, making, notes, writer, converge })
