@@ -157,6 +157,11 @@ export class Downsync {
     return sourceUid === object.metadata.uid && uid === live.metadata.uid ? { here, there } : 'unknown'
   }
 
+  /** As {@link Echoes.isFormers}. */
+  isFormers(key: SyncKey, object: Readonly<KubeObject>, live: Readonly<KubeObject>): boolean {
+    return this.#echoes.isFormers(keyText(key), key, object, live)
+  }
+
   /** What the cluster holds of an object now, beside what would be written. */
   async compare(key: SyncKey): Promise<Compared> {
     const { mirror, plan, allowance } = this.#deps

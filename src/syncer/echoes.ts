@@ -3,8 +3,9 @@
  * as digests: two short strings for each object, however large it is.
  */
 import { hash } from 'node:crypto'
-import type { KubeObject } from '../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../apimachinery/object.ts'
 import { DOWNSYNCED } from '../apimachinery/placement.ts'
+import { isAbout, isOfAnother, ownershipOf } from './formerStatus.ts'
 import { ownPartOf } from './handOver.ts'
 import { asMade, claimsOfOurs, isOurs } from './ownership.ts'
 
@@ -16,6 +17,10 @@ export interface Echo {
   /** The object that it was copied from, as far as it had these. */
   readonly sourceUid: string | undefined
   readonly sourceGeneration: number | undefined
+  /** Whose that is; absent of what an earlier release wrote. */
+  readonly ownership?: string | undefined
+  /** The status that was there when it became theirs, as long as no other was told to them. */
+  readonly formerStatus?: string | undefined
   /** What became of it. Another generation since is somebody else's. */
   readonly uid: string | undefined
   readonly generation: number | undefined
@@ -73,6 +78,7 @@ export class Echoes {
 
   wrote(key: string, copy: Readonly<KubeObject>, result: Readonly<KubeObject>, source?: Readonly<KubeObject>): void {
     this.#set(key, {
+      ...(source && this.#owned(key, source, result)),
       sent: digest(copy),
       result: digest(essence(result)),
       own: ownDigest(result),
@@ -92,13 +98,16 @@ export class Echoes {
   }
 
   /** What was written before is what would be written of `source`, too, and is what `live` is. */
-  stands(key: string, { metadata: { uid, generation } }: Readonly<KubeObject>, live: Readonly<KubeObject>): void {
+  stands(key: string, source: Readonly<KubeObject>, live: Readonly<KubeObject>): void {
+    const { uid, generation } = source.metadata
     const known = this.#byKey.get(key)
     if (known === undefined) return
+    const owned = this.#owned(key, source, live)
     const isSetBack = this.isAhead(key, live)
-    if (known.sourceUid === uid && known.sourceGeneration === generation && !isSetBack) return
+    const isOwners = known.ownership === owned.ownership && known.formerStatus === owned.formerStatus
+    if (known.sourceUid === uid && known.sourceGeneration === generation && isOwners && !isSetBack) return
     const reached = isSetBack ? live.metadata.generation : known.generation
-    this.#set(key, { ...known, sourceUid: uid, sourceGeneration: generation, generation: reached })
+    this.#set(key, { ...known, ...owned, sourceUid: uid, sourceGeneration: generation, generation: reached })
   }
 
   /** Whether what was written became a later generation than `live` is: that is old news, or the other side was set back. */
@@ -107,6 +116,40 @@ export class Echoes {
     return (
       known?.uid === uid && generation !== undefined && known?.generation !== undefined && known.generation > generation
     )
+  }
+
+  /** Whether the status of `live` may be that of another space's object, and none that is told to the owner of `source`. */
+  isFormers(
+    key: string,
+    resource: Pick<GroupResource, 'group'>,
+    source: Readonly<KubeObject>,
+    live: Readonly<KubeObject>,
+  ): boolean {
+    const known = this.#byKey.get(key)
+    // what is going is none that was brought for them
+    if (known === undefined && live.metadata.deletionTimestamp !== undefined) return true
+    if (isOfAnother(source, known?.ownership)) return true
+    if (known?.formerStatus === undefined || known.uid !== live.metadata.uid) return false
+    const { formerStatus, generation } = known
+    const isBrought =
+      known.result === digest(essence(live)) || (known.own !== undefined && known.own === ownDigest(live))
+    const isSame = formerStatus === digest(live.status)
+    if (!isBrought || !isAbout(resource, live.status, { generation, isSame })) return true
+    this.#set(key, { ...known, formerStatus: undefined })
+    return false
+  }
+
+  /** Whose it is when it is written, or found as it should be, and which status it had from before. */
+  #owned(
+    key: string,
+    source: Readonly<KubeObject>,
+    live: Readonly<KubeObject>,
+  ): Pick<Echo, 'ownership' | 'formerStatus'> {
+    const known = this.#byKey.get(key)
+    const ownership = ownershipOf(source)
+    if (live.status === undefined || (known && known.uid !== live.metadata.uid)) return { ownership }
+    const formerStatus = isOfAnother(source, known?.ownership) ? digest(live.status) : known?.formerStatus
+    return { ownership, ...(formerStatus !== undefined && { formerStatus }) }
   }
 
   forget(key: string): void {

@@ -4,13 +4,16 @@
  * is too large nothing is said; that it is, an exception tells.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
-import { groupResourceName } from '../apimachinery/object.ts'
+import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { inOurGenerations, tellsGenerations } from '../apimachinery/observedGeneration.ts'
+import { OWNER_ANNOTATION } from '../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
+import { unlessGone } from '../client/unlessGone.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import type { Downsync } from './downsync.ts'
+import { ownershipOf } from './formerStatus.ts'
 import { type MailboxMirror, refOf, type SyncKey } from './mirror.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 import type { ServedResources } from './served.ts'
@@ -24,9 +27,16 @@ export interface StatusReturnDeps {
   mirror: MailboxMirror
   watches: ClusterWatches
   plan: () => SyncPlan
-  downsync: Pick<Downsync, 'produced'>
+  downsync: Pick<Downsync, 'produced' | 'isFormers'>
   statusLimit: StatusLimit
 }
+
+/** It may be another space's by now. */
+function whileOwned({ metadata: { annotations } }: Readonly<KubeObject>): object[] {
+  const value = annotations?.[OWNER_ANNOTATION]
+  return value === undefined ? [] : [{ op: 'test', path: OWNER_POINTER, value }]
+}
+const OWNER_POINTER = `/metadata/annotations/${OWNER_ANNOTATION.replace('/', '~1')}`
 
 /** Each server has a status of its own for these: it tells about that server, not about the workload. */
 const OWN_STATUS = new Set([NAMESPACES, CRDS].map(groupResourceName))
@@ -38,6 +48,7 @@ export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promis
   if (mirrored === undefined || live?.status === undefined) return
   const subresource = deps.served.find(key)?.subresources.includes('status') === true
   const { object } = mirrored
+  if (deps.downsync.isFormers(key, object, live)) return // it comes again
   let status: unknown = live.status
   // without the sub-resource a report is a new generation itself
   if (subresource && object.metadata.generation !== undefined && tellsGenerations(status)) {
@@ -50,9 +61,11 @@ export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promis
   if (!patch) return
   try {
     const options = { fieldManager: FIELD_MANAGER, ...(subresource && { subresource: 'status' }) }
-    await deps.mailbox.patch(mirrored.resource, refOf(key), 'json', patch, options)
+    await deps.mailbox.patch(mirrored.resource, refOf(key), 'json', [...whileOwned(object), ...patch], options)
   } catch (error) {
-    // Deleted in the center meanwhile: the stream says so, too.
-    if (!isStatusError(error, 'NotFound')) throw error
+    // Deleted in the center meanwhile, or another space's: the stream says so, too.
+    if (isStatusError(error, 'NotFound')) return
+    const now = isStatusError(error, 'Invalid') && (await unlessGone(deps.mailbox.get(mirrored.resource, refOf(key))))
+    if (!now || ownershipOf(now) === ownershipOf(object)) throw error
   }
 }

@@ -1,15 +1,33 @@
-// The generations in a returned status are those of the mailbox: what it says as observed, the cluster has observed.
+// The generations in a returned status are those of the mailbox: what it says as observed, the cluster has observed. And a status is
+// told to those alone whose object it is about.
 import t, { type Test } from 'tap'
-import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { OWNED_SINCE_ANNOTATION, OWNER_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import { returnStatus, type StatusReturnDeps } from '../../src/syncer/statusReturn.ts'
 import { startCenter } from '../support/center.ts'
-import { DEPLOYMENTS, NAMESPACES, namespace } from './support/kinds.ts'
-import { PROJECTED, pairIn } from './support/pair.ts'
+import { CRDS, DEPLOYMENTS, NAMESPACES, namespace } from './support/kinds.ts'
+import { type Pair, PROJECTED, pairIn } from './support/pair.ts'
 
 const center = await startCenter(t, { expectsTrouble: true })
 const { world } = center
 const WEB = { namespace: 'app', name: 'web' }
 const KEY = 'deployments.apps app/web'
+const TOYS: GroupVersionResource = { group: 'play.test', version: 'v1', resource: 'toys' }
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+const TOY_DEFINITION: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `toys.${TOYS.group}` },
+  spec: {
+    group: TOYS.group,
+    names: { plural: 'toys', singular: 'toy', kind: 'Toy', listKind: 'ToyList' },
+    scope: 'Namespaced',
+    versions: [
+      { name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: open } },
+    ],
+  },
+}
 const labels = { app: 'web' }
 const template = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: 'c', image }] } })
 const SENT: KubeObject = {
@@ -152,6 +170,103 @@ t.test('where somebody else holds the name, nothing is said of generations, and 
   await cluster.create(DEPLOYMENTS, theirs)
   start()
   t.same(await observed(1), [undefined, 1])
+})
+
+/** The mailbox's object is another space's from now on, as the center writes it; its version then. */
+async function passOn(p: Pair, gvr: GroupVersionResource, name: string, change: object): Promise<string | undefined> {
+  const { status: _status, ...copy } = await p.mailbox.get(gvr, { namespace: 'app', name })
+  const annotations = { [OWNER_ANNOTATION]: 'b', [OWNED_SINCE_ANNOTATION]: '2026-01-02T00:00:00Z' }
+  const body = { ...copy, ...change, metadata: { ...copy.metadata, annotations } }
+  return (await p.mailbox.update(gvr, body, { withStatus: true })).metadata.resourceVersion
+}
+
+t.test('what passes to another space is told of when the cluster has observed what that asks for', async t => {
+  const p = await stage(t)
+  p.start()
+  await p.arrived('v1')
+  t.same(await p.observed(1), [1, 1])
+  const version = await passOn(p, DEPLOYMENTS, 'web', { spec: { ...(SENT.spec as object), template: template('v2') } })
+  await p.arrived('v2')
+  const late = { status: { observedGeneration: 1, replicas: 9 } }
+  await p.cluster.patch(DEPLOYMENTS, WEB, 'merge', late, { subresource: 'status' })
+  await p.settled()
+  t.equal(
+    world.get(p.mailboxId, KEY)!.metadata.resourceVersion,
+    version,
+    'of the former one nothing, also what comes late',
+  )
+  t.same(await p.observed(p.generation()), [2, 2])
+  await p.edit('v3')
+  await p.arrived('v3')
+  t.same(await p.observed(p.generation() - 1), [2, 3], 'from then on as ever')
+})
+
+t.test('a status without generations is told to another space when it has changed', async t => {
+  const named = { group: TOYS.group, resource: 'toys', apiVersion: 'v1' }
+  const p = await pairIn(center, t, {
+    namespacedObjects: [{ ...named, objectsByNamespace: [{ namespace: 'app', names: ['*'] }] }],
+  })
+  for (const side of ['mailbox', 'cluster'] as const) {
+    await p[side].create(CRDS, TOY_DEFINITION)
+    await world.present(p[`${side}Id`], `customresourcedefinitions.apiextensions.k8s.io toys.${TOYS.group}`, o =>
+      JSON.stringify(o.status ?? {}).includes('Established'),
+    )
+  }
+  const metadata = { namespace: 'app', name: 't1', labels: PROJECTED, annotations: { [OWNER_ANNOTATION]: 'a' } }
+  await p.mailbox.create(TOYS, { apiVersion: `${TOYS.group}/v1`, kind: 'Toy', metadata, spec: { size: 1 } })
+  const first = p.start()
+  const toy = `toys.${TOYS.group} app/t1`
+  const has = (text: string) => (object: KubeObject) => JSON.stringify(object).includes(text)
+  const operate = (connection: string) =>
+    p.cluster.patch(
+      TOYS,
+      { namespace: 'app', name: 't1' },
+      'merge',
+      { status: { connection } },
+      { subresource: 'status' },
+    )
+  await world.present(p.clusterId, toy)
+  await operate('password-of-a')
+  await world.present(p.mailboxId, toy, has('password-of-a'))
+  await first.stop()
+  const version = await passOn(p, TOYS, 't1', { spec: { size: 2 } })
+  const isUntold = () => t.equal(world.get(p.mailboxId, toy)!.metadata.resourceVersion, version, 'nothing is told')
+  const second = p.start()
+  await world.present(p.clusterId, toy, has('"size":2'))
+  await p.settled()
+  isUntold()
+  const local = { metadata: { annotations: { local: 'yes' } } }
+  await p.cluster.patch(TOYS, { namespace: 'app', name: 't1' }, 'merge', local)
+  await p.settled()
+  isUntold()
+  await second.stop()
+  const third = p.start()
+  await third.synced
+  await p.settled()
+  isUntold()
+  await operate('password-of-b')
+  await world.present(p.mailboxId, toy, has('password-of-b'))
+  await operate('password-of-a')
+  await world.present(p.mailboxId, toy, has('password-of-a'))
+})
+
+t.test('a status that is on its way when the object passes on does not arrive', async t => {
+  const { mailbox, ...p } = await stage(t)
+  await mailbox.patch(DEPLOYMENTS, WEB, 'merge', { metadata: { annotations: { [OWNER_ANNOTATION]: 'a' } } })
+  const mirrored = { resource: DEPLOYMENTS, object: await mailbox.get(DEPLOYMENTS, WEB) }
+  await passOn({ mailbox, ...p }, DEPLOYMENTS, 'web', {})
+  const deps = {
+    mailbox,
+    mirror: { get: () => mirrored },
+    watches: { get: () => ({ ...mirrored.object, status: { replicas: 7 } }) },
+    served: { find: () => ({ subresources: ['status'] }) },
+    plan: () => ({ wantsDown: () => true }),
+    downsync: { isFormers: () => false },
+    statusLimit: { allows: () => true },
+  }
+  const key = { group: 'apps', resource: 'deployments', ...WEB }
+  await returnStatus(deps as unknown as StatusReturnDeps, key)
+  t.same((await mailbox.get(DEPLOYMENTS, WEB)).status, {})
 })
 
 /** The cluster, as if its objects had not been changed so often. */

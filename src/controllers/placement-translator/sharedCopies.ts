@@ -2,7 +2,7 @@
  * Copies of what is made once for many mailboxes: those that are not there, and those that say what the object was before, are
  * written many at a time. Of what nobody has made, or changed so, before one copy goes ahead, and the others follow it.
  */
-import type { GroupResource } from '../../apimachinery/object.ts'
+import { isOfKubernetes } from '../../apimachinery/kubernetesGroups.ts'
 import type { SharedMade, Unshared } from '../../client/client.ts'
 import type { CopyContent } from './copyContents.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
@@ -162,8 +162,4 @@ function isMade(one: SharedCopy | UnmadeCopy): one is SharedCopy {
 
 function isDone(one: SharedMade | Unshared): boolean {
   return typeof one === 'object'
-}
-
-function isOfKubernetes({ group }: GroupResource): boolean {
-  return !group.includes('.') || group.endsWith('.k8s.io')
 }
