@@ -194,6 +194,7 @@ function byCondition(type: string): Rule {
 
 /** What operators say where they have not done what they are there for; `undefined`: nothing. */
 function byOperator(object: Readonly<KubeObject>): HealthVerdict | undefined {
+  if (object.status === undefined) return undefined
   const stalled = conditionOf(object, 'Stalled')
   if (stalled.status === 'True' && !stalled.isOld) return degraded(stalled.message || stalled.reason || 'it is stalled')
   const reconciling = conditionOf(object, 'Reconciling')
