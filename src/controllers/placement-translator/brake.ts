@@ -209,6 +209,11 @@ export class Brake {
     return ledger?.inherited.has(placement) ? 'unknown' : undefined
   }
 
+  /** Whether something of it was held when the server ended, and nobody has looked yet what of that still is. */
+  isUnsure(space: string): boolean {
+    return (this.#ledgers.get(space)?.inherited.size ?? 0) > 0
+  }
+
   /** What of a space is held. */
   *heldIn(space: string): Generator<Removal> {
     for (const removal of this.#ledgers.get(space)?.removals ?? []) if (removal.state === 'held') yield removal

@@ -246,3 +246,23 @@ t.test('what was free to go and is paused before it went is judged with what els
   await scene.brake.judge('ws1')
   for (let i = 0; i < 12; i++) t.notOk(mayGo(i), `${i}`)
 })
+
+t.test('what an earlier run held is not known before somebody has looked', async t => {
+  const scene = new Scene(1, 60)
+  const condition = { type: 'DeletionHeld', status: 'True', lastTransitionTime: '2030-01-01T00:00:00Z' }
+  const placement = {
+    apiVersion: 'v1',
+    kind: 'EdgePlacement',
+    metadata: { name: 'ep' },
+    status: { conditions: [condition] },
+  }
+  for (let i = 0; i < 60; i++) scene.unselected.add(keyOf(i))
+  t.notOk(scene.brake.isUnsure('ws1'))
+  scene.brake.placementSeen('ws1', 'ep', placement)
+  t.ok(scene.brake.isUnsure('ws1'))
+  t.equal(scene.brake.holdOf('ws1', 'ep'), 'unknown')
+  await scene.brake.judge('ws1')
+  await scene.settle()
+  t.notOk(scene.brake.isUnsure('ws1'))
+  t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 60 })
+})

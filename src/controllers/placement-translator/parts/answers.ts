@@ -48,7 +48,20 @@ export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => 
 }
 
 function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamespaced: boolean }): WorkStatuses {
-  const { join, cache, sources, kinds, clusters, mailboxes, locations, statuses, staying, knowledge, workloads } = parts
+  const {
+    join,
+    cache,
+    sources,
+    kinds,
+    clusters,
+    mailboxes,
+    locations,
+    statuses,
+    staying,
+    brake,
+    knowledge,
+    workloads,
+  } = parts
   const deps = {
     client,
     join,
@@ -61,7 +74,10 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
     followers: statuses,
     staying,
     isKnown: (space: string) =>
-      knowledge.isTopologyWhole && (!join.isWorkloadSpace(space) || workloads.isSynced(space)),
+      knowledge.isTopologyWhole &&
+      (!join.isWorkloadSpace(space) || workloads.isSynced(space)) &&
+      // what is held is placed by nobody, and would be left out
+      !brake.isUnsure(space),
     pathOf: (space: string) => places.pathOf(space),
   }
   return new WorkStatuses(deps, about)
