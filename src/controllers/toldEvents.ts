@@ -36,6 +36,11 @@ export const REPEATED_AFTER_MS = 300_000
 /** Events that are written for one space in that time. */
 export const MAX_OF_SPACE = 40
 const MAX_MESSAGE = 1000
+/**
+ * A quota, or a Namespace that is going, has no room for it; a webhook or policy of the space denies it, or fails. Conditions say the same, and
+ * are not to wait for it.
+ */
+const REFUSALS = ['Forbidden', 'NotFound', 'InsufficientStorage', 'InternalError', 'Invalid', 'BadRequest'] as const
 /** Events of which it is remembered when they were told; of others the Event itself says it. */
 const MAX_REMEMBERED = 10_000
 
@@ -115,8 +120,7 @@ export class ToldEvents {
       return 'written'
     } catch (error) {
       if (isStatusError(error, 'AlreadyExists')) return await this.#again(api, event, isNewest)
-      // a quota, or a Namespace that is going, has no room for it: the conditions say the same
-      if (isStatusError(error, 'Forbidden', 'NotFound', 'InsufficientStorage')) return 'refused'
+      if (isStatusError(error, ...REFUSALS)) return 'refused'
       throw error
     }
   }

@@ -1,7 +1,8 @@
 // Heartbeats show on SyncTargets of inventories, and on no others.
 
 import t, { type Test } from 'tap'
-import { at } from '../../../src/apimachinery/fields.ts'
+import { StatusError } from '../../../src/apimachinery/errors.ts'
+import { at, objects } from '../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SyncerListener } from '../../../src/apimachinery/outcome.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
@@ -110,6 +111,26 @@ t.test('an outage is told once on the SyncTarget, and that it is over; a restart
   await clock.advance(60_000)
   await server.quiet()
   t.match(told()[1], 'Warning ClusterSilent SyncTarget 2', 'it is not silent: it was turned away')
+})
+
+t.test('a webhook that fails for Events does not keep a SyncTarget ready', async t => {
+  const { server, clock, mailboxOf, connect } = world(t)
+  await server.in('inv1').create(NAMESPACES, namespace('default'))
+  const mailbox = await mailboxOf('inv1')
+  const ready = () => {
+    const target = server.peek('inv1', SYNC_TARGETS, server.names('inv1', SYNC_TARGETS)[0]!)
+    return objects(target?.status, 'conditions').find(({ type }) => type === 'Ready')
+  }
+  connect().opened(mailbox, 1)
+  await server.quiet()
+  t.equal(ready()?.status, 'True')
+  server.refuse = (_space, _verb, { resource }) => {
+    if (resource === 'events') throw new StatusError('InternalError', 'failed calling webhook "events.test"')
+  }
+  connect().closed(mailbox)
+  await clock.advance(45_000)
+  await server.quiet()
+  t.equal(ready()?.status, 'False')
 })
 
 const configWith = (heartbeat: string): KubeObject => ({

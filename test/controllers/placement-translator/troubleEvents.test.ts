@@ -159,6 +159,8 @@ t.test('what was not written is not said to be', async t => {
   }
   refuseBy(() => statusError.forbidden(EVENTS, 'a', 'exceeded quota'))
   t.notOk(await tell())
+  refuseBy(() => new StatusError('InternalError', 'failed calling webhook "events.test"'))
+  t.notOk(await tell())
   refuseBy(() => new StatusError('ServiceUnavailable', 'not now'))
   for (let i = 0; i < MAX_OF_SPACE; i++) await t.rejects(tell())
   server.refuse = () => {}
