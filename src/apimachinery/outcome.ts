@@ -254,6 +254,11 @@ function text(from: Record<string, unknown>, field: string, limit: number, other
   return value
 }
 
+/** Of a session that a stream names. @throws StatusError BadRequest */
+export function readSession(value: string | null): string | undefined {
+  return value ? id({ session: value }, 'session') : undefined
+}
+
 function id(from: Record<string, unknown>, field: string): string {
   const value = text(from, field, MAX_ID)
   if (!ID.test(value)) throw bad(field, 'must have letters, digits, ".", "_" and "-" only')

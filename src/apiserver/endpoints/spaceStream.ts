@@ -10,6 +10,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { HEARS_LIVE, type LiveQuestion } from '../../apimachinery/liveObjects.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
+import { readSession } from '../../apimachinery/outcome.ts'
 import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -99,7 +100,7 @@ export function planStream(
     known,
     protocols,
     asksProtocol: query.has('protocol'),
-    session: query.get('session') || undefined,
+    session: readSession(query.get('session')),
     takesQuestions,
   }
 }

@@ -1,5 +1,4 @@
 /** All that is to be looked at in one mailbox, and what of it there is to do. */
-
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { isContested } from './copiesInHand.ts'
 import type { Mailbox } from './mailbox.ts'

@@ -113,6 +113,10 @@ t.test('who resumes is told at once that it has caught up, in a quiet space too'
     gone.abort()
     await run
   }
+  const asked = (session: string) => planStream('s1', new URLSearchParams({ session }), deps).session
+  t.same([asked('a-1'), asked('')], ['a-1', undefined])
+  for (const session of ['a/b', 'x'.repeat(65)])
+    t.throws(() => asked(session), { reason: 'BadRequest', message: /session/ })
   end.abort()
   await store.close()
 })
