@@ -13,18 +13,18 @@ import type { CopyMaking } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyRemovals } from './copyRemovals.ts'
 import type { CopyWriter } from './copyWriter.ts'
-import { makeWay } from './definitionSuccession.ts'
 import type { Mailbox } from './mailbox.ts'
 import { FIELD_MANAGER, namespaceKey } from './names.ts'
 import { byRight } from './ownership.ts'
 import type { Source } from './placementProduct.ts'
 import { implicitNamespace } from './projection.ts'
+import { holdsData, succeed } from './succession.ts'
 import { UnservedKindError, unservedKind } from './unservedKinds.ts'
 
 export interface CopyReconcilerDeps
   extends Pick<
     CopyDeps,
-    'client' | 'join' | 'rules' | 'keepsOut' | 'pauses' | 'again' | 'unserved' | 'heldBack' | 'verdictChanged'
+    'client' | 'join' | 'rules' | 'brake' | 'keepsOut' | 'pauses' | 'again' | 'unserved' | 'heldBack' | 'verdictChanged'
   > {
   making: CopyMaking
   notes: CopyNotes
@@ -65,9 +65,10 @@ export class CopyReconciler {
       if (error instanceof UnservedKindError) return this.#unserved(mailbox, key, error)
       if (isStatusError(error, 'Invalid', 'BadRequest')) {
         this.#noteRefusal(mailbox, key, error.message)
-        const way = await makeWay(this.#deps, mailbox, key)
-        if (way) return way
-        this.#tellNotTaken(mailbox, key, error.message)
+        const succession = await succeed(this.#deps, mailbox, key)
+        if (!succession || succession.remedy !== undefined)
+          this.#tellNotTaken(mailbox, key, error.message, succession?.remedy)
+        if (succession) return succession
         // what customizes it is the author's to mend, which is told; the rest of the world seldom helps
         if (this.#deps.join.sourcesOf(mailbox.name, key).some(({ fact }) => fact.customized)) {
           return { requeueAfterMs: MISFIT_RETRY_MS }
@@ -90,6 +91,7 @@ export class CopyReconciler {
     // that it may pass on counts until it has
     if (!known || !removals.isGivenUp(mailbox, key, claims)) notes.settled(mailbox, key)
     else if (removals.stays(mailbox, key, known)) return {}
+    else if (holdsData(key)) return (await succeed(this.#deps, mailbox, key)) ?? {}
     const recorded = mailbox.ownersOf(key)
     const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
     if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
@@ -108,11 +110,11 @@ export class CopyReconciler {
   }
 
   /** Whose object it is or would be. */
-  #tellNotTaken(mailbox: Mailbox, key: string, why: string): void {
+  #tellNotTaken(mailbox: Mailbox, key: string, why: string, remedy?: string): void {
     const { join, rules, heldBack } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
     const [source] = byRight(claims, { mailbox: mailbox.name, recorded: mailbox.ownersOf(key), rules })
-    if (source) heldBack.notTaken(mailbox.name, source, why)
+    if (source) heldBack.notTaken(mailbox.name, source, why, remedy)
   }
 
   /** Not thrown: nobody mends that by trying often, and a log full of it helps nobody. */

@@ -28,8 +28,9 @@ export class HeldBack {
     this.#tell(mailbox, source, CUSTOMIZATION_FAILED, `its newest version is not sent: ${faults.join('; ')}`)
   }
 
-  notTaken(mailbox: string, source: Source, why: string): void {
-    this.#tell(mailbox, source, NOT_TAKEN, why)
+  /** `remedy`: what ends that; said whole, however long the reason. */
+  notTaken(mailbox: string, source: Source, why: string, remedy?: string): void {
+    this.#tell(mailbox, source, NOT_TAKEN, why, remedy === undefined ? '' : `; ${remedy}`)
   }
 
   /** The copy is as it should be, or is to be none. */
@@ -39,9 +40,10 @@ export class HeldBack {
       for (const reason of [CUSTOMIZATION_FAILED, NOT_TAKEN]) this.#deps.withdrawCopy(source, reason)
   }
 
-  #tell(mailbox: string, source: Source, reason: string, text: string): void {
+  #tell(mailbox: string, source: Source, reason: string, text: string, rest = ''): void {
     this.#told.add(`${mailbox} ${source.fact.key}`)
-    const message = text.length <= MESSAGE_LIMIT ? text : `${text.slice(0, MESSAGE_LIMIT)}…`
-    this.#deps.reportCopy(source, { reason, message })
+    const limit = MESSAGE_LIMIT - rest.length
+    const message = text.length <= limit ? text : `${text.slice(0, limit)}…`
+    this.#deps.reportCopy(source, { reason, message: message + rest })
   }
 }

@@ -105,7 +105,8 @@ export function standingOf({ join, mailbox: find, isKept }: StandingInputs, spac
     else if (owners.some(id => join.destinationsOf(id, key).has(destination.mailbox)))
       others.push({ destination, owner, isKept: false })
     else if (isKept(owner, destination.mailbox, key)) others.push({ destination, owner, isKept: true })
-    // a claim that has ended is about to be taken over
+    // a claim that has ended is about to be taken over; where its copy cannot be changed so, no other space is to be asked
+    else if (mailbox?.refused.has(key)) own.push(destination)
     else certain = false
   }
   return { own, others, certain }
