@@ -38,9 +38,15 @@ function stripped(object: unknown, source: unknown, children: Children, keys: re
     const below = keys.includes(name) ? undefined : children.get(`f:${name}`)
     if (below?.self && equalJson(value, before[name])) continue
     const inner = below?.children === undefined ? value : stripped(value, before[name], below.children, [])
+    if (isEmptied(inner, value)) continue
     setMember(result, name, inner)
   }
   return result
+}
+
+/** A list that lost all its items, and had some. */
+function isEmptied(now: unknown, before: unknown): boolean {
+  return Array.isArray(now) && now.length === 0 && Array.isArray(before) && before.length > 0
 }
 
 /** The paths of `set` that lead nowhere in `object`, the topmost of each. */
@@ -56,18 +62,53 @@ export function differingIn(a: unknown, b: unknown, set: FieldSet): FieldSet {
   })
 }
 
+/** The paths of `set` whose values `a` and `b` both have, and the same. */
+export function sameIn(a: unknown, b: unknown, set: FieldSet): FieldSet {
+  return filtered(set, a, b, (below, left, right) => {
+    if (left === undefined || right === undefined) return EMPTY_SET
+    return fieldSet(below.self && equalJson(left, right), sameIn(left, right, below).children)
+  })
+}
+
+/** The paths of `set` that `after` has and `before` lacks; of a list or map that merges as one, the parts that it gained. */
+export function addedIn(before: unknown, after: unknown, set: FieldSet): FieldSet {
+  return filtered(set, before, after, (below, left, right) => {
+    const parts = below.children === undefined ? gained(left, right) : addedIn(left, right, below)
+    return fieldSet(below.self && isUnset(left), parts.children)
+  })
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+/** Nothing where `after` lost or changed a part of `before`. */
+function gained(before: unknown, after: unknown): FieldSet {
+  if (Array.isArray(after)) {
+    const known = new Set((Array.isArray(before) ? before : []).map(canonicalJson))
+    const now = new Set(after.map(canonicalJson))
+    if (![...known].every(item => now.has(item))) return EMPTY_SET
+    return fieldSet(false, new Map([...now].filter(item => !known.has(item)).map(item => [`v:${item}`, HERE])))
+  }
+  if (!isRecord(after)) return EMPTY_SET
+  const known = isRecord(before) ? before : {}
+  if (!Object.entries(known).every(([name, value]) => equalJson(after[name], value))) return EMPTY_SET
+  const names = Object.keys(after).filter(name => !Object.hasOwn(known, name))
+  return fieldSet(false, new Map(names.map(name => [`f:${name}`, HERE])))
+}
+
 function filtered(
   { children }: FieldSet,
   a: unknown,
   b: unknown,
-  judge: (below: FieldSet, left: unknown, right: unknown) => FieldSet,
+  judge: (below: FieldSet, left: unknown, right: unknown, element: string) => FieldSet,
 ): FieldSet {
   if (children === undefined) return EMPTY_SET
   const kept = new Map<string, FieldSet>()
   const lefts = elementsIn(a, children)
   const rights = a === b ? lefts : elementsIn(b, children)
   for (const [element, below] of children) {
-    const verdict = judge(below, lefts.get(element), rights.get(element))
+    const verdict = judge(below, lefts.get(element), rights.get(element), element)
     if (!isEmptySet(verdict)) kept.set(element, verdict)
   }
   return fieldSet(false, kept)
@@ -133,23 +174,25 @@ export function keysOf(element: string): Record<string, unknown> {
   return isRecord(keys) ? keys : {}
 }
 
-/** Gives every text, number and truth value at the ends of `set` another value of its sort, in place. */
+/** Gives every text, number and truth value at the ends of `set` another value of its sort, in place; items named by value go. */
 export function marked<T>(object: T, { children }: FieldSet): T {
   if (children === undefined) return object
   const found = elementsIn(object, children)
   for (const [element, value] of found) {
     const below = children.get(element)!
-    if (below.children !== undefined) marked(value, below)
+    if (Array.isArray(object) && element.startsWith('v:')) object.splice(object.indexOf(value), 1)
+    else if (below.children !== undefined) marked(value, below)
     else if (isRecord(object) && isMarkable(value)) setMember(object, element.slice(2), otherThan(value))
   }
   return object
 }
 
-/** Where, at the ends of `set`, such values in `object` are those of `old`. */
+/** Where, at the ends of `set`, such values and items in `object` are those of `old`. */
 export function echoedIn(object: unknown, old: unknown, set: FieldSet): FieldSet {
-  return filtered(set, object, old, (below, value, before) => {
+  return filtered(set, object, old, (below, value, before, element) => {
     if (value === undefined) return EMPTY_SET
     if (below.children !== undefined) return echoedIn(value, before, below)
+    if (element.startsWith('v:')) return before === undefined ? EMPTY_SET : HERE
     return isMarkable(value) && value === before ? HERE : EMPTY_SET
   })
 }

@@ -21,6 +21,7 @@ export function defaultClasses(settings: ConfigurationLog): Admission[] {
   return [
     {
       stage: 'mutate',
+      fillsIn: true,
       handles: (type, operation) =>
         operation === 'CREATE' && type.group === '' && type.resource === 'persistentvolumeclaims',
       reaches: ({ space }) => settings.has(space, STORAGE_CLASSES),
@@ -33,6 +34,7 @@ export function defaultClasses(settings: ConfigurationLog): Admission[] {
     },
     {
       stage: 'mutate',
+      fillsIn: true,
       handles: (type, operation) =>
         operation === 'CREATE' && type.group === INGRESS_CLASSES.group && type.resource === 'ingresses',
       reaches: ({ space }) => settings.has(space, INGRESS_CLASSES),
@@ -45,6 +47,7 @@ export function defaultClasses(settings: ConfigurationLog): Admission[] {
     },
     {
       stage: 'mutate',
+      fillsIn: true,
       handles: (type, operation, subresource) =>
         operation === 'CREATE' && type.group === '' && type.resource === 'nodes' && subresource === '',
       admit({ object }) {

@@ -54,6 +54,7 @@ export function serviceAccountAdmission({ store, parsed, random, nature }: PodAd
   }
   return {
     stage: 'mutate',
+    fillsIn: true,
     handles: (type, operation, subresource) => operation === 'CREATE' && isPod(type, subresource),
     reaches: ({ space }) => !nature.isDescribed(space, SERVICE_ACCOUNTS),
     async admit(request) {
@@ -89,6 +90,7 @@ export function priorityAdmission({ settings }: PodAdmissionDeps): Admission[] {
   return [
     {
       stage: 'mutate',
+      fillsIn: true,
       handles: (type, operation, subresource) => operation !== 'DELETE' && isPod(type, subresource),
       concerns: ({ object, old }) => losesPriority(object, old),
       admit(request) {
@@ -173,6 +175,7 @@ const TOLERATION_SECONDS = 300
 export function defaultTolerations(): Admission {
   return {
     stage: 'mutate',
+    fillsIn: true,
     handles: (type, operation, subresource) => operation !== 'DELETE' && isPod(type, subresource),
     concerns: ({ object }) => missingTolerations(object).length > 0,
     admit({ object }) {

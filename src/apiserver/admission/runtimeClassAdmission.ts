@@ -29,6 +29,7 @@ export function runtimeClassAdmission({ store, parsed }: Pick<PodAdmissionDeps, 
   return [
     {
       stage: 'mutate',
+      fillsIn: true,
       handles,
       async admit(request) {
         const found = await classOf(request)

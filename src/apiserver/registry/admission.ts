@@ -34,6 +34,8 @@ export interface Admission {
    * store judges as the writer's does.
    */
   readonly judgesAnywhere?: true
+  /** A `mutate` step that adds what every cluster adds for itself: its values do not travel. */
+  readonly fillsIn?: true
   admit(request: AdmissionRequest): void | Promise<void>
 }
 /** What is known of a request before its object is. */
@@ -147,12 +149,14 @@ export function runStage(
   return undefined
 }
 
-/** The `mutate` steps, and once more when one of them asks for it. */
+/** The `mutate` steps, and once more when one of them asks for it. `turn`: called before each, and at the end. */
 export async function runMutations(
   steps: readonly Admission[],
   request: AdmissionRequest,
   settle: MutationRounds['settle'],
+  turn?: (next: Admission | undefined) => void,
 ): Promise<void> {
+  const mutations = steps.filter(({ stage }) => stage === 'mutate')
   const memory = new Map<object, unknown>()
   let again = true
   for (let round = 1; again && round <= 2; round++) {
@@ -160,8 +164,13 @@ export async function runMutations(
     const runAgain = (): void => {
       again = true
     }
-    await runStage(steps, 'mutate', { ...request, rounds: { round, memory, runAgain, settle } })
+    const asked = { ...request, rounds: { round, memory, runAgain, settle } }
+    for (const step of mutations) {
+      turn?.(step)
+      await step.admit(asked)
+    }
   }
+  turn?.(undefined)
 }
 
 /** The caller's options as an object, as admission shows them. */

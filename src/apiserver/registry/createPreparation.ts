@@ -63,7 +63,7 @@ export class CreatePreparation {
     this.#base.rules.applyDefaults(target, strategy, object)
     if (work?.due) await work.rest()
     const filled = asked ? inSlices(filledInSteps(asked, object, target.schema), work) : part && EMPTY_SET
-    const unsaid = filled instanceof Promise ? await filled : filled
+    let unsaid = filled instanceof Promise ? await filled : filled
     const { space, user } = context
     const steps = stepsFor(this.#base.deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
     const request: AdmissionRequest = {
@@ -105,7 +105,9 @@ export class CreatePreparation {
       claimed = await claim()
       if (work?.due) await work.rest()
       if (!isApplied(object)) setManaged(object, claimed)
-      context = await this.#base.mutate(steps, request, target, strategy)
+      const admitted = await this.#base.mutate(steps, request, target, strategy, unsaid)
+      unsaid = admitted.unsaid
+      context = admitted.context
       work = context.work
       wipeSystemMetadata(object, type.namespaced ? namespace : undefined)
       this.#base.rules.annotate(object, space)

@@ -1,4 +1,5 @@
 /** What the preparation of new objects and that of updates have in common. */
+import type { FieldSet } from '../../apimachinery/apply/fieldSet.ts'
 import { refuseMistakableKeys } from '../../apimachinery/mistakableKeys.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { checkObjectSize, hasMoreValues } from '../../apimachinery/objectSize.ts'
@@ -21,6 +22,7 @@ import { Provenance, type Travel } from './provenance.ts'
 import type { SharedObjects } from './sharedObjects.ts'
 import { setManaged } from './systemMetadata.ts'
 import type { Circumstances } from './templates.ts'
+import { UnsaidThrough } from './unsaidThrough.ts'
 import type { UpdateTrace } from './updateTrace.ts'
 import { withWork, workOf } from './works.ts'
 
@@ -102,14 +104,15 @@ export class Preparation {
 
   /**
    * The `mutate` steps, once or twice; the object's managedFields stay as they are. From there on the write goes by the context that
-   * is returned: a small object may have become a large one.
+   * is returned: a small object may have become a large one. `unsaid`: followed through them, where that is at stake.
    */
   async mutate(
     steps: readonly Admission[],
     request: AdmissionRequest,
     target: ResourceType,
     strategy: Strategy | undefined,
-  ): Promise<WriteContext> {
+    unsaid: FieldSet | undefined,
+  ): Promise<{ context: WriteContext; unsaid: FieldSet | undefined }> {
     const { object, context } = request
     const { managedFields } = object.metadata
     const settle = (changed: KubeObject): void => {
@@ -123,10 +126,11 @@ export class Preparation {
       }
       this.rules.applyDefaults(target, strategy, changed)
     }
-    await runMutations(steps, request, settle)
+    const through = unsaid && new UnsaidThrough(object, unsaid, target.schema)
+    await runMutations(steps, request, settle, through?.turn)
     setManaged(object, managedFields)
     request.context = withWork(context, workOf(this.deps.turns, context, hasMoreValues(object, LARGE_VALUES)))
-    return request.context
+    return { context: request.context, unsaid: through?.unsaid }
   }
 
   /** An object in the version in which it is handled, as its fields are claimed: in the version of the request. */

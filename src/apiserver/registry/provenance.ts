@@ -1,6 +1,6 @@
 /**
- * Which fields of an object nobody said: they were filled in by defaults, and no writer has changed or named them since. Kept
- * as the note of a stored version, only for objects that may travel.
+ * Which fields of an object nobody said: they were filled in by defaults or by the server's own admission, and no writer has
+ * changed or named them since. Kept as the note of a stored version, only for objects that may travel.
  *
  * In spaces that others are fed from, objects are stored whole, as everywhere, and the note lists those fields. In a mailbox a
  * copy on its way is judged with its defaults and stored without them, so that each cluster fills in its own.
@@ -15,9 +15,9 @@ import {
   unionAll,
 } from '../../apimachinery/apply/fieldSet.ts'
 import { lastAppliedFields } from '../../apimachinery/apply/lastApplied.ts'
-import { partOf } from '../../apimachinery/apply/looseFields.ts'
+import { addedIn, partOf, sameIn } from '../../apimachinery/apply/looseFields.ts'
 import { decodeManagers } from '../../apimachinery/apply/managers.ts'
-import { type Comparison, compare, compareInSteps, removeFields } from '../../apimachinery/apply/typed.ts'
+import { compare, compareInSteps, removeFields } from '../../apimachinery/apply/typed.ts'
 import { tellDefaulted } from '../../apimachinery/defaultedFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -109,8 +109,7 @@ export class Provenance {
     const said = partOf(object, withoutServers(named))
     const bare: KubeObject = cloneJson({ ...(isRecord(said) ? said : {}), apiVersion, kind, metadata })
     const whole = this.whole(type, bare)
-    const changes = compare(content(whole), content(object), type.schema)
-    return withoutTouched(filledIn(content(bare), whole, type.schema), touchedIn(changes))
+    return sameIn(content(whole), content(object), filledIn(content(bare), whole, type.schema))
   }
 }
 
@@ -137,18 +136,24 @@ export function* filledInSteps(asked: Content, defaulted: KubeObject, schema: Sc
   return withoutServers((yield* compareInSteps(asked, content(defaulted), schema)).added)
 }
 
-/** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`; `isLarge`: found in steps. */
+/** What an admission step of the server added, and what it put in the place of an empty text. */
+export function admittedIn(before: Content, after: Content, schema: Schema | undefined): FieldSet {
+  if (equalJson(before, after)) return EMPTY_SET
+  const { added, modified } = compare(before, after, schema)
+  return addedIn(before, after, union(added, modified))
+}
+
+/** What is unsaid after an update: `now` is the object as it will be, `unsaid` what was so of `old`. */
 export function* unsaidAfter(
   { unsaid, filled, old, now }: { unsaid: FieldSet; filled: FieldSet; old: KubeObject; now: KubeObject },
   { sendsBack, named }: Manner,
-  { schema, isLarge }: { schema: Schema | undefined; isLarge: boolean },
+  schema: Schema | undefined,
 ): Steps<FieldSet> {
   let kept: FieldSet = EMPTY_SET
   if (sendsBack && unsaid !== EMPTY_SET) {
-    const [before, after] = [content(old), content(now)]
-    const changes = isLarge ? yield* compareInSteps(before, after, schema) : compare(before, after, schema)
+    const unchanged = sameIn(content(old), content(now), unsaid)
     yield
-    kept = withoutNamed(withoutTouched(unsaid, touchedIn(changes)), named)
+    kept = withoutNamed(unchanged, named)
     yield
   }
   const left = union(kept, filled)
@@ -191,31 +196,17 @@ function setsOf(entries: Parameters<typeof decodeManagers>[0]): FieldSet[] {
   }
 }
 
-function touchedIn({ added, modified, removed }: Comparison): FieldSet {
-  return unionAll([added, modified, removed])
-}
-
-/** `set` without what is touched, and the structs around it, which are not wholly unsaid any more. */
-function withoutTouched(set: FieldSet, touched: FieldSet): FieldSet {
-  if (touched.children === undefined) return touched.self ? EMPTY_SET : set
-  return without(set, touched, withoutTouched)
-}
-
 /**
- * The same for what is named: whoever names an element of a list, or a struct, with some of its fields or with none (`{}`), says
- * nothing of the others.
+ * `set` without what is named, and the structs around it: whoever names an element of a list, or a struct, with some of its fields
+ * or with none (`{}`), says nothing of the others.
  */
 function withoutNamed(set: FieldSet, named: FieldSet): FieldSet {
-  if (named.children !== undefined) return without(set, named, withoutNamed)
-  return named.self && set.self ? fieldSet(false, set.children) : set
-}
-
-function without(set: FieldSet, touched: FieldSet, inner: (set: FieldSet, touched: FieldSet) => FieldSet): FieldSet {
+  if (named.children === undefined) return named.self && set.self ? fieldSet(false, set.children) : set
   if (set.children === undefined) return EMPTY_SET
   const children = new Map<string, FieldSet>()
   for (const [element, below] of set.children) {
-    const change = touched.children?.get(element)
-    const rest = change === undefined ? below : inner(below, change)
+    const inner = named.children.get(element)
+    const rest = inner === undefined ? below : withoutNamed(below, inner)
     if (rest.self || rest.children !== undefined) children.set(element, rest)
   }
   return children.size === 0 ? EMPTY_SET : fieldSet(false, children)

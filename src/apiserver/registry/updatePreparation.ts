@@ -117,7 +117,9 @@ export class UpdatePreparation {
       }
       own = { ...options, managesFields: true }
       if (work?.due) await work.rest()
-      context = await this.#base.mutate(steps, request, target, strategy)
+      const admitted = await this.#base.mutate(steps, request, target, strategy, options.trace?.filled)
+      options.trace?.admitted(admitted.unsaid)
+      context = admitted.context
       work = context.work
       keepSystemMetadata(object, old)
     }

@@ -94,6 +94,16 @@ export class UpdateTrace {
     this.#asked = undefined
   }
 
+  /** What nobody said of what is new. */
+  get filled(): FieldSet {
+    return this.#filled
+  }
+
+  /** The same behind admission. */
+  admitted(filled: FieldSet = EMPTY_SET): void {
+    this.#filled = filled
+  }
+
   /** A status goes beside a copy that stays as it is: nothing is filled in for it. */
   keepBare(object: KubeObject): void {
     const { current } = this.#options
@@ -105,13 +115,13 @@ export class UpdateTrace {
   }
 
   /** What is to be stored of the finished object, and the note beside it. */
-  *settle(object: KubeObject, { isLarge }: { isLarge: boolean }): Steps<{ kept: KubeObject; note?: string }> {
+  *settle(object: KubeObject): Steps<{ kept: KubeObject; note?: string }> {
     const { type, part, current } = this.#options
     if (this.#ofStatus) return { kept: object, ...(current.note !== undefined && { note: current.note }) }
     const unsaid = yield* unsaidAfter(
       { unsaid: this.#before(), filled: this.#filled, old: this.old, now: object },
       { sendsBack: this.#sendsBack, named: this.#named },
-      { schema: type.schema, isLarge },
+      type.schema,
     )
     yield
     if (part === 'source') return { kept: object, note: noteOf(unsaid) }

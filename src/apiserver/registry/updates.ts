@@ -224,7 +224,7 @@ export class Updates {
       if (inLine && concerned.length > 0) return 'concerned'
       await this.#updates.admit(concerned, request, { ...options, trace })
       const isLarge = work !== undefined
-      const { kept, note } = trace ? await inSlices(trace.settle(object, { isLarge }), work) : { kept: object }
+      const { kept, note } = trace ? await inSlices(trace.settle(object), work) : { kept: object }
       if (work?.due) await work.rest()
       const finishing = this.#updates.finish(await toStored(kept, type), {
         old,
@@ -275,7 +275,7 @@ export class Updates {
         stop = 'concerned'
         return undefined
       }
-      const { kept, note } = trace ? atOnce(trace.settle(object, { isLarge: false })) : { kept: object }
+      const { kept, note } = trace ? atOnce(trace.settle(object)) : { kept: object }
       const finished = { old, note, isLarge: false, isShared: options.isShared }
       const mutation = atOnce(this.#updates.finish(toStoredNow(kept, type), finished))
       gone = mutation.type === 'delete'
