@@ -26,6 +26,8 @@ export const MAX_PREVIEW_READ = 20_000
 export const MAX_PREVIEW_READ_BYTES = 16 * 1024 * 1024
 /** Pairs of an object that EdgePlacements of the question move and a cluster, of which it is counted what becomes of them. */
 export const MAX_PREVIEW_PAIRS = 1_000_000
+/** Units of work for the consequence of a write: labels, tests and pairs of an object and a cluster that are judged. */
+export const MAX_CONSEQUENCE_WORK = 50_000
 /** Clusters that are named of each group; the rest is counted. */
 export const MAX_GROUP_LOCATIONS = 100
 /** At the same time, of one space. */
@@ -143,9 +145,33 @@ export interface PreviewRequest {
   readonly work?: { readonly due: boolean; rest(): Promise<void> } | undefined
 }
 
+/** An EdgePlacement that is about to be written. */
+export interface PlacementWrite {
+  /** Id. */
+  readonly space: string
+  /** As it would be stored. */
+  readonly object: KubeObject
+}
+
+/** What comes of writing it, as far as that is found with little work. */
+export interface PlacementConsequence {
+  /** Why it leads nowhere. Absent: it leads somewhere, or nobody knows. */
+  readonly nowhere?: string
+  /** Copies that leave clusters. */
+  readonly deletes: number
+  /** How many clusters these leave. */
+  readonly clusters: number
+  /** There may be more. */
+  readonly isPartial: boolean
+  /** The brake would hold them. */
+  readonly isHeld: boolean
+}
+
 export interface PreviewReceiver {
   /** One answer for each object, then those about others that these move. @throws StatusError ServiceUnavailable while not enough is known */
   preview(request: PreviewRequest): Promise<ObjectPreview[]>
+  /** `undefined`: it is not known yet. */
+  consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined>
 }
 
 /** Where previews are asked for; they go to one receiver. */

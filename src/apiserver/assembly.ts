@@ -238,6 +238,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     unheard: failure => unheard.note(failure),
     callsConversions: space => nature.callsConversions(space),
   })
+  const previews = new PreviewInbox()
   const admission = admissionChain({
     store,
     parsed,
@@ -263,6 +264,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
           authorizer,
           demands,
           types,
+          previews,
           heard: space => outcomes.heard(space),
         })
       : [],
@@ -365,7 +367,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     issuer,
     epochs,
     outcomes,
-    previews: new PreviewInbox(),
+    previews,
     liveQuestions: new LiveQuestions({ tree, clock: systemClock }),
     carry: new CarryBoard(deps.writtenAtMs),
     nature,

@@ -10,6 +10,7 @@ import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
 import { mailboxDeletion } from './mailboxDeletion.ts'
 import { placementAdmission } from './placementAdmission.ts'
+import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
 import { syncerHeartbeats } from './syncerHeartbeats.ts'
 import { syncerWrites } from './syncerWrites.ts'
@@ -25,6 +26,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     placementAdmission(deps),
     leftFieldsAdmission,
     placementWarnings(deps.types),
+    placementConsequences(deps.previews),
     mailboxCopies(deps.tree),
     mailboxDeletion(deps),
     syncerHeartbeats(deps),

@@ -5,6 +5,7 @@ import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { ParsedCache } from '../registry/codec.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { PreviewInbox } from './previewInbox.ts'
 import type { UpsyncDemands } from './upsyncDemands.ts'
 
 export interface AuthorityDeps {
@@ -15,6 +16,7 @@ export interface AuthorityDeps {
   authorizer: RbacAuthorizer
   demands: UpsyncDemands
   types: Pick<TypeRegistry, 'in'>
+  previews: Pick<PreviewInbox, 'consequence'>
   /** The syncer of a mailbox lives. */
   heard: (space: string) => void
 }

@@ -5,6 +5,8 @@ import { CUSTOMIZER_ANNOTATION, CUSTOMIZERS } from '../../apimachinery/placement
 import {
   MAX_PREVIEWS_AT_ONCE,
   type ObjectPreview,
+  type PlacementConsequence,
+  type PlacementWrite,
   type PreviewReceiver,
   type PreviewRequest,
   type PreviewSource,
@@ -14,11 +16,20 @@ const RETRY_SECONDS = 1
 
 export class PreviewInbox implements PreviewSource {
   #receiver: PreviewReceiver | undefined
-  /** Under way, by space. */
+  /** Under way, by space: previews, and writes that are asked about. */
   readonly #running = new Map<string, number>()
+  readonly #writing = new Map<string, number>()
 
   deliverTo(receiver: PreviewReceiver | undefined): void {
     this.#receiver = receiver
+  }
+
+  /** `undefined`: nobody knows, or too many of the space are asked about at the time. No write waits for another's. */
+  async consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined> {
+    const { space } = write
+    const receiver = this.#receiver
+    if (!receiver || (this.#writing.get(space) ?? 0) >= MAX_PREVIEWS_AT_ONCE) return undefined
+    return await counted(this.#writing, space, () => receiver.consequence(write))
   }
 
   /** Runs `use` with who answers. @throws StatusError TooManyRequests, ServiceUnavailable */
@@ -33,14 +44,18 @@ export class PreviewInbox implements PreviewSource {
       const message = `${running} previews of this space are under way, of at most ${MAX_PREVIEWS_AT_ONCE}; try again`
       throw new StatusError('TooManyRequests', message, { retryAfterSeconds: RETRY_SECONDS })
     }
-    this.#running.set(space, running + 1)
-    try {
-      return await use(request => receiver.preview(request))
-    } finally {
-      const left = this.#running.get(space)! - 1
-      if (left > 0) this.#running.set(space, left)
-      else this.#running.delete(space)
-    }
+    return await counted(this.#running, space, () => use(request => receiver.preview(request)))
+  }
+}
+
+async function counted<R>(running: Map<string, number>, space: string, use: () => Promise<R>): Promise<R> {
+  running.set(space, (running.get(space) ?? 0) + 1)
+  try {
+    return await use()
+  } finally {
+    const left = running.get(space)! - 1
+    if (left > 0) running.set(space, left)
+    else running.delete(space)
   }
 }
 

@@ -5,7 +5,7 @@
 import { at } from '../../apimachinery/fields.ts'
 import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import type { PreviewRequest } from '../../apimachinery/placementPreview.ts'
-import { inSlices } from '../../apimachinery/steps.ts'
+import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -34,7 +34,7 @@ export interface ImaginedPlacementsDeps {
   client: Client
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'createdAt'>
   /** Who says where placements would lead; `undefined`: nobody. */
-  where: () => WhereAnswerer | undefined
+  where: () => ((...asked: Parameters<WhereAnswerer>) => Steps<WouldLead | undefined>) | undefined
   now: () => number
 }
 
@@ -52,10 +52,9 @@ export async function imaginedPlacements(
     const [before, known] = [join.spec(space, name), join.waysOf(space, name)]
     const spec = compilePlacement(object)
     const stored = before && (await unlessGone(client.in(space).get(EDGE_PLACEMENTS, { name })))
-    const staysThere =
-      (stored !== undefined && equalJson(selectorsOf(stored), selectorsOf(object))) ||
-      // a placement that is paused leads nowhere new, and nowhere less
-      (spec.isPaused && known !== undefined)
+    const isSame = stored !== undefined && equalJson(selectorsOf(stored), selectorsOf(object))
+    // a placement that is paused leads nowhere new, and nowhere less
+    const staysThere = known !== undefined && (isSame || spec.isPaused)
     const waysBefore = known ?? NOWHERE
     const answer = staysThere ? undefined : where()
     const led = answer && (await inSlices(answer(space, object), work))

@@ -45,12 +45,17 @@ export class Pauses {
     return fact.isPaused === true || placements.every(name => this.#deps.join.spec(space, name)?.isPaused)
   }
 
-  /** Whether a copy stays that nobody claims. */
-  holdsCopy(mailbox: string, key: string, owner: string | undefined): boolean {
+  /** Whether a copy stays that nobody claims. `specs`: of the placements as they are, or would be. */
+  holdsCopy(
+    mailbox: string,
+    key: string,
+    owner: string | undefined,
+    specs: Pick<PlacementJoin, 'spec'> = this.#deps.join,
+  ): boolean {
     const { join } = this.#deps
     if (owner === undefined) return false
     if (join.fact(owner, key)?.isPaused) return true
-    return join.placementsOf(mailbox).some(({ space, name }) => space === owner && join.spec(space, name)?.isPaused)
+    return join.placementsOf(mailbox).some(({ space, name }) => space === owner && specs.spec(space, name)?.isPaused)
   }
 
   setLocation(inventory: string, name: string, object: KubeObject | undefined): void {

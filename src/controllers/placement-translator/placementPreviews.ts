@@ -16,22 +16,27 @@ import { Pace } from '../../apimachinery/pace.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import {
   MAX_PREVIEW_DESTINATIONS,
+  MAX_PREVIEW_PAIRS,
   MAX_PREVIEW_READ,
   MAX_PREVIEW_WORK,
   type ObjectPreview,
+  type PlacementConsequence,
+  type PlacementWrite,
   type PreviewedObject,
   type PreviewGroup,
   type PreviewReceiver,
   type PreviewRequest,
 } from '../../apimachinery/placementPreview.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
+import type { Logger } from '../../client/logger.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Told } from './allowance.ts'
-import type { Brake, KeysByMailbox } from './brake.ts'
+import type { Brake } from './brake.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
 import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
+import { consequenceOf } from './placementConsequence.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { NO_LOCATION } from './placementReports.ts'
@@ -43,7 +48,7 @@ import { type Finding, PreviewGroups } from './previewGroups.ts'
 import { PreviewLive } from './previewLive.ts'
 import { type Moves, movesOf } from './previewMoves.ts'
 import type { Imagined, Scene } from './previewScene.ts'
-import { totalsOf } from './previewTotals.ts'
+import { movedCopies, type TotalsDeps, totalsOf } from './previewTotals.ts'
 import { unseen } from './previewUnseen.ts'
 import { CARRIED_UP, TOO_MANY, TOO_MUCH } from './previewWords.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
@@ -54,6 +59,7 @@ import { factOf } from './workloads.ts'
 
 export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   turns: WorkTurns
+  logger: Logger
   where: ImaginedPlacementsDeps['where']
   now: () => number
   live: LiveAsker | undefined
@@ -80,21 +86,12 @@ export class PlacementPreviews implements PreviewReceiver {
 
   async preview(request: PreviewRequest): Promise<ObjectPreview[]> {
     const { space, objects, work } = request
-    const { join, mailbox, brake, pauses, isLeaving } = this.#deps
     const placements = await imaginedPlacements(this.#deps, request)
     const stored = await this.#stored(request, placements)
     const { workload } = stored
     const moves = await inSlices(movesOf(objects, placements, { workload }), work)
-    const keeps = (name: string, key: string): boolean =>
-      isLeaving(name) || pauses.locationOf(name) !== undefined || pauses.holdsCopy(name, key, space)
-    const counted = {
-      join,
-      workload,
-      mailbox,
-      keeps,
-      wouldHold: (...what: [going: KeysByMailbox, kept: KeysByMailbox]) => brake.wouldHold(space, ...what),
-    }
-    const totals = await inSlices(totalsOf(counted, space, moves), work)
+    const found = await inSlices(totalsOf(this.#counted(space, placements, workload), space, moves), work)
+    const totals = new Map([...found].map(([one, total]) => [one, movedCopies(total)]))
     const scene = this.#scene(request, moves, { totals, ...stored })
     const previews: ObjectPreview[] = []
     for (const one of objects) previews.push(await this.#previewOne(scene, one))
@@ -103,6 +100,38 @@ export class PlacementPreviews implements PreviewReceiver {
       if (told) previews.push(told)
     }
     return previews
+  }
+
+  async consequence({ space, object }: PlacementWrite): Promise<PlacementConsequence | undefined> {
+    const { name = '' } = object.metadata
+    if (!this.#deps.knows(space, objectKey(EDGE_PLACEMENTS, '', name))) return undefined
+    try {
+      return await consequenceOf({ ...this.#deps, counted: (...what) => this.#counted(space, ...what) }, space, object)
+    } catch (err) {
+      // no write fails for want of a warning
+      this.#deps.logger.warn({ space, name, err }, 'it could not be found out what an EdgePlacement would lead to')
+      return undefined
+    }
+  }
+
+  /** With the placements as they would be. */
+  #counted(
+    space: string,
+    placements: Moves['placements'],
+    workload: TotalsDeps['workload'],
+    pairs = MAX_PREVIEW_PAIRS,
+  ): TotalsDeps {
+    const { join, mailbox, brake, pauses, isLeaving } = this.#deps
+    const specs = { spec: (of: string, name: string) => placements.get(name)?.spec ?? join.spec(of, name) }
+    return {
+      join,
+      workload,
+      mailbox,
+      keeps: (name, key) =>
+        isLeaving(name) || pauses.locationOf(name) !== undefined || pauses.holdsCopy(name, key, space, specs),
+      wouldHold: (going, kept) => brake.wouldHold(space, going, kept),
+      pairs,
+    }
   }
 
   /** What the space holds: read now where it is not followed and a placement of the question would place of it. */

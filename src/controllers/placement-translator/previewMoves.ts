@@ -12,7 +12,7 @@ import type { ObjectFact, Workload } from './workload.ts'
 
 /** What of the join it asks. */
 export interface Stored {
-  readonly workload: Pick<Workload, 'keys' | 'get' | 'withCustomizer' | 'selects'>
+  readonly workload: Pick<Workload, 'get' | 'withCustomizer' | 'selects'> & { keys(): Iterable<string> }
 }
 
 export interface Moves {
@@ -22,8 +22,8 @@ export interface Moves {
   readonly moved: ReadonlyMap<string, ObjectFact>
   /** How many each object of the question moves; absent of those that move nothing by their kind. */
   readonly counts: ReadonlyMap<PreviewedObject, number>
-  /** All that EdgePlacements move, by key: the first of them that does. */
-  readonly movers: ReadonlyMap<string, PreviewedObject>
+  /** Keys of all that EdgePlacements move. */
+  readonly movers: ReadonlySet<string>
 }
 
 export function* movesOf(
@@ -34,7 +34,7 @@ export function* movesOf(
   const asked = new Set(objects.map(keyOf))
   const moved = new Map<string, ObjectFact>()
   const counts = new Map<PreviewedObject, number>()
-  const movers = new Map<string, PreviewedObject>()
+  const movers = new Set<string>()
   const move = (by: PreviewedObject, key: string): boolean => {
     const fact = workload.get(key)
     if (!fact || asked.has(key)) return false
@@ -61,7 +61,7 @@ export function* movesOf(
       const isOther = changed.size > 0 || (before?.isPaused ?? false) !== spec.isPaused
       // what defines the kind of what it selects goes there too
       const goesElsewhere = isOther && (was || is || workload.selects(name, key))
-      if ((was !== is || goesElsewhere) && move(one, key) && !movers.has(key)) movers.set(key, one)
+      if ((was !== is || goesElsewhere) && move(one, key)) movers.add(key)
       yield
     }
   }

@@ -3,12 +3,7 @@
  * that are shown are few of them. Membership alone is judged, no content. Pure.
  */
 import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
-import {
-  MAX_GROUP_LOCATIONS,
-  MAX_PREVIEW_PAIRS,
-  type MovedCopies,
-  type PreviewedObject,
-} from '../../apimachinery/placementPreview.ts'
+import { MAX_GROUP_LOCATIONS, type MovedCopies, type PreviewedObject } from '../../apimachinery/placementPreview.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import type { KeysByMailbox } from './brake.ts'
 import type { ImaginedPlacement } from './imaginedPlacements.ts'
@@ -28,6 +23,8 @@ export interface TotalsDeps {
   /** Whether a copy that nobody wants any more stays all the same. */
   keeps: (mailbox: string, key: string) => boolean
   wouldHold: (going: KeysByMailbox, kept: KeysByMailbox) => boolean
+  /** Pairs of an object and a cluster that are looked at. */
+  pairs: number
 }
 
 interface Count {
@@ -37,23 +34,29 @@ interface Count {
   unknown: number
 }
 
-interface Total {
-  readonly byMailbox: Map<string, Count>
-  isPartial: boolean
+/** Of one EdgePlacement. */
+export interface Total {
+  readonly byMailbox: ReadonlyMap<string, Readonly<Count>>
+  readonly isPartial: boolean
+  /** Of what would be deleted. */
+  readonly isHeld: boolean
 }
 
 export function* totalsOf(
-  { join, workload, mailbox, keeps, wouldHold }: TotalsDeps,
+  { join, workload, mailbox, keeps, wouldHold, pairs }: TotalsDeps,
   space: string,
   { placements, movers, counts }: Pick<Moves, 'placements' | 'movers' | 'counts'>,
-): Steps<ReadonlyMap<PreviewedObject, MovedCopies>> {
-  const totals = new Map<PreviewedObject, Total>()
+): Steps<ReadonlyMap<PreviewedObject, Total>> {
+  const totals = new Map<PreviewedObject, Total & { byMailbox: Map<string, Count>; isPartial: boolean }>()
+  const byName = new Map<string, Map<string, Count>>()
   for (const one of counts.keys()) {
-    const isPlacement = resourceKey(one.resource) === resourceKey(EDGE_PLACEMENTS)
-    if (isPlacement) totals.set(one, { byMailbox: new Map(), isPartial: false })
+    if (resourceKey(one.resource) !== resourceKey(EDGE_PLACEMENTS)) continue
+    const byMailbox = new Map<string, Count>()
+    totals.set(one, { byMailbox, isPartial: false, isHeld: false })
+    byName.set(one.object.metadata.name ?? '', byMailbox)
   }
   const [going, kept] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()]
-  let left = MAX_PREVIEW_PAIRS
+  let left = pairs
   const wayTo = (names: Iterable<string>, box: string, fact: ObjectFact, isThen: boolean): Destination | undefined => {
     for (const name of names) {
       const imagined = isThen ? placements.get(name) : undefined
@@ -64,31 +67,35 @@ export function* totalsOf(
     }
     return undefined
   }
-  for (const [key, by] of movers) {
-    const [fact, total] = [workload.get(key), totals.get(by)]
-    if (!fact || !total) continue
+  moving: for (const key of movers) {
+    yield
+    const fact = workload.get(key)
+    if (!fact) continue
     const labels = workload.get(namespaceKey(fact.namespace))?.labels
     const now = workload.selectionOf(key).placements
     const then = new Set(now)
-    const mailboxes = new Set<string>()
+    /** Mailboxes where something may change, and the placements whose doing that may be. */
+    const mailboxes = new Map<string, string[]>()
     for (const [name, placement] of placements) {
       const [was, is] = [now.includes(name), selectsThen(placement, fact, labels, now.includes(name))]
       if (is) then.add(name)
       else then.delete(name)
-      for (const one of touched(placement, was, is)) mailboxes.add(one)
+      for (const one of touched(placement, was, is)) mailboxes.set(one, [...(mailboxes.get(one) ?? []), name])
     }
-    for (const one of mailboxes) {
+    for (const [one, names] of mailboxes) {
       yield
       if (left-- <= 0) {
-        total.isPartial = true
-        break
+        for (const each of totals.values()) each.isPartial = true
+        break moving
       }
       const to = wayTo(then, one, fact, true)
       const from = wayTo(now, one, fact, false)
       const way = to ?? from
       if (!way) continue
       const box = mailbox(one)
-      const count = total.byMailbox.get(one) ?? { way, creates: 0, deletes: 0, unknown: 0 }
+      const by = names.find(name => wayTo([name], one, fact, to !== undefined)) ?? names[0]!
+      const byMailbox = byName.get(by)!
+      const count = byMailbox.get(one) ?? { way, creates: 0, deletes: 0, unknown: 0 }
       const isOurs = box?.ownersOf(key).includes(space) ?? false
       if (!box?.synced) count.unknown++
       else if (to && !box.copies.has(key)) count.creates++
@@ -100,11 +107,11 @@ export function* totalsOf(
         count.deletes++
         going.set(one, (going.get(one) ?? new Set()).add(key))
       }
-      total.byMailbox.set(one, count)
+      byMailbox.set(one, count)
     }
   }
   const isHeld = going.size > 0 && wouldHold(going, kept)
-  return new Map([...totals].map(([by, total]) => [by, told(total, isHeld)]))
+  return new Map([...totals].map(([by, total]) => [by, { ...total, isHeld: isHeld && sumOf(total, deletesIn) > 0 }]))
 }
 
 /** What it selects because it defines the kind of others it goes on selecting, for what is asked of it is labels and names. */
@@ -123,16 +130,25 @@ function touched({ waysBefore, ways, changed }: ImaginedPlacement, was: boolean,
   return was ? waysBefore.keys() : is ? (ways ?? waysBefore).keys() : []
 }
 
-function told({ byMailbox, isPartial }: Total, isHeld: boolean): MovedCopies {
+const deletesIn = ({ deletes }: Count): number => deletes
+
+export function sumOf({ byMailbox }: Total, of: (count: Count) => number): number {
+  let sum = 0
+  for (const count of byMailbox.values()) sum += of(count)
+  return sum
+}
+
+/** As a preview tells it. */
+export function movedCopies(total: Total): MovedCopies {
+  const { byMailbox, isPartial, isHeld } = total
   const counts = [...byMailbox.values()].sort((a, b) => (a.way.locationName < b.way.locationName ? -1 : 1))
-  const sum = (of: (count: Count) => number): number => counts.reduce((all, count) => all + of(count), 0)
   return {
-    creates: sum(({ creates }) => creates),
-    deletes: sum(({ deletes }) => deletes),
-    unknown: sum(({ unknown }) => unknown),
+    creates: sumOf(total, ({ creates }) => creates),
+    deletes: sumOf(total, deletesIn),
+    unknown: sumOf(total, ({ unknown }) => unknown),
     clusters: counts.length,
     ...(isPartial && { isPartial }),
-    ...(isHeld && sum(({ deletes }) => deletes) > 0 && { isHeld }),
+    ...(isHeld && { isHeld }),
     locations: counts.slice(0, MAX_GROUP_LOCATIONS).map(({ way, creates, deletes, unknown }) => ({
       cluster: way.cluster,
       name: way.locationName,

@@ -37,6 +37,7 @@ const answering = {
     asked.push(request)
     return []
   },
+  consequence: async () => undefined,
 }
 
 t.test('who places is asked about the objects as they would be stored', async t => {
@@ -123,6 +124,7 @@ t.test('few previews of one space are under way at a time', async t => {
   const begun = Promise.withResolvers<void>()
   let under = 0
   server.previews.deliverTo({
+    ...answering,
     preview: async () => {
       if (++under === MAX_PREVIEWS_AT_ONCE) begun.resolve()
       await held
@@ -144,6 +146,7 @@ t.test('who has gone does not keep a place among the previews, however long clus
   const gone: Promise<unknown>[] = []
   const begun = Promise.withResolvers<void>()
   server.previews.deliverTo({
+    ...answering,
     preview: async ({ gone: signal }) => {
       if (!signal) return []
       gone.push(new Promise(resolve => signal.addEventListener('abort', resolve)))

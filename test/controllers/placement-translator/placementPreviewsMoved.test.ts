@@ -293,3 +293,26 @@ t.test('what is asked about is told of for itself, and not counted among what mo
   t.match(told[0], { message: 'moves 1 other object of this space', moves: { deletes: 2 } })
   t.match(told[1], { name: 'page', groups: [{ action: 'Delete', count: 2 }] })
 })
+
+t.test('of two EdgePlacements of the question each counts what it moves itself', async t => {
+  const { server, wds, ask } = await scene(t)
+  for (const name of ['a', 'b', 'c']) await wds.create(MAPS, configMap(name, { v: '1' }))
+  const of = (...objectNames: string[]) => ({ downsync: [{ resources: ['configmaps'], objectNames }] })
+  await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: of('a', 'b') })
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'ep')!, ...slice('ep', 'florin') })
+  await wds.create(EDGE_PLACEMENTS, placement('second', of('a', 'c')))
+  await wds.create(SLICES, slice('second', 'guilder'))
+  await server.quiet()
+  const told = await ask(
+    [EDGE_PLACEMENTS, placement('ep', of('b'))],
+    [EDGE_PLACEMENTS, placement('second', of('none'))],
+  )
+  const counts = told.slice(0, 2).map(({ moves }) => {
+    const { creates, deletes, locations } = moves!
+    return [creates, deletes, locations.map(({ name }) => name).join()]
+  })
+  t.same(counts, [
+    [0, 1, 'florin'],
+    [0, 2, 'guilder'],
+  ])
+})

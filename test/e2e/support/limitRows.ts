@@ -398,6 +398,11 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_MOVED', count],
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_PAIRS', count],
     ],
+  'work for the `Warning` that counts what a write of an EdgePlacement takes from clusters: pairs of an object and a cluster, tests, selectors; such writes of a space at the same time':
+    [
+      ['src/apimachinery/placementPreview.ts', 'MAX_CONSEQUENCE_WORK', count],
+      ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEWS_AT_ONCE', count],
+    ],
   'objects of a space without EdgePlacement that are read for a PlacementPreview with its first; what is remembered of them':
     [
       ['src/apimachinery/placementPreview.ts', 'MAX_PREVIEW_READ', count],

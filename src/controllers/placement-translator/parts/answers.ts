@@ -83,12 +83,13 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
   return new WorkStatuses(deps, about)
 }
 
-function previewsOf({ where, live }: Askers, { client, turns, clock }: Setup, parts: Parts): PlacementPreviews {
+function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: Setup, parts: Parts): PlacementPreviews {
   const { join, consents, rules, brake, pauses, staying, leaving, closed, mailboxes, knowledge, intake } = parts
   return new PlacementPreviews({
     client,
     join,
     turns,
+    logger,
     consents,
     rules,
     where: () => where?.answerer,
