@@ -15,14 +15,16 @@ import { at, list, num, objects, str } from './fields.ts'
 import { leftTexts } from './leftFields.ts'
 import { groupResourceName, type KubeObject } from './object.ts'
 
-export type Health =
-  | 'Healthy'
+export const HEALTHS = [
+  'Healthy',
   /** On its way. */
-  | 'Progressing'
+  'Progressing',
   /** It has come to rest without what it is there for, and will not get there by waiting. */
-  | 'Degraded'
+  'Degraded',
   /** Somebody has told it to stand still. */
-  | 'Suspended'
+  'Suspended',
+] as const
+export type Health = (typeof HEALTHS)[number]
 
 export interface HealthVerdict {
   readonly health: Health

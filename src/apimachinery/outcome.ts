@@ -9,6 +9,8 @@
  * Lists are bounded. What finds no place in them is counted by reason, and then the center claims nothing of what it cannot see.
  */
 import { StatusError } from './errors.ts'
+import { type FieldDifference, readDifferences } from './fieldDifference.ts'
+import { HEALTHS, type HealthVerdict } from './health.ts'
 import { isRecord } from './object.ts'
 import { type Offer, readOffer } from './offer.ts'
 import { oneLine } from './oneLine.ts'
@@ -29,6 +31,10 @@ export const OUTCOME_STATES = [
   'held',
   /** Somebody in the cluster keeps changing it. */
   'drifted',
+  /** The cluster dropped or changed fields of it that decide whether or how something runs. */
+  'altered',
+  /** The cluster has it, and something is to be known of that. */
+  'applied',
 ] as const
 export type OutcomeState = (typeof OUTCOME_STATES)[number]
 
@@ -48,6 +54,10 @@ export interface Exception extends OutcomeKey {
   readonly message: string
   /** RFC 3339. */
   readonly since: string
+  /** Of what the cluster does not hold as it was sent. */
+  readonly differences?: readonly FieldDifference[] | undefined
+  /** Of what is altered: by what the cluster holds. */
+  readonly health?: HealthVerdict | undefined
 }
 
 export interface OutcomeReport {
@@ -123,10 +133,7 @@ export interface OutcomeSource {
 
 /** Of an exception: the cluster's own definition of the kind does not serve the version of what is placed. */
 export const VERSION_NOT_SERVED = 'VersionNotServed'
-/**
- * Of an exception: the cluster has the object as it should be, and reports more of it than the center takes. So nothing is known of
- * how it is. A center of an earlier release shows the state, like that of any other.
- */
+/** Of an exception, with `applied`: the cluster reports more of the object than the center takes, so nothing is known of how it is. */
 export const STATUS_TOO_LARGE = 'StatusTooLarge'
 export const OUTCOME_SUBRESOURCE = 'outcome'
 export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
@@ -187,7 +194,24 @@ function readException(item: unknown, at: string): Exception {
     throw bad(`${at}.since`, 'must be a time such as 2026-01-31T12:00:00Z')
   // on one line, whatever a cluster says
   const message = oneLine(text(item, 'message', MAX_MESSAGE, '', at))
-  return { ...key, seq: count(item, 'seq', at), state, reason, message, since }
+  const { differences, health } = item
+  return {
+    ...key,
+    seq: count(item, 'seq', at),
+    state,
+    reason,
+    message,
+    since,
+    ...(differences !== undefined && { differences: readDifferences(differences, `${at}.differences`, bad) }),
+    ...(health !== undefined && { health: readHealth(health, `${at}.health`) }),
+  }
+}
+
+function readHealth(value: unknown, at: string): HealthVerdict {
+  if (!isRecord(value)) throw bad(at, 'must be an object')
+  const health = HEALTHS.find(one => one === value.health)
+  if (health === undefined) throw bad(`${at}.health`, `must be one of ${HEALTHS.join(', ')}`)
+  return { health, message: oneLine(text(value, 'message', MAX_MESSAGE, '', at)) }
 }
 
 function readKey(item: unknown, at: string): OutcomeKey {

@@ -12,6 +12,7 @@ import type { Clock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
+import { alteredFields } from './alteredFields.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { awaitedDefinition, keepsClusters, versionRefusal } from './definitions.ts'
@@ -119,7 +120,8 @@ export class Carrier {
         this.#deps.owners.stands(key, object, made)
         this.#deps.owners.observed(resource, { type: 'apply', object: made })
         // made with all of it; what is left to the cluster is let go of now
-        return { live: made, ...(leftFieldsOf(object).length > 0 && SOON) }
+        const left = leftFieldsOf(object)
+        return { live: made, sent: withoutFields(copy, left), ...(left.length > 0 && SOON) }
       }
       // Somebody was faster than we: it is theirs.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
@@ -133,12 +135,21 @@ export class Carrier {
     }
     if (implied) return { live } // there, which is all that is needed of it
     const seen = this.#deps.echoes.recognized(text, live)
-    if (keepsClusters(object, seen)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
+    const isKept = keepsClusters(object, seen)
+    if (isKept) return { live, sent: definitionOf(object), isKept, requeueAfterMs: STRANGER_RETRY_MS }
     // somebody else's is none that we could delete: it needs no mark that says so
     if (!mayOverwrite(object) && isStrangers(seen)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
-    if (!mayOverwrite(object)) return { live, ...(await this.#handsOff(resource, key, object, live)) }
+    // as long as nobody changed what was made, it shows what the cluster made of that
+    const made = this.#deps.echoes.isBrought(text, live, object) && {
+      sent: withoutFields(
+        downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner }),
+        leftFieldsOf(object),
+      ),
+    }
+    if (!mayOverwrite(object)) return { live, ...made, ...(await this.#handsOff(resource, key, object, live)) }
     // nobody's news of a stranger's object reach us
-    if (isCreateOnly(object)) return { live, ...(!isOurs(seen, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
+    if (isCreateOnly(object))
+      return { live, ...made, ...(!isOurs(seen, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(seen))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
@@ -157,7 +168,7 @@ export class Carrier {
     if (state === 'same') {
       this.#deps.echoes.stands(text, object, live)
       this.#deps.owners.stands(key, object, live)
-      return { live }
+      return { live, sent: copy }
     }
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
@@ -169,7 +180,7 @@ export class Carrier {
       this.#deps.echoes.wrote(text, copy, result, object)
       this.#deps.owners.stands(key, object, result)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
-      return { live: result }
+      return { live: result, sent: copy }
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
       const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))
@@ -193,7 +204,8 @@ export class Carrier {
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
     const alone = withoutFields(whole, leftFieldsOf(object))
     const wanted = await owners.complete(key, object, alone, { fresh: false })
-    const isSame = echoes.compare(keyText(key), wanted, live) === 'same'
+    const isAsWritten = echoes.compare(keyText(key), wanted, live) === 'same'
+    const isSame = isAsWritten && alteredFields(key, wanted, live) === undefined
     return { state: isSame ? 'same' : 'differs', wanted, live }
   }
 
@@ -281,4 +293,9 @@ export class Carrier {
     this.#pace.forget(keyText(key))
     this.#met.delete(keyText(key))
   }
+}
+
+/** What the cluster's own is held beside: of one that it keeps, no mark is to be there. */
+function definitionOf({ apiVersion, kind, metadata: { name }, spec }: Readonly<KubeObject>): KubeObject {
+  return { apiVersion, kind, metadata: { ...(name !== undefined && { name }) }, spec }
 }

@@ -24,7 +24,7 @@ import type { RemovalBrake } from './removalBrake.ts'
 import { Removals } from './removals.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
-import { HELD, NOT_ASKED, type Outcome, untoldOf, waveRefusal } from './verdicts.ts'
+import { HELD, NOT_ASKED, type Outcome, standingOf, waveRefusal } from './verdicts.ts'
 
 export interface DownsyncDeps {
   /** Reads, and writes unless `as` is there. */
@@ -236,7 +236,10 @@ export class Downsync {
     try {
       return await this.#tellingOf(key, async () => {
         if (refusal) return this.#inOrder(key, object, { refusal })
-        return hold ?? this.#inOrder(key, object, await this.#carrier.carry(key, mirrored))
+        if (hold) return hold
+        const carried = await this.#carrier.carry(key, mirrored)
+        const trouble = carried.trouble ?? standingOf(key, carried)
+        return this.#inOrder(key, object, { ...carried, ...(trouble && { trouble }) })
       })
     } catch (error) {
       this.#order.looked(key, object, troubleOf(error).message)
@@ -251,8 +254,9 @@ export class Downsync {
     const { refusal, trouble, live } = outcome
     const health = live && healthOf(key, live)
     const isReady = health === undefined || health.health === 'Healthy' || health.health === 'Suspended'
-    // what the cluster does not serve waits alone
-    const message = trouble?.state === 'unserved' ? undefined : (refusal?.message ?? trouble?.message)
+    // what the cluster does not serve waits alone, and what is there keeps nobody waiting
+    const isAlone = trouble?.state === 'unserved' || trouble?.state === 'applied'
+    const message = isAlone ? undefined : (refusal?.message ?? trouble?.message)
     this.#order.looked(key, object, message ?? (isReady ? undefined : health.message))
     return outcome
   }
@@ -268,8 +272,7 @@ export class Downsync {
   async #tellingOf(key: SyncKey, work: () => Promise<Outcome>): Promise<ReconcileResult> {
     const { refusals, outcomes } = this.#deps
     try {
-      const { refusal, trouble: found, live, ...result } = await work()
-      const trouble = found ?? (live && untoldOf(key, live))
+      const { refusal, trouble, live: _live, sent: _sent, ...result } = await work()
       if (refusal) refusals.refuse(key, refusal)
       else refusals.settle(key)
       if (refusal) this.#except(key, { state: 'refused', ...refusal })

@@ -65,10 +65,17 @@ export class Echoes {
   compare(key: string, copy: Readonly<KubeObject>, live: Readonly<KubeObject>): 'same' | 'drifted' | 'unwritten' {
     const known = this.#byKey.get(key)
     if (known === undefined || known.sent !== digest(copy)) return 'unwritten'
-    if (known.result === digest(essence(live))) return 'same'
+    return this.isBrought(key, live) ? 'same' : 'drifted'
+  }
+
+  /** Whether `live` is still what became of what was written, as far as that is ours; with `source`, of just this one. */
+  isBrought(key: string, live: Readonly<KubeObject>, source?: Readonly<KubeObject>): boolean {
+    const known = this.#byKey.get(key)
+    if (known === undefined) return false
+    const { uid, generation } = source?.metadata ?? {}
+    if (source && (known.sourceUid !== uid || known.sourceGeneration !== generation)) return false
+    if (known.result === digest(essence(live))) return true
     return known.own !== undefined && known.uid === live.metadata.uid && known.own === ownDigest(live)
-      ? 'same'
-      : 'drifted'
   }
 
   /** Whether just this was written last. */
@@ -131,8 +138,7 @@ export class Echoes {
     if (isOfAnother(source, known?.ownership)) return true
     if (known?.formerStatus === undefined || known.uid !== live.metadata.uid) return false
     const { formerStatus, generation } = known
-    const isBrought =
-      known.result === digest(essence(live)) || (known.own !== undefined && known.own === ownDigest(live))
+    const isBrought = this.isBrought(key, live)
     const isSame = formerStatus === digest(live.status)
     if (!isBrought || !isAbout(resource, live.status, { generation, isSame })) return true
     this.#set(key, { ...known, formerStatus: undefined })

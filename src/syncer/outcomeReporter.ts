@@ -4,6 +4,7 @@
  * connection still leads to somebody.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { isFieldsReason } from '../apimachinery/fieldDifference.ts'
 import { at, num, str } from '../apimachinery/fields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import type { Offer } from '../apimachinery/offer.ts'
@@ -192,12 +193,16 @@ export class OutcomeReporter {
     const unlisted: Partial<Record<OutcomeState, number>> = {}
     // whether it is told now or not: what finds a place in the list must not depend on that
     let bytes = offer ? sizeOf(offer) : 0
-    for (const [key, one] of outcomes.exceptions) {
+    // what is there displaces nothing that is not, and raises no doubt where it finds no place
+    const all = [...outcomes.exceptions]
+    const isThere = ([, { state, reason }]: [string, Exception]): boolean =>
+      state === 'applied' && isFieldsReason(reason)
+    for (const [key, one] of [...all.filter(each => !isThere(each)), ...all.filter(isThere)]) {
       // a name that cannot be told in full would name another object, or none
       const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME
       if (mayList) bytes += sizeOf(one)
       if (mayList && bytes <= LISTED_BYTES) listed.set(key, one)
-      else unlisted[one.state] = (unlisted[one.state] ?? 0) + 1
+      else if (!isThere([key, one])) unlisted[one.state] = (unlisted[one.state] ?? 0) + 1
     }
     const settled = [...before]
       .filter(([key]) => !listed.has(key))

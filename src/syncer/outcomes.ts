@@ -2,10 +2,14 @@
  * What became of what the mailbox asks for: how far its changes were looked at, and which of them could not be made so. What is
  * neither ahead of that nor an exception is in the cluster as the mailbox says.
  */
+
 import { hasCause, isStatusError, StatusError, type StatusReason } from '../apimachinery/errors.ts'
+import type { FieldDifference } from '../apimachinery/fieldDifference.ts'
+import type { HealthVerdict } from '../apimachinery/health.ts'
 import { isRecord } from '../apimachinery/object.ts'
 import { type Exception, MAX_MESSAGE, type OutcomeState } from '../apimachinery/outcome.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import type { Clock } from '../client/clock.ts'
 import { keyText, type SyncKey } from './mirror.ts'
 
@@ -13,6 +17,8 @@ export interface Trouble {
   readonly state: OutcomeState
   readonly reason: string
   readonly message: string
+  readonly differences?: readonly FieldDifference[]
+  readonly health?: HealthVerdict
 }
 
 /** What changed of an object, and nobody has looked at: revisions. */
@@ -126,14 +132,14 @@ export class Outcomes {
   }
 
   /** @param seq revision of the mailbox's object */
-  except(key: SyncKey, seq: number, { state, reason, message }: Trouble): void {
+  except(key: SyncKey, seq: number, { message, ...trouble }: Trouble): void {
     const text = keyText(key)
     const known = this.#exceptions.get(text)
-    const told = message.slice(0, MAX_MESSAGE)
-    if (known?.state === state && known.reason === reason && known.message === told && known.seq === seq) return
-    const since = known?.state === state ? known.since : timestamp(new Date(this.#clock.now()))
     const { group, resource, namespace, name } = key
-    this.#exceptions.set(text, { group, resource, namespace, name, seq, state, reason, message: told, since })
+    const since = known?.state === trouble.state ? known.since : timestamp(new Date(this.#clock.now()))
+    const told = { group, resource, namespace, name, seq, ...trouble, message: message.slice(0, MAX_MESSAGE), since }
+    if (known && equalJson(known, told)) return
+    this.#exceptions.set(text, told)
     this.#onChange()
   }
 

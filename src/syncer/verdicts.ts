@@ -1,12 +1,15 @@
 /** What is told of an object that is not in the cluster as the mailbox says, where it is not the cluster's own word. */
+import { differenceWords, FIELDS_CHANGED, FIELDS_DROPPED } from '../apimachinery/fieldDifference.ts'
 import { healthOf } from '../apimachinery/health.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import { STATUS_TOO_LARGE } from '../apimachinery/outcome.ts'
+import { oneLine } from '../apimachinery/oneLine.ts'
+import { MAX_MESSAGE, STATUS_TOO_LARGE } from '../apimachinery/outcome.ts'
 import { ADOPT } from '../apimachinery/placement.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../apimachinery/statusLimit.ts'
 import { waveFault, waveOf } from '../apimachinery/wave.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
+import { alteredFields } from './alteredFields.ts'
 import type { SyncKey } from './mirror.ts'
 import type { Trouble } from './outcomes.ts'
 import type { Refusal } from './refusals.ts'
@@ -24,7 +27,15 @@ export const NO_OWNER: Refusal = {
 }
 
 /** What came of a look at an object. `live`: what the cluster holds of it now, where that is known. */
-export type Outcome = ReconcileResult & { refusal?: Refusal; trouble?: Trouble; live?: Readonly<KubeObject> }
+export type Outcome = ReconcileResult & {
+  refusal?: Refusal
+  trouble?: Trouble
+  live?: Readonly<KubeObject>
+  /** What `live` is to hold of it. Absent: it is not said, or `live` is the cluster's own. */
+  sent?: Readonly<KubeObject>
+  /** `live` is the cluster's own, and stays so. */
+  isKept?: boolean
+}
 
 export const HELD: Trouble = {
   state: 'held',
@@ -66,13 +77,36 @@ export const STATE_NOT_KEPT: Trouble = {
 }
 
 const UNTOLD: Trouble = {
-  state: 'waiting',
+  state: 'applied',
   reason: STATUS_TOO_LARGE,
   message: `its status in the cluster is larger than ${STATUS_LIMIT_BYTES} bytes of JSON and stays there, so how it is is not known`,
 }
 
-/** Of what the cluster holds as the mailbox says: what the status that comes back does not tell of it. */
-export function untoldOf(key: SyncKey, live: Readonly<KubeObject>): Trouble | undefined {
+/** Of what the cluster holds: what is to be known of it beside the status that comes back. */
+export function standingOf(key: SyncKey, { live, sent, isKept = false }: Outcome): Trouble | undefined {
+  if (live === undefined) return undefined
+  const altered = sent && alteredFields(key, sent, live)
+  const untold = untoldOf(key, live)
+  if (altered === undefined) return untold
+  const { count } = altered
+  const differences = isKept ? altered.differences.map(one => ({ ...one, decisive: false })) : altered.differences
+  const [{ change, decisive } = {}] = differences
+  // another thing to be known of what is there goes first
+  if (!decisive && untold) return untold
+  const reason = change === 'Dropped' ? FIELDS_DROPPED : FIELDS_CHANGED
+  const own = isKept ? 'it keeps its own definition: ' : ''
+  const told = {
+    reason,
+    message: `${own}${differenceWords(differences, count, MAX_MESSAGE - own.length)}`,
+    differences,
+  }
+  if (!decisive) return { state: 'applied', ...told }
+  const { health, message } = healthOf(key, live)
+  return { state: 'altered', ...told, health: { health, message: oneLine(message, MAX_MESSAGE) } }
+}
+
+/** What the status that comes back does not tell of what the cluster holds. */
+function untoldOf(key: SyncKey, live: Readonly<KubeObject>): Trouble | undefined {
   if (groupResourceName(key) !== groupResourceName(CRDS)) return isStatusTooLarge(live) ? UNTOLD : undefined
   // the mailbox's own status of it is about the mailbox
   const { health, message } = healthOf(CRDS, live)

@@ -153,7 +153,7 @@ t.test('a status that is too large stays in the cluster, and the center says so 
     await report(replicas, 'x'.repeat(256 * 1024))
     await center.world.present(p.clusterId, key, observed(replicas))
     const { exceptions } = await told.until(({ compared, exceptions }) => compared && exceptions.size > 0)
-    t.match([...exceptions.values()], [{ name: 'web', state: 'waiting', reason: 'StatusTooLarge' }])
+    t.match([...exceptions.values()], [{ name: 'web', state: 'applied', reason: 'StatusTooLarge' }])
     await center.world.present(p.mailboxId, key, ({ status }) => status === undefined || equalJson(status, {}))
     await p.settled()
   }

@@ -76,7 +76,7 @@ export const UNHEARD: ClusterOutcome = {
 
 /** Tells of what the syncer has looked at whether it could not make it so, or may be among what it could not name. */
 export function isInDoubt({ exceptions, unlisted }: ClusterOutcome): (key: string) => boolean {
-  return key => exceptions.has(key) || Object.keys(unlisted).length > 0
+  return key => (exceptions.get(key)?.state ?? 'applied') !== 'applied' || Object.keys(unlisted).length > 0
 }
 
 export class ClusterOutcomes implements OutcomeReceiver {

@@ -148,7 +148,8 @@ function failuresOf(
     const slot = Object.hasOwn(reasons, reason) || Object.keys(reasons).length < MAX_REASONS - 1 ? reason : 'Other'
     reasons[slot] = (reasons[slot] ?? 0) + number
   }
-  for (const { reason } of exceptions.values()) add(reason, 1)
+  // what is there was done
+  for (const { state, reason } of exceptions.values()) if (state !== 'applied') add(reason, 1)
   const uncounted = Object.values(unlisted).reduce((sum, number) => sum + number, 0)
   if (uncounted > 0) add('Unlisted', Math.max(1, Math.min(uncounted, copies - count)))
   return { count, reasons }

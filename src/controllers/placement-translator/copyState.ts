@@ -5,6 +5,9 @@
  * What keeps a copy out or as it is comes before what its cluster says of it. Nothing counts as applied of which that is not
  * known now.
  */
+
+import type { FieldDifference } from '../../apimachinery/fieldDifference.ts'
+import { isFieldsReason } from '../../apimachinery/fieldDifference.ts'
 import type { HealthVerdict } from '../../apimachinery/health.ts'
 import { type OutcomeState, STATUS_TOO_LARGE } from '../../apimachinery/outcome.ts'
 import type { Told } from './allowance.ts'
@@ -36,6 +39,8 @@ export interface CopyVerdict {
   readonly message: string
   /** RFC 3339, where it is known. */
   readonly since?: string
+  /** What the cluster does not hold as it was sent. */
+  readonly differences?: readonly FieldDifference[]
 }
 
 /** As much of a mailbox as it takes to tell. */
@@ -117,8 +122,13 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   if (!isShared(key) && !mailbox.ownersOf(key).includes(space)) return PROJECTING
   const exception = outcome.exceptions.get(key)
   if (!exception) return common
-  const { state, reason, message, since } = exception
-  return { state: reason === STATUS_TOO_LARGE ? 'Applied' : capitalized(state), reason, message, since }
+  const { state, reason, message, since, differences } = exception
+  return { state: capitalized(state), reason, message, since, ...(differences && { differences }) }
+}
+
+/** Of what is applied, whether its cluster does not hold all of it as it was sent. */
+export function isDiffering({ state, reason }: CopyVerdict): boolean {
+  return state === 'Applied' && isFieldsReason(reason)
 }
 
 /** Of what is applied, whether it is not known how it is: its cluster reports more than is taken. */
@@ -126,8 +136,16 @@ export function isUntold({ reason }: CopyVerdict): boolean {
   return reason === STATUS_TOO_LARGE
 }
 
-/** `reported`: of what the cluster reported last. `undefined` of what is not applied. */
-export function healthIn(verdict: CopyVerdict, reported: HealthVerdict | undefined): HealthVerdict | undefined {
+/**
+ * `reported`: of what the cluster reported last. `live`: by its syncer, which knows the live spec; another one decides of what is
+ * altered. `undefined` of what is neither applied nor altered.
+ */
+export function healthIn(
+  verdict: CopyVerdict,
+  reported: HealthVerdict | undefined,
+  live: HealthVerdict | undefined,
+): HealthVerdict | undefined {
+  if (verdict.state === 'Altered') return live
   if (verdict.state !== 'Applied') return undefined
   return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : reported
 }

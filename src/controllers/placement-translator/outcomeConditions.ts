@@ -74,14 +74,15 @@ function unlessMoreStays(said: Said, held: number, behindPause: number): Said {
   return { status: 'False', reason, message: said.message === '' ? stay : `${said.message}; ${stay}` }
 }
 
-function appliedIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omit<StageCondition, 'type'> {
-  const { copies, applied, pending, stale, refused, retrying, waiting, unknown, held, paused, conflict, notPlaced } =
-    counts
+function appliedIn({ counts, broken, differing, silent, ambiguous }: PlacementOutcome): Omit<StageCondition, 'type'> {
+  const { copies, applied, pending, stale, refused, retrying, altered, waiting, unknown, held } = counts
+  const { paused, conflict, notPlaced } = counts
   const numbers = [
     [applied, 'applied'],
     [pending, 'pending'],
     [refused, 'refused'],
     [retrying, 'retrying'],
+    [altered, 'altered'],
     [waiting, 'waiting'],
     [held, 'held'],
     [paused, 'paused'],
@@ -97,11 +98,12 @@ function appliedIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omi
     message: more === '' ? told : `${told}; ${more}`,
   })
   const words = (...states: readonly string[]): string => {
-    const first = broken.find(({ state }) => states.includes(state))
+    const first = [...broken, ...differing].find(({ state }) => states.includes(state))
     return first ? `at ${placeName(first, ambiguous)}, ${nameOf(first)}: ${first.message || first.reason}` : ''
   }
   if (refused > 0) return say('False', 'Refused', words('refused'))
   if (retrying > 0) return say('False', 'Retrying', words('retrying'))
+  if (altered > 0) return say('False', 'Altered', words('altered'))
   if (waiting > 0) return say('False', 'Waiting', words('waiting', 'unserved', 'terminating', 'drifted'))
   if (pending > 0) return say('False', 'Pending')
   if (held > 0) return say('False', 'Held', words('held'))
@@ -110,7 +112,9 @@ function appliedIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omi
   if (conflict > 0) return say('False', 'Conflict', words('conflict'))
   if (notPlaced > 0) return say('False', 'NotPlaced')
   if (paused > 0) return say('False', 'Paused')
-  return { status: 'True', reason: copies === 0 ? 'NothingSelected' : 'AllApplied', message: told }
+  if (copies === 0) return say('True', 'NothingSelected')
+  if (counts.differing === 0) return say('True', 'AllApplied')
+  return say('True', 'AllApplied', `${counts.differing} of them not in all fields; ${words('applied')}`)
 }
 
 /** Health is said of what is applied. As long as not all is, not all does what it is there for. */

@@ -9,7 +9,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { UNHEARD } from './clusterOutcomes.ts'
 import type { CopyHealth } from './copyHealth.ts'
-import { type CopyState, type CopyVerdict, isUntold } from './copyState.ts'
+import { type CopyState, type CopyVerdict, isDiffering, isUntold } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
 import type { Fallen } from './outageEvents.ts'
 import { ambiguousNames, type NamedPlace, placeName } from './placeNames.ts'
@@ -45,6 +45,8 @@ export interface OutcomeCounts {
   readonly conflict: number
   readonly refused: number
   readonly retrying: number
+  /** Of them clusters dropped or changed fields that decide whether or how something runs. */
+  readonly altered: number
   /** Of the other states: waiting, unserved, terminating, drifted. */
   readonly waiting: number
   /** In clusters of which more is wrong than can be told, so that it is not known whose that is. */
@@ -56,6 +58,8 @@ export interface OutcomeCounts {
   readonly healthy: number
   readonly progressing: number
   readonly degraded: number
+  /** Of those that are applied: their clusters hold other fields of them otherwise. */
+  readonly differing: number
 }
 
 export interface Broken extends Trouble {
@@ -65,6 +69,8 @@ export interface Broken extends Trouble {
 export interface PlacementOutcome {
   readonly counts: OutcomeCounts
   readonly broken: readonly Broken[]
+  /** Some of those that are applied and not held as they were sent. */
+  readonly differing: readonly Broken[]
   /** Whether copies are yet to be written into mailboxes. */
   readonly projecting: boolean
   /** Whether it was not known yet of everything of the space whether it may have to change: then all of it counts as being written. */
@@ -85,7 +91,10 @@ const TURN_WORK = 20_000
 /** Copies that are looked for one by one; where there are more, only what is known to be missing counts. */
 const MAX_LOOKED_FOR = 20_000
 
-type Counted = Exclude<keyof OutcomeCounts, 'clusters' | 'objects' | 'copies' | 'healthy' | 'progressing' | 'degraded'>
+type Counted = Exclude<
+  keyof OutcomeCounts,
+  'clusters' | 'objects' | 'copies' | 'healthy' | 'progressing' | 'degraded' | 'differing'
+>
 
 /** What a state counts as. */
 export const COUNTED_AS: Readonly<Record<CopyState, Counted>> = {
@@ -103,6 +112,7 @@ export const COUNTED_AS: Readonly<Record<CopyState, Counted>> = {
   Unserved: 'waiting',
   Terminating: 'waiting',
   Drifted: 'waiting',
+  Altered: 'altered',
   Held: 'held',
 }
 /** What is listed as broken. */
@@ -114,6 +124,7 @@ const LISTED: ReadonlySet<CopyState> = new Set([
   'Unserved',
   'Terminating',
   'Drifted',
+  'Altered',
   'Held',
 ])
 
@@ -137,6 +148,7 @@ export async function placementOutcome(
     conflict: 0,
     refused: 0,
     retrying: 0,
+    altered: 0,
     waiting: 0,
     unknown: 0,
     held: 0,
@@ -145,6 +157,8 @@ export async function placementOutcome(
   let [progressing, degraded, work] = [0, 0, 0]
   const lists: Broken[][] = []
   const ill: Broken[][] = []
+  const apart: Broken[][] = []
+  let differing = 0
   const silent: string[] = []
   const fallen = new Map<string, string>()
   const ambiguous = ambiguousNames(ways)
@@ -165,6 +179,7 @@ export async function placementOutcome(
     }
     const broken: Broken[] = []
     const sick: Broken[] = []
+    const others: Broken[] = []
     const seen = new Map<string, CopyState>()
     const untold = new Set<string>()
     const look = (key: string): void => {
@@ -174,6 +189,10 @@ export async function placementOutcome(
       seen.set(key, verdict.state)
       found[COUNTED_AS[verdict.state]]++
       if (isUntold(verdict)) untold.add(key)
+      if (isDiffering(verdict)) {
+        differing++
+        if (others.length < MAX_BROKEN) others.push(brokenOf(place, key, verdict))
+      }
       if (verdict.state === 'Projecting') projecting = true
       if (verdict.state === 'Projecting' || (verdict.state === 'Pending' && !mailbox?.copies.has(key)))
         mailbox?.desired.toldBehind(key)
@@ -204,13 +223,15 @@ export async function placementOutcome(
     }
     if (broken.length > 0) lists.push(broken)
     if (sick.length > 0) ill.push(sick)
+    if (others.length > 0) apart.push(others)
     if (work < TURN_WORK) continue
     work = 0
     await setImmediate()
   }
   const counts = { clusters: ways.size, objects: keys.length, copies, ...found }
   return {
-    counts: { ...counts, healthy: found.applied - progressing - degraded, progressing, degraded },
+    counts: { ...counts, healthy: found.applied - progressing - degraded, progressing, degraded, differing },
+    differing: eachInTurn(apart),
     broken: [...eachInTurn(lists), ...eachInTurn(ill)].slice(0, MAX_BROKEN),
     projecting,
     early,

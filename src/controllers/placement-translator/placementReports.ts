@@ -358,7 +358,7 @@ export class PlacementReports implements CenterFindings {
     const now = timestamp(new Date(this.#deps.clock.now()))
     const { conditions, isOld } = conditionsFor(placement, verdict, now)
     const { stayingCopies: deletionHeld = 0, outcome } = verdict.stages
-    const { broken, fallen, ambiguous } = outcome
+    const { broken, differing, fallen, ambiguous } = outcome
     const counts = { ...outcome.counts, deletionHeld }
     const news = {
       conditions,
@@ -372,7 +372,7 @@ export class PlacementReports implements CenterFindings {
       const body = { metadata: { resourceVersion }, status: news }
       await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
     }
-    await this.#deps.events.tell(space, placement, broken, ambiguous)
+    await this.#deps.events.tell(space, placement, [...broken, ...differing], ambiguous)
     return await this.#deps.outages.tell(space, placement, { fallen, clusters: counts.clusters })
   }
 }

@@ -28,12 +28,14 @@ export interface TroubleEventsDeps {
   read: (space: string, key: string) => Promise<KubeObject | undefined>
 }
 
-/** By the state in which a trouble is listed. */
+/** By the state in which a trouble is listed. Absent: its own reason. */
 const REASONS: Readonly<Record<string, string>> = {
   refused: 'RefusedByCluster',
   conflict: 'ObjectConflict',
   degraded: 'Degraded',
 }
+/** Of what is altered, and of what is applied and not held as it was sent, the reason says what was done to it. */
+const BY_REASON: ReadonlySet<string> = new Set(['altered', 'applied'])
 
 export class TroubleEvents {
   readonly #deps: TroubleEventsDeps
@@ -57,7 +59,7 @@ export class TroubleEvents {
   ): Promise<void> {
     const id = `${space} ${placement.metadata.name ?? ''}`
     const before = this.#told.get(id)
-    const serious = troubles.filter(({ state }) => Object.hasOwn(REASONS, state))
+    const serious = troubles.filter(({ state }) => Object.hasOwn(REASONS, state) || BY_REASON.has(state))
     const now = new Map(serious.map(trouble => [idOf(trouble), trouble]))
     // remembered first: what cannot be written is not tried at every turn
     if (now.size > 0) this.#told.set(id, new Set(now.keys()))
@@ -69,7 +71,7 @@ export class TroubleEvents {
   async #tellOne(space: string, placement: KubeObject, trouble: Trouble, where: string): Promise<void> {
     const { name, namespace = '', message, state } = trouble
     const { events, read } = this.#deps
-    const reason = REASONS[state]!
+    const reason = REASONS[state] ?? trouble.reason
     const place = placeOf(trouble)
     const object = `${groupResourceName(trouble)} "${namespace ? `${namespace}/` : ''}${name}"`
     await events.tell(space, placement, { reason, place, message: `at ${where}, ${object}: ${message}` })

@@ -200,7 +200,7 @@ export class WorkStatuses implements Answerer {
     const { namespace } = object
     const { label, granted, destination } = location
     const name = `${label}:${tailOf(key)}`
-    const health = healthIn(verdict, mailbox?.health.of(key))
+    const health = healthIn(verdict, mailbox?.health.of(key), cluster.sight.outcome.exceptions.get(key)?.health)
     const head: KubeObject = {
       apiVersion: apiVersionOf(WORK_STATUSES),
       kind: this.#isNamespaced ? 'WorkStatus' : 'ClusterWorkStatus',

@@ -29,6 +29,7 @@ t.test('conditions say which one it is', async t => {
     conflict: 0,
     refused: 1,
     retrying: 0,
+    altered: 0,
     waiting: 0,
     unknown: 0,
     held: 0,
@@ -36,6 +37,7 @@ t.test('conditions say which one it is', async t => {
     healthy: 1,
     progressing: 0,
     degraded: 0,
+    differing: 0,
   }
   const object = { group: '', resource: 'configmaps', namespace: 'shop', name: 'a' }
   const broken = [
@@ -43,7 +45,7 @@ t.test('conditions say which one it is', async t => {
   ]
   const said = (ambiguous: readonly string[]) => {
     const outcome: PlacementOutcome = {
-      ...{ counts, broken, projecting: false, early: false, silent: [], fallen: new Map() },
+      ...{ counts, broken, differing: [], projecting: false, early: false, silent: [], fallen: new Map() },
       ambiguous: new Set(ambiguous),
     }
     const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })

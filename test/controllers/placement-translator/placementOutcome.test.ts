@@ -1,6 +1,7 @@
 /** What is counted of a placement is the sum of what is said of its copies one by one, whatever holds of them. */
 import fc from 'fast-check'
 import t from 'tap'
+import { FIELDS_DROPPED } from '../../../src/apimachinery/fieldDifference.ts'
 import { healthOf } from '../../../src/apimachinery/health.ts'
 import { type Exception, type OutcomeState, STATUS_TOO_LARGE } from '../../../src/apimachinery/outcome.ts'
 import type { Told } from '../../../src/controllers/placement-translator/allowance.ts'
@@ -25,14 +26,16 @@ const copy = fc.record({
   isUnprocessed: sometimes,
   isMissing: sometimes,
   isAnothers: sometimes,
-  exception: fc.constantFrom<(OutcomeState | 'untold' | undefined)[]>(
+  exception: fc.constantFrom<(OutcomeState | 'untold' | 'differing' | undefined)[]>(
     undefined,
     undefined,
     'refused',
     'retrying',
     'held',
     'drifted',
+    'altered',
     'untold',
+    'differing',
   ),
   phase: fc.constantFrom('Bound', 'Bound', 'Lost'),
 })
@@ -84,7 +87,8 @@ t.test('counts are sums', async () => {
         for (const key of KEYS) {
           const { exception: state } = of(name, key)
           const said = { ...CLAIMS, namespace: 'shop', name: key, seq: 1, reason: 'No', message: '', since: '' }
-          if (state === 'untold') exceptions.set(key, { ...said, state: 'waiting', reason: STATUS_TOO_LARGE })
+          if (state === 'untold') exceptions.set(key, { ...said, state: 'applied', reason: STATUS_TOO_LARGE })
+          else if (state === 'differing') exceptions.set(key, { ...said, state: 'applied', reason: FIELDS_DROPPED })
           else if (state) exceptions.set(key, { ...said, state })
         }
         return { live, compared, processed: 10, exceptions, unlisted: isUnlisted ? { refused: 1 } : {} }
@@ -138,6 +142,7 @@ t.test('counts are sums', async () => {
             const { isNamed, isMissing, phase, exception } = of(one, key)
             isProjecting ||= state === 'Stale' && mailbox(one) !== undefined && isNamed && isMissing
             if (state !== 'Applied') continue
+            if (exception === 'differing') count('differing')
             // what was said last of one that says too much now does not count
             count(exception === 'untold' ? 'progressing' : phase === 'Lost' ? 'degraded' : 'healthy')
           }
@@ -145,7 +150,7 @@ t.test('counts are sums', async () => {
         const { clusters: places, objects, copies, ...counted } = counts
         for (const [what, number] of Object.entries(counted))
           if ((sums[what] ?? 0) !== number) throw new Error(`${what}: ${number} counted, ${sums[what] ?? 0} said`)
-        const { healthy, progressing, degraded, ...partition } = counted
+        const { healthy, progressing, degraded, differing: _, ...partition } = counted
         if (healthy + progressing + degraded !== counted.applied)
           throw new Error('not all that is applied has a health')
         const sum = Object.values(partition).reduce((all, one) => all + one, 0)

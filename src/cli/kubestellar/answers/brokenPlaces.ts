@@ -20,6 +20,7 @@ const COUNTED = {
   conflict: ['status.state=Conflict'],
   refused: ['status.state=Refused'],
   retrying: ['status.state=Retrying'],
+  altered: ['status.state=Altered'],
   waiting: ['status.state=Waiting', 'status.state=Unserved', 'status.state=Terminating', 'status.state=Drifted'],
   held: ['status.state=Held'],
   unknown: ['status.state=Unknown'],

@@ -115,7 +115,7 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
   const live = known?.live?.filter(
     ({ locations }) => cluster === undefined || locations.some(place => isPlace(place, cluster)),
   )
-  const apart = clusters.filter(({ state }) => state !== 'Applied')
+  const apart = clusters.filter(({ state, differences = [] }) => state !== 'Applied' || differences.length > 0)
   const drifts = sum((live ?? []).filter(({ action }) => DRIFTED.has(action)))
   const differs = apart.length > 0 || drifts > 0 || (known !== undefined && changesSomething({ ...known, groups }))
   const notKnown = [...unknown, ...(typeof center === 'string' ? [center] : [])]

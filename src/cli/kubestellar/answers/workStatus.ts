@@ -1,5 +1,5 @@
 /** What the center tells of one object in one cluster (WorkStatus), as the commands use it. Pure. */
-import { at, num, str, strings } from '../../../apimachinery/fields.ts'
+import { at, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 
 /** From bad to good: in this order people are told. */
@@ -9,6 +9,7 @@ export const STATES = [
   'Retrying',
   'Unserved',
   'Drifted',
+  'Altered',
   'NotPlaced',
   'Terminating',
   'Waiting',
@@ -33,6 +34,8 @@ export interface ClusterState {
   readonly since?: string
   readonly health?: string
   readonly healthMessage?: string
+  /** Fields that the cluster does not hold as they were sent. */
+  readonly differences?: readonly Readonly<Record<string, unknown>>[]
   /** The generation of the object that the cluster was given. */
   readonly generation?: number
 }
@@ -50,12 +53,14 @@ export function readWorkStatus(object: KubeObject): ClusterState {
     const text = str(object, 'status', field)
     if (text !== '') texts[field] = text
   }
+  const differences = objects(object.status, 'differences')
   const generation = num(object, 'status', 'generation')
   return {
     location: locationOf(object),
     placements: strings(object, 'spec', 'placements'),
     state: str(object, 'status', 'state') || 'Unknown',
     ...texts,
+    ...(differences.length > 0 && { differences }),
     ...(generation > 0 && { generation }),
   }
 }
