@@ -103,10 +103,10 @@ export class Provenance {
    * would make it, is unsaid. `undefined` where nobody applied.
    */
   #derived(type: ResourceType, object: KubeObject): FieldSet | undefined {
-    const named = appliedFields(object, type.schema)
-    if (named === EMPTY_SET || named.children === undefined) return undefined
+    const named = withoutServers(appliedFields(object, type.schema))
+    if (named === EMPTY_SET) return undefined
     const { apiVersion, kind, metadata } = object
-    const said = partOf(object, withoutServers(named))
+    const said = partOf(object, named)
     const bare: KubeObject = cloneJson({ ...(isRecord(said) ? said : {}), apiVersion, kind, metadata })
     const whole = this.whole(type, bare)
     return sameIn(content(whole), content(object), filledIn(content(bare), whole, type.schema))

@@ -114,10 +114,12 @@ export class FeedbackReconciler {
       [CONFLICT_ANNOTATION]: conflict ?? null,
     })
     if (wantedState && certain) {
-      const isWithheld = from.length === 0 && own.length > 1 && (await this.#status.has(space, fact.resource))
+      const isWithheld =
+        from.length > 0
+          ? await this.#status.give(space, fact, from, object)
+          : own.length > 1 && (await this.#status.has(space, fact, own))
       withheld.set(space, fact, isWithheld ? own.length : 0)
     }
-    if (from.length > 0 && certain) await this.#status.give(space, fact, from, object)
     return {}
   }
 

@@ -19,7 +19,21 @@ const OF_EACH_SERVER: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), re
 export function hasReturnedStatus(object: Readonly<KubeObject>): boolean {
   const { managedFields = [], annotations = {} } = object.metadata
   const mine = managedFields.some(({ manager, subresource }) => manager === FIELD_MANAGER && subresource === 'status')
-  return (mine || annotations[EXECUTING_COUNT_ANNOTATION] === '1') && !equalJson(object.status, bornStatus(object))
+  return (
+    claimsStatus(object) ||
+    ((mine || annotations[EXECUTING_COUNT_ANNOTATION] === '1') && !equalJson(object.status, bornStatus(object)))
+  )
+}
+
+/**
+ * Whether the translator claims fields of a status that is a part of its object as any other: that of a kind without the
+ * sub-resource. All other fields there are their authors'.
+ */
+export function claimsStatus({ metadata: { managedFields = [] } }: Readonly<KubeObject>): boolean {
+  return managedFields.some(
+    ({ manager, operation, fieldsV1 }) =>
+      manager === FIELD_MANAGER && operation === 'Apply' && isRecord(fieldsV1) && 'f:status' in fieldsV1,
+  )
 }
 
 /** The object for an update of its status that makes it what it was born with: its server adds what its kind always says. */

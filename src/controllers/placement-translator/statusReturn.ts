@@ -2,8 +2,12 @@
  * The status of an object in a workload space while a placement asks for it: where it runs in exactly one cluster what is reported
  * there, whole; where it runs in several, and that is asked for, what can be said of all of them. Otherwise it is what the object
  * was born with, if it was returned from a cluster; what others wrote stays.
+ *
+ * The status of a kind without the sub-resource is plain data of its object, which authors may write as well. It is returned by
+ * server-side apply without force, so each field has one owner, and what clusters report gives way.
  */
-import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { apiVersionOf, type GroupResource, type KubeObject } from '../../apimachinery/object.ts'
 import { inOurGenerations, type Produced } from '../../apimachinery/observedGeneration.ts'
 import { isProjected } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -18,7 +22,7 @@ import type { CopyFact, Mailbox, Meaning } from './mailbox.ts'
 import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { hasReturnedStatus, neverReturns, withBornStatus } from './returnedStatus.ts'
+import { claimsStatus, hasReturnedStatus, neverReturns, withBornStatus } from './returnedStatus.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -31,6 +35,9 @@ export interface StatusReturnDeps {
   turns: WorkTurns
   clock: Clock
 }
+
+/** Copies that are looked at for one that reports a status. */
+const MAX_LOOKS = 16
 
 /** What was read of one copy. */
 interface Known {
@@ -81,17 +88,23 @@ export class StatusReturn {
     return this.#known.get(space)?.has(key) ? this.#pace.waitMs(`${space} ${key}`, this.#deps.clock.now()) : 0
   }
 
-  /** All is known; `from` are the clusters where it runs, one at least; `before` is the object before it was counted. */
+  /**
+   * All is known; `from` are the clusters where it runs, one at least; `before` is the object before it was counted. Answers whether it
+   * stays away because an author's status is there.
+   */
   async give(
     space: string,
     fact: ObjectFact,
     from: readonly Destination[],
     before: Readonly<KubeObject>,
-  ): Promise<void> {
-    if (neverReturns(fact.resource)) return
-    if (from.length > 1) return await this.#giveCombined(space, fact, from)
+  ): Promise<boolean> {
+    if (neverReturns(fact.resource)) return false
+    if (from.length > 1) {
+      await this.#giveCombined(space, fact, from)
+      return false
+    }
     this.forgetObject(space, fact.key)
-    await this.#giveOnly(space, fact, from[0]!, before)
+    return await this.#giveOnly(space, fact, from[0]!, before)
   }
 
   async #giveOnly(
@@ -99,22 +112,52 @@ export class StatusReturn {
     fact: ObjectFact,
     destination: Destination,
     before: Readonly<KubeObject>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const mailbox = this.#deps.mailbox(destination.mailbox)
     const copy = mailbox?.copies.get(fact.key)
-    if (copy && copy.owner !== space) return // it is about to be taken over
+    if (copy && copy.owner !== space) return false // it is about to be taken over
     const reported = mailbox && copy && (await this.#copy(mailbox, fact, copy))
-    if (reported && !isProjected(reported)) return // put right in a moment
-    if (!(await this.#hasStatus(space, fact.resource))) return
+    if (reported && !isProjected(reported)) return false // put right in a moment
+    const hasStatus = await this.#hasStatus(space, fact.resource)
+    if (!hasStatus && reported?.status === undefined && !claimsStatus(before)) return false
     const object = await this.#get(space, fact)
-    if (!object) return
+    if (!object) return false
+    if (!hasStatus) return !(await this.#applyPlain(space, fact, object, reported?.status))
     // of a copy that is not there, or of which nothing is heard yet, nothing is known: least of all what another cluster said
     if (reported?.status === undefined) {
       if (hasReturnedStatus(before)) await this.#write(space, fact, withBornStatus(object))
-      return
+      return false
     }
     const status = inGenerationsOf(object, reported, mailbox?.meanings.get(fact.key))
     if (!equalJson(object.status, status)) await this.#write(space, fact, { ...object, status })
+    return false
+  }
+
+  /** Of a kind without the sub-resource. `status` is `undefined` where nothing is known. Answers whether authors let it stand. */
+  async #applyPlain(space: string, fact: ObjectFact, object: KubeObject, status: unknown): Promise<boolean> {
+    if (status === undefined ? !claimsStatus(object) : equalJson(object.status, status)) return true
+    const { uid, name, namespace } = object.metadata
+    const body = {
+      apiVersion: apiVersionOf(fact.resource),
+      kind: object.kind,
+      metadata: { ...(uid && { uid }), name, ...(namespace && { namespace }) },
+      ...(status !== undefined && { status }),
+    }
+    try {
+      const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
+      const options = { fieldManager: FIELD_MANAGER, force: false }
+      const written = await this.#deps.client.in(space).patch(fact.resource, ref, 'apply', body, options)
+      if (claimsStatus(written))
+        this.#deps.join.workload(space).noteFeedback(fact.key, Number(written.metadata.resourceVersion))
+      return true
+    } catch (error) {
+      if (!isStatusError(error, 'Conflict')) throw error
+    }
+    const now = await this.#get(space, fact)
+    if (now === undefined || now.metadata.uid !== uid) return true // it went meanwhile
+    // a part of what a cluster said is no status
+    await this.#applyPlain(space, fact, now, undefined)
+    return false
   }
 
   async #giveCombined(space: string, fact: ObjectFact, from: readonly Destination[]): Promise<void> {
@@ -170,8 +213,9 @@ export class StatusReturn {
     this.forgetObject(space, fact.key)
     if (neverReturns(fact.resource)) return
     const object = fact.isOld ? await this.#get(space, fact) : indexed
-    if (object && hasReturnedStatus(object) && (await this.#hasStatus(space, fact.resource)))
-      await this.#write(space, fact, withBornStatus(object))
+    if (!object || !hasReturnedStatus(object)) return
+    if (await this.#hasStatus(space, fact.resource)) await this.#write(space, fact, withBornStatus(object))
+    else await this.#applyPlain(space, fact, object, undefined)
   }
 
   async #write(space: string, fact: ObjectFact, object: KubeObject): Promise<void> {
@@ -191,9 +235,17 @@ export class StatusReturn {
     return unlessGone(this.#deps.client.in(space).get(fact.resource, ref))
   }
 
-  /** Whether objects of a kind have a status there that may come back. */
-  async has(space: string, gr: GroupResource): Promise<boolean> {
-    return !neverReturns(gr) && (await this.#hasStatus(space, gr))
+  /** Whether an object has a status in these clusters that may come back. */
+  async has(space: string, fact: ObjectFact, own: readonly Destination[]): Promise<boolean> {
+    if (neverReturns(fact.resource)) return false
+    if (await this.#hasStatus(space, fact.resource)) return true
+    if (!this.#deps.join.workload(space).isDefined(fact.resource)) return false
+    for (const { mailbox: name } of own.slice(0, MAX_LOOKS)) {
+      const mailbox = this.#deps.mailbox(name)
+      const copy = mailbox?.copies.get(fact.key)
+      if (mailbox && copy?.owner === space && (await this.#copy(mailbox, fact, copy))?.status !== undefined) return true
+    }
+    return false
   }
 
   async #hasStatus(space: string, gr: GroupResource): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * Whose status a placement asks for and nobody tells: of a kind of which nothing can be said for several clusters, in several
- * clusters. Kept while it is so, for the EdgePlacement to say why those objects have no status.
+ * Statuses that a placement asks for and that stay away: of a kind of which nothing can be said for several clusters, in several
+ * clusters; and in one, where an author of the object wrote a status. Kept while it is so, for the EdgePlacement to report.
  */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { Told } from './allowance.ts'
@@ -10,7 +10,7 @@ import type { ObjectFact } from './workload.ts'
 
 interface OfKind {
   readonly resource: GroupResource
-  /** In how many clusters they are, by key. */
+  /** In how many clusters they are, by key; in one: an author's status is there. */
   readonly clusters: Map<string, number>
 }
 
@@ -60,36 +60,58 @@ export class WithheldStatuses {
 
   /** What is withheld of those objects of a space that `has` says yes to, in words; `undefined`: nothing. */
   of(space: string, has: (key: string) => boolean): Told | undefined {
-    const kinds: string[] = []
+    const [several, authored]: [string[], string[]] = [[], []]
     const combined: string[] = []
     for (const { resource, clusters } of this.#known.get(space)?.values() ?? []) {
-      const example = exampleOf(clusters, has)
-      if (example === undefined) continue
-      const { namespace, name } = parseObjectKey(example)
       const kind = groupResourceName(resource)
-      const quoted = JSON.stringify(namespace ? `${namespace}/${name}` : name)
-      kinds.push(`${kind} (such as ${quoted}, in ${clusters.get(example)})`)
-      if (isCombined(resource)) combined.push(kind)
+      const inSeveral = exampleOf(clusters, (key, count) => count > 1 && has(key))
+      const inOne = exampleOf(clusters, (key, count) => count === 1 && has(key))
+      if (inSeveral !== undefined) {
+        several.push(`${kind} (such as ${quoted(inSeveral)}, in ${clusters.get(inSeveral)})`)
+        if (isCombined(resource)) combined.push(kind)
+      }
+      if (inOne !== undefined) authored.push(`${kind} (such as ${quoted(inOne)})`)
     }
-    if (kinds.length === 0) return undefined
-    const named = kinds.slice(0, MAX_KINDS).join(', ')
-    const more = kinds.length > MAX_KINDS ? ` and ${kinds.length - MAX_KINDS} more kinds` : ''
+    if (several.length === 0 && authored.length === 0) return undefined
     const remedy =
       combined.length === 0 ? '' : `; spec.wantMultiWECReportedState brings back what all say of ${combined.join(', ')}`
-    return {
-      reason: IN_SEVERAL_CLUSTERS,
-      message: `no status comes back of what is in several clusters: ${named}${more}; what each cluster reports of it its work status says${remedy}`,
-    }
+    const reports = 'what each cluster reports of it its work status says'
+    const sentences = [
+      ...(several.length > 0
+        ? [`no status comes back of what is in several clusters: ${listed(several)}; ${reports}${remedy}`]
+        : []),
+      ...(authored.length > 0
+        ? [
+            `no status comes back where the object has another one of its author's, which stays: ${listed(authored)}; ` +
+              'remove it from the object, and the status of the cluster comes back',
+          ]
+        : []),
+    ]
+    return { reason: several.length > 0 ? IN_SEVERAL_CLUSTERS : SET_BY_AUTHOR, message: sentences.join('. ') }
   }
+}
+
+function listed(kinds: readonly string[]): string {
+  const more = kinds.length > MAX_KINDS ? ` and ${kinds.length - MAX_KINDS} more kinds` : ''
+  return `${kinds.slice(0, MAX_KINDS).join(', ')}${more}`
+}
+
+function quoted(key: string): string {
+  const { namespace, name } = parseObjectKey(key)
+  return JSON.stringify(namespace ? `${namespace}/${name}` : name)
 }
 
 export const STATUS_WITHHELD = 'StatusWithheld'
 const IN_SEVERAL_CLUSTERS = 'InSeveralClusters'
+const SET_BY_AUTHOR = 'SetByAuthor'
 
-function exampleOf(clusters: ReadonlyMap<string, number>, has: (key: string) => boolean): string | undefined {
+function exampleOf(
+  clusters: ReadonlyMap<string, number>,
+  is: (key: string, count: number) => boolean,
+): string | undefined {
   let looks = 0
-  for (const key of clusters.keys()) {
-    if (has(key)) return key
+  for (const [key, count] of clusters) {
+    if (is(key, count)) return key
     if (++looks >= MAX_LOOKS) return undefined
   }
   return undefined

@@ -116,6 +116,11 @@ export class Workload {
     return count
   }
 
+  /** Whether a definition in the space is the kind's. */
+  isDefined(gr: GroupResource): boolean {
+    return this.#definers.has(resourceKey(gr))
+  }
+
   namespaces(): Iterable<string> {
     return this.#byNamespace.keys()
   }
