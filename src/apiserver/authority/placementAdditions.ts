@@ -90,7 +90,7 @@ function isSubset(some: ReadonlySet<string> | undefined, all: ReadonlySet<string
 function testOf(test: Record<string, unknown>, i: number): Test {
   return {
     field: `spec.downsync[${i}]`,
-    apiGroup: typeof test.apiGroup === 'string' ? test.apiGroup : undefined,
+    apiGroup: typeof test.apiGroup === 'string' && test.apiGroup !== '*' ? test.apiGroup : undefined,
     resources: criterion(test.resources),
     namespaces: criterion(test.namespaces),
     names: criterion(test.objectNames),

@@ -14,7 +14,7 @@ import { isPlacementWrite } from './placementWrites.ts'
 
 /** A response has room for so many. */
 const MAX_WARNINGS = 10
-const FIELDS = ['downsync', 'ignoreDifferences'] as const
+const FIELDS = ['downsync', 'upsync', 'ignoreDifferences'] as const
 
 export function placementWarnings(types: Pick<TypeRegistry, 'in'>): Admission {
   return {
@@ -41,6 +41,10 @@ function fieldOf(object: KubeObject | undefined, name: (typeof FIELDS)[number]):
 function* warningsOf(object: KubeObject, served: readonly ResourceType[]): Generator<string> {
   for (const [i, test] of objects(fieldOf(object, 'downsync')).entries()) {
     yield* ofTest(test, `spec.downsync[${i}]`, served)
+  }
+  for (const [i, set] of objects(fieldOf(object, 'upsync')).entries()) {
+    if (set.apiGroup === '*')
+      yield `spec.upsync[${i}].apiGroup: "*" is the name of no group, so nothing is carried up by it; name each group in a set of its own`
   }
   for (const [i, rule] of objects(fieldOf(object, 'ignoreDifferences')).entries()) {
     yield* ofRule(rule, `spec.ignoreDifferences[${i}]`, served)

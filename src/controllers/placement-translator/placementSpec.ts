@@ -167,7 +167,7 @@ export function unmetCriteria(test: DownsyncTest, object: Matchable, namespaceLa
 
 function compileTest(test: Record<string, unknown>, parts: SelectorParts): DownsyncTest {
   return {
-    apiGroup: typeof test.apiGroup === 'string' ? test.apiGroup : undefined,
+    apiGroup: typeof test.apiGroup === 'string' && test.apiGroup !== '*' ? test.apiGroup : undefined,
     resources: criterion(test.resources),
     namespaces: criterion(test.namespaces),
     names: criterion(test.objectNames),

@@ -30,6 +30,9 @@ t.test('resources and groups that nothing has', async t => {
   )
   t.match(await warnings('with-version', test('deployments', 'apps/v1')), 'did you mean "apps"?')
   t.match(await warnings('unborn', test('widgets', 'example.com')), 'serves no kind of group "example.com"')
+  t.equal(await warnings('any', test('deployments', '*')), '')
+  const upsync = [{ apiGroup: '*', resources: ['*'], namespaces: ['*'], names: ['*'] }]
+  t.match(await warnings('upward', { upsync }), 'spec.upsync[0].apiGroup: "*" is the name of no group')
 })
 
 t.test('fields to leave that no such object has', async t => {

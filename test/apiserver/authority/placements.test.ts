@@ -132,6 +132,11 @@ t.test('what a change adds', async t => {
   const both = { downsync: [maps, secrets], upsync: [up('secrets')] }
   t.same(added({ ...both, upsync: [] }, both), ['spec.downsync[1]'])
   t.same(added({ ...both, upsync: [up('secrets'), up('pods')] }, both), [])
+  const any = { apiGroup: '*' }
+  t.same(added({ downsync: [any] }, { downsync: [{}] }), [], 'as a test that names no group')
+  t.same(added({ downsync: [any] }, { downsync: [maps] }), ['spec.downsync[0]'])
+  t.same(added({ downsync: [maps, any] }, { downsync: [any] }), [])
+  t.same(added({ downsync: [any], upsync: [] }, { downsync: [any], upsync: [up('secrets')] }), ['spec.downsync[0]'])
   const many = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, i) => ({ ...maps, objectNames: [`${prefix}${i}`] }))
   t.equal(added({ downsync: many(2000, 'a') }, { downsync: [maps, ...many(2000, 'b')] }).length, 2000, 'not compared')
