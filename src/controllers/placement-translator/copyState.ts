@@ -76,7 +76,7 @@ export const OBJECT_CONFLICT = 'ObjectConflict'
 /** What is told of what may go nowhere, if nothing else is. */
 export const CARRIED_UP: Told = {
   reason: 'CarriedUp',
-  message: 'its placement carries it up from there (spec.upsync), so that it is not placed there',
+  message: 'a placement of this space carries it up from there (spec.upsync), so that it is not placed there',
 }
 
 const plain = (state: CopyState, message = ''): CopyVerdict => ({ state, reason: state, message })

@@ -14,6 +14,7 @@ import { resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement, type PlacementSpec } from './placementSpec.ts'
 import { destinationsIn } from './topology.ts'
+import type { Approach } from './wayChoice.ts'
 import { type Destination, sameWays, type Ways, waysOf } from './ways.ts'
 
 export interface ImaginedPlacement {
@@ -63,6 +64,25 @@ export async function imaginedPlacements(
     found.set(name, { before, spec, waysBefore, ways, changed: changedIn(waysBefore, ways ?? waysBefore), created })
   }
   return found
+}
+
+/** Who says which ways to a mailbox placements with upsync sets would have. */
+export function imaginedCarriers(
+  join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'placementNames'>,
+  space: string,
+  placements: ReadonlyMap<string, ImaginedPlacement>,
+): (mailbox: string) => readonly Approach[] {
+  const names = new Set([...join.placementNames(space), ...placements.keys()])
+  const carriers = [...names].flatMap(name => {
+    const { spec = join.spec(space, name), ways, waysBefore } = placements.get(name) ?? {}
+    const led = ways ?? waysBefore ?? join.waysOf(space, name)
+    return spec && spec.upsync.length > 0 && led ? [{ spec, led }] : []
+  })
+  return mailbox =>
+    carriers.flatMap(({ spec, led }) => {
+      const there = led.get(mailbox)
+      return there ? [{ space, spec, ways: there }] : []
+    })
 }
 
 /** As the slices would be: what is uncertain stays, and so does alone what goes on only where it is. */

@@ -13,6 +13,7 @@ import type { Told } from './allowance.ts'
 import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { NO_LOCATION } from './placementReports.ts'
+import type { PlacementSpec } from './placementSpec.ts'
 import { type Moves, movesOf, type Stored } from './previewMoves.ts'
 import { sumOf, type TotalsDeps, totalsOf } from './previewTotals.ts'
 import type { Workload } from './workload.ts'
@@ -36,8 +37,10 @@ export async function consequenceOf(
   const placements = await imaginedPlacements(bounded(deps), { space, objects: [one], work })
   const { spec, before, ways } = placements.get(name)!
   const workload = join.workload(space)
-  const selected = before ? workload.selectedBy(name) : []
-  const some = selected.slice(0, most(spec.downsync.length + (before?.downsync.length ?? 0)))
+  // upsync sets take away what other placements bring, too
+  const carries = [before, spec].some(one => one !== undefined && one.upsync.length > 0)
+  const selected = carries ? [...workload.keys()] : before ? workload.selectedBy(name) : []
+  const some = selected.slice(0, most(testsIn(spec) + (before ? testsIn(before) : 0)))
   const moves = await inSlices(movesOf([one], placements, { workload: ofThese(some, workload) }), work)
   const pairs = most(join.placementNames(space).length)
   const totals = await inSlices(totalsOf(counted(placements, workload, pairs), space, moves), work)
@@ -60,6 +63,10 @@ function bounded({ where, ...deps }: PlacementConsequenceDeps): ImaginedPlacemen
       return answer && ((space, placement) => atMost(answer(space, placement), most(selectorsIn(placement))))
     },
   }
+}
+
+function testsIn({ downsync, upsync }: PlacementSpec): number {
+  return downsync.length + upsync.length
 }
 
 function selectorsIn({ spec }: KubeObject): number {

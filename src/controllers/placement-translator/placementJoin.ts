@@ -3,8 +3,9 @@
  * mailboxes; their product is what each mailbox should hold. The product is never stored: every change names the copies,
  * SyncerConfigs and source objects that it may have touched, and {@link PlacementProduct} answers for one of them at a time.
  */
+import { equalJson } from '../../apimachinery/values.ts'
 import { destinations, PlacementProduct, type Space } from './placementProduct.ts'
-import type { PlacementSpec } from './placementSpec.ts'
+import { type PlacementSpec, upsyncs } from './placementSpec.ts'
 import type { Consent } from './wayChoice.ts'
 import { type Destination, sameWays, type Ways, waysOf } from './ways.ts'
 import { addTo, type ObjectFact, removeFrom, Workload } from './workload.ts'
@@ -49,28 +50,36 @@ export class PlacementJoin extends PlacementProduct {
   /** `created` is the placement's creation time: the older claim goes first. */
   setPlacement(id: string, name: string, spec: PlacementSpec, created = ''): void {
     const space = this.#space(id)
-    const isNew = !space.specs.has(name)
+    const before = space.specs.get(name)
+    const isNew = before === undefined
     if (isNew) this.#version++
     const lead = space.leads.get(name) ?? { space: id, name }
     space.leads.set(name, lead)
     space.specs.set(name, spec)
     space.created.set(name, created)
+    if (spec.upsync.length > 0) space.carriers.add(name)
+    else space.carriers.delete(name)
     if (isNew) for (const mailbox of destinations(space, name).keys()) addTo(this.byMailbox, mailbox, lead)
     space.workload.setPlacement(name, spec)
+    if (!equalJson(before?.upsync ?? [], spec.upsync))
+      this.#touchCarried(id, [before, spec], this.#mailboxesOf(destinations(space, name)))
     this.#sink.configs(this.#mailboxesOf(destinations(space, name)), id)
     this.#sink.placement(id, name)
   }
 
   removePlacement(id: string, name: string): void {
     const space = this.spaces.get(id)
-    if (!space?.specs.has(name)) return
+    const spec = space?.specs.get(name)
+    if (!space || !spec) return
     this.#version++
     const gone = destinations(space, name)
     space.workload.removePlacement(name)
     space.specs.delete(name)
+    space.carriers.delete(name)
     space.created.delete(name)
     for (const mailbox of gone.keys()) removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
     space.leads.delete(name)
+    this.#touchCarried(id, [spec], this.#mailboxesOf(gone))
     this.#sink.configs(this.#mailboxesOf(gone), id)
   }
 
@@ -102,6 +111,7 @@ export class PlacementJoin extends PlacementProduct {
     if (space.specs.has(name)) this.#sink.placement(id, name)
     if (hasLost) this.#sink.lost(id, name)
     this.#touch(id, name, [...touched], released)
+    this.#touchCarried(id, [space.specs.get(name)], [...touched])
   }
 
   /** What a space, or any, may place on some ways may be another now. */
@@ -119,6 +129,7 @@ export class PlacementJoin extends PlacementProduct {
           this.#sink.lost(one, name)
         }
         this.#touch(one, name, touched)
+        this.#touchCarried(one, [space.specs.get(name)], touched)
       }
       this.#sink.placements(one, [...space.specs.keys()])
     }
@@ -132,6 +143,25 @@ export class PlacementJoin extends PlacementProduct {
     this.#sink.configs(mailboxes, id)
     this.#sink.copies(mailboxes, workload.dependents.with(selected), id)
     this.#sink.sources(id, selected)
+  }
+
+  /** What upsync sets of a placement name may be carried up from some mailboxes now, or no more: whatever else places it there. */
+  #touchCarried(id: string, specs: readonly (PlacementSpec | undefined)[], mailboxes: readonly string[]): void {
+    const carrying = specs.filter(spec => spec !== undefined && spec.upsync.length > 0)
+    if (carrying.length === 0 || mailboxes.length === 0) return
+    this.#version++
+    const { workload, specs: all } = this.spaces.get(id)!
+    const named = [...workload.keys()].filter(key => {
+      const fact = workload.get(key)!
+      return carrying.some(spec => upsyncs(spec!.upsyncTests, fact)) && workload.isSelected(key)
+    })
+    this.#sink.copies(mailboxes, workload.dependents.with(named), id)
+    this.#sink.sources(id, named)
+    for (const name of all.keys()) {
+      if (!named.some(key => workload.selects(name, key))) continue
+      this.#sink.placement(id, name)
+      this.#sink.lost(id, name)
+    }
   }
 
   /** A Location's labels or annotations changed: its customized objects are to be projected anew. */
@@ -178,6 +208,7 @@ export class PlacementJoin extends PlacementProduct {
         ),
         leads: new Map(),
         specs: new Map(),
+        carriers: new Set(),
         created: new Map(),
         slices: new Map(),
       }

@@ -33,7 +33,7 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
-import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
+import { type ImaginedPlacementsDeps, imaginedCarriers, imaginedPlacements } from './imaginedPlacements.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import { ObjectCache } from './objectCache.ts'
 import { consequenceOf } from './placementConsequence.ts'
@@ -319,11 +319,12 @@ export class PlacementPreviews implements PreviewReceiver {
     const { join, consents } = this.#deps
     const wanted = new Map<string, Source>()
     const refused = new Map<string, { way: Destination; told: Told }>()
+    const carriersTo = imaginedCarriers(join, space, moves.placements)
     for (const name of placements) {
       const imagined = moves.placements.get(name)
       const spec = imagined?.spec ?? join.spec(space, name)!
       for (const [mailbox, ways] of (imagined ? imagined.ways : join.waysOf(space, name)) ?? []) {
-        const location = join.wayOn({ space, spec, ways }, fact)
+        const location = join.wayOn({ space, spec, ways }, fact, carriersTo(mailbox))
         if (!location) {
           const told = consents.allowance(space, ways[0]!).refusal({ ...fact.resource, ...nameOf(fact) }) ?? CARRIED_UP
           refused.set(mailbox, { way: ways[0]!, told })

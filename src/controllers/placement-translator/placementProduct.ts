@@ -2,7 +2,8 @@
  * What goes where, asked for one object or one mailbox at a time: the product of EdgePlacements, slices and workload, as
  * {@link PlacementJoin} keeps them. The product is never stored.
  *
- * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there.
+ * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there. Nor does
+ * it go where an upsync set of its space may carry it up, whichever placement has the set: it is born there.
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
 import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
@@ -44,6 +45,8 @@ export interface Space {
   /** The placements that exist, each one object. */
   readonly leads: Map<string, Lead>
   readonly specs: Map<string, PlacementSpec>
+  /** Names of those with upsync sets. */
+  readonly carriers: Set<string>
   /** Creation times of the placements, by name. */
   readonly created: Map<string, string>
   /** By placement name. Kept whether or not the placement exists. */
@@ -53,6 +56,7 @@ export interface Space {
 const NOWHERE: Ways = new Map()
 const NONE: ReadonlySet<string> = new Set()
 const NO_LEADS: ReadonlySet<Lead> = new Set()
+const NO_APPROACHES: readonly Approach[] = []
 
 export class PlacementProduct {
   protected readonly spaces = new Map<string, Space>()
@@ -97,8 +101,8 @@ export class PlacementProduct {
     if (!space || !fact) return found
     for (const name of space.workload.selectionOf(key).placements) {
       const spec = space.specs.get(name)!
-      for (const ways of destinations(space, name).values()) {
-        const way = this.choice.first({ space: id, spec, ways }, fact)
+      for (const [mailbox, ways] of destinations(space, name)) {
+        const way = this.wayOn({ space: id, spec, ways }, fact, this.carriersTo(id, mailbox))
         const old = way && found.get(way.mailbox)
         if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
       }
@@ -113,7 +117,7 @@ export class PlacementProduct {
     for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
       const { workload } = this.spaces.get(id)!
       if (!workload.selects(name, key)) continue
-      if (this.choice.isUnsure(this.#approach(id, name, mailbox), workload.get(key)!)) unsure.add(id)
+      if (this.#isUnsure(this.#approach(id, name, mailbox), workload.get(key)!, mailbox)) unsure.add(id)
     }
     return unsure
   }
@@ -124,8 +128,8 @@ export class PlacementProduct {
     const fact = space?.workload.get(key)
     if (!this.#consent.anyUncertain || !space || !fact) return false
     return [...space.workload.selectionOf(key).placements].some(name =>
-      [...destinations(space, name).values()].some(ways =>
-        this.choice.isUnsure({ space: id, spec: space.specs.get(name)!, ways }, fact),
+      [...destinations(space, name)].some(([mailbox, ways]) =>
+        this.#isUnsure({ space: id, spec: space.specs.get(name)!, ways }, fact, mailbox),
       ),
     )
   }
@@ -154,7 +158,7 @@ export class PlacementProduct {
       const space = this.spaces.get(id)!
       if (!space.workload.selects(name, key)) continue
       const fact = space.workload.get(key)!
-      const location = this.choice.first(this.#approach(id, name, mailbox), fact)
+      const location = this.#way(id, name, mailbox, fact)
       if (!location) continue
       const since = space.created.get(name)!
       const old = others ? others.get(id) : found?.space === id ? found : undefined
@@ -182,7 +186,7 @@ export class PlacementProduct {
     if (!space || !fact) return false
     for (const name of space.specs.keys()) {
       if (!destinations(space, name).has(mailbox) || !space.workload.selects(name, key)) continue
-      if (this.choice.first(this.#approach(id, name, mailbox), fact)) return true
+      if (this.#way(id, name, mailbox, fact)) return true
     }
     return false
   }
@@ -210,11 +214,11 @@ export class PlacementProduct {
     const content = new Map<string, { space: string; fact: ObjectFact }>()
     for (const { space: id, name } of this.#claimsOn(mailbox)) {
       const { workload } = this.spaces.get(id)!
-      const approach = this.#approach(id, name, mailbox)
+      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
       for (const key of workload.selectedBy(name)) {
         if (content.has(key)) continue
         const fact = workload.get(key)!
-        if (this.choice.first(approach, fact)) content.set(key, { space: id, fact })
+        if (this.wayOn(approach, fact, carriers)) content.set(key, { space: id, fact })
       }
     }
     return content
@@ -262,9 +266,26 @@ export class PlacementProduct {
     return space?.specs.has(name) ? space.slices.get(name) : undefined
   }
 
-  /** By which of its ways to a mailbox a placement would bring an object; neither need be there. `undefined`: by none. */
-  wayOn(approach: Approach, fact: ObjectFact): Destination | undefined {
+  /**
+   * By which of its ways to a mailbox a placement would bring an object; neither need be there. `undefined`: by none. `carriers`: the
+   * ways there of all placements of the space with upsync sets.
+   */
+  wayOn(approach: Approach, fact: ObjectFact, carriers: readonly Approach[]): Destination | undefined {
+    if (carriers.some(carrier => this.choice.carriesUp(carrier, fact))) return undefined
     return this.choice.first(approach, fact)
+  }
+
+  /** The ways to a mailbox of the placements of a space with upsync sets. */
+  carriersTo(id: string, mailbox: string): readonly Approach[] {
+    const space = this.spaces.get(id)
+    if (!space || space.carriers.size === 0) return NO_APPROACHES
+    const leading = [...space.carriers].filter(name => destinations(space, name).has(mailbox))
+    return leading.map(name => this.#approach(id, name, mailbox))
+  }
+
+  /** Whether any placement of a space has upsync sets. */
+  carriesUp(id: string): boolean {
+    return (this.spaces.get(id)?.carriers.size ?? 0) > 0
   }
 
   /**
@@ -296,14 +317,25 @@ export class PlacementProduct {
   needsNamespace(mailbox: string, namespace: string): boolean {
     for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
       const { workload } = this.spaces.get(id)!
-      const approach = this.#approach(id, name, mailbox)
+      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
       for (const key of workload.inNamespace(namespace)) {
         if (!workload.selects(name, key)) continue
         const fact = workload.get(key)!
-        if (this.choice.first(approach, fact) || this.choice.isUnsure(approach, fact)) return true
+        if (this.wayOn(approach, fact, carriers) || this.#isUnsure(approach, fact, mailbox)) return true
       }
     }
     return false
+  }
+
+  /** By which way a placement that leads to the mailbox brings an object. */
+  #way(id: string, name: string, mailbox: string, fact: ObjectFact): Destination | undefined {
+    return this.wayOn(this.#approach(id, name, mailbox), fact, this.carriersTo(id, mailbox))
+  }
+
+  #isUnsure(approach: Approach, fact: ObjectFact, mailbox: string): boolean {
+    const carried = this.carriersTo(approach.space, mailbox).map(carrier => this.choice.carriesUp(carrier, fact))
+    if (carried.includes(true)) return false
+    return carried.includes(undefined) || this.choice.isUnsure(approach, fact)
   }
 
   /** Of a placement that leads to the mailbox. */

@@ -231,19 +231,21 @@ export class PlacementReports implements CenterFindings {
     }
   }
 
-  /** Mailboxes that the same grants lead to, counted: thousands of clusters mostly share them. */
+  /** Mailboxes that the same grants lead to, and the same upsync sets, counted: thousands of clusters mostly share them. */
   #alike(space: string, ways: Ways): Alike[] {
-    const ids = new Map<Allowance, number>()
+    const { join, allowances: consents } = this.#deps
+    const ids = new Map<object, number>()
     const groups = new Map<string, { allowances: ReadonlySet<Allowance>; mailboxes: string[]; denied: Set<string> }>()
+    const idOf = (one: object): number => {
+      const id = ids.get(one) ?? ids.size
+      ids.set(one, id)
+      return id
+    }
+    const allowed = (several: readonly Destination[]) => new Set(several.map(way => consents.allowance(space, way)))
     for (const [mailbox, several] of ways) {
-      const allowances = new Set(several.map(way => this.#deps.allowances.allowance(space, way)))
-      const id = [...allowances]
-        .map(allowance => {
-          const known = ids.get(allowance) ?? ids.size
-          ids.set(allowance, known)
-          return known
-        })
-        .join()
+      const allowances = allowed(several)
+      const carriers = join.carriersTo(space, mailbox).flatMap(({ spec, ways: led }) => [spec, ...allowed(led)])
+      const id = [...allowances, ...carriers].map(idOf).join()
       const group = groups.get(id)
       if (group) group.mailboxes.push(mailbox)
       else groups.set(id, { allowances, mailboxes: [mailbox], denied: new Set() })
@@ -253,7 +255,7 @@ export class PlacementReports implements CenterFindings {
 
   async #countRefused(space: string, name: string, groups: readonly Alike[], count: Counts): Promise<void> {
     const { join } = this.#deps
-    const carries = (join.spec(space, name)?.upsync.length ?? 0) > 0
+    const carries = join.carriesUp(space)
     const judged = carries ? groups : groups.filter(({ allowances }) => !allowsAll(allowances))
     if (judged.length === 0) return
     let work = 0

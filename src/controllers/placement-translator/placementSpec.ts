@@ -2,7 +2,7 @@
  * An EdgePlacement's `spec`, compiled: which objects it downsyncs and what it upsyncs.
  *
  * Downsync tests are ORed, their criteria ANDed, an empty list matches everything. Upsync sets are ORed, their lists ANDed,
- * an empty list matches nothing. An object that both match is not downsynced where it may be carried up: it is born there.
+ * an empty list matches nothing. Within a space upsync beats downsync where it is granted: the object is born there.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, strings } from '../../apimachinery/fields.ts'

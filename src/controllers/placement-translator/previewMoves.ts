@@ -7,7 +7,7 @@ import { MAX_PREVIEW_MOVED, type PreviewedObject } from '../../apimachinery/plac
 import type { Steps } from '../../apimachinery/steps.ts'
 import type { ImaginedPlacement } from './imaginedPlacements.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
-import { downsyncs } from './placementSpec.ts'
+import { downsyncs, upsyncs } from './placementSpec.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 /** What of the join it asks. */
@@ -60,12 +60,19 @@ export function* movesOf(
       const is = downsyncs(spec, fact, labels)
       const isOther = changed.size > 0 || (before?.isPaused ?? false) !== spec.isPaused
       // what defines the kind of what it selects goes there too
-      const goesElsewhere = isOther && (was || is || workload.selects(name, key))
+      const goesElsewhere = (isOther && (was || is || workload.selects(name, key))) || carriesOtherwise(placement, fact)
       if ((was !== is || goesElsewhere) && move(one, key)) movers.add(key)
       yield
     }
   }
   return { placements, moved, counts, movers }
+}
+
+/** Whether upsync sets of a placement would name an object otherwise, or lead elsewhere with it: whatever places it stays, or goes, by that. */
+export function carriesOtherwise({ before, spec, changed }: ImaginedPlacement, fact: ObjectFact): boolean {
+  const was = before !== undefined && upsyncs(before.upsyncTests, fact)
+  const is = upsyncs(spec.upsyncTests, fact)
+  return was !== is || (is && changed.size > 0)
 }
 
 function keyOf({ resource, object: { metadata } }: PreviewedObject): string {

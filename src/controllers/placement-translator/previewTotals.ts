@@ -6,17 +6,17 @@ import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import { MAX_GROUP_LOCATIONS, type MovedCopies, type PreviewedObject } from '../../apimachinery/placementPreview.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import type { KeysByMailbox } from './brake.ts'
-import type { ImaginedPlacement } from './imaginedPlacements.ts'
+import { type ImaginedPlacement, imaginedCarriers } from './imaginedPlacements.ts'
 import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { downsyncs } from './placementSpec.ts'
-import type { Moves } from './previewMoves.ts'
+import { carriesOtherwise, type Moves } from './previewMoves.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 export interface TotalsDeps {
-  join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'wayOn'>
+  join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'wayOn' | 'carriersTo' | 'placementNames'>
   /** What the space holds. */
   workload: Pick<Workload, 'get' | 'selectionOf'>
   mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownersOf'> | undefined
@@ -57,12 +57,14 @@ export function* totalsOf(
   }
   const [going, kept] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()]
   let left = pairs
+  const carriersThen = imaginedCarriers(join, space, placements)
   const wayTo = (names: Iterable<string>, box: string, fact: ObjectFact, isThen: boolean): Destination | undefined => {
+    const carriers = isThen ? carriersThen(box) : join.carriersTo(space, box)
     for (const name of names) {
       const imagined = isThen ? placements.get(name) : undefined
       const ways = (imagined?.ways ?? join.waysOf(space, name))?.get(box)
       const spec = imagined?.spec ?? join.spec(space, name)
-      const way = ways && spec && join.wayOn({ space, spec, ways }, fact)
+      const way = ways && spec && join.wayOn({ space, spec, ways }, fact, carriers)
       if (way) return way
     }
     return undefined
@@ -80,7 +82,9 @@ export function* totalsOf(
       const [was, is] = [now.includes(name), selectsThen(placement, fact, labels, now.includes(name))]
       if (is) then.add(name)
       else then.delete(name)
-      for (const one of touched(placement, was, is)) mailboxes.set(one, [...(mailboxes.get(one) ?? []), name])
+      const isCarried = carriesOtherwise(placement, fact)
+      for (const one of isCarried ? led(placement) : touched(placement, was, is))
+        mailboxes.set(one, [...(mailboxes.get(one) ?? []), name])
     }
     for (const [one, names] of mailboxes) {
       yield
@@ -123,6 +127,11 @@ function selectsThen(
 ): boolean {
   if (downsyncs(spec, fact, labels)) return true
   return was && fact.defines.length > 0 && before !== undefined && !downsyncs(before, fact, labels)
+}
+
+/** Wherever it leads, now or then. */
+function led({ waysBefore, ways }: ImaginedPlacement): Iterable<string> {
+  return new Set([...waysBefore.keys(), ...(ways?.keys() ?? [])])
 }
 
 function touched({ waysBefore, ways, changed }: ImaginedPlacement, was: boolean, is: boolean): Iterable<string> {

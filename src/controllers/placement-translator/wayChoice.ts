@@ -1,6 +1,6 @@
 /**
- * Which of the ways to a mailbox an object takes: the first on which it may be placed. None, where the placement's upsync sets
- * name it and may carry it up on one of the ways: it is born there. What they name and may not carry is placed like all else.
+ * Which of the ways to a mailbox an object takes: the first on which it may be placed; and whether upsync sets name it and may carry it
+ * up on one of the ways. What they name and may not carry is placed like all else.
  */
 import type { Allowance, Told } from './allowance.ts'
 import { type PlacementSpec, upsyncs } from './placementSpec.ts'
@@ -32,22 +32,26 @@ export class WayChoice {
   }
 
   /** The first Location on which the object may be placed. */
-  first({ space, spec, ways }: Approach, fact: ObjectFact): Destination | undefined {
-    for (const way of ways) if (this.#consent.allowance(space, way).carriesUp(spec, fact)) return undefined
+  first({ space, ways }: Pick<Approach, 'space' | 'ways'>, fact: ObjectFact): Destination | undefined {
     for (const way of ways) if (this.#refusal(space, way, fact) === undefined) return way
     return undefined
   }
 
-  /** Whether an object might be placed on one of the ways, or on an earlier one than is known, or be carried up there. */
-  isUnsure({ space, spec, ways }: Approach, fact: ObjectFact): boolean {
-    const allowances = ways.map(way => this.#consent.allowance(space, way))
-    if (allowances.some(allowance => allowance.carriesUp(spec, fact))) return false
-    if (upsyncs(spec.upsyncTests, fact) && allowances.some(({ isUncertain }) => isUncertain)) return true
-    for (const [i, way] of ways.entries()) {
+  /** Whether an object might be placed on one of the ways, or on an earlier one than is known. */
+  isUnsure({ space, ways }: Approach, fact: ObjectFact): boolean {
+    for (const way of ways) {
       if (this.#refusal(space, way, fact) === undefined) return false
-      if (allowances[i]!.isUncertain) return true
+      if (this.#consent.allowance(space, way).isUncertain) return true
     }
     return false
+  }
+
+  /** Whether the placement carries an object up on one of the ways; `undefined`: nobody knows. */
+  carriesUp({ space, spec, ways }: Approach, fact: ObjectFact): boolean | undefined {
+    if (!upsyncs(spec.upsyncTests, fact)) return false
+    const allowances = ways.map(way => this.#consent.allowance(space, way))
+    if (allowances.some(allowance => allowance.carriesUp(spec, fact))) return true
+    return allowances.some(({ isUncertain }) => isUncertain) ? undefined : false
   }
 
   /** Whether a placement carries an object up from wherever it leads. */

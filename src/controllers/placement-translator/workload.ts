@@ -11,7 +11,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import { Dependents } from './dependents.ts'
 import { KindNames } from './kindNames.ts'
 import { resourceKey } from './names.ts'
-import { downsyncs, type PlacementSpec, upsyncs } from './placementSpec.ts'
+import { downsyncs, type PlacementSpec } from './placementSpec.ts'
 
 /** What is remembered of each object of the space. */
 export interface ObjectFact {
@@ -199,16 +199,7 @@ export class Workload {
     if (before.preserves !== spec.preserves || !equalJson(before.left, spec.left))
       for (const key of this.selectedBy(name)) this.#onSelection(name, key, 'changed')
     else if (flipped) for (const key of [...old.explicit]) this.#onSelection(name, key, 'changed')
-    else if (!equalJson(before.upsync, spec.upsync)) this.#upsyncChanged(name, old, before)
     for (const fact of this.#objects.values()) this.#match(name, old, fact)
-  }
-
-  /** What is selected all the same may be held back from some mailboxes, and was from others. */
-  #upsyncChanged(name: string, { spec, explicit }: Placement, before: PlacementSpec): void {
-    for (const key of [...explicit]) {
-      const fact = this.#objects.get(key)!
-      if ([before, spec].some(({ upsyncTests }) => upsyncs(upsyncTests, fact))) this.#onSelection(name, key, 'changed')
-    }
   }
 
   /** What is held back of a placement may be another now. Answers with what it selected before and selects no more. */

@@ -171,3 +171,52 @@ t.test('what an upsync set names and no grant lets be carried up is placed, and 
   await server.quiet()
   t.same(maps(), [[], ['page']])
 })
+
+t.test('an upsync set beats what any placement of its space places there, and nothing of another space', async t => {
+  const clock = new FakeClock()
+  const { server, wds, florin, guilder, workStatuses } = await world(t, clock)
+  await consent(server, 'wds2')
+  const other = server.in('wds2')
+  await other.create(NAMESPACES, namespace('commonstuff'))
+  const upsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'], names: ['born', 'theirs'] }]
+  for (const name of ['born', 'made']) await wds.create(MAPS, configMap(name, {}))
+  await wds.create(EDGE_PLACEMENTS, placement('p', ALL_MAPS))
+  await wds.create(SLICES, slice('p', 'florin', 'guilder'))
+  await other.create(MAPS, configMap('theirs', {}))
+  await other.create(EDGE_PLACEMENTS, placement('p', ALL_MAPS))
+  await other.create(SLICES, slice('p', 'florin'))
+  const maps = async () => {
+    await server.quiet()
+    return [florin, guilder].map(mailbox => server.names(mailbox, MAPS).map(name => name.split('/')[1]))
+  }
+  const all = [
+    ['born', 'made', 'theirs'],
+    ['born', 'made'],
+  ]
+  const carried = [['made', 'theirs'], all[1]]
+  t.same(await maps(), all)
+  await wds.create(EDGE_PLACEMENTS, placement('q', { upsync }))
+  await wds.create(SLICES, slice('q', 'florin'))
+  t.same(await maps(), carried)
+  await tick(server, clock)
+  const { counts } = server.peek('wds1', EDGE_PLACEMENTS, 'p')!.status as { counts: Record<string, number> }
+  t.equal(counts.notPlaced, 1, 'at one of the two clusters that the same grant leads to')
+  t.match(
+    (await workStatuses()).filter(row => row.includes('CarriedUp')),
+    [/florin.*born NotPlaced CarriedUp/],
+  )
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'q')!, ...slice('q', 'guilder') })
+  t.same(await maps(), [all[0], ['made']])
+  await wds.update(SLICES, { ...server.peek('wds1', SLICES, 'q')!, ...slice('q', 'florin') })
+  t.same(await maps(), carried)
+  await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'q')!, spec: { upsync: [] } })
+  t.same(await maps(), all)
+  await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'q')!, spec: { upsync } })
+  t.same(await maps(), carried)
+  await setGrant(server, 'wds1', { upsync: [] })
+  t.same(await maps(), all, 'what may not be carried up is placed')
+  await setGrant(server, 'wds1', { upsync: EVERYTHING.upsync })
+  t.same(await maps(), carried)
+  await wds.delete(EDGE_PLACEMENTS, { name: 'q' })
+  t.same(await maps(), all)
+})

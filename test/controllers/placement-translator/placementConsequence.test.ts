@@ -114,3 +114,11 @@ t.test('the work is bounded, and what is counted then is the least', async t => 
   const { consequence: far } = await scene(t, { steps: MAX_CONSEQUENCE_WORK })
   t.same(await far('new', ALL_MAPS), NOTHING, 'more Locations than are judged')
 })
+
+t.test('copies that leave because an upsync set names the object are counted, whoever places it', async t => {
+  const { consequence } = await scene(t)
+  const upsync = [{ apiGroup: '', resources: ['configmaps'], namespaces: ['commonstuff'], names: ['o0', 'o1'] }]
+  const carrying = { ...leadingTo('guilder'), ...selecting('o0'), upsync }
+  t.match(await consequence('q', carrying), { deletes: 2, clusters: 1 })
+  t.match(await consequence('new', { ...leadingTo('guilder', 'florin'), upsync }), { deletes: 4, clusters: 2 })
+})

@@ -247,6 +247,13 @@ function expected(models: Map<string, Model>): Map<string, string> {
   for (const [id, { objects, placements, slices }] of models) {
     const destinations = new Map<string, Set<string>>()
     const wants = new Map<string, string>()
+    // by whichever placement of the space
+    const isCarried = (fact: ObjectFact, mailbox: string) =>
+      goesUp(mailbox) &&
+      [...placements].some(
+        ([name, { upsyncTests }]) =>
+          slices.get(name)?.some(way => way.mailbox === mailbox) && upsyncs(upsyncTests, fact),
+      )
     for (const [name, spec] of placements) {
       const asked = (fact: ObjectFact) => upsyncs(spec.upsyncTests, fact)
       const heldEverywhere = (slices.get(name) ?? []).every(({ mailbox }) => goesUp(mailbox))
@@ -273,7 +280,7 @@ function expected(models: Map<string, Model>): Map<string, string> {
       }
       for (const fact of selected) {
         for (const [mailbox, location] of byMailbox) {
-          if (asked(fact) && goesUp(mailbox)) continue
+          if (isCarried(fact, mailbox)) continue
           const entries = sources.get(`${mailbox} ${fact.key}`) ?? []
           const old = entries.find(entry => entry.id === id)
           const since = createdAt(id, name)

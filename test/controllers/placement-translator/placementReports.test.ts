@@ -18,6 +18,8 @@ t.test('what is told while not all of the space is named is told once more when 
     placementsOf: () => [{ space: 's', name: 'p' }],
     spec: () => undefined,
     brings: () => true,
+    carriesUp: () => false,
+    carriersTo: () => [],
     workload: () => workload,
   }
   const mailbox = {
