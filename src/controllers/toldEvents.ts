@@ -5,11 +5,11 @@
  */
 import { createHash } from 'node:crypto'
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
-import { isStatusError } from '../apimachinery/errors.ts'
-import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
+import type { KubeObject } from '../apimachinery/object.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
+import { createEvent, EVENTS, inTime } from './createEvent.ts'
 import { shortened } from './toldFaults.ts'
 
 export interface ToldEvent {
@@ -30,17 +30,11 @@ export interface ToldEventsDeps {
   component: string
 }
 
-const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 /** The same is told again after this. */
 export const REPEATED_AFTER_MS = 300_000
 /** Events that are written for one space in that time. */
 export const MAX_OF_SPACE = 40
 const MAX_MESSAGE = 1000
-/**
- * A quota, or a Namespace that is going, has no room for it; a webhook or policy of the space denies it, or fails. Conditions say the same, and
- * are not to wait for it.
- */
-const REFUSALS = ['Forbidden', 'NotFound', 'InsufficientStorage', 'InternalError', 'Invalid', 'BadRequest'] as const
 /** Events of which it is remembered when they were told; of others the Event itself says it. */
 const MAX_REMEMBERED = 10_000
 
@@ -64,7 +58,7 @@ export class ToldEvents {
     this.#deps = deps
   }
 
-  /** @returns whether it stands there now; `false`: there was no room for it */
+  /** @returns whether it stands there now; `false`: there was no room for it, or the space refused it */
   async tell(space: string, about: KubeObject, told: ToldEvent): Promise<boolean> {
     const nowMs = this.#deps.clock.now()
     const { isNewest = false } = told
@@ -115,14 +109,9 @@ export class ToldEvents {
   }
 
   async #send(api: SpaceClient, event: KubeObject, isNewest: boolean): Promise<Sent> {
-    try {
-      await api.create(EVENTS, event, { fieldManager: this.#deps.component })
-      return 'written'
-    } catch (error) {
-      if (isStatusError(error, 'AlreadyExists')) return await this.#again(api, event, isNewest)
-      if (isStatusError(error, ...REFUSALS)) return 'refused'
-      throw error
-    }
+    const { clock, component } = this.#deps
+    const sent = await createEvent(api, event, { fieldManager: component, clock })
+    return sent === 'known' ? await inTime(clock, () => this.#again(api, event, isNewest)) : sent
   }
 
   async #again(
@@ -133,21 +122,15 @@ export class ToldEvents {
     const { clock, component } = this.#deps
     const ref = { namespace, name }
     const nowMs = clock.now()
-    try {
-      const known = await api.get(EVENTS, ref)
-      const { count, lastTimestamp } = known
-      const last = Date.parse(typeof lastTimestamp === 'string' ? lastTimestamp : '')
-      const isSoon = nowMs - last < REPEATED_AFTER_MS
-      if (isSoon && (!isNewest || known.message === message)) return 'same'
-      const seen = typeof count === 'number' ? count : 1
-      const body = { message, ...(!isSoon && { count: seen + 1, lastTimestamp: timestamp(new Date(nowMs)) }) }
-      await api.patch(EVENTS, ref, 'merge', body, { fieldManager: component })
-      return 'written'
-    } catch (error) {
-      // it has lived its time meanwhile
-      if (isStatusError(error, 'NotFound')) return 'refused'
-      throw error
-    }
+    const known = await api.get(EVENTS, ref)
+    const { count, lastTimestamp } = known
+    const last = Date.parse(typeof lastTimestamp === 'string' ? lastTimestamp : '')
+    const isSoon = nowMs - last < REPEATED_AFTER_MS
+    if (isSoon && (!isNewest || known.message === message)) return 'same'
+    const seen = typeof count === 'number' ? count : 1
+    const body = { message, ...(!isSoon && { count: seen + 1, lastTimestamp: timestamp(new Date(nowMs)) }) }
+    await api.patch(EVENTS, ref, 'merge', body, { fieldManager: component })
+    return 'written'
   }
 
   #spentBy(space: string): Spent {

@@ -2,10 +2,11 @@
  * What those are told who place an object that another space owns in some cluster: on the object, an annotation while it lasts
  * and an Event when it begins; and, placement by placement, to {@link TellConflict}.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
-import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { createEvent } from '../createEvent.ts'
 import { shortened } from '../toldFaults.ts'
 import { OBJECT_CONFLICT } from './copyState.ts'
 import { FIELD_MANAGER } from './names.ts'
@@ -124,39 +125,32 @@ const REMEDIES = [
   `or who administers the inventory to release it (annotation ${RELEASE_OWNER_ANNOTATION} on the SyncTarget)`,
 ].join(', ')
 
-const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
-
-/** An Event on the object, in its own space. `at`: ISO 8601. */
+/** An Event on the object, in its own space; the annotation says the same. `at`: ISO 8601. */
 export async function createConflictEvent(
   client: Client,
-  { space, object, text, at }: { space: string; object: KubeObject; text: string; at: string },
+  { space, object, text, at, clock }: { space: string; object: KubeObject; text: string; at: string; clock?: Clock },
 ): Promise<void> {
   const { name = '', namespace = 'default', uid = '', resourceVersion = '' } = object.metadata
-  try {
-    const event = {
-      apiVersion: 'v1',
-      kind: 'Event',
-      // names of some kinds are no names for Events; which object it is about stands inside
-      metadata: { name: `object-conflict.${uid}.${resourceVersion}`, namespace },
-      involvedObject: {
-        apiVersion: object.apiVersion,
-        kind: object.kind,
-        name,
-        ...(object.metadata.namespace !== undefined && { namespace }),
-        uid,
-        resourceVersion,
-      },
-      type: 'Warning',
-      reason: OBJECT_CONFLICT,
-      message: shortened(text, 1000),
-      source: { component: FIELD_MANAGER },
-      firstTimestamp: at,
-      lastTimestamp: at,
-      count: 1,
-    }
-    await client.in(space).create(EVENTS, event, { fieldManager: FIELD_MANAGER })
-  } catch (error) {
-    // told before; or a quota, or a Namespace that is going, has no room for it: the annotation says the same
-    if (!isStatusError(error, 'AlreadyExists', 'Forbidden', 'NotFound')) throw error
+  const event = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    // names of some kinds are no names for Events; which object it is about stands inside
+    metadata: { name: `object-conflict.${uid}.${resourceVersion}`, namespace },
+    involvedObject: {
+      apiVersion: object.apiVersion,
+      kind: object.kind,
+      name,
+      ...(object.metadata.namespace !== undefined && { namespace }),
+      uid,
+      resourceVersion,
+    },
+    type: 'Warning',
+    reason: OBJECT_CONFLICT,
+    message: shortened(text, 1000),
+    source: { component: FIELD_MANAGER },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
   }
+  await createEvent(client.in(space), event, { fieldManager: FIELD_MANAGER, ...(clock && { clock }) })
 }

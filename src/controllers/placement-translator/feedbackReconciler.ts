@@ -134,7 +134,7 @@ export class FeedbackReconciler {
     if (!annotations) return
     const text = annotations[CONFLICT_ANNOTATION]
     if (text != null && object.metadata.annotations?.[CONFLICT_ANNOTATION] === undefined) {
-      await createConflictEvent(client, { space, object, text, at: timestamp(new Date(clock.now())) })
+      await createConflictEvent(client, { space, object, text, at: timestamp(new Date(clock.now())), clock })
     }
     const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
     const { uid } = object.metadata

@@ -2,8 +2,7 @@
  * What EdgePlacements are told beside whether all is placed: conditions `DeletionHeld`, with an Event when it begins, and `Paused`. At most once
  * a second, and nothing is written that one says already.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
-import { type GroupVersionResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS, PAUSED_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
@@ -11,6 +10,7 @@ import type { Clock } from '../../client/clock.ts'
 import type { CrowdLog } from '../../client/crowdLog.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { createEvent } from '../createEvent.ts'
 import type { Brake } from './brake.ts'
 import { DELETION_HELD, type Hold } from './hold.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
@@ -37,7 +37,6 @@ interface Condition {
   readonly since?: string
 }
 
-const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 const INTERVAL_MS = 1000
 const OTHER_HASH = 'The hash that is confirmed on it now is not that of these copies. '
 /** Of the Locations that are paused. */
@@ -155,12 +154,9 @@ export class PlacementNotes {
       lastTimestamp: at,
       count: 1,
     }
-    try {
-      await this.#deps.client.in(space).create(EVENTS, event, { fieldManager: FIELD_MANAGER })
-    } catch (error) {
-      // told before; or a quota, or a Namespace that is going, has no room for it: the condition says the same
-      if (!isStatusError(error, 'AlreadyExists', 'Forbidden', 'NotFound')) throw error
-    }
+    // the condition says the same
+    const { client, clock } = this.#deps
+    await createEvent(client.in(space), event, { fieldManager: FIELD_MANAGER, clock })
   }
 }
 
