@@ -12,6 +12,8 @@ export interface AlteredFields {
   /** Some of them, those that decide first. */
   readonly differences: readonly FieldDifference[]
   readonly count: number
+  /** Whether something of it is not there at all. */
+  readonly isCut: boolean
 }
 
 /** `undefined`: the cluster holds all that was sent. */
@@ -22,7 +24,7 @@ export function alteredFields(
 ): AlteredFields | undefined {
   const look = new Look(resource, sent.kind ?? '')
   look.compare(comparedForm(sent), comparedForm(live), [], false)
-  return look.count === 0 ? undefined : { differences: look.told(), count: look.count }
+  return look.count === 0 ? undefined : { differences: look.told(), count: look.count, isCut: look.isCut }
 }
 
 /** A member of an object, or an element of a list. */
@@ -56,6 +58,7 @@ const MOST_PAIRS = 5000
 
 class Look {
   count = 0
+  isCut = false
   readonly #resource: GroupResource
   readonly #kind: string
   readonly #decisive: FieldDifference[] = []
@@ -157,6 +160,7 @@ class Look {
   #differs(sent: unknown, live: unknown, steps: Steps, isTrial: boolean): false {
     if (isTrial) return false
     this.count++
+    this.isCut ||= live === undefined
     const members = steps.flatMap(({ member }) => member ?? [])
     const decisive = isDeciding(this.#resource, members, live === undefined ? sent : undefined)
     const into = decisive ? this.#decisive : this.#others

@@ -8,11 +8,11 @@ import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachiner
 import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
-import type { Clock } from '../client/clock.ts'
+import { type Clock, steadyMs } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { unlessGone } from '../client/unlessGone.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
-import { alteredFields } from './alteredFields.ts'
+import { type AlteredFields, alteredFields } from './alteredFields.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import { awaitedDefinition, keepsClusters, versionRefusal } from './definitions.ts'
@@ -61,6 +61,8 @@ const NOT_SERVED_RETRY_MS = 30_000
 const TERMINATING_RETRY_MS = 5000
 /** What somebody else made in the cluster may go, and no watch of ours tells. */
 const STRANGER_RETRY_MS = 300_000
+/** A cluster that drops fields may be upgraded, and so may its definition of a kind. */
+const CUT_RETRY_MS = 60 * 60_000
 
 export type Compared =
   | { readonly state: 'notCarried' | 'missing' | 'notOurs' }
@@ -74,6 +76,8 @@ export class Carrier {
   readonly #pace: RepairPace
   /** What could not be made: somebody else's may be there, which no watch of ours tells. */
   readonly #met = new Set<string>()
+  /** When that was written of which the cluster dropped fields. */
+  readonly #cutAtMs = new Map<string, number>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
 
@@ -121,7 +125,7 @@ export class Carrier {
         this.#deps.owners.observed(resource, { type: 'apply', object: made })
         // made with all of it; what is left to the cluster is let go of now
         const left = leftFieldsOf(object)
-        return { live: made, sent: withoutFields(copy, left), ...(left.length > 0 && SOON) }
+        return { ...this.#held(key, withoutFields(copy, left), made), ...(left.length > 0 && SOON) }
       }
       // Somebody was faster than we: it is theirs.
       live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
@@ -135,21 +139,23 @@ export class Carrier {
     }
     if (implied) return { live } // there, which is all that is needed of it
     const seen = this.#deps.echoes.recognized(text, live)
-    const isKept = keepsClusters(object, seen)
-    if (isKept) return { live, sent: definitionOf(object), isKept, requeueAfterMs: STRANGER_RETRY_MS }
+    if (keepsClusters(object, seen)) {
+      const altered = alteredFields(key, definitionOf(object), live)
+      return { live, altered, isKept: true, requeueAfterMs: STRANGER_RETRY_MS }
+    }
     // somebody else's is none that we could delete: it needs no mark that says so
     if (!mayOverwrite(object) && isStrangers(seen)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
-    // as long as nobody changed what was made, it shows what the cluster made of that
-    const made = this.#deps.echoes.isBrought(text, live, object) && {
-      sent: withoutFields(
+    if (!mayOverwrite(object) || isCreateOnly(object)) {
+      const sent = withoutFields(
         downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner }),
         leftFieldsOf(object),
-      ),
+      )
+      // as long as nobody changed what was made, it shows what the cluster made of that
+      const altered = this.#deps.echoes.isBrought(text, live, object) ? alteredFields(key, sent, live) : undefined
+      if (!mayOverwrite(object)) return { live, altered, ...(await this.#handsOff(resource, key, object, live)) }
+      // nobody's news of a stranger's object reach us
+      return { live, altered, ...(!isOurs(seen, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
     }
-    if (!mayOverwrite(object)) return { live, ...made, ...(await this.#handsOff(resource, key, object, live)) }
-    // nobody's news of a stranger's object reach us
-    if (isCreateOnly(object))
-      return { live, ...made, ...(!isOurs(seen, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(seen))
       return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
@@ -168,7 +174,8 @@ export class Carrier {
     if (state === 'same') {
       this.#deps.echoes.stands(text, object, live)
       this.#deps.owners.stands(key, object, live)
-      return { live, sent: copy }
+      const altered = alteredFields(key, copy, live)
+      if (!this.#mayHoldMore(text, altered)) return { live, altered }
     }
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
@@ -180,7 +187,7 @@ export class Carrier {
       this.#deps.echoes.wrote(text, copy, result, object)
       this.#deps.owners.stands(key, object, result)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
-      return { live: result, sent: copy }
+      return this.#held(key, copy, result)
     } catch (error) {
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
       const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))
@@ -279,6 +286,20 @@ export class Carrier {
     return now
   }
 
+  /** What the cluster made of what was just written. */
+  #held(key: SyncKey, sent: Readonly<KubeObject>, live: Readonly<KubeObject>): Outcome {
+    const altered = alteredFields(key, sent, live)
+    if (!altered?.isCut) return { live, altered }
+    this.#cutAtMs.set(keyText(key), steadyMs(this.#deps.clock))
+    return { live, altered, requeueAfterMs: CUT_RETRY_MS }
+  }
+
+  /** Whether the cluster may know by now what it dropped. What its admission changes it would change again. */
+  #mayHoldMore(text: string, altered: AlteredFields | undefined): boolean {
+    const atMs = this.#cutAtMs.get(text) ?? Number.NEGATIVE_INFINITY
+    return altered?.isCut === true && steadyMs(this.#deps.clock) - atMs >= CUT_RETRY_MS
+  }
+
   #repaired(key: SyncKey): void {
     if (!this.#pace.repaired(keyText(key))) return
     const { resource, group, namespace, name } = key
@@ -292,6 +313,7 @@ export class Carrier {
   forget(key: SyncKey): void {
     this.#pace.forget(keyText(key))
     this.#met.delete(keyText(key))
+    this.#cutAtMs.delete(keyText(key))
   }
 }
 

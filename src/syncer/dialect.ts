@@ -9,8 +9,8 @@ import { undeclaredFields, withoutFields } from './undeclaredFields.ts'
 
 /** More unknown fields than any two releases differ by in one kind: then something else is wrong. */
 const ATTEMPTS = 40
-/** A cluster may be upgraded. */
-const FORGET_MS = 60 * 60_000
+/** A cluster may be upgraded, or its definition of a kind: long enough for what is written in a row. */
+const FORGET_MS = 60_000
 
 export class Dialect {
   readonly #logger: Logger

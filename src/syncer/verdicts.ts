@@ -9,7 +9,7 @@ import { CRDS } from '../apimachinery/resources.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../apimachinery/statusLimit.ts'
 import { waveFault, waveOf } from '../apimachinery/wave.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
-import { alteredFields } from './alteredFields.ts'
+import type { AlteredFields } from './alteredFields.ts'
 import type { SyncKey } from './mirror.ts'
 import type { Trouble } from './outcomes.ts'
 import type { Refusal } from './refusals.ts'
@@ -31,8 +31,8 @@ export type Outcome = ReconcileResult & {
   refusal?: Refusal
   trouble?: Trouble
   live?: Readonly<KubeObject>
-  /** What `live` is to hold of it. Absent: it is not said, or `live` is the cluster's own. */
-  sent?: Readonly<KubeObject>
+  /** What `live` does not hold as it was sent. */
+  altered?: AlteredFields | undefined
   /** `live` is the cluster's own, and stays so. */
   isKept?: boolean
 }
@@ -83,9 +83,8 @@ const UNTOLD: Trouble = {
 }
 
 /** Of what the cluster holds: what is to be known of it beside the status that comes back. */
-export function standingOf(key: SyncKey, { live, sent, isKept = false }: Outcome): Trouble | undefined {
+export function standingOf(key: SyncKey, { live, altered, isKept = false }: Outcome): Trouble | undefined {
   if (live === undefined) return undefined
-  const altered = sent && alteredFields(key, sent, live)
   const untold = untoldOf(key, live)
   if (altered === undefined) return untold
   const { count } = altered

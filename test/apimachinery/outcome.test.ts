@@ -31,6 +31,38 @@ t.test('what is said is read', async t => {
   t.match(least, { whole: false, compared: false, epoch: '', exceptions: [], settled: [], unlisted: {} })
 })
 
+t.test('what a cluster does not hold as it was sent is read as strictly', async t => {
+  const read = (more: object) =>
+    readOutcomeReport({
+      ...{ session: 's', number: 1, processed: 1 },
+      exceptions: [
+        {
+          resource: 'jobs',
+          group: 'batch',
+          name: 'j',
+          seq: 1,
+          state: 'altered',
+          reason: 'FieldsDropped',
+          since: '2026-01-01T00:00:00Z',
+          ...more,
+        },
+      ],
+    }).exceptions[0]
+  const one = { path: 'spec.suspend', change: 'Dropped', wanted: 'true', decisive: true }
+  t.match(read({ differences: [one], health: { health: 'Progressing', message: 'it\nruns' } }), {
+    differences: [one],
+    health: { health: 'Progressing', message: 'it runs' },
+  })
+  for (const [more, field] of [
+    [{ differences: Array.from({ length: 9 }, () => one) }, 'differences'],
+    [{ differences: [{ ...one, path: 'x'.repeat(201) }] }, 'differences[0].path'],
+    [{ differences: [{ ...one, live: 1 }] }, 'differences[0].live'],
+    [{ differences: [{ ...one, change: 'Other' }] }, 'differences[0].change'],
+    [{ health: { health: 'Fine', message: '' } }, 'health.health'],
+  ] as const)
+    t.throws(() => read(more), { message: new RegExp(`exceptions\\[0\\].${field.replace(/[[\]]/g, '\\$&')}`) }, field)
+})
+
 t.test('what a cluster offers is read as strictly', async t => {
   const maps = { group: '', resource: 'configmaps', versions: ['v1'] }
   t.strictSame(readOutcomeReport({ ...report, offer: { resources: [maps] } }).offer, { resources: [maps], unlisted: 0 })

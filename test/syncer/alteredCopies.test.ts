@@ -179,7 +179,7 @@ t.test(
         established(object),
       )
     }
-    p.start()
+    const syncer = p.start()
     await p.mailbox.create(TILLS, till('t', { brand: 'a', currency: 'CHF' }))
     await p.mailbox.create(TILLS, till('u', { brand: 'a' }))
     const path = 'spec.currency'
@@ -191,6 +191,12 @@ t.test(
     await p.settles('u')
     await p.mailbox.patch(TILLS, { namespace: 'app', name: 'u' }, 'merge', { spec: { currency: 'EUR' } })
     t.match(await p.tells('u'), { state: 'applied', reason: 'FieldsDropped' }, 'at an edit, too')
+    await syncer.stop()
+    await p.cluster.patch(CRDS, { name: 'tills.example.org' }, 'merge', definition('brand', 'currency'))
+    p.start()
+    await Promise.all(['t', 'u'].map(name => p.settles(name)))
+    const held = (await p.cluster.get(TILLS, { namespace: 'app', name: 't' })).spec
+    t.match(held, { currency: 'CHF' }, 'it is written again where the cluster may know more by now')
   },
 )
 

@@ -51,6 +51,28 @@ t.test('conditions say which one it is', async t => {
     const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
     return stages.find(({ type }) => type === 'Applied')?.message
   }
+  const altered = { ...counts, refused: 0, altered: 1 }
+  const differing = { ...counts, applied: 2, refused: 0, differing: 1 }
+  const one = (state: string) => [{ location: 'florin', ...object, state, reason: 'FieldsDropped', message: 'drops' }]
+  const applied = (more: Partial<PlacementOutcome>) => {
+    const outcome: PlacementOutcome = {
+      ...{ counts, broken: [], differing: [], projecting: false, early: false, silent: [], fallen: new Map() },
+      ambiguous: new Set(),
+      ...more,
+    }
+    const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
+    return stages.find(({ type }) => type === 'Applied')
+  }
+  t.match(applied({ counts: altered, broken: one('altered') }), {
+    status: 'False',
+    reason: 'Altered',
+    message: '1 applied, 1 altered; at florin, configmaps "shop/a": drops',
+  })
+  t.match(applied({ counts: differing, differing: one('applied') }), {
+    status: 'True',
+    reason: 'AllApplied',
+    message: '2 applied; 1 of them not in all fields; at florin, configmaps "shop/a": drops',
+  })
   t.equal(said([]), '1 applied, 1 refused; at florin, configmaps "shop/a": no')
   t.equal(said(['florin']), '1 applied, 1 refused; at florin of root:imw2, configmaps "shop/a": no')
 })

@@ -40,6 +40,15 @@ async function setUp() {
   return { server, clock, ep, told, start, outages, events }
 }
 
+t.test('what a cluster made of an object is told by what it did, of what is applied, too', async t => {
+  const { ep, start, events } = await setUp()
+  const message = 'the cluster drops spec.suspend (true)'
+  for (const state of ['altered', 'applied'])
+    await start().tell('wds1', ep, [trouble('a', { state, reason: 'FieldsDropped', message, location: state })])
+  const reasons = events().map(({ reason, message: words }) => `${String(reason)} ${String(words)}`)
+  for (const state of ['altered', 'applied']) t.ok(reasons.includes(`FieldsDropped at ${state}: ${message}`), state)
+})
+
 t.test('it is told on the placement and on the object, once for as long as it lasts', async t => {
   const { ep, start, events } = await setUp()
   const troubles = start()

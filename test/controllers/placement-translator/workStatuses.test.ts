@@ -215,6 +215,27 @@ t.test('of an object that reports too much it is said that it is there, and not 
   })
 })
 
+t.test(
+  'of what a cluster altered it is said which fields are not so, and how it is by what the cluster holds',
+  async t => {
+    const { add, copy, statuses, deps } = setUp()
+    const key = add(DEPLOYMENTS, 'shop', 'web')
+    copy('m1', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', generation: 7 } })
+    const differences = [{ path: 'spec.paused', change: 'Dropped', wanted: 'true', decisive: true }] as const
+    const health = { health: 'Progressing', message: 'it runs' } as const
+    const said = { ...parseObjectKey(key), seq: 1, since: '2026-01-01T00:00:00Z', message: '', differences, health }
+    deps.clusters.outcome().exceptions.set(key, { ...said, state: 'altered', reason: 'FieldsDropped' })
+    const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
+    t.match(row?.head.status, {
+      state: 'Altered',
+      reason: 'FieldsDropped',
+      differences,
+      health: 'Progressing',
+      healthMessage: 'it runs',
+    })
+  },
+)
+
 t.test('an empty list is never the answer as long as not all is known', async t => {
   const { statuses } = setUp(false)
   await t.rejects(namesOf(statuses), /not known yet/)

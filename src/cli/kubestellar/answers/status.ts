@@ -34,6 +34,7 @@ export interface Counts {
   readonly pending: number
   readonly refused: number
   readonly retrying: number
+  readonly altered: number
   readonly waiting: number
   readonly stale: number
   readonly held: number
@@ -47,6 +48,7 @@ export interface Counts {
   readonly healthy: number
   readonly progressing: number
   readonly degraded: number
+  readonly differing: number
 }
 
 export interface PlacementStatus {
@@ -92,6 +94,7 @@ const COUNTS = [
   'pending',
   'refused',
   'retrying',
+  'altered',
   'waiting',
   'stale',
   'held',
@@ -103,6 +106,7 @@ const COUNTS = [
   'healthy',
   'progressing',
   'degraded',
+  'differing',
 ] as const
 
 export function fleetStatus({ placements, granted, beyond, stale, inventories }: StatusFacts): StatusAnswer {

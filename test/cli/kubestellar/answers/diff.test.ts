@@ -4,11 +4,11 @@ import type { ObjectAnswer } from '../../../../src/cli/kubestellar/answers/previ
 import type { WhyFacts } from '../../../../src/cli/kubestellar/answers/why.ts'
 
 const ABOUT = { group: '', resource: 'configmaps', kind: 'ConfigMap' }
-const workStatus = (where: string, state: string) => ({
+const workStatus = (where: string, state: string, more: object = {}) => ({
   apiVersion: 'e/v1',
   kind: 'WorkStatus',
   metadata: { name: `${where}:configmaps:a` },
-  status: { state },
+  status: { state, ...more },
 })
 const facts = (...workStatuses: ReturnType<typeof workStatus>[]): WhyFacts => ({
   resource: { ...ABOUT, version: 'v1', namespaced: true, verbs: [], subresources: [] },
@@ -45,6 +45,12 @@ t.test('all is as it should be only where the center is in step and every cluste
     differs: true,
     message: /1 of 2 clusters differ/,
     clusters: [{ location: 'imw1.y', state: 'Drifted' }],
+  })
+  const differences = [{ path: 'spec.currency', change: 'Dropped', wanted: '"CHF"', decisive: false }]
+  const cut = facts(workStatus('imw1.x', 'Applied', { reason: 'FieldsDropped', differences }))
+  t.match(diffAnswer(cut, center('Unchanged'), undefined), {
+    differs: true,
+    clusters: [{ location: 'imw1.x', state: 'Applied', differences }],
   })
   t.match(diffAnswer(facts(), { ...center('x'), groups: [] }, undefined), {
     differs: false,
