@@ -11,14 +11,15 @@ import {
   isEmptySet,
   leavesOf,
   recursiveDifference,
+  toFieldsV1,
   union,
   unionAll,
 } from '../apimachinery/apply/fieldSet.ts'
-import { differingIn, keysOf, missingIn, partOf } from '../apimachinery/apply/looseFields.ts'
+import { differingIn, keysOf, missingIn, partOf, unsaidIn } from '../apimachinery/apply/looseFields.ts'
 import { fieldElement } from '../apimachinery/apply/pathElement.ts'
 import { leftIn, type Pointer } from '../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../apimachinery/object.ts'
-import { FIELD_MANAGER } from './ownership.ts'
+import { claimsOfOurs, FIELD_MANAGER } from './ownership.ts'
 
 /** Holds in a cluster what the center said once and says no more. It never writes anything else. */
 export const LEFT_MANAGER = 'orrery-left'
@@ -44,6 +45,31 @@ export function releasedBy(
   // field by field: of a map that is gone as a whole others may own keys, so that it stays with what is theirs
   const gone = leavesOf(difference(owned, recursiveDifference(owned, missing)))
   return { unsaid: withoutMetadata(recursiveDifference(gone, left)), left }
+}
+
+/** What a creation said of what the syncer owns since, when that is less: servers give the whole object to its creator. */
+export function saidAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
+  const owned = ownedBy(made, FIELD_MANAGER)
+  const unsaid = unsaidIn(copy, owned)
+  return isEmptySet(unsaid) ? undefined : recursiveDifference(owned, unsaid)
+}
+
+/**
+ * A JSON patch that makes the one claim of a creation that of an apply, of `said` alone where that is given. `undefined` where the
+ * syncer has applied, or nobody says.
+ */
+export function claimOf({ metadata }: Readonly<KubeObject>, said?: FieldSet): object[] | undefined {
+  const { managedFields = [], uid } = metadata
+  const mine = claimsOfOurs({ metadata })
+  if (mine.length !== 1 || mine[0]!.operation !== 'Update') return undefined
+  const at = `/metadata/managedFields/${managedFields.indexOf(mine[0]!)}`
+  return [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+    { op: 'test', path: `${at}/operation`, value: 'Update' },
+    { op: 'replace', path: `${at}/operation`, value: 'Apply' },
+    ...(said ? [{ op: 'replace', path: `${at}/fieldsV1`, value: toFieldsV1(said) }] : []),
+  ]
 }
 
 /** What {@link LEFT_MANAGER} is to hold on to where the center says again some of what it holds; `undefined`: nothing of it is. */

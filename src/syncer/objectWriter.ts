@@ -1,7 +1,7 @@
 /**
  * Writes one object of the cluster: makes it, or applies to it what the center says, and lets go of what the center says no more.
  */
-import { EMPTY_SET, isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
+import { EMPTY_SET, type FieldSet, isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import type { Pointer } from '../apimachinery/leftFields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
@@ -9,14 +9,17 @@ import { OVERWRITE } from '../apimachinery/placement.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
+import { unlessGone } from '../client/unlessGone.ts'
 import { Dialect } from './dialect.ts'
 import {
+  claimOf,
   heldCopy,
   LEFT_MANAGER,
   leftCopy,
   ownedByOthers,
   type Released,
   releasedBy,
+  saidAtCreation,
   saidOf,
   stillLeft,
   toHandOver,
@@ -73,14 +76,42 @@ export class ObjectWriter {
     copy: KubeObject,
     owner: string | undefined,
   ): Promise<KubeObject | undefined> {
+    const cluster = this.as(owner)
+    let made: KubeObject
     try {
-      return await this.#inNamespace(key, owner, () =>
-        this.as(owner).create(resource, copy, { fieldManager: FIELD_MANAGER }),
-      )
+      made = await this.#inNamespace(key, owner, () => cluster.create(resource, copy, { fieldManager: FIELD_MANAGER }))
     } catch (error) {
       if (isStatusError(error, 'AlreadyExists')) return undefined
       if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await this.#deps.served.refresh()
       throw error
+    }
+    return await this.#disown({ resource, key, cluster }, copy, made)
+  }
+
+  /**
+   * Lets the cluster own what it filled in at a creation: a later apply would else give that up, and defaults with it. Where that
+   * may not be written the first apply does what it can.
+   */
+  async #disown(
+    { resource, key, cluster }: ApplyTarget,
+    copy: Readonly<KubeObject>,
+    made: KubeObject,
+  ): Promise<KubeObject> {
+    let live = made
+    for (let attempt = 1; ; attempt++) {
+      const said = saidAtCreation(copy, live)
+      const body = said && claimOf(live, said)
+      if (body === undefined) return live
+      try {
+        return await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
+      } catch (error) {
+        if (isStatusError(error, 'NotFound', 'Forbidden', 'MethodNotAllowed')) return live
+        if (!isStatusError(error, 'Invalid', 'Conflict') || attempt === RELEASE_ATTEMPTS) throw error
+      }
+      // somebody wrote, a status say, meanwhile
+      const now = await unlessGone(cluster.get(resource, refOf(key)))
+      if (now === undefined || now.metadata.uid !== made.metadata.uid) return live
+      live = now
     }
   }
 
@@ -141,15 +172,8 @@ export class ObjectWriter {
     live: Readonly<KubeObject>,
     cluster: SpaceClient,
   ): Promise<void> {
-    const { managedFields = [] } = live.metadata
-    const mine = managedFields.filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
-    if (mine.length !== 1 || mine[0]!.operation !== 'Update') return
-    const at = `/metadata/managedFields/${managedFields.indexOf(mine[0]!)}`
-    const body = [
-      { op: 'test', path: '/metadata/uid', value: live.metadata.uid },
-      { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
-      { op: 'replace', path: `${at}/operation`, value: 'Apply' },
-    ]
+    const body = claimOf(live)
+    if (body === undefined) return
     try {
       await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
     } catch (error) {
@@ -179,15 +203,18 @@ export class ObjectWriter {
   async #handOver(target: ApplyTarget, copy: KubeObject, { unsaid, left }: Released): Promise<KubeObject> {
     const { resource, key, cluster } = target
     const fresh = await cluster.get(resource, refOf(key))
-    const without = isEmptySet(unsaid) ? fresh : await this.#tried(target, copy)
+    const hold = async (live: KubeObject, set: FieldSet): Promise<KubeObject> =>
+      isEmptySet(set)
+        ? live
+        : await cluster.patch(resource, refOf(key), 'apply', leftCopy(live, set), {
+            fieldManager: LEFT_MANAGER,
+            force: true,
+          })
+    // first what the center leaves: the object may not be valid without, so that no apply could be tried
+    const kept = await hold(fresh, left)
+    const without = isEmptySet(unsaid) ? kept : await this.#tried(target, copy)
     if (without === undefined && isEmptySet(left)) return copy
-    const handed = union(left, toHandOver(unsaid, fresh, without ?? fresh))
-    const held = isEmptySet(handed)
-      ? fresh
-      : await cluster.patch(resource, refOf(key), 'apply', leftCopy(fresh, handed), {
-          fieldManager: LEFT_MANAGER,
-          force: true,
-        })
+    const held = await hold(kept, toHandOver(unsaid, kept, without ?? kept))
     const { resourceVersion } = held.metadata
     return resourceVersion === undefined ? copy : { ...copy, metadata: { ...copy.metadata, resourceVersion } }
   }

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { EMPTY_SET, toFieldsV1 } from '../../src/apimachinery/apply/fieldSet.ts'
 import type { FieldsV1, KubeObject } from '../../src/apimachinery/object.ts'
-import { LEFT_MANAGER, leftCopy, releasedBy, toHandOver } from '../../src/syncer/handOver.ts'
+import { claimOf, LEFT_MANAGER, leftCopy, releasedBy, saidAtCreation, toHandOver } from '../../src/syncer/handOver.ts'
 import { FIELD_MANAGER } from '../../src/syncer/ownership.ts'
 
 const claim = (manager: string, fieldsV1: FieldsV1) => ({
@@ -83,4 +83,63 @@ t.test('what is left of a list item names the item', async t => {
   const { unsaid: released } = releasedBy(object({ replicas: 3, paused: true, containers: [container({})] }), live)
   const without = object({ replicas: 3, paused: true, containers: [container({ tty: false })] })
   t.match(leftCopy(live, toHandOver(released, live, without)), { spec: { containers: [{ name: 'c', tty: true }] } })
+})
+
+t.test('of a creation what was sent is owned, and not what the cluster filled in', async t => {
+  const port = (containerPort: number) => ({
+    [`k:{"containerPort":${containerPort},"protocol":"TCP"}`]: { '.': {}, 'f:containerPort': {}, 'f:protocol': {} },
+  })
+  const created = {
+    ...claim(FIELD_MANAGER, {
+      'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
+      'f:spec': {
+        'f:replicas': {},
+        'f:strategy': { 'f:type': {}, 'f:rollingUpdate': { '.': {}, 'f:maxSurge': {} } },
+        'f:template': {
+          'f:containers': {
+            'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:pullPolicy': {}, 'f:ports': { '.': {}, ...port(80) } },
+            'k:{"name":"injected"}': { '.': {}, 'f:name': {}, 'f:image': {} },
+          },
+        },
+        'f:empty': { '.': {}, 'f:size': {} },
+        'f:finalizers': { '.': {}, 'v:"x"': {} },
+      },
+    }),
+    operation: 'Update' as const,
+  }
+  const other = { ...claim('controller', { 'f:status': {} }), subresource: 'status' }
+  const copy = object({
+    strategy: { type: 'RollingUpdate' },
+    template: { containers: [{ name: 'c', ports: [{ containerPort: 80 }] }] },
+    empty: {},
+    finalizers: ['x'],
+  })
+  copy.metadata.labels = { a: 'b' }
+  const made = object({}, other as never, created as never)
+  const said = saidAtCreation(copy, made)!
+  t.same(toFieldsV1(said), {
+    'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
+    'f:spec': {
+      'f:strategy': { 'f:type': {} },
+      'f:template': {
+        'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:ports': { '.': {}, ...port(80) } } },
+      },
+      'f:empty': {},
+      'f:finalizers': { '.': {}, 'v:"x"': {} },
+    },
+  })
+  const at = '/metadata/managedFields/1'
+  t.same(claimOf(made, said), [
+    { op: 'test', path: '/metadata/uid', value: 'u' },
+    { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+    { op: 'test', path: `${at}/operation`, value: 'Update' },
+    { op: 'replace', path: `${at}/operation`, value: 'Apply' },
+    { op: 'replace', path: `${at}/fieldsV1`, value: toFieldsV1(said) },
+  ])
+  t.equal(
+    saidAtCreation(object({ a: 1 }), object({ a: 1 }, claim(FIELD_MANAGER, { 'f:spec': { 'f:a': {} } }))),
+    undefined,
+  )
+  t.equal(claimOf(live), undefined, 'of what was applied')
+  t.equal(claimOf(object({})), undefined)
 })

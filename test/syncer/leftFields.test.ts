@@ -110,3 +110,39 @@ t.test('replicas and the image of one container', async t => {
   await p.mailbox.patch(DEPLOYMENTS, WEB, 'strategic', { ...images('w:2', 's:2') })
   t.same(shown(await p.web(object => shown(object)[2] === 's:2')), [7, 'w:9', 's:2'])
 })
+
+const deployment = (spec: object, annotations = {}): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { ...WEB, labels: PROJECTED, annotations },
+  spec: {
+    ...spec,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'w:1', ports: [{ containerPort: 80 }, { containerPort: 81 }] }] },
+    },
+  },
+})
+const IMAGE = '/spec/template/spec/containers/[name=web]/image'
+
+t.test('a field that the kind requires is left to the cluster, from its creation and later', async t => {
+  for (const isLater of [false, true]) {
+    const p = await pair(t)
+    p.start()
+    await p.mailbox.create(DEPLOYMENTS, deployment({ replicas: 2 }, isLater ? {} : left(IMAGE)))
+    if (!isLater) await p.web(lets('"f:image"'))
+    else await p.web(() => true)
+    // what is given up at once is tried, and no Deployment is valid without an image
+    const edit = { metadata: { annotations: left(IMAGE) }, spec: { replicas: null, minReadySeconds: 3 } }
+    await p.mailbox.patch(DEPLOYMENTS, WEB, 'merge', edit)
+    const now = await p.web(({ spec }) => isRecord(spec) && spec.minReadySeconds === 3)
+    t.ok(lets('"f:image"')(now))
+    await p.cluster.patch(DEPLOYMENTS, WEB, 'json', [
+      { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'w:9' },
+    ])
+    await p.mailbox.patch(DEPLOYMENTS, WEB, 'merge', { spec: { minReadySeconds: 4 } })
+    const later = await p.web(({ spec }) => isRecord(spec) && spec.minReadySeconds === 4)
+    t.match(later.spec, { template: { spec: { containers: [{ image: 'w:9' }] } } })
+  }
+})

@@ -54,6 +54,39 @@ export function missingIn(object: unknown, set: FieldSet): FieldSet {
   return filtered(set, object, object, (below, value) => (value === undefined ? HERE : missingIn(value, below)))
 }
 
+/**
+ * The paths of `set` that `object` does not say; the topmost of each. Unlike {@link missingIn} it takes an element of a list for
+ * said where the item leaves out some of the keys, to which servers give defaults.
+ */
+export function unsaidIn(object: unknown, { children }: FieldSet): FieldSet {
+  if (children === undefined) return EMPTY_SET
+  const unsaid = new Map<string, FieldSet>()
+  const found = elementsIn(object, children)
+  for (const [element, below] of children) {
+    const value = found.get(element) ?? (Array.isArray(object) ? object.find(item => agrees(item, element)) : undefined)
+    const verdict = value === undefined ? HERE : unsaidIn(value, withoutKeysOf(element, below))
+    if (!isEmptySet(verdict)) unsaid.set(element, verdict)
+  }
+  return fieldSet(false, unsaid)
+}
+
+/** Whether an item has some of the keys of an element, and others only where it says nothing. */
+function agrees(item: unknown, element: string): boolean {
+  const keys = Object.entries(keysOf(element))
+  return (
+    isRecord(item) &&
+    keys.some(([name]) => Object.hasOwn(item, name)) &&
+    keys.every(([name, value]) => !Object.hasOwn(item, name) || equalJson(item[name], value))
+  )
+}
+
+/** An element that is said is said with all of its keys. */
+function withoutKeysOf(element: string, set: FieldSet): FieldSet {
+  const keys = Object.keys(keysOf(element))
+  if (keys.length === 0 || set.children === undefined) return set
+  return fieldSet(set.self, new Map([...set.children].filter(([child]) => !keys.includes(child.slice(2)))))
+}
+
 /** The paths of `set` whose values `a` and `b` both have, and not the same; the topmost of each. */
 export function differingIn(a: unknown, b: unknown, set: FieldSet): FieldSet {
   return filtered(set, a, b, (below, left, right) => {
