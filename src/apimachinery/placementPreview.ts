@@ -58,6 +58,8 @@ export interface PreviewLocation {
   /** Id of the inventory. */
   readonly cluster: string
   readonly name: string
+  /** Where it has another name than the Location. */
+  readonly syncTarget?: string
 }
 
 /** Clusters where the same becomes of an object. */

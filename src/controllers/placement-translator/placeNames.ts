@@ -1,10 +1,13 @@
 /** How messages name where a placement leads: a Location, with its inventory where that alone tells it from another one. */
-import type { Ways } from './ways.ts'
+import { clusterLabel } from '../where-resolver/grantedNames.ts'
+import { type Destination, otherTarget, type Ways } from './ways.ts'
 
 export interface NamedPlace {
   readonly location: string
   /** Path of its inventory, as long as there is one. */
   readonly cluster?: string
+  /** Where it has another name than the Location. */
+  readonly syncTarget?: string
 }
 
 /** Names of Locations that several inventories have, among those that the placement leads to. */
@@ -20,6 +23,12 @@ export function ambiguousNames(ways: Ways): ReadonlySet<string> {
   return ambiguous
 }
 
-export function placeName({ location, cluster }: NamedPlace, ambiguous: ReadonlySet<string>): string {
-  return cluster !== undefined && ambiguous.has(location) ? `${location} of ${cluster}` : location
+export function namedPlace(way: Destination, pathOf: (space: string) => string | undefined): NamedPlace {
+  const cluster = pathOf(way.cluster)
+  return { location: way.locationName, ...(cluster !== undefined && { cluster }), ...otherTarget(way) }
+}
+
+export function placeName({ location, cluster, syncTarget }: NamedPlace, ambiguous: ReadonlySet<string>): string {
+  const name = clusterLabel(location, location, syncTarget ?? location)
+  return cluster !== undefined && ambiguous.has(location) ? `${name} of ${cluster}` : name
 }

@@ -12,7 +12,7 @@ import type { CopyHealth } from './copyHealth.ts'
 import { type CopyState, type CopyVerdict, isDiffering, isUntold } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
 import type { Fallen } from './outageEvents.ts'
-import { ambiguousNames, type NamedPlace, placeName } from './placeNames.ts'
+import { ambiguousNames, type NamedPlace, namedPlace, placeName } from './placeNames.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { Trouble } from './troubleEvents.ts'
 import type { Ways } from './ways.ts'
@@ -168,9 +168,7 @@ export async function placementOutcome(
     early ||= !deps.isNamed(space)
     const cluster = new SpaceCluster(deps, space, mailboxName)
     const mailbox = deps.mailbox(mailboxName)
-    const { locationName: location, cluster: inventory } = several[0]!
-    const path = deps.pathOf(inventory)
-    const place: NamedPlace = { location, ...(path !== undefined && { cluster: path }) }
+    const place = namedPlace(several[0]!, deps.pathOf)
     const { common } = cluster
     if (common.state === 'Stale' && keys.length > 0) {
       const name = placeName(place, ambiguous)

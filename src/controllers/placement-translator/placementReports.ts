@@ -25,7 +25,7 @@ import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './
 import type { PlacementJoin } from './placementJoin.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
 import type { Source } from './placementProduct.ts'
-import { placeName } from './placeNames.ts'
+import { namedPlace, placeName } from './placeNames.ts'
 import { UNSECURED } from './podSecurity.ts'
 import { RefusalCount } from './refusalCount.ts'
 import { refusedByAll } from './refusedByAll.ts'
@@ -346,9 +346,8 @@ export class PlacementReports implements CenterFindings {
     return isPartial
   }
 
-  #nameOf({ locationName: location, cluster: inventory }: Destination, ambiguous: ReadonlySet<string>): string {
-    const cluster = this.#deps.outcomes.pathOf(inventory)
-    return placeName({ location, ...(cluster !== undefined && { cluster }) }, ambiguous)
+  #nameOf(way: Destination, ambiguous: ReadonlySet<string>): string {
+    return placeName(namedPlace(way, this.#deps.outcomes.pathOf), ambiguous)
   }
 
   /** @returns after how long something is to be told that is not to be told yet */

@@ -28,7 +28,7 @@ import type { Steps } from '../../apimachinery/steps.ts'
 import { setMember } from '../../apimachinery/values.ts'
 import type { Told } from './allowance.ts'
 import { CARRIER_MARKS } from './names.ts'
-import type { Destination } from './ways.ts'
+import { type Destination, otherTarget } from './ways.ts'
 
 interface Content {
   readonly before?: KubeObject | undefined
@@ -98,8 +98,7 @@ export class PreviewGroups {
         found.set(id, group)
       }
       group.count++
-      const { cluster, locationName } = way
-      if (group.locations.length < MAX_GROUP_LOCATIONS) group.locations.push({ cluster, name: locationName })
+      if (group.locations.length < MAX_GROUP_LOCATIONS) group.locations.push(previewLocation(way))
     }
     const shown = (object: KubeObject | undefined) => this.#shown(object, isSecret)
     return {
@@ -187,6 +186,20 @@ function sorted(value: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+export function previewLocation(way: Destination): PreviewLocation {
+  return { cluster: way.cluster, name: way.locationName, ...otherTarget(way) }
+}
+
 function byName(a: PreviewLocation, b: PreviewLocation): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : a.cluster < b.cluster ? -1 : 1
+  return a.name < b.name
+    ? -1
+    : a.name > b.name
+      ? 1
+      : a.cluster !== b.cluster
+        ? a.cluster < b.cluster
+          ? -1
+          : 1
+        : (a.syncTarget ?? '') < (b.syncTarget ?? '')
+          ? -1
+          : 1
 }

@@ -11,6 +11,7 @@ import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { downsyncs } from './placementSpec.ts'
+import { previewLocation } from './previewGroups.ts'
 import { carriesOtherwise, type Moves } from './previewMoves.ts'
 import type { Destination } from './ways.ts'
 import type { ObjectFact, Workload } from './workload.ts'
@@ -159,8 +160,7 @@ export function movedCopies(total: Total): MovedCopies {
     ...(isPartial && { isPartial }),
     ...(isHeld && { isHeld }),
     locations: counts.slice(0, MAX_GROUP_LOCATIONS).map(({ way, creates, deletes, unknown }) => ({
-      cluster: way.cluster,
-      name: way.locationName,
+      ...previewLocation(way),
       creates,
       deletes,
       unknown,

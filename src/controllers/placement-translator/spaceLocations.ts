@@ -3,7 +3,7 @@
  * SyncTarget where the Location has another name than that. So a name stays whatever else the Location stands for.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { grantedName } from '../where-resolver/grantedNames.ts'
+import { clusterLabel, grantedName } from '../where-resolver/grantedNames.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Destination, precedes } from './ways.ts'
 
@@ -96,7 +96,7 @@ export class SpaceLocations {
     for (const [mailbox, destination] of first) {
       const { cluster, locationName, syncTarget = locationName } = destination
       const granted = grantedName(bindingTo(space, cluster) ?? cluster, locationName)
-      const label = syncTarget === locationName ? granted : `${granted}+${syncTarget}`
+      const label = clusterLabel(granted, locationName, syncTarget)
       const location = { mailbox, label, granted, destination }
       byLabel.set(label, location)
       byMailbox.set(mailbox, location)

@@ -10,6 +10,11 @@ export interface Destination {
   readonly syncTarget?: string
 }
 
+/** The name of the SyncTarget where it is not that of the Location. */
+export function otherTarget({ locationName, syncTarget }: Pick<Destination, 'locationName' | 'syncTarget'>) {
+  return syncTarget !== undefined && syncTarget !== locationName && { syncTarget }
+}
+
 /** By mailbox: the Locations that lead there, first by name first. */
 export type Ways = ReadonlyMap<string, readonly Destination[]>
 

@@ -11,6 +11,11 @@ export function grantedName(binding: string, location: string): string {
   return shortened(`${binding}.${location}`, LIMIT)
 }
 
+/** What a cluster is called in a space: as the GrantedLocation, with its SyncTarget where that has another name than the Location. */
+export function clusterLabel(granted: string, location: string, syncTarget: string): string {
+  return syncTarget === location ? granted : `${granted}+${syncTarget}`
+}
+
 /** The name of the InventoryBinding, and what is behind it: the name of the Location unless that was too long. */
 export function splitGrantedName(name: string): { binding: string; rest: string } {
   const dot = name.indexOf('.')

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { stageConditions } from '../../../src/controllers/placement-translator/outcomeConditions.ts'
 import type { PlacementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
-import { ambiguousNames, placeName } from '../../../src/controllers/placement-translator/placeNames.ts'
+import { ambiguousNames, namedPlace, placeName } from '../../../src/controllers/placement-translator/placeNames.ts'
 import { waysOf } from '../../../src/controllers/placement-translator/ways.ts'
 
 const way = (mailbox: string, cluster: string, locationName: string) => ({ mailbox, cluster, locationName })
@@ -75,4 +75,17 @@ t.test('conditions say which one it is', async t => {
   })
   t.equal(said([]), '1 applied, 1 refused; at florin, configmaps "shop/a": no')
   t.equal(said(['florin']), '1 applied, 1 refused; at florin of root:imw2, configmaps "shop/a": no')
+})
+
+t.test('clusters of one Location are told apart by their SyncTargets', async t => {
+  const named = (syncTarget?: string) =>
+    namedPlace(
+      { mailbox: 'm', cluster: 'id1', locationName: 'both', ...(syncTarget && { syncTarget }) },
+      () => 'root:imw1',
+    )
+  t.same(named('florin'), { location: 'both', cluster: 'root:imw1', syncTarget: 'florin' })
+  t.same(named('both'), named())
+  t.equal(placeName(named('florin'), new Set()), 'both+florin')
+  t.equal(placeName(named('florin'), new Set(['both'])), 'both+florin of root:imw1')
+  t.equal(placeName(named(), new Set()), 'both')
 })

@@ -1,10 +1,12 @@
 /**
- * What is broken in which location, as a workload space is told: placements count all of it and name some, WorkStatuses name each.
+ * What is broken in which cluster, as a workload space is told: placements count all of it and name some, WorkStatuses name each.
  * Pure.
  */
 import { at, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { Clusters, Whereabouts } from './clusters.ts'
 import type { Known } from './known.ts'
+import { whereaboutsOf } from './workStatus.ts'
 
 export interface BrokenThere {
   /** Of copies that are known to be. */
@@ -50,14 +52,21 @@ export function mayNameStale(placements: readonly KubeObject[]): boolean {
   return stale > 0 && stale <= MOST_STALE
 }
 
-/** Reasons by place, as {@link placeText} says it; that a syncer does not reach its cluster goes before that it is not heard. */
-export function stalePlaces(stale: Known | undefined): ReadonlyMap<string, string> {
-  const places = new Map<string, string>()
-  for (const { spec, status } of stale?.items ?? []) {
-    const place = placeText(str(spec, 'location', 'cluster'), str(spec, 'location', 'name'))
-    if (places.get(place) !== UNREACHABLE) places.set(place, str(status, 'reason'))
+/** Reasons by cluster, as {@link Clusters} keys it; that a syncer does not reach its cluster goes before that it is not heard. */
+export function staleClusters(stale: Known | undefined, clusters: Clusters): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const object of stale?.items ?? []) {
+    const key = clusters.keyOf(whereaboutsOf(object) ?? NOWHERE)
+    if (found.get(key) !== UNREACHABLE) found.set(key, str(object.status, 'reason'))
   }
-  return places
+  return found
+}
+
+const NOWHERE: Whereabouts = { inventory: '', location: '', syncTarget: '' }
+
+/** Where the status of an EdgePlacement says that something is broken. */
+export function brokenAt(one: Readonly<Record<string, unknown>>): Whereabouts {
+  return { inventory: str(one, 'cluster'), location: str(one, 'location'), syncTarget: str(one, 'syncTarget') }
 }
 
 export const UNREACHABLE = 'ClusterUnreachable'
@@ -70,33 +79,37 @@ export class BrokenPlaces {
   readonly #uncertain: string | undefined
 
   /** @param beyond WorkStatuses as {@link beyondNamed} selects them; absent where there was no need of them */
-  constructor(placements: readonly KubeObject[], beyond: Known | undefined) {
+  constructor(placements: readonly KubeObject[], beyond: Known | undefined, clusters: Clusters) {
     this.#uncertain = beyond?.unknown === undefined ? undefined : NOT_NAMED
-    if (beyond && beyond.unknown === undefined) for (const one of beyond.items) this.#addStatus(one)
-    else for (const one of placements.flatMap(({ status }) => objects(status, 'broken'))) this.#addNamed(one)
+    if (beyond && beyond.unknown === undefined) for (const one of beyond.items) this.#addStatus(one, clusters)
+    else {
+      for (const one of placements.flatMap(({ status }) => objects(status, 'broken')))
+        this.#add(clusters.keyOf(brokenAt(one)), namedOf(one, str(one, 'message') || str(one, 'reason')))
+    }
   }
 
-  /** @param inventory path */
-  at(inventory: string, location: string): BrokenThere | undefined {
-    const found = this.#places.get(placeText(inventory, location)) ?? this.#places.get(placeText('', location))
-    if (this.#uncertain === undefined) return found
-    return { count: 0, first: '', ...found, uncertain: this.#uncertain }
+  /** @param keys of clusters */
+  at(keys: readonly string[]): BrokenThere | undefined {
+    const found = keys.flatMap(key => this.#places.get(key) ?? [])
+    const uncertain = this.#uncertain ?? found.find(one => one.uncertain !== undefined)?.uncertain
+    if (found.length === 0 && uncertain === undefined) return undefined
+    return {
+      count: found.reduce((sum, { count }) => sum + count, 0),
+      first: found.find(({ first }) => first !== '')?.first ?? '',
+      ...(uncertain !== undefined && { uncertain }),
+    }
   }
 
-  #addStatus({ spec, status }: KubeObject): void {
+  #addStatus(object: KubeObject, clusters: Clusters): void {
+    const { spec, status } = object
     // what stays and is placed no more is not broken
     if (strings(spec, 'placements').length === 0) return
-    const place = placeText(str(spec, 'location', 'cluster'), str(spec, 'location', 'name'))
+    const place = clusters.keyOf(whereaboutsOf(object) ?? NOWHERE)
     const words = str(status, 'healthMessage') || str(status, 'message') || str(status, 'reason')
     if (str(status, 'state') === 'Unknown') {
       const there = this.#places.get(place) ?? { count: 0, first: '' }
       this.#places.set(place, { ...there, uncertain: words })
     } else this.#add(place, namedOf(at(spec, 'sourceRef'), words))
-  }
-
-  #addNamed(one: Readonly<Record<string, unknown>>): void {
-    const place = placeText(str(one, 'cluster'), str(one, 'location'))
-    this.#add(place, namedOf(one, str(one, 'message') || str(one, 'reason')))
   }
 
   #add(place: string, text: string): void {
@@ -110,9 +123,4 @@ export class BrokenPlaces {
 function namedOf(object: unknown, words: string): string {
   const name = [str(object, 'namespace'), str(object, 'name')].filter(part => part !== '').join('/')
   return `${str(object, 'resource')} "${name}": ${words}`
-}
-
-/** A server of an earlier release does not say in which inventory it is. */
-export function placeText(inventory: string, location: string): string {
-  return `${inventory}/${location}`
 }

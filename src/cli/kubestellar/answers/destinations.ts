@@ -4,6 +4,7 @@
  */
 import { at, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { splitGrantedName } from '../../../controllers/where-resolver/grantedNames.ts'
 import { compileSelectors } from '../../../controllers/where-resolver/selectors.ts'
 import { selectorMisses } from './selectorMisses.ts'
 
@@ -39,23 +40,29 @@ export class Places {
   constructor(granted: readonly KubeObject[], bindings: readonly KubeObject[]) {
     this.granted = granted
     for (const one of granted) this.#byLocation.set(`${str(one, 'inventory')}/${str(one, 'location')}`, one)
+    const paths = new Map(
+      granted.map(({ metadata, inventory }) => [splitGrantedName(metadata.name ?? '').binding, inventory]),
+    )
     for (const one of bindings) {
       const id = str(one, 'status', 'cluster')
-      if (id !== '') this.#inventories.set(id, str(one, 'spec', 'path'))
+      // spec.path may be an id, too
+      const path = paths.get(one.metadata.name ?? '') ?? str(one, 'spec', 'path')
+      if (id !== '') this.#inventories.set(id, String(path))
     }
   }
 
-  /** @param location of a GrantedLocation */
-  named(location: string): Place | undefined {
-    const row = this.granted.find(({ metadata }) => metadata.name === location)
-    return row && { location, inventory: str(row, 'inventory'), name: str(row, 'location') }
-  }
-
-  /** @param cluster id or path of the inventory */
+  /** @param cluster id or path of the inventory; `''`: a server of an earlier release does not say */
   of(cluster: string, name: string): Place {
-    const inventory = this.#inventories.get(cluster) ?? cluster
+    const inventory = this.#inventories.get(cluster) ?? (cluster || this.#inventoryOf(name))
     const row = this.#byLocation.get(`${inventory}/${name}`)
     return { location: row?.metadata.name ?? name, inventory, name }
+  }
+
+  #inventoryOf(name: string): string {
+    return str(
+      this.granted.find(row => str(row, 'location') === name),
+      'inventory',
+    )
   }
 }
 

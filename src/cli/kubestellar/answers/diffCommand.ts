@@ -4,18 +4,17 @@
  */
 
 import { isStatusError } from '../../../apimachinery/errors.ts'
-import { str } from '../../../apimachinery/fields.ts'
 import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { ANSWERS_VERSION } from '../../ws/version.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
 import { nameOfObject } from './askedObject.ts'
-import { isPlace, Places } from './destinations.ts'
+import type { Clusters } from './clusters.ts'
 import { CHANGE, comparing, NO_CHANGE } from './exitCodes.ts'
 import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview.ts'
 import { askPreview, NoPreviews } from './previewCommand.ts'
 import { groupText } from './previewText.ts'
-import { type WhyAnswer, type WhyFacts, why } from './why.ts'
+import { clustersIn, type WhyAnswer, type WhyFacts, why } from './why.ts'
 import { Question } from './whyFacts.ts'
 import { clusterTable } from './whyText.ts'
 import type { ClusterState } from './workStatus.ts'
@@ -90,16 +89,16 @@ const isUnknown = ({ action }: GroupAnswer): boolean => action === 'Unknown'
 /** What is on its way, beside the object; why that is not known. */
 async function centerOf(
   asked: Parameters<typeof askPreview>[0],
-  { object, granted, bindings }: WhyFacts,
+  facts: WhyFacts,
   { cluster, live = true }: DiffOptions,
 ): Promise<ObjectAnswer | string> {
-  const places = new Places(granted.items, bindings.items)
-  const chosen = granted.items
-    .map(row => places.of(str(row, 'inventory'), str(row, 'location')))
-    .filter(place => cluster !== undefined && isPlace(place, cluster))
-  const wish = { ...(chosen.length > 0 && { locations: [...new Set(chosen.map(({ name }) => name))] }) }
+  const clusters = clustersIn(facts)
+  const keys = cluster === undefined ? [] : [...clusters.named(cluster)]
+  // by any of the Locations that lead there
+  const chosen = keys.flatMap(key => clusters.of(key)!.places.map(({ name }) => name))
+  const wish = { ...(chosen.length > 0 && { locations: [...new Set(chosen)] }) }
   try {
-    return (await askPreview(asked, [object], live ? wish : undefined)).objects[0]!
+    return (await askPreview(asked, [facts.object], live ? wish : undefined)).objects[0]!
   } catch (error) {
     if (isStatusError(error, 'Forbidden') || error instanceof NoPreviews) return `what is on its way: ${error.message}`
     throw error
@@ -109,12 +108,9 @@ async function centerOf(
 export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, cluster: string | undefined): DiffAnswer {
   const { object, clusters, unknown } = why(facts)
   const known = typeof center === 'string' ? undefined : center
-  const groups = (known?.groups ?? []).filter(
-    ({ locations }) => cluster === undefined || locations.some(place => isPlace(place, cluster)),
-  )
-  const live = known?.live?.filter(
-    ({ locations }) => cluster === undefined || locations.some(place => isPlace(place, cluster)),
-  )
+  const asked = cluster === undefined ? undefined : askedOf(clustersIn(facts), cluster)
+  const groups = (known?.groups ?? []).flatMap(group => asked?.(group) ?? group)
+  const live = known?.live?.flatMap(group => asked?.(group) ?? group)
   const apart = clusters.filter(({ state, differences = [] }) => state !== 'Applied' || differences.length > 0)
   const drifts = sum((live ?? []).filter(({ action }) => DRIFTED.has(action)))
   const differs = apart.length > 0 || drifts > 0 || (known !== undefined && changesSomething({ ...known, groups }))
@@ -151,6 +147,20 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
     live: (live ?? []).filter(({ action }) => action !== 'Unchanged'),
     clusters: apart,
     unknown: notKnown,
+  }
+}
+
+/** What of a group is about the clusters that are asked about. */
+function askedOf(clusters: Clusters, cluster: string): (group: GroupAnswer) => GroupAnswer[] {
+  const keys = clusters.named(cluster)
+  return group => {
+    const locations = group.locations.filter(
+      ({ inventory, name: location, syncTarget, ...place }) =>
+        place.location === cluster || keys.has(clusters.keyOf({ inventory, location, syncTarget })),
+    )
+    if (locations.length === 0) return []
+    // of the clusters that are not named some may be meant
+    return [{ ...group, locations, ...(group.count === group.locations.length && { count: locations.length }) }]
   }
 }
 

@@ -5,14 +5,20 @@ import { list, num, objects, str, strings } from '../../../apimachinery/fields.t
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { ANSWERS_VERSION } from '../../ws/version.ts'
 import { nameOfObject } from './askedObject.ts'
-import type { Place, Places } from './destinations.ts'
+import type { Clusters } from './clusters.ts'
+import type { Place } from './destinations.ts'
+
+/** A cluster, and the Location by which it is reached. */
+export interface ClusterPlace extends Place {
+  readonly syncTarget: string
+}
 
 export interface GroupAnswer {
   readonly action: string
   /** How many clusters. */
   readonly count: number
   /** Some of them. */
-  readonly locations: readonly Place[]
+  readonly locations: readonly ClusterPlace[]
   readonly before?: unknown
   readonly after?: unknown
   readonly reason?: string
@@ -42,7 +48,7 @@ export interface MovesAnswer {
   readonly deletes: number
   readonly unknown: number
   readonly clusters: number
-  readonly locations: readonly (Place & {
+  readonly locations: readonly (ClusterPlace & {
     readonly creates: number
     readonly deletes: number
     readonly unknown: number
@@ -72,7 +78,7 @@ const COUNTED = [
 ] as const
 
 /** @param told `status.objects` of the answers, in order */
-export function readPreview(told: readonly Record<string, unknown>[], places: Places): PreviewAnswer {
+export function readPreview(told: readonly Record<string, unknown>[], clusters: Clusters): PreviewAnswer {
   const answers = told.map((one): ObjectAnswer => {
     const namespace = str(one, 'namespace')
     const message = str(one, 'message')
@@ -85,9 +91,9 @@ export function readPreview(told: readonly Record<string, unknown>[], places: Pl
       operation: str(one, 'operation'),
       placements: strings(one, 'placements'),
       ...(message !== '' && { message }),
-      groups: objects(one, 'groups').map(group => readGroup(group, places)),
-      ...(Array.isArray(one.live) && { live: objects(one, 'live').map(group => readGroup(group, places)) }),
-      ...(isRecord(one.moves) && { moves: readMoves(one.moves, places) }),
+      groups: objects(one, 'groups').map(group => readGroup(group, clusters)),
+      ...(Array.isArray(one.live) && { live: objects(one, 'live').map(group => readGroup(group, clusters)) }),
+      ...(isRecord(one.moves) && { moves: readMoves(one.moves, clusters) }),
       ...(str(one, 'unknown') !== '' && { unknown: str(one, 'unknown') }),
     }
   })
@@ -121,7 +127,7 @@ function countsOf(answers: readonly ObjectAnswer[], moved: ReadonlySet<ObjectAns
   return counts
 }
 
-function readMoves(moves: Record<string, unknown>, places: Places): MovesAnswer {
+function readMoves(moves: Record<string, unknown>, clusters: Clusters): MovesAnswer {
   const counts = (of: Record<string, unknown>) => ({
     creates: num(of, 'creates'),
     deletes: num(of, 'deletes'),
@@ -131,7 +137,7 @@ function readMoves(moves: Record<string, unknown>, places: Places): MovesAnswer 
     ...counts(moves),
     clusters: num(moves, 'clusters'),
     locations: objects(moves, 'locations').map(one => ({
-      ...places.of(str(one, 'cluster'), str(one, 'name')),
+      ...clusterPlace(one, clusters),
       ...counts(one),
     })),
     ...(moves.isPartial === true && { isPartial: true }),
@@ -156,12 +162,19 @@ export function withSentences(answer: PreviewAnswer, sentences: ReadonlyMap<stri
 
 const NOT_COUNTED = 'what that moves is not known: this server, of an earlier release, does not count it'
 
-function readGroup(group: Record<string, unknown>, places: Places): GroupAnswer {
+function clusterPlace(one: unknown, clusters: Clusters): ClusterPlace {
+  const [inventory, location] = [str(one, 'cluster'), str(one, 'name')]
+  const syncTarget = str(one, 'syncTarget') || location
+  const place = clusters.places.of(inventory, location)
+  return { ...place, location: clusters.labelOf({ inventory, location, syncTarget }), syncTarget }
+}
+
+function readGroup(group: Record<string, unknown>, clusters: Clusters): GroupAnswer {
   const [reason, message] = [str(group, 'reason'), str(group, 'message')]
   return {
     action: str(group, 'action'),
     count: num(group, 'count'),
-    locations: list(group, 'locations').map(one => places.of(str(one, 'cluster'), str(one, 'name'))),
+    locations: list(group, 'locations').map(one => clusterPlace(one, clusters)),
     ...(isRecord(group.before) && { before: group.before }),
     ...(isRecord(group.after) && { after: group.after }),
     ...(reason !== '' && { reason }),

@@ -8,6 +8,7 @@ import {
   EDGE_PLACEMENTS,
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
+  SLICES,
 } from '../../../apimachinery/placement.ts'
 import {
   type LiveWish,
@@ -20,9 +21,10 @@ import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
 import { chosenOtherwise } from './chosenLocations.ts'
+import { Clusters } from './clusters.ts'
 import { Places } from './destinations.ts'
 import { comparing, previewExit, TROUBLE } from './exitCodes.ts'
-import { known } from './known.ts'
+import { type Known, known } from './known.ts'
 import { applied } from './kubectlApply.ts'
 import { batches, changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
 import { previewText } from './previewText.ts'
@@ -76,7 +78,9 @@ export async function askPreview(
   would: readonly KubeObject[],
   live?: LiveWish,
 ): Promise<PreviewAnswer> {
-  const [granted, bindings] = await Promise.all([known(space, GRANTED_LOCATIONS), known(space, INVENTORY_BINDINGS)])
+  const [granted, bindings, slices] = (await Promise.all(
+    [GRANTED_LOCATIONS, INVENTORY_BINDINGS, SLICES].map(resource => known(space, resource)),
+  )) as [Known, Known, Known]
   const told: Record<string, unknown>[] = []
   for (const some of batches(would, { most: MAX_PREVIEWED, bytes: MAX_PREVIEW_BYTES })) {
     const question = {
@@ -92,7 +96,7 @@ export async function askPreview(
       throw new NoPreviews(error)
     }
   }
-  const answer = readPreview(told, new Places(granted.items, bindings.items))
+  const answer = readPreview(told, new Clusters(new Places(granted.items, bindings.items), slices.items))
   const placements = would.filter(({ kind, apiVersion }) => kind === 'EdgePlacement' && apiVersion === EDGE_API_VERSION)
   if (placements.length === 0) return answer
   const stored = await known(space, EDGE_PLACEMENTS)

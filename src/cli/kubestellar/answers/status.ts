@@ -3,7 +3,9 @@ import { at, num, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { compileSelector } from '../../../controllers/where-resolver/selectors.ts'
 import { ANSWERS_VERSION } from '../../ws/version.ts'
-import { BrokenPlaces, placeText, stalePlaces, UNREACHABLE } from './brokenPlaces.ts'
+import { BrokenPlaces, staleClusters, UNREACHABLE } from './brokenPlaces.ts'
+import { Clusters, placeText } from './clusters.ts'
+import { Places } from './destinations.ts'
 import type { Known } from './known.ts'
 
 export interface InventoryFacts {
@@ -16,6 +18,8 @@ export interface InventoryFacts {
 export interface StatusFacts {
   readonly placements: Known
   readonly granted: Known
+  readonly bindings: Known
+  readonly slices: Known
   /** WorkStatuses of what is broken, where placements name only some of it. */
   readonly beyond?: Known
   /** WorkStatuses in clusters of which nothing is heard, where they are few. */
@@ -109,11 +113,13 @@ const COUNTS = [
   'differing',
 ] as const
 
-export function fleetStatus({ placements, granted, beyond, stale, inventories }: StatusFacts): StatusAnswer {
+export function fleetStatus(facts: StatusFacts): StatusAnswer {
+  const { placements, granted, bindings, slices, beyond, stale, inventories } = facts
   const one = placements.items.map(placementStatus)
-  const broken = new BrokenPlaces(placements.items, beyond)
-  const silent = stalePlaces(stale)
-  const two = granted.items.map(row => clusterStatus(row, { broken, silent, inventories }))
+  const clusters = new Clusters(new Places(granted.items, bindings.items), slices.items)
+  const broken = new BrokenPlaces(placements.items, beyond, clusters)
+  const silent = staleClusters(stale, clusters)
+  const two = granted.items.map(row => clusterStatus(row, { clusters, broken, silent, inventories }))
   const unknown: string[] = []
   if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
   if (granted.unknown !== undefined) unknown.push(`how clusters are: ${granted.unknown}`)
@@ -236,13 +242,15 @@ function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]
 }
 
 interface ClusterFacts {
+  clusters: Clusters
   broken: BrokenPlaces
   silent: ReadonlyMap<string, string>
   inventories: readonly InventoryFacts[]
 }
 
-function clusterStatus(row: KubeObject, { broken, silent, inventories }: ClusterFacts): ClusterStatus {
+function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories }: ClusterFacts): ClusterStatus {
   const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
+  const keys = keysOf(row, clusters)
   const { unheard, ...told } = toldBySyncTargets(row, inventories)
   const common = { location: row.metadata.name ?? '', instances, ready, ...told }
   const bad = (state: ClusterStatus['state'], message: string): ClusterStatus => ({
@@ -255,10 +263,10 @@ function clusterStatus(row: KubeObject, { broken, silent, inventories }: Cluster
   if (ready === 0) return bad('Silent', 'no syncer there is heard of')
   if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
   // of a cluster that nobody sees now, what was told before does not count
-  const why = unheard ?? silent.get(placeText(str(row, 'inventory'), str(row, 'location')))
+  const why = unheard ?? silentIn(keys, silent)
   if (why === UNREACHABLE) return bad('Unreachable', 'a syncer there does not reach its cluster')
   if (why !== undefined) return { ...common, trouble: 'warn', state: 'Unknown', message: UNHEARD }
-  const here = broken.at(str(row, 'inventory'), str(row, 'location'))
+  const here = broken.at(keys)
   // syncers do not count what is another space's there
   const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
   if (failures > 0) {
@@ -277,6 +285,18 @@ function clusterStatus(row: KubeObject, { broken, silent, inventories }: Cluster
 }
 
 const UNHEARD = 'nothing is heard of a cluster there now'
+
+/** The clusters for which a Location stands, as far as placements lead there. */
+function keysOf(row: KubeObject, clusters: Clusters): readonly string[] {
+  const [inventory, name] = [str(row, 'inventory'), str(row, 'location')]
+  const found = clusters.at({ inventory, name })
+  return found.length > 0 ? found : [placeText(inventory, name)]
+}
+
+function silentIn(keys: readonly string[], silent: ReadonlyMap<string, string>): string | undefined {
+  const reasons = keys.flatMap(key => silent.get(key) ?? [])
+  return reasons.includes(UNREACHABLE) ? UNREACHABLE : reasons[0]
+}
 
 /** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
 function toldBySyncTargets(

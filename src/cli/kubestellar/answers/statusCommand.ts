@@ -8,6 +8,7 @@ import {
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
   LOCATIONS,
+  SLICES,
   SYNC_TARGETS,
   WORK_STATUSES,
 } from '../../../apimachinery/placement.ts'
@@ -39,9 +40,10 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
       return { path, locations, targets }
     }
     const answer = async (): Promise<StatusAnswer> => {
-      const [placements, granted, inventories] = await Promise.all([
+      const [placements, granted, slices, inventories] = await Promise.all([
         known(space, EDGE_PLACEMENTS),
         known(space, GRANTED_LOCATIONS),
+        known(space, SLICES),
         Promise.all(paths.map(inventoryOf)),
       ])
       // of a space that is closed, or not there, an answer in numbers would be one
@@ -49,7 +51,15 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
       // placements name some of what is broken
       const beyond = await statusesOf(space, beyondNamed(placements.items))
       const stale = await statusesOf(space, mayNameStale(placements.items) ? [STALE] : [])
-      return fleetStatus({ placements, granted, inventories, ...(beyond && { beyond }), ...(stale && { stale }) })
+      return fleetStatus({
+        placements,
+        granted,
+        bindings,
+        slices,
+        inventories,
+        ...(beyond && { beyond }),
+        ...(stale && { stale }),
+      })
     }
     const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())

@@ -5,12 +5,14 @@ import type { DiscoveredResource } from '../../../client/client.ts'
 import type { Matchable } from '../../../controllers/placement-translator/placementSpec.ts'
 import { ANSWERS_VERSION } from '../../ws/version.ts'
 import { nameOfObject } from './askedObject.ts'
+import { brokenAt } from './brokenPlaces.ts'
+import { Clusters } from './clusters.ts'
 import { explainDestinations, isPlace, type LocationMiss, type Place, Places } from './destinations.ts'
 import type { Known } from './known.ts'
 import { explainSelection, type Selection } from './selection.ts'
 import { type Note, objectNotes, placementNotes, staysHome } from './whyNotes.ts'
 import { withheldStatus } from './withheldStatus.ts'
-import { type ClusterState, rankOf, readWorkStatus } from './workStatus.ts'
+import { type ClusterState, rankOf, readWorkStatus, whereaboutsOf } from './workStatus.ts'
 
 export interface WhyFacts {
   readonly resource: DiscoveredResource
@@ -71,16 +73,21 @@ export interface WhyAnswer {
 
 /** Of the Locations that a placement does not lead to; the nearest are kept. */
 const MAX_MISSES = 100
+/** To which the placements of the space lead. */
+export function clustersIn({ granted, bindings, slices }: Pick<WhyFacts, 'granted' | 'bindings' | 'slices'>): Clusters {
+  return new Clusters(new Places(granted.items, bindings.items), slices.items)
+}
+
 export function why(facts: WhyFacts): WhyAnswer {
   const { object, resource, cluster } = facts
   const { name = '', namespace = '', uid = '', generation, creationTimestamp } = object.metadata
   const stays = staysHome(resource, object)
-  const places = new Places(facts.granted.items, facts.bindings.items)
-  const placements = facts.placements.items.map(placement => placementAnswer(placement, facts, places))
+  const known = clustersIn(facts)
+  const placements = facts.placements.items.map(placement => placementAnswer(placement, facts, known))
   placements.sort(
     (a, b) => Number(b.selects) - Number(a.selects) || weightOf(a) - weightOf(b) || (a.name < b.name ? -1 : 1),
   )
-  const clusters = clustersOf(facts, places, placements, stays === undefined)
+  const clusters = clustersOf(facts, known, placements, stays === undefined)
   const told = {
     apiVersion: object.apiVersion,
     kind: object.kind,
@@ -133,7 +140,7 @@ function weightOf({ nearest }: PlacementAnswer): number {
   return nearest?.misses.length ?? 0
 }
 
-function placementAnswer(placement: KubeObject, facts: WhyFacts, places: Places): PlacementAnswer {
+function placementAnswer(placement: KubeObject, facts: WhyFacts, clusters: Clusters): PlacementAnswer {
   const { object, namespaceLabels, slices, cluster } = facts
   const name = placement.metadata.name ?? ''
   const matchable = matchableOf(facts.resource, object)
@@ -143,8 +150,10 @@ function placementAnswer(placement: KubeObject, facts: WhyFacts, places: Places)
   if (!told.selects && implied === undefined) return { name, ...told, notes: [] }
   const selection = implied === undefined ? told : { selects: true, implied }
   const own = slices.items.filter(slice => placementOf(slice) === name)
-  const { leadsTo, misses, granted } = explainDestinations(placement, own, places)
-  const asked = (place: Place): boolean => cluster === undefined || isPlace(place, cluster)
+  const { leadsTo, misses, granted } = explainDestinations(placement, own, clusters.places)
+  const named = cluster === undefined ? undefined : clusters.named(cluster)
+  const asked = (place: Place): boolean =>
+    named === undefined || isPlace(place, cluster!) || clusters.at(place).some(key => named.has(key))
   return {
     name,
     ...selection,
@@ -176,30 +185,31 @@ function impliedBy(placement: KubeObject, { defined }: WhyFacts): string | undef
 /** What is known of each cluster; of those that a placement leads to and nobody speaks of, that. */
 function clustersOf(
   facts: WhyFacts,
-  places: Places,
+  clusters: Clusters,
   placements: readonly PlacementAnswer[],
   travels: boolean,
 ): ClusterState[] {
   const { workStatuses, cluster } = facts
   const states = new Map<string, ClusterState>()
   const wanted = new Map<string, string[]>()
-  const names = new Map<string, Place>()
   for (const { name, leadsTo = [] } of placements) {
-    for (const place of leadsTo) {
-      names.set(place.location, place)
-      wanted.set(place.location, [...(wanted.get(place.location) ?? []), name])
-    }
+    for (const key of new Set(leadsTo.flatMap(place => clusters.at(place))))
+      wanted.set(key, [...(wanted.get(key) ?? []), name])
   }
-  for (const one of workStatuses.items.map(readWorkStatus)) {
-    const place = names.get(one.location) ?? places.named(one.location)
-    if (cluster === undefined || one.location === cluster || (place && isPlace(place, cluster)))
-      states.set(one.location, one)
+  const asked = cluster === undefined ? undefined : clusters.named(cluster)
+  for (const object of workStatuses.items) {
+    const one = readWorkStatus(object)
+    const where = whereaboutsOf(object)
+    const key = where ? clusters.keyOf(where) : one.location
+    const isAsked = (): boolean =>
+      one.location === cluster || (where && isPlace(clusters.places.of(where.inventory, where.location), cluster!))!
+    if (asked === undefined || asked.has(key) || isAsked()) states.set(key, one)
   }
-  for (const [location, by] of travels ? wanted : []) {
-    if (states.has(location)) continue
-    const place = names.get(location)!
-    const told = workStatuses.unknown === undefined ? PROJECTING : toldByPlacement(facts, by, place)
-    states.set(location, { location, placements: by, ...told })
+  for (const [key, by] of travels ? wanted : []) {
+    if (states.has(key) || asked?.has(key) === false) continue
+    const known = clusters.of(key)!
+    const told = workStatuses.unknown === undefined ? PROJECTING : toldByPlacement(facts, by, clusters, key)
+    states.set(key, { location: known.label, placements: by, ...told })
   }
   return [...states.values()].sort((a, b) => rankOf(a) - rankOf(b) || (a.location < b.location ? -1 : 1))
 }
@@ -210,7 +220,8 @@ const PROJECTING = { state: 'Projecting', message: 'nothing is known of it there
 function toldByPlacement(
   { placements, object, resource }: WhyFacts,
   names: readonly string[],
-  place: Place,
+  clusters: Clusters,
+  cluster: string,
 ): Omit<ClusterState, 'location' | 'placements'> {
   const { name, namespace } = object.metadata
   const said = placements.items.filter(({ metadata }) => names.includes(metadata.name ?? ''))
@@ -221,8 +232,7 @@ function toldByPlacement(
         one.resource === resource.resource &&
         str(one, 'group') === resource.group &&
         str(one, 'namespace') === (namespace ?? '') &&
-        one.location === place.name &&
-        (one.cluster === undefined || one.cluster === place.inventory),
+        clusters.keyOf(brokenAt(one)) === cluster,
     )
     if (!found) continue
     const state = str(found, 'state')

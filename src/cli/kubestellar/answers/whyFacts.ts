@@ -19,8 +19,8 @@ import type { Asked } from './answerSession.ts'
 import { nameOfObject, parseAsked, resolveKind } from './askedObject.ts'
 import { isPlace } from './destinations.ts'
 import type { Watched } from './followAnswers.ts'
-import { type Known, known, knownSome } from './known.ts'
-import { matchableOf, type WhyFacts } from './why.ts'
+import { known, knownSome } from './known.ts'
+import { clustersIn, matchableOf, type WhyFacts } from './why.ts'
 import { readWorkStatus } from './workStatus.ts'
 
 /** Of objects that are looked through for names like the one that was asked for, or for whom a definition is implied. */
@@ -163,13 +163,27 @@ async function gather({ space, path }: Asked, { resource, object, resources, clu
     labelsOf(space, namespace),
     definedObjects(space, definedBy(resource, object), resources),
   ])
-  if (cluster !== undefined) checkCluster(cluster, granted, path)
-  return { resource, object, placements, slices, granted, bindings, workStatuses, namespaceLabels, defined, cluster }
+  const facts = {
+    resource,
+    object,
+    placements,
+    slices,
+    granted,
+    bindings,
+    workStatuses,
+    namespaceLabels,
+    defined,
+    cluster,
+  }
+  if (cluster !== undefined) checkCluster(cluster, facts, path)
+  return facts
 }
 
-/** @throws CommandError where no Location of that name is granted */
-function checkCluster(cluster: string, { items, unknown }: Known, path: string): void {
-  if (unknown !== undefined) return
+/** @throws CommandError where no Location of that name is granted, and no cluster is called so */
+function checkCluster(cluster: string, facts: WhyFacts, path: string): void {
+  const { items, unknown } = facts.granted
+  if (unknown !== undefined || clustersIn(facts).named(cluster).size > 0) return
+  if (facts.workStatuses.items.some(one => readWorkStatus(one).location === cluster)) return
   const places = items.map(({ metadata, inventory, location }) => ({
     location: metadata.name ?? '',
     inventory: String(inventory),

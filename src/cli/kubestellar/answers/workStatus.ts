@@ -1,6 +1,7 @@
 /** What the center tells of one object in one cluster (WorkStatus), as the commands use it. Pure. */
 import { at, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { Whereabouts } from './clusters.ts'
 
 /** From bad to good: in this order people are told. */
 export const STATES = [
@@ -24,7 +25,7 @@ export const STATES = [
 
 /** What one cluster has of one object. */
 export interface ClusterState {
-  /** Of the GrantedLocation. */
+  /** Of the GrantedLocation, with its SyncTarget where that has another name than the Location. */
   readonly location: string
   readonly placements: readonly string[]
   readonly state: string
@@ -70,4 +71,12 @@ function locationOf({ metadata, spec }: KubeObject): string {
   const name = metadata.name ?? ''
   const colon = name.indexOf(':')
   return colon < 0 ? str(at(spec, 'location'), 'name') || name : name.slice(0, colon)
+}
+
+/** `undefined` where the server does not say. */
+export function whereaboutsOf({ spec }: KubeObject): Whereabouts | undefined {
+  const at = (field: string): string => str(spec, 'location', field)
+  return at('name') === ''
+    ? undefined
+    : { inventory: at('cluster'), location: at('name'), syncTarget: at('syncTarget') }
 }

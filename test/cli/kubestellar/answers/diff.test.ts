@@ -28,7 +28,9 @@ const center = (action: string): ObjectAnswer => ({
   name: 'a',
   operation: 'unchanged',
   placements: ['p'],
-  groups: [{ action, count: 1, locations: [{ location: 'imw1.x', inventory: 'root:imw1', name: 'x' }] }],
+  groups: [
+    { action, count: 1, locations: [{ location: 'imw1.x', inventory: 'root:imw1', name: 'x', syncTarget: 'x' }] },
+  ],
 })
 
 t.test('all is as it should be only where the center is in step and every cluster says so', async t => {

@@ -1,30 +1,34 @@
 import t from 'tap'
 import { chosenOtherwise } from '../../../../src/cli/kubestellar/answers/chosenLocations.ts'
+import { Clusters } from '../../../../src/cli/kubestellar/answers/clusters.ts'
 import { Places } from '../../../../src/cli/kubestellar/answers/destinations.ts'
 import { previewExit } from '../../../../src/cli/kubestellar/answers/exitCodes.ts'
 import { batches, diffOf, readPreview, withSentences } from '../../../../src/cli/kubestellar/answers/preview.ts'
 import { previewText } from '../../../../src/cli/kubestellar/answers/previewText.ts'
 
 const plain = { wide: false, paint: (text: string) => text }
-const places = new Places(
-  [
-    {
-      apiVersion: 'e/v1',
-      kind: 'GrantedLocation',
-      metadata: { name: 'imw1.florin' },
-      inventory: 'root:imw1',
-      location: 'florin',
-    },
-  ],
-  [
-    {
-      apiVersion: 'e/v1',
-      kind: 'InventoryBinding',
-      metadata: { name: 'imw1' },
-      spec: { path: 'root:imw1' },
-      status: { cluster: 'id1' },
-    },
-  ],
+const places = new Clusters(
+  new Places(
+    [
+      {
+        apiVersion: 'e/v1',
+        kind: 'GrantedLocation',
+        metadata: { name: 'imw1.florin' },
+        inventory: 'root:imw1',
+        location: 'florin',
+      },
+    ],
+    [
+      {
+        apiVersion: 'e/v1',
+        kind: 'InventoryBinding',
+        metadata: { name: 'imw1' },
+        spec: { path: 'root:imw1' },
+        status: { cluster: 'id1' },
+      },
+    ],
+  ),
+  [],
 )
 const group = (action: string, count: number, more: object = {}) => ({
   action,

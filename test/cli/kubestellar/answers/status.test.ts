@@ -5,6 +5,7 @@ import type { Known } from '../../../../src/cli/kubestellar/answers/known.ts'
 import { fleetStatus } from '../../../../src/cli/kubestellar/answers/status.ts'
 import { statusText } from '../../../../src/cli/kubestellar/answers/statusText.ts'
 
+const NO_WAYS = { bindings: { items: [] }, slices: { items: [] } }
 const edge = (name: string, rest: object): KubeObject => ({
   apiVersion: 'edge.kubestellar.io/v2alpha1',
   kind: 'X',
@@ -22,6 +23,7 @@ const row = (location: string, ready: number, instances = 1): KubeObject =>
 t.test('troubles come first, by the first stage at which something is not well', async t => {
   const broken = [{ location: 'florin', resource: 'configmaps', namespace: 'shop', name: 'x', message: 'denied' }]
   const answer = fleetStatus({
+    ...NO_WAYS,
     placements: {
       items: [
         placement('well', [condition('Resolved', 'True'), condition('Applied', 'True', 'AllApplied')]),
@@ -66,7 +68,7 @@ t.test('what is held and placed no more is counted once, for all placements of a
   const held = condition('DeletionHeld', 'True', 'TooMuchAtOnce', '3 copies')
   const one = (name: string) => placement(name, [held], { counts: { copies: 0, applied: 0, deletionHeld: 3 } })
   const facts = { granted: { items: [] }, inventories: [] }
-  const { message, placements } = fleetStatus({ ...facts, placements: { items: [one('a'), one('b')] } })
+  const { message, placements } = fleetStatus({ ...NO_WAYS, ...facts, placements: { items: [one('a'), one('b')] } })
   t.equal(message, '2 placements (2 in trouble), 0 of 0 copies applied, 3 held back from deletion, 0 locations')
   t.match(placements.items[0], { state: 'DeletionHeld', counts: { deletionHeld: 3 } })
   t.end()
@@ -80,6 +82,7 @@ t.test('a placement that selects nothing is told so, once that is said of what i
     spec,
   })
   const { placements } = fleetStatus({
+    ...NO_WAYS,
     placements: {
       items: [
         empty('typo', 1, { downsync: [{ resources: ['configmap'] }] }),
@@ -109,12 +112,12 @@ t.test('who may read the inventory sees lag and failures of all that is placed t
   ]
   const granted = { items: [row('florin', 1), row('guilder', 1)] }
   const inventory = { path: 'root:imw1', locations: { items: [location] }, targets: { items: targets } }
-  const answer = fleetStatus({ placements: { items: [] }, granted, inventories: [inventory] })
+  const answer = fleetStatus({ ...NO_WAYS, placements: { items: [] }, granted, inventories: [inventory] })
   t.match(answer.clusters.items[0], { location: 'imw1.florin', state: 'Lagging', lag: { objects: 3 }, failures: 0 })
   const lines = statusText(answer, { wide: false, paint: text => text, nowMs: Date.parse('2026-01-01T00:05:00Z') })
   t.match(lines[3], /^imw1\.florin +Lagging +1\/1 +3 +5m +- +3 changes not looked at$/)
   const closed = { ...inventory, targets: { items: [], unknown: 'you may not' } }
-  const without = fleetStatus({ placements: { items: [] }, granted, inventories: [closed] })
+  const without = fleetStatus({ ...NO_WAYS, placements: { items: [] }, granted, inventories: [closed] })
   t.match(without.clusters.items[0], { state: 'Ready', lag: undefined })
 })
 
@@ -128,7 +131,7 @@ t.test(
       })
     const granted = { items: ['florin', 'guilder', 'mark'].map(name => row(name, 1)) }
     const states = (facts: object) =>
-      fleetStatus({ placements: { items: [] }, granted, inventories: [], ...facts }).clusters.items.map(
+      fleetStatus({ ...NO_WAYS, placements: { items: [] }, granted, inventories: [], ...facts }).clusters.items.map(
         ({ location, state, trouble }) => `${location} ${state} ${trouble}`,
       )
     const told = ['imw1.florin Unreachable bad', 'imw1.guilder Unknown warn', 'imw1.mark Ready none']
@@ -163,7 +166,12 @@ t.test('what was told of an earlier spec is not told of this one', async t => {
     ...placement('edited', well, { observedGeneration: 1 }),
     metadata: { name: 'edited', generation: 2 },
   }
-  const { placements } = fleetStatus({ placements: { items: [edited] }, granted: { items: [] }, inventories: [] })
+  const { placements } = fleetStatus({
+    ...NO_WAYS,
+    placements: { items: [edited] },
+    granted: { items: [] },
+    inventories: [],
+  })
   t.match(placements.items[0], { trouble: 'warn', state: 'Pending', message: /of its spec before/ })
 })
 
@@ -173,7 +181,12 @@ t.test('what placements say is broken is no less broken for who may read the inv
   const target = edge('florin', { status: { outcome: { lag: { objects: 0 }, failures: { count: 0 } } } })
   const inventory = { path: 'root:imw1', locations: { items: [location] }, targets: { items: [target] } }
   const placements = { items: [placement('p', [condition('Applied', 'False', 'Conflict')], { broken })] }
-  const { clusters } = fleetStatus({ placements, granted: { items: [row('florin', 1)] }, inventories: [inventory] })
+  const { clusters } = fleetStatus({
+    ...NO_WAYS,
+    placements,
+    granted: { items: [row('florin', 1)] },
+    inventories: [inventory],
+  })
   t.match(clusters.items[0], {
     trouble: 'bad',
     state: 'Failing',
@@ -183,7 +196,12 @@ t.test('what placements say is broken is no less broken for who may read the inv
 
 t.test('tables are bounded, and what is left out is counted', async t => {
   const items = Array.from({ length: 25 }, (_, i) => placement(`p${i}`, [condition('Applied', 'True')]))
-  const answer = fleetStatus({ placements: { items }, granted: { items: [], unknown: 'you may not' }, inventories: [] })
+  const answer = fleetStatus({
+    ...NO_WAYS,
+    placements: { items },
+    granted: { items: [], unknown: 'you may not' },
+    inventories: [],
+  })
   const lines = (wide: boolean) => statusText(answer, { wide, paint: text => text, nowMs: 0 })
   t.match(lines(false).at(-3), '5 more placements (-o wide shows them)')
   t.equal(lines(false).at(-1), 'not known: how clusters are: you may not')
@@ -194,7 +212,12 @@ t.test('of two Locations with one name only the one is in trouble that is meant'
   const at = (cluster: string) => ({ location: 'florin', cluster, resource: 'configmaps', name: 'x', message: 'taken' })
   const placements = { items: [placement('p', [], { broken: [at('root:imw1')] })] }
   const other = { ...row('florin', 1), metadata: { name: 'imw2.florin' }, inventory: 'root:imw2' }
-  const { clusters } = fleetStatus({ placements, granted: { items: [row('florin', 1), other] }, inventories: [] })
+  const { clusters } = fleetStatus({
+    ...NO_WAYS,
+    placements,
+    granted: { items: [row('florin', 1), other] },
+    inventories: [],
+  })
   t.match(clusters.items, [
     { location: 'imw1.florin', state: 'Failing' },
     { location: 'imw2.florin', state: 'Ready' },
@@ -208,7 +231,7 @@ t.test('what placements count and do not name is broken all the same, where Work
   t.same(beyondNamed([placement('q', [], { broken })]), [], 'it names all that it counts')
   t.same(beyondNamed(items), ['status.state=Refused', 'status.health=Degraded'])
   const granted = { items: ['florin', 'guilder', 'lira', 'mark', 'franc'].map(name => row(name, 1)) }
-  const answer = (beyond: Known) => fleetStatus({ placements: { items }, granted, beyond, inventories: [] })
+  const answer = (beyond: Known) => fleetStatus({ ...NO_WAYS, placements: { items }, granted, beyond, inventories: [] })
   const states = (beyond: Known) =>
     answer(beyond).clusters.items.map(({ location, trouble, state, message = '' }) =>
       [location, trouble, state, message].join(' ').trim(),
@@ -244,3 +267,50 @@ t.test('what placements count and do not name is broken all the same, where Work
   ])
   t.same(answer({ items: [], unknown }).unknown, [`what else is broken where: ${unknown}`])
 })
+
+t.test(
+  'a Location tells of all clusters that it stands for, and a cluster is told of at each Location that leads there',
+  async t => {
+    const edge = (kind: string, name: string, rest: object): KubeObject => ({
+      apiVersion: 'edge.kubestellar.io/v2alpha1',
+      kind,
+      metadata: { name },
+      ...rest,
+    })
+    const to = (locationName: string, syncTargetName: string) => ({ cluster: 'id1', locationName, syncTargetName })
+    const facts = {
+      bindings: { items: [edge('InventoryBinding', 'imw1', { status: { cluster: 'id1' } })] },
+      granted: { items: ['both', 'one', 'guilder'].map(name => row(name, 1)) },
+      slices: {
+        items: [
+          edge('SinglePlacementSlice', 'p', { destinations: [to('both', 'florin'), to('both', 'guilder')] }),
+          edge('SinglePlacementSlice', 'q', { destinations: [to('one', 'florin'), to('guilder', 'guilder')] }),
+        ],
+      },
+      inventories: [],
+    }
+    const broken = {
+      cluster: 'root:imw1',
+      location: 'both',
+      syncTarget: 'florin',
+      resource: 'pods',
+      name: 'a',
+      state: 'held',
+    }
+    const placements = { items: [edge('EdgePlacement', 'p', { status: { counts: { held: 1 }, broken: [broken] } })] }
+    const stateOf = (more: object) =>
+      Object.fromEntries(
+        fleetStatus({ placements, ...facts, ...more }).clusters.items.map(one => [one.location, one.state]),
+      )
+    const granted = facts.granted.items[0]!.metadata.name!.replace('both', '')
+    const at = (states: object) =>
+      Object.fromEntries(Object.entries(states).map(([name, state]) => [`${granted}${name}`, state]))
+    t.same(stateOf({}), at({ both: 'Failing', one: 'Failing', guilder: 'Ready' }))
+    const silent: KubeObject = edge('WorkStatus', 'x', {
+      spec: { location: { cluster: 'root:imw1', name: 'both', syncTarget: 'guilder' } },
+      status: { state: 'Stale', reason: 'ClusterUnreachable' },
+    })
+    const none = { placements: { items: [] }, stale: { items: [silent] } }
+    t.same(stateOf(none), at({ both: 'Unreachable', one: 'Ready', guilder: 'Unreachable' }))
+  },
+)

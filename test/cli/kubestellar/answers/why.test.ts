@@ -35,7 +35,7 @@ const slice = (name: string, ...locations: string[]): KubeObject =>
     destinations: locations.map(locationName => ({
       cluster: 'id1',
       locationName,
-      syncTargetName: 's',
+      syncTargetName: locationName,
       syncTargetUID: 'u',
     })),
   })
@@ -300,4 +300,98 @@ t.test('colours do not count as width, and are for terminals', async t => {
   )
   t.equal(painter(terminal, { NO_COLOR: '1' })('x', 'bad'), 'x')
   t.equal(painter({ ...terminal, isTerminal: false }, {})('x', 'bad'), 'x')
+})
+
+t.test('a cluster is a SyncTarget of an inventory, whatever Locations lead there', async t => {
+  const to = (locationName: string, syncTargetName: string, cluster = 'id1') => ({
+    cluster,
+    locationName,
+    syncTargetName,
+  })
+  const led = (name: string, ...destinations: object[]) => edge('SinglePlacementSlice', name, { destinations })
+  const granted = { items: ['both', 'one', 'zwei', 'florin'].map(name => location(name, { env: 'prod' })) }
+  const state = (
+    label: string,
+    [name, syncTarget]: [string, string],
+    status: object = { state: 'Applied', health: 'Healthy' },
+  ) => ({
+    ...workStatus(label, status),
+    spec: { location: { cluster: 'root:imw1', name, syncTarget }, placements: ['p'] },
+  })
+  const both = [state('both+florin', ['both', 'florin']), state('both+guilder', ['both', 'guilder'])]
+  const isWell = (more: Partial<WhyFacts>, locations: string[]) => {
+    const told = why(facts({ granted, ...more }))
+    t.same(
+      told.clusters.map(one => one.location),
+      locations,
+    )
+    t.equal(told.verdict, 'Healthy')
+  }
+  const slices = { items: [led('p', to('both', 'florin'), to('both', 'guilder'))] }
+  isWell({ slices, workStatuses: { items: both } }, ['imw1.both+florin', 'imw1.both+guilder'])
+  for (const cluster of ['both', 'imw1.both', 'root:imw1/both'])
+    isWell({ slices, workStatuses: { items: both }, cluster }, ['imw1.both+florin', 'imw1.both+guilder'])
+  isWell({ slices, workStatuses: { items: both }, cluster: 'imw1.both+guilder' }, ['imw1.both+guilder'])
+
+  const placements = { items: ['p', 'q'].map(name => placement(name, { resources: ['configmaps'] })) }
+  const two = { items: [led('p', to('one', 'florin')), led('q', to('zwei', 'florin'))] }
+  const one = { items: [state('one+florin', ['one', 'florin'])] }
+  for (const cluster of [undefined, 'one', 'zwei', 'imw1.zwei', 'imw1.one+florin'])
+    isWell({ placements, slices: two, workStatuses: one, cluster }, ['imw1.one+florin'])
+  t.same(why(facts({ placements, granted, slices: two })).clusters, [
+    {
+      location: 'imw1.one+florin',
+      placements: ['p', 'q'],
+      state: 'Projecting',
+      message: 'nothing is known of it there yet',
+    },
+  ])
+
+  t.test('Locations of the same name in two inventories', async t => {
+    const other = edge('InventoryBinding', 'imw2', { spec: { path: 'id2' }, status: { cluster: 'id2' } })
+    const row = { ...location('florin', {}), metadata: { name: 'imw2.florin' }, inventory: 'root:imw2' }
+    const given = {
+      granted: { items: [...granted.items, row] },
+      bindings: { items: [binding, other] },
+      slices: { items: [led('p', to('florin', 'florin'), to('florin', 'florin', 'id2'))] },
+    }
+    const there = { ...state('florin', ['florin', 'florin']), metadata: { name: 'imw2.florin:configmaps:prices' } }
+    const far = {
+      ...there,
+      spec: { location: { cluster: 'root:imw2', name: 'florin', syncTarget: 'florin' }, placements: ['p'] },
+    }
+    const workStatuses = { items: [state('florin', ['florin', 'florin']), far] }
+    const labels = (cluster?: string) =>
+      why(facts({ ...given, workStatuses, cluster })).clusters.map(one => one.location)
+    t.same(labels(), ['imw1.florin', 'imw2.florin'])
+    t.same(labels('florin'), ['imw1.florin', 'imw2.florin'])
+    t.same(labels('root:imw2/florin'), ['imw2.florin'])
+  })
+
+  t.test('a placement names what is broken by its own Location', async t => {
+    const status = {
+      broken: [
+        {
+          resource: 'configmaps',
+          name: 'prices',
+          namespace: 'shop',
+          cluster: 'root:imw1',
+          location: 'zwei',
+          syncTarget: 'florin',
+          state: 'refused',
+          reason: 'Forbidden',
+          message: 'no',
+        },
+      ],
+    }
+    const items = [
+      placement('p', { resources: ['configmaps'] }),
+      placement('q', { resources: ['configmaps'] }, { status }),
+    ]
+    const told = why(
+      facts({ placements: { items }, granted, slices: two, workStatuses: { items: [], unknown: 'you may not' } }),
+    )
+    t.match(told.clusters, [{ location: 'imw1.one+florin', state: 'Refused', message: 'no' }])
+    t.equal(told.clusters.length, 1)
+  })
 })
