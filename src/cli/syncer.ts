@@ -6,7 +6,7 @@ import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
 import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
 import { isRenewalCredential } from '../apimachinery/syncerCredential.ts'
-import { httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
+import { type ClosableClient, httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions, TlsMaterial } from '../client/http/options.ts'
 import { RenewedToken } from '../client/http/renewedToken.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
@@ -64,15 +64,18 @@ async function run(settings: Record<string, unknown>): Promise<number> {
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig('--from-kubeconfig', fromKubeconfig, fromContext, log)
   const isDryRun = settings.dryRun === true
+  const centerBy = (renewed: RenewedToken): ClosableClient =>
+    httpClient({
+      ...from.first.options,
+      server: from.first.base,
+      tls: from.tls,
+      token: () => renewed.token(),
+      onRefused: token => renewed.refused(token),
+      userAgent: USER_AGENT,
+    })
   const renewed = renewedToken(from.first, from.token, log, { looks: isDryRun })
-  const center = httpClient({
-    ...from.first.options,
-    server: from.first.base,
-    tls: from.tls,
-    token: () => renewed.token(),
-    onRefused: token => renewed.refused(token),
-    userAgent: USER_AGENT,
-  })
+  const center = centerBy(renewed)
+  const looker = centerBy(renewedToken(from.first, from.token, log, { looks: true }))
   const to = await followedCluster(settings, log)
   const cluster = httpSpaceClient({
     ...to.options,
@@ -87,6 +90,7 @@ async function run(settings: Record<string, unknown>): Promise<number> {
   const options = {
     center,
     space: from.first.space ?? '',
+    looking: looker.in(from.first.space ?? ''),
     cluster,
     allowance,
     versions: async () => ({ kubernetes: await cluster.version(), syncer: programVersion().version }),
@@ -98,12 +102,14 @@ async function run(settings: Record<string, unknown>): Promise<number> {
     ...(stateDir !== undefined && { stateDir }),
     ...(syncTargetUid !== undefined && { syncTargetUid }),
   } satisfies SyncerOptions
+  const close = (): void => {
+    for (const client of [center, looker, cluster]) client.close()
+  }
   if (isDryRun) {
     try {
       return await tellRehearsal(options, settings)
     } finally {
-      center.close()
-      cluster.close()
+      close()
     }
   }
   const ended = Promise.race([
@@ -124,10 +130,6 @@ async function run(settings: Record<string, unknown>): Promise<number> {
     trouble = await Promise.race([ended, syncer.refused, syncer.deposed.then((): typeof AGAIN => AGAIN)])
     if (trouble === AGAIN) log.warn({}, 'another syncer took over while the cluster could not be reached; standing by')
   } while (trouble === AGAIN)
-  const close = (): void => {
-    center.close()
-    cluster.close()
-  }
   await notified
   const impatience = setTimeout(close, GRACE_MS)
   await syncer.stop()

@@ -16,6 +16,7 @@ import {
   watchRecord,
 } from './clusterRecord.ts'
 import {
+  checkClaim,
   checkNote,
   checkSpace,
   checkSyncTarget,
@@ -31,6 +32,8 @@ import { retrying } from './retrying.ts'
 
 export interface CustodyDeps {
   mailbox: SpaceClient
+  /** The same mailbox, to look at: it begins no session, so that a syncer that serves goes on. */
+  looking: SpaceClient
   /** For notes, which are written before anything is served. */
   cluster: SpaceClient
   /** Where the center's kubeconfig leads to. */
@@ -80,6 +83,23 @@ export class Custody {
   /** The record is enough to serve by: the state of an earlier run is of that mailbox. */
   trust(record: ClusterRecord): void {
     this.#noted ??= record
+  }
+
+  /**
+   * Looks, before a session ends that of another syncer and before this one stands by, whether mailbox and cluster belong together.
+   * `undefined` when the syncer ends.
+   */
+  async look(): Promise<true | undefined> {
+    const { looking, cluster, syncTargetUid } = this.#deps
+    return await this.#orRefuse(() =>
+      this.#persist('looking whether mailbox and cluster belong together', async () => {
+        const given = await mailboxOf(looking)
+        if (syncTargetUid !== undefined) checkSyncTarget(given.name, syncTargetUid)
+        await requireOtherServer(looking, cluster)
+        await checkClaim(cluster, given, looking)
+        return true as const
+      }),
+    )
   }
 
   /** Asks center and cluster, and notes the mailbox in a cluster that knows none. `undefined` when the syncer ends. */

@@ -64,6 +64,10 @@ const NOT_A_SYNCERS =
   'a syncer has to know where its kubeconfig leads (--from-kubeconfig); is this the file that "kubectl kubestellar ' +
   'prep-for-syncer" or "prep-for-cluster" made for this cluster?'
 
+const NOT_A_CLUSTERS =
+  "the cluster's kubeconfig leads to a server with spaces, and a syncer has to know whether that is the center; nothing was " +
+  'touched. Give it the kubeconfig of the cluster that the syncer shall serve'
+
 interface Place {
   path: string
   store: string | undefined
@@ -161,10 +165,11 @@ const SPACE_ID = /^[a-z0-9]{16}$/
  * @throws TerminalError when it is the same server, or such a space
  */
 export async function requireOtherServer(mailbox: SpaceClient, cluster: SpaceClient): Promise<void> {
-  const place = await placeOf(cluster).catch((error: unknown) => {
-    // Whoever may not ask is on a plain cluster: a syncer's credential for a space lets it.
-    if (isStatusError(error, 'Forbidden')) return undefined
-    throw error
+  const place = await placeOf(cluster).catch(async (error: unknown) => {
+    if (!isStatusError(error, 'Forbidden')) throw error
+    // A plain cluster may forbid what it does not serve. Of a server with spaces it has to be known which one it is.
+    if ((await servedBy(cluster)).lacks(LOGICAL_CLUSTERS)) return undefined
+    throw new StatusError('Forbidden', `${error.message}; ${NOT_A_CLUSTERS}`, error.details, { cause: error })
   })
   if (place === undefined) return
   const { path } = place

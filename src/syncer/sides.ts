@@ -14,6 +14,8 @@ import { writesAfter } from './writesAfter.ts'
 export interface SidesOptions {
   center: Client
   space: string
+  /** The mailbox by a credential that begins no session. Default: by that of `center`. */
+  looking?: SpaceClient | undefined
   cluster: SpaceClient
   impersonate?: ((user: string) => SpaceClient) | undefined
   lease?: { holder: string; durationMs: number } | undefined
@@ -34,6 +36,7 @@ export interface SidesOptions {
 export class Sides {
   readonly center: Client
   readonly mailbox: SpaceClient
+  readonly looking: SpaceClient
   /** For the syncer's own notes, which it writes before it serves. */
   readonly plainCluster: SpaceClient
   /** What is written here is written while the Lease is held, and into the cluster that is known. */
@@ -67,6 +70,7 @@ export class Sides {
 
     this.center = this.#centerLink.watchOverAll(options.center)
     this.mailbox = this.center.in(space)
+    this.looking = options.looking ? this.#centerLink.watchOver(options.looking) : this.mailbox
     const lease =
       options.lease &&
       new ClusterLease({

@@ -7,7 +7,7 @@
 import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
-import { type Clock, systemClock } from '../client/clock.ts'
+import { type Clock, pause, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { Allowance } from './allowance.ts'
 import { Carriage } from './carriage.ts'
@@ -23,6 +23,8 @@ export interface SyncerOptions {
   center: Client
   /** The mailbox space: id, path, or `''` for the one that the credential implies. */
   space: string
+  /** The mailbox by a credential that begins no session at the center. Default: as `center` reads it. */
+  looking?: SpaceClient
   cluster: SpaceClient
   /** Where cursor and mirror are kept; without it every start reads the whole mailbox. */
   stateDir?: string
@@ -49,6 +51,9 @@ export interface SyncerOptions {
   clock?: Clock
   random?: Random
 }
+
+/** So long whoever stands by waits for the center before it does. */
+const LOOK_PATIENCE_MS = 10_000
 
 export interface Syncer {
   /** Resolves once the content of the mailbox is known, from the center or from an earlier run; never when stopped before. */
@@ -97,6 +102,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const tools = { logger, clock, random, signal }
   const custody: Custody = new Custody({
     mailbox,
+    looking: sides.looking,
     cluster: sides.plainCluster,
     space,
     syncTargetUid,
@@ -148,10 +154,14 @@ export function startSyncer(options: SyncerOptions): Syncer {
   }
   const run = async (): Promise<void> => {
     const record = await custody.record()
+    const looked = custody.look()
+    // A center that is away does not keep a cluster that is known from being served.
+    const isSeen = Promise.race([looked, pause(clock, LOOK_PATIENCE_MS, signal)])
     // To a center that hears of a second syncer the first one is over. So where a cluster is served already, whoever stands by
-    // says nothing to the center.
-    const acquired = record && acquire()
-    const identify = async () => ((await acquired) === false ? undefined : await custody.identify())
+    // only looks at the center.
+    const acquired = record && isSeen.then(acquire)
+    const identify = async () =>
+      (await looked) === undefined || (await acquired) === false ? undefined : await custody.identify()
     const identified = identify()
     const isRestored = record !== undefined && !signal.aborted && (await carriage.feed.restore(record.mailbox))
     if (isRestored) custody.trust(record)

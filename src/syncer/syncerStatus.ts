@@ -27,9 +27,9 @@ export interface SyncerStatus {
   readonly kept: boolean | undefined
 }
 
-/** What keeps it from being ready; none when it is. Standing by is what it is there for. */
-export function unready({ state, known }: SyncerStatus): string[] {
-  if (state === 'standing by') return []
+/** What keeps it from being ready; none when it is. Standing by is what it is there for, with a credential that is good. */
+export function unready({ state, known, center }: SyncerStatus): string[] {
+  if (state === 'standing by') return center === 'refused' ? ["the center refuses the syncer's credential"] : []
   return [...(state === 'serving' ? [] : [`it is ${state}`]), ...(known ? [] : ['the mailbox is not known yet'])]
 }
 

@@ -5,13 +5,15 @@
 import t, { type Test } from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { CLUSTER_RECORD, DOWNSYNCED, OVERWRITE } from '../../src/apimachinery/placement.ts'
-import { LOGICAL_CLUSTERS } from '../../src/apimachinery/resources.ts'
-import type { SpaceClient } from '../../src/client/client.ts'
+import { CLUSTER_RECORD, DOWNSYNCED, OVERWRITE, STANDBY_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { LOGICAL_CLUSTERS, STORE_ANNOTATION } from '../../src/apimachinery/resources.ts'
+import type { Client, SpaceClient } from '../../src/client/client.ts'
 import { DiscoveryError } from '../../src/client/discoveryError.ts'
 import { adopt } from '../../src/syncer/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../../src/syncer/identity.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
+import { unready } from '../../src/syncer/syncerStatus.ts'
+import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
 import { asCluster, CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
@@ -238,6 +240,104 @@ t.test('a space of the center is no cluster, whatever it holds', async t => {
     t.match(reason, /the cluster's kubeconfig leads to the space root.* of the center itself; nothing was touched/)
     t.equal(await contentOf(space), before)
   }
+})
+
+/** A center whose every answer would begin a session, and how often it was asked. */
+function sessions(real: Client): { center: Client; asked: () => number } {
+  let asked = 0
+  const counted = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(_, name) {
+        const value = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          if (name === 'in') return counted(Reflect.apply(value, target, args))
+          asked++
+          return Reflect.apply(value, target, args)
+        }
+      },
+    })
+  return { center: counted(real), asked: () => asked }
+}
+
+for (const knowsStore of [true, false])
+  t.test(
+    `a syncer whose cluster is the center ends before its session begins; it tells its store: ${knowsStore}`,
+    async t => {
+      const p = await pairIn(center, t)
+      for (const space of ['root', p.clusterId, p.mailboxId]) {
+        const real = center.client.in(space)
+        // As a release that tells no store answers, and whatever the address is.
+        const get: SpaceClient['get'] = async (resource, ref) => {
+          const object = await real.get(resource, ref)
+          if (knowsStore || resource.group !== LOGICAL_CLUSTERS.group) return object
+          const { [STORE_ANNOTATION]: _, ...annotations } = object.metadata.annotations ?? {}
+          return { ...object, metadata: { ...object.metadata, annotations } }
+        }
+        const cluster = { ...asCluster(real), get }
+        const { center: counted, asked } = sessions(center.client)
+        const looking = center.client.in(p.mailboxId)
+        const before = await contentOf(space)
+        const lease = { holder: 'second', durationMs: 15_000 }
+        const reason = await p.start(undefined, undefined, { center: counted, looking, cluster, lease }).refused
+        t.match(reason, knowsStore ? /of the center itself; nothing was touched/ : /nothing was touched/)
+        t.equal(asked(), 0, 'no session began')
+        t.equal(await contentOf(space), before)
+      }
+    },
+  )
+
+t.test('a space that does not say which one it is is no plain cluster', async t => {
+  const p = await pairIn(center, t)
+  const real = asCluster(center.client.in(p.clusterId))
+  const get: SpaceClient['get'] = (resource, ref) =>
+    resource.group === LOGICAL_CLUSTERS.group
+      ? Promise.reject(new StatusError('Forbidden', 'may not get logicalclusters'))
+      : real.get(resource, ref)
+  await t.rejects(requireOtherServer(p.mailbox, { ...real, get }), { message: /leads to a server with spaces/ })
+  const discover = async () => (await real.discover()).filter(({ group }) => group !== LOGICAL_CLUSTERS.group)
+  await t.resolves(requireOtherServer(p.mailbox, { ...real, get, discover }), 'a plain cluster may forbid it')
+})
+
+t.test('whoever would stand by looks at its mailbox first', async t => {
+  const [p, other] = [await pairIn(center, t), await served(t)]
+  const lease = (holder: string) => ({ lease: { holder, durationMs: 15_000 } })
+  await p.mailbox.create(MAPS, sent('a'))
+  p.start(undefined, undefined, lease('first'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  const plain = await center.space(`plain-${p.mailboxName}`)
+  for (const space of ['root', plain, `root:${other.mailboxName}`]) {
+    const log = recordingLogger()
+    const { center: counted, asked } = sessions(center.client)
+    const stateDir = temporaryDir(t)
+    const looking = center.client.in(space)
+    const more = { center: counted, looking, space, stateDir, ...lease('second') }
+    const reason = await p.start(log.logger, new FakeClock(), more).refused
+    t.match(reason, /nothing was touched/)
+    t.equal(asked(), 0, 'the syncer that serves goes on')
+    t.notMatch(JSON.stringify(log.lines), /standing by/)
+  }
+})
+
+t.test('a center that is away keeps nobody from standing by', async t => {
+  const p = await pairIn(center, t)
+  const lease = (holder: string) => ({ lease: { holder, durationMs: 15_000 } })
+  await p.mailbox.create(MAPS, sent('a'))
+  p.start(undefined, undefined, lease('first'))
+  await center.world.present(p.clusterId, 'configmaps app/a')
+  const refused = async (): Promise<never> => {
+    throw new StatusError('Unauthorized', 'the credential is revoked')
+  }
+  const looking = { ...asCluster(p.mailbox), get: refused }
+  const syncer = p.start(undefined, undefined, { looking, stateDir: temporaryDir(t), ...lease('second') })
+  const said = center.world.present(
+    p.clusterId,
+    'leases.coordination.k8s.io kube-system/orrery-syncer',
+    ({ metadata }) => metadata.annotations?.[STANDBY_ANNOTATION] !== undefined,
+  )
+  await said
+  t.match(syncer.status(), { state: 'standing by', center: 'refused' })
+  t.match(unready(syncer.status()), [/refuses/], 'whoever watches over it sees that it would not take over')
 })
 
 t.test('a cluster whose note is gone belongs to the mailbox that holds what is there', async t => {
