@@ -5,8 +5,8 @@
  */
 import { StatusError } from './errors.ts'
 import { isRecord } from './object.ts'
-import { oneLine } from './oneLine.ts'
 import type { OutcomeKey } from './outcome.ts'
+import { shortLine } from './shortened.ts'
 
 /** What a syncer says when it opens its stream, that it may be asked this. */
 export const HEARS_LIVE = 'live'
@@ -90,7 +90,7 @@ export function readLiveAnswer(value: unknown): LiveAnswer {
   return {
     id,
     state: state as LiveState,
-    message: oneLine(message.slice(0, MAX_MESSAGE)),
+    message: shortLine(message, MAX_MESSAGE),
     wanted: readSide(wanted, 'answer.wanted'),
     live: readSide(live, 'answer.live'),
   }

@@ -6,11 +6,11 @@
 import { createHash } from 'node:crypto'
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
+import { shortened } from '../apimachinery/shortened.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import { createEvent, EVENTS, inTime } from './createEvent.ts'
-import { shortened } from './toldFaults.ts'
 
 export interface ToldEvent {
   /** Default: Warning. */

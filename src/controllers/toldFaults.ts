@@ -4,11 +4,12 @@ const MAX_FAULTS = 50
 
 /** In the order given; of many, the first ones and how many more there are. */
 export function toldFaults(faults: readonly string[]): string[] {
-  const told = faults.slice(0, MAX_FAULTS).map(fault => shortened(fault, MAX_CHARACTERS))
+  const told = faults.slice(0, MAX_FAULTS).map(begun)
   if (faults.length > MAX_FAULTS) told.push(`and ${faults.length - MAX_FAULTS} more faults`)
   return told
 }
 
-export function shortened(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters)}…`
+/** A fault names its place first. */
+function begun(fault: string): string {
+  return fault.length <= MAX_CHARACTERS ? fault : `${fault.slice(0, MAX_CHARACTERS)}…`
 }

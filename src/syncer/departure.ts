@@ -6,11 +6,13 @@
  * It is over when a look at the whole cluster finds nothing more, which also means that what was deleted is gone. Then the
  * cluster's note of its mailbox goes: it may be served from any other one.
  */
+
 import { isStatusError } from '../apimachinery/errors.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { type DetachPolicy, DOWNSYNCED, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../apimachinery/resources.ts'
+import { shortened } from '../apimachinery/shortened.ts'
 import type { Random } from '../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
@@ -91,7 +93,7 @@ async function leaveCluster(
       policy,
       done: false,
       remaining: found.length,
-      message: (trouble ?? waitsFor(found)).slice(0, MESSAGE_LIMIT),
+      message: shortened(trouble ?? waitsFor(found), MESSAGE_LIMIT),
     })
     if (trouble !== undefined || policy === 'Delete') await pause(clock, waitMs, signal)
   }

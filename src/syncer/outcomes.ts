@@ -8,6 +8,7 @@ import type { FieldDifference } from '../apimachinery/fieldDifference.ts'
 import type { HealthVerdict } from '../apimachinery/health.ts'
 import { isRecord } from '../apimachinery/object.ts'
 import { type Exception, MAX_MESSAGE, type OutcomeState } from '../apimachinery/outcome.ts'
+import { shortened } from '../apimachinery/shortened.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { Clock } from '../client/clock.ts'
@@ -137,7 +138,7 @@ export class Outcomes {
     const known = this.#exceptions.get(text)
     const { group, resource, namespace, name } = key
     const since = known?.state === trouble.state ? known.since : timestamp(new Date(this.#clock.now()))
-    const told = { group, resource, namespace, name, seq, ...trouble, message: message.slice(0, MAX_MESSAGE), since }
+    const told = { group, resource, namespace, name, seq, ...trouble, message: shortened(message, MAX_MESSAGE), since }
     if (known && equalJson(known, told)) return
     this.#exceptions.set(text, told)
     this.#onChange()

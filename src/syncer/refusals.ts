@@ -2,8 +2,10 @@
  * What the syncer was asked to carry and does not: told once in the log, and counted and listed for the center until it is
  * over. Each object has one refusal at most, the newest.
  */
+
 import type { VERSION_NOT_SERVED } from '../apimachinery/outcome.ts'
 import type { UPSYNC_FULL } from '../apimachinery/placement.ts'
+import { shortened } from '../apimachinery/shortened.ts'
 import type { Logger } from '../client/logger.ts'
 import { fieldsOf, keyText, type SyncKey } from './mirror.ts'
 
@@ -84,7 +86,7 @@ export class Refusals {
           ...fieldsOf(key),
           name: key.name.slice(0, NAME_LIMIT),
           reason,
-          message: message.slice(0, MESSAGE_LIMIT),
+          message: shortened(message, MESSAGE_LIMIT),
         })
     }
     return { count: this.#byKey.size, reasons, objects }

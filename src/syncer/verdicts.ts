@@ -2,10 +2,10 @@
 import { differenceWords, FIELDS_CHANGED, FIELDS_DROPPED } from '../apimachinery/fieldDifference.ts'
 import { healthOf } from '../apimachinery/health.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
-import { oneLine } from '../apimachinery/oneLine.ts'
 import { MAX_MESSAGE, STATUS_TOO_LARGE } from '../apimachinery/outcome.ts'
 import { ADOPT } from '../apimachinery/placement.ts'
 import { CRDS } from '../apimachinery/resources.ts'
+import { shortLine } from '../apimachinery/shortened.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../apimachinery/statusLimit.ts'
 import { waveFault, waveOf } from '../apimachinery/wave.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
@@ -101,7 +101,7 @@ export function standingOf(key: SyncKey, { live, altered, isKept = false }: Outc
   }
   if (!decisive) return { state: 'applied', ...told }
   const { health, message } = healthOf(key, live)
-  return { state: 'altered', ...told, health: { health, message: oneLine(message, MAX_MESSAGE) } }
+  return { state: 'altered', ...told, health: { health, message: shortLine(message, MAX_MESSAGE) } }
 }
 
 /** What the status that comes back does not tell of what the cluster holds. */

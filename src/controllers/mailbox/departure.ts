@@ -7,7 +7,6 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { oneLine } from '../../apimachinery/oneLine.ts'
 import {
   CLUSTER_FINALIZER,
   type DetachPolicy,
@@ -15,6 +14,7 @@ import {
   MAILBOX_NAME,
   SYNC_TARGETS,
 } from '../../apimachinery/placement.ts'
+import { shortLine } from '../../apimachinery/shortened.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { Condition } from './conditions.ts'
@@ -62,7 +62,7 @@ export function leavingCondition(target: KubeObject, status: unknown, alive: boo
     (wrong === undefined ? '' : `; the annotation ${FORCE_DETACH_ANNOTATION} is not the uid of this SyncTarget`) +
     `; to let it go without, whatever is in the cluster: annotate it with ${FORCE_DETACH_ANNOTATION}=${uid}`
   const rest = answers
-    ? `; ${oneLine(str(report, 'message'), MESSAGE_LIMIT) || 'it has begun'} (${leftOf(report)})`
+    ? `; ${shortLine(str(report, 'message'), MESSAGE_LIMIT) || 'it has begun'} (${leftOf(report)})`
     : ''
   return {
     type: LEAVING,

@@ -7,11 +7,10 @@
  */
 import { at, objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { oneLine } from '../../apimachinery/oneLine.ts'
 import { UPSYNC_FULL } from '../../apimachinery/placement.ts'
+import { shortLine } from '../../apimachinery/shortened.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import { shortened } from '../toldFaults.ts'
 import { objectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
@@ -40,7 +39,7 @@ export interface ClusterRefusalsDeps {
 export const NOTHING_REFUSED: Refused = new Map()
 const INTERVAL_MS = 5000
 const MAX_OBJECTS = 100
-const MAX_WORDS = 200
+const MAX_WORDS = 300
 
 export class ClusterRefusals {
   readonly #deps: ClusterRefusalsDeps
@@ -126,7 +125,7 @@ const CARRIED_TOO_MUCH =
 /** On one line. */
 function wordsOf(object: Record<string, unknown>): string {
   const words = str(object, 'message') || str(object, 'reason')
-  return shortened(oneLine(words, 2 * MAX_WORDS) || 'it does not say why', MAX_WORDS)
+  return shortLine(words, MAX_WORDS) || 'it does not say why'
 }
 
 export function sameRefused(a: Refused, b: Refused): boolean {

@@ -5,8 +5,10 @@
  * as in KubeStellar's `wantMultiWECReportedState`; least counts alone would call a rollout complete while one cluster has more to
  * do than another has in all. Pure.
  */
+
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { ourGeneration, type Produced } from '../../apimachinery/observedGeneration.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import { resourceKey } from './names.ts'
 
 interface Condition {
@@ -246,7 +248,7 @@ function conditionsIn({ conditions }: Fields): Condition[] {
   return conditions.filter(isRecord).flatMap(({ type, status, reason, message }) => {
     if (typeof type !== 'string' || typeof status !== 'string') return []
     const condition = { type, status, reason: text(reason) }
-    return { ...condition, message: isWell(condition) ? '' : text(message).slice(0, MESSAGE_LIMIT) }
+    return { ...condition, message: isWell(condition) ? '' : shortened(text(message), MESSAGE_LIMIT) }
   })
 }
 

@@ -4,10 +4,10 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../apimachinery/placement.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { createEvent } from '../createEvent.ts'
-import { shortened } from '../toldFaults.ts'
 import { OBJECT_CONFLICT } from './copyState.ts'
 import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'

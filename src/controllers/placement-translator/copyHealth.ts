@@ -5,7 +5,7 @@
  * The syncer speaks of generations of the mailbox's object, so a status is believed when it means the newest one.
  */
 import { HEALTHY, type HealthVerdict } from '../../apimachinery/health.ts'
-import { oneLine } from '../../apimachinery/oneLine.ts'
+import { shortLine } from '../../apimachinery/shortened.ts'
 
 /** Characters of what is kept, in the cluster's words. */
 const MAX_MESSAGE = 300
@@ -32,7 +32,7 @@ export class CopyHealth {
   note(key: string, { health, message }: HealthVerdict): boolean {
     if (health === 'Healthy') return this.forget(key)
     const before = this.#unhealthy.get(key)
-    const shown = oneLine(message, MAX_MESSAGE)
+    const shown = shortLine(message, MAX_MESSAGE)
     if (before?.health === health && before.message === shown) return false
     this.#unhealthy.set(key, { health, message: shown })
     return true

@@ -11,10 +11,11 @@ import { isNestedDeeper, jsonSize, jsonSizeInSteps, nestingOf } from '../../apim
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { Pace } from '../../apimachinery/pace.ts'
 import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from '../../apimachinery/placement.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
-import { shortened, toldFaults } from '../toldFaults.ts'
+import { toldFaults } from '../toldFaults.ts'
 import { MAX_PARAMETER_CHARACTERS, ParameterExpansion, parametersOf } from './parameterExpansion.ts'
 import {
   findPlaces,

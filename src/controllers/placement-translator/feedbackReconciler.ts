@@ -2,12 +2,14 @@
  * Converges what one object of a workload space is told: in how many clusters it runs, what went wrong while it was
  * customized, where another space owns it, and, where a placement asks for it, the state reported from there. What is in a cluster counts where the object's own space owns it.
  */
+
 import type { KubeObject } from '../../apimachinery/object.ts'
 import {
   CONFLICT_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
   EXECUTING_COUNT_ANNOTATION,
 } from '../../apimachinery/placement.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -198,7 +200,7 @@ export class FeedbackReconciler {
       .map(([fault, at]) => `${fault} (for ${[...at].sort().join(', ')})`)
       .sort()
       .join('; ')
-    return text.length <= ERROR_LIMIT ? text : `${text.slice(0, ERROR_LIMIT)}…`
+    return shortened(text, ERROR_LIMIT)
   }
 }
 

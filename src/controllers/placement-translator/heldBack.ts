@@ -2,6 +2,7 @@
  * Copies that are not brought up to date because of what their author says: the object cannot be customized, or the mailbox does
  * not take what would be made of it. The placements are told, each copy for itself, until it is right.
  */
+import { shortened } from '../../apimachinery/shortened.ts'
 import type { Told } from './allowance.ts'
 import type { Source } from './placementProduct.ts'
 
@@ -42,8 +43,7 @@ export class HeldBack {
 
   #tell(mailbox: string, source: Source, reason: string, text: string, rest = ''): void {
     this.#told.add(`${mailbox} ${source.fact.key}`)
-    const limit = MESSAGE_LIMIT - rest.length
-    const message = text.length <= limit ? text : `${text.slice(0, limit)}…`
+    const message = shortened(text, MESSAGE_LIMIT - rest.length)
     this.#deps.reportCopy(source, { reason, message: message + rest })
   }
 }

@@ -3,8 +3,8 @@
  * Pure.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import { shortened } from '../toldFaults.ts'
 import type { Told } from './allowance.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
@@ -42,7 +42,7 @@ export function conditionsFor(
   const told = saidOf(verdict, generation, known).map(one => {
     const was = known(one.type)
     const lastTransitionTime = was?.status === one.status ? (was.lastTransitionTime ?? now) : now
-    const message = shortened(one.message, MAX_MESSAGE - 1)
+    const message = shortened(one.message, MAX_MESSAGE)
     return { ...one, message, observedGeneration: generation, lastTransitionTime }
   })
   const kept = before.filter(({ type }) => !told.some(one => one.type === type))

@@ -2,8 +2,10 @@
  * What EdgePlacements are told beside whether all is placed: conditions `DeletionHeld`, with an Event when it begins, and `Paused`. At most once
  * a second, and nothing is written that one says already.
  */
+
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS, PAUSED_ANNOTATION } from '../../apimachinery/placement.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -148,7 +150,7 @@ export class PlacementNotes {
       involvedObject: { apiVersion: placement.apiVersion, kind: placement.kind, name, uid, resourceVersion },
       type: 'Warning',
       reason: DELETION_HELD,
-      message: `${reason}: ${message}`.slice(0, 1000),
+      message: shortened(`${reason}: ${message}`, 1000),
       source: { component: FIELD_MANAGER },
       firstTimestamp: at,
       lastTimestamp: at,

@@ -8,13 +8,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../apimachinery/placement.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import { shortened } from '../toldFaults.ts'
 import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
 import { LookPace } from './lookPace.ts'
@@ -225,7 +225,7 @@ export class PlacementReports implements CenterFindings {
     return {
       status: 'False',
       reason: counts[0]!.reason,
-      message: shortened(message, MAX_MESSAGE - 1),
+      message: shortened(message, MAX_MESSAGE),
       isPartial,
       stages,
     }
