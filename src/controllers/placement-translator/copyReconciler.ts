@@ -24,7 +24,17 @@ import { UnservedKindError, unservedKind } from './unservedKinds.ts'
 export interface CopyReconcilerDeps
   extends Pick<
     CopyDeps,
-    'client' | 'join' | 'rules' | 'brake' | 'keepsOut' | 'pauses' | 'again' | 'unserved' | 'heldBack' | 'verdictChanged'
+    | 'client'
+    | 'join'
+    | 'sources'
+    | 'rules'
+    | 'brake'
+    | 'keepsOut'
+    | 'pauses'
+    | 'again'
+    | 'unserved'
+    | 'heldBack'
+    | 'verdictChanged'
   > {
   making: CopyMaking
   notes: CopyNotes

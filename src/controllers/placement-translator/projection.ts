@@ -247,15 +247,25 @@ const JOB_LABELS = ['controller-uid', 'job-name', 'batch.kubernetes.io/controlle
 function keptByServer(projection: Projection, copy: KubeObject): Readonly<Record<string, unknown>> {
   if (copy.kind !== 'Job' || !isRecord(projection.fields.spec) || !isRecord(copy.spec)) return projection.fields
   if (projection.fields.spec.manualSelector === true) return projection.fields
-  const { selector, template } = copy.spec
+  const { selector } = copy.spec
+  const made = labelsIn(copy.spec.template)
+  const kept = keep(made, key => JOB_LABELS.includes(key))
+  const template = isRecord(projection.fields.spec.template) ? projection.fields.spec.template : {}
+  const metadata = isRecord(template.metadata) ? template.metadata : {}
+  const labels = { ...labelsIn(template), ...kept }
   return {
     ...projection.fields,
     spec: {
       ...projection.fields.spec,
       ...(selector !== undefined && { selector }),
-      ...(template !== undefined && { template }),
+      template: { ...template, metadata: { ...metadata, ...(Object.keys(labels).length > 0 && { labels }) } },
     },
   }
+}
+
+function labelsIn(template: unknown): Readonly<Record<string, unknown>> {
+  const labels = isRecord(template) && isRecord(template.metadata) ? template.metadata.labels : undefined
+  return isRecord(labels) ? labels : {}
 }
 
 function keep<V>(value: Readonly<Record<string, V>>, test: (key: string) => boolean): Record<string, V> {

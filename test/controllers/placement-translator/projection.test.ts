@@ -141,6 +141,12 @@ t.test('a Job goes without the selector that its server made, and keeps the one 
   t.equal(updatedCopy(projection, live), undefined)
   const changed = updatedCopy(projected(job({ parallelism: 2, ...made('home') })), live)!
   t.same(changed.spec, { parallelism: 2, ...made('there') })
+  const other = made('home')
+  const template = { metadata: { labels: { ...other.template.metadata.labels, app: 'y' } }, spec: { nodeName: 'a' } }
+  const anew = updatedCopy(projected(job({ parallelism: 1, ...other, template })), live)!
+  const { selector, template: there } = made('there')
+  const labels = { ...there.metadata.labels, app: 'y' }
+  t.same(anew.spec, { parallelism: 1, selector, template: { metadata: { labels }, spec: { nodeName: 'a' } } })
 })
 
 function replacer(_: string, value: unknown): unknown {

@@ -148,3 +148,21 @@ t.test('data pass to another space only by the word of their owner', async t => 
     t.equal(copy(CLAIMS, 'data')?.metadata.uid === uid, handsOver)
   }
 })
+
+t.test('what its author deletes and makes anew at once is made anew, whatever cannot be changed', async t => {
+  const { wds, place, told, copy } = await rivals(t, MAPS)
+  await wds.create(MAPS, configMap('page', { from: 'one' }))
+  await place(wds, ALL_MAPS)
+  await wds.update(MAPS, configMap('page', { from: 'edit' }))
+  t.match(await told('wds1'), /^NotTaken .*field is immutable/, 'an edit is no order to delete anything')
+  t.same(copy(MAPS, 'page')?.data, { from: 'one' })
+  const { uid } = copy(MAPS, 'page')!.metadata
+  // told as one change: nobody looks at the copy between the two
+  await Promise.all([
+    wds.delete(MAPS, { namespace: 'commonstuff', name: 'page' }),
+    wds.create(MAPS, configMap('page', { from: 'two' })),
+  ])
+  t.equal(await told('wds1'), 'AllPlaced ')
+  t.same(copy(MAPS, 'page')?.data, { from: 'two' })
+  t.not(copy(MAPS, 'page')?.metadata.uid, uid)
+})
