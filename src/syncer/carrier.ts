@@ -183,7 +183,8 @@ export class Carrier {
     if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: FOUGHT }
     copy = await this.#deps.owners.complete(key, object, alone, { fresh: true })
     try {
-      const result = await this.#deps.writer.apply(resource, key, copy, live, left)
+      const claimed = this.#deps.echoes.claimed(text, live)
+      const result = await this.#deps.writer.apply(resource, key, copy, claimed, left)
       this.#deps.echoes.wrote(text, copy, result, object)
       this.#deps.owners.stands(key, object, result)
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)

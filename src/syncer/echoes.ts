@@ -3,11 +3,12 @@
  * as digests: two short strings for each object, however large it is.
  */
 import { hash } from 'node:crypto'
-import type { GroupResource, KubeObject } from '../apimachinery/object.ts'
+import type { GroupResource, KubeObject, ManagedFieldsEntry } from '../apimachinery/object.ts'
 import { DOWNSYNCED } from '../apimachinery/placement.ts'
 import { isAbout, isOfAnother, ownershipOf } from './formerStatus.ts'
 import { ownPartOf } from './handOver.ts'
 import { asMade, claimsOfOurs, isOurs } from './ownership.ts'
+import { claimFor, hasDuplicates, withClaims } from './wholeUpdate.ts'
 
 export interface Echo {
   readonly sent: string
@@ -26,6 +27,8 @@ export interface Echo {
   readonly generation: number | undefined
   /** Whether that bore the mark of what the syncer made. */
   readonly isMade?: true
+  /** Of what holds duplicates in a cluster that notes no owners then: which fields were sent. */
+  readonly claim?: ManagedFieldsEntry
 }
 
 export class Echoes {
@@ -94,6 +97,7 @@ export class Echoes {
       uid: result.metadata.uid,
       generation: result.metadata.generation,
       ...(isOurs(result, DOWNSYNCED) && { isMade: true }),
+      ...(hasDuplicates(copy) && claimsOfOurs(result).length === 0 && { claim: claimFor(copy) }),
     })
   }
 
@@ -102,6 +106,13 @@ export class Echoes {
     const known = this.#byKey.get(key)
     const isIt = known?.uid !== undefined && known.uid === live.metadata.uid
     return isIt && known.isMade && claimsOfOurs(live).length > 0 ? asMade(live) : live
+  }
+
+  /** `live` with the syncer's claim, also where the cluster notes none. */
+  claimed(key: string, live: Readonly<KubeObject>): Readonly<KubeObject> {
+    const known = this.#byKey.get(key)
+    const isNoted = known?.claim === undefined || known.uid !== live.metadata.uid || claimsOfOurs(live).length > 0
+    return isNoted ? live : withClaims(live, [known.claim!])
   }
 
   /** What was written before is what would be written of `source`, too, and is what `live` is. */

@@ -138,6 +138,11 @@ function ownedBy({ metadata }: Readonly<KubeObject>, manager: string): FieldSet 
   return setOf((metadata.managedFields ?? []).filter(entry => entry.manager === manager && !entry.subresource))
 }
 
+/** What the syncer says of an object. */
+export function ownedByUs(live: Readonly<KubeObject>): FieldSet {
+  return ownedBy(live, FIELD_MANAGER)
+}
+
 /** What others than the syncer say of an object. */
 export function ownedByOthers({ metadata }: Readonly<KubeObject>): FieldSet {
   return setOf((metadata.managedFields ?? []).filter(entry => entry.manager !== FIELD_MANAGER))

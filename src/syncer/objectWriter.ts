@@ -2,6 +2,7 @@
  * Writes one object of the cluster: makes it, or applies to it what the center says, and lets go of what the center says no more.
  */
 import { EMPTY_SET, type FieldSet, isEmptySet, union } from '../apimachinery/apply/fieldSet.ts'
+import { withoutHollow } from '../apimachinery/apply/looseFields.ts'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import type { Pointer } from '../apimachinery/leftFields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
@@ -17,6 +18,7 @@ import {
   LEFT_MANAGER,
   leftCopy,
   ownedByOthers,
+  ownedByUs,
   type Released,
   releasedBy,
   saidAtCreation,
@@ -25,10 +27,11 @@ import {
   toHandOver,
 } from './handOver.ts'
 import { fieldsOf, refOf, type SyncKey } from './mirror.ts'
-import { FIELD_MANAGER, ownerOf, spaceUser } from './ownership.ts'
+import { claimsOfOurs, FIELD_MANAGER, ownerOf, spaceUser } from './ownership.ts'
 import { nothingSaid } from './release.ts'
 import type { ServedResources } from './served.ts'
 import { choiceOf } from './unionMembers.ts'
+import { hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims } from './wholeUpdate.ts'
 
 export interface ObjectWriterDeps {
   cluster: SpaceClient
@@ -128,12 +131,9 @@ export class ObjectWriter {
     // With its uid the apply fails when it is not that object any more, and what we know about ownership with it.
     const { uid } = live.metadata
     const guarded = uid ? { ...copy, metadata: { ...copy.metadata, uid } } : copy
+    const applied = withoutHollow(guarded, live, ownedByUs(live)) as KubeObject
     const target = { resource, key, cluster }
-    const released = releasedBy(copy, live, left)
-    const applied = isEmptySet(union(released.unsaid, released.left))
-      ? await this.#applyDeclared(target, guarded)
-      : await this.#applyReleasing(target, guarded, released)
-    const result = await this.#takeBack(target, copy, applied)
+    const result = await this.#takeBack(target, copy, await this.#applied(target, applied, live, left))
     if (
       result.metadata.annotations?.[OVERWRITE] !== undefined &&
       copy.metadata.annotations?.[OVERWRITE] === undefined
@@ -142,6 +142,46 @@ export class ObjectWriter {
       return await cluster.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
     }
     return result
+  }
+
+  async #applied(
+    target: ApplyTarget,
+    copy: KubeObject,
+    live: Readonly<KubeObject>,
+    left: readonly Pointer[],
+  ): Promise<KubeObject> {
+    // an apply would give up the claims of duplicates, and leave these where they are
+    if (hasDuplicates(live) && !hasDuplicates(copy)) return await this.#updateWhole(target, copy, live, left)
+    const released = releasedBy(copy, live, left)
+    try {
+      return isEmptySet(union(released.unsaid, released.left))
+        ? await this.#applyDeclared(target, copy)
+        : await this.#applyReleasing(target, copy, released)
+    } catch (error) {
+      if (!isAboutDuplicates(error)) throw error
+      return await this.#updateWhole(target, copy, live, left)
+    }
+  }
+
+  /** For what cannot be applied. @param known bears the claims, where the cluster notes none */
+  async #updateWhole(
+    { resource, key, cluster }: ApplyTarget,
+    copy: KubeObject,
+    known: Readonly<KubeObject>,
+    left: readonly Pointer[],
+  ): Promise<KubeObject> {
+    for (let attempt = 1; ; attempt++) {
+      const live = await cluster.get(resource, refOf(key))
+      const isAnother = copy.metadata.uid !== undefined && copy.metadata.uid !== live.metadata.uid
+      if (isAnother) throw new StatusError('Conflict', 'another object has taken its place meanwhile')
+      try {
+        const options = { fieldManager: FIELD_MANAGER }
+        const claimed = claimsOfOurs(live).length > 0 ? live : withClaims(live, claimsOfOurs(known))
+        return await cluster.update(resource, wholeUpdate(copy, claimed, left), options)
+      } catch (error) {
+        if (!isStatusError(error, 'Conflict') || attempt === RELEASE_ATTEMPTS) throw error
+      }
+    }
   }
 
   /**

@@ -124,7 +124,6 @@ t.test('of a creation what was sent is owned, and not what the cluster filled in
       'f:template': {
         'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:name': {}, 'f:ports': { '.': {}, ...port(80) } } },
       },
-      'f:empty': {},
       'f:finalizers': { '.': {}, 'v:"x"': {} },
     },
   })

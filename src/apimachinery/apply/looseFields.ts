@@ -56,7 +56,7 @@ export function missingIn(object: unknown, set: FieldSet): FieldSet {
 
 /**
  * The paths of `set` that `object` does not say; the topmost of each. Unlike {@link missingIn} it takes an element of a list for
- * said where the item leaves out some of the keys, to which servers give defaults.
+ * said where the item leaves out some of the keys, to which servers give defaults. Where it says `{}` it says nothing of what is below.
  */
 export function unsaidIn(object: unknown, { children }: FieldSet): FieldSet {
   if (children === undefined) return EMPTY_SET
@@ -64,10 +64,31 @@ export function unsaidIn(object: unknown, { children }: FieldSet): FieldSet {
   const found = elementsIn(object, children)
   for (const [element, below] of children) {
     const value = found.get(element) ?? (Array.isArray(object) ? object.find(item => agrees(item, element)) : undefined)
-    const verdict = value === undefined ? HERE : unsaidIn(value, withoutKeysOf(element, below))
+    const isUnsaid = value === undefined || (below.children !== undefined && isEmptyRecord(value))
+    const verdict = isUnsaid ? HERE : unsaidIn(value, withoutKeysOf(element, below))
     if (!isEmptySet(verdict)) unsaid.set(element, verdict)
   }
   return fieldSet(false, unsaid)
+}
+
+/**
+ * `object` without each `{}` where `live` holds something and `set` names nothing of it. Kubernetes 1.20 takes what defaults fill in
+ * away from whoever applies `{}`.
+ */
+export function withoutHollow(object: unknown, live: unknown, { children }: FieldSet): unknown {
+  if (!isRecord(object) || !isRecord(live)) return object
+  const result: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(object)) {
+    const below = children?.get(`f:${name}`) ?? EMPTY_SET
+    const inner = live[name]
+    const isHollow = isEmptyRecord(value) && isRecord(inner) && !isEmptyRecord(inner) && isEmptySet(below)
+    if (!isHollow) setMember(result, name, withoutHollow(value, inner, below))
+  }
+  return result
+}
+
+function isEmptyRecord(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0
 }
 
 /** Whether an item has some of the keys of an element, and others only where it says nothing. */
