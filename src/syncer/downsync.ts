@@ -18,7 +18,7 @@ import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
 import { keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import { ObjectWriter } from './objectWriter.ts'
 import { type Outcomes, type Trouble, troubleOf } from './outcomes.ts'
-import { isClusterRecord, isServersOwn, ownerOf } from './ownership.ts'
+import { isClusterRecord, ownerOf, staysInMailbox } from './ownership.ts'
 import type { Refusals } from './refusals.ts'
 import type { RemovalBrake } from './removalBrake.ts'
 import { Removals } from './removals.ts'
@@ -168,7 +168,7 @@ export class Downsync {
     const mirrored = mirror.get(key)
     const isCarried =
       mirrored !== undefined &&
-      !isServersOwn(mirrored.object) &&
+      !staysInMailbox(mirrored.object) &&
       plan().wantsDown(key, key.namespace, key.name) &&
       (allowance.refusalOf(key) ?? waveRefusal(mirrored.object)) === undefined
     return isCarried ? await this.#carrier.compare(key, mirrored) : { state: 'notCarried' }
@@ -201,7 +201,7 @@ export class Downsync {
     if (groupResourceName(key) === 'configmaps' && isClusterRecord(key)) return {}
     if (mirrored) this.#removals.sourceIsThere(key)
     // Of this sort the cluster has its own, too.
-    if (mirrored && isServersOwn(mirrored.object)) return {}
+    if (mirrored && staysInMailbox(mirrored.object)) return {}
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#carry(key, mirrored)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'

@@ -23,6 +23,7 @@ import {
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../apimachinery/placement.ts'
+import { isTokenSecret } from '../apimachinery/tokenSecret.ts'
 import { cloneJson } from '../apimachinery/values.ts'
 
 /** Field manager of everything that the syncer applies. */
@@ -152,11 +153,15 @@ export function upsyncCopy(object: Readonly<KubeObject>, apiVersion: string): Ku
   return withoutServerFields({ ...rest, apiVersion, kind: object.kind, metadata: carried(object, labels, annotations) })
 }
 
-/** Made by each server for itself: the other side has its own. */
+/** Of an object in the mailbox: whether it never goes to the cluster. A Secret that was placed asks the cluster for a token. */
+export function staysInMailbox(object: Readonly<KubeObject>): boolean {
+  return isServersOwn(object) && !(isTokenSecret(object) && isProjected(object))
+}
+
+/** Made or filled by each server for itself: the other side has its own. */
 export function isServersOwn(object: Readonly<KubeObject>): boolean {
   const { kind, type, metadata } = object
-  if (kind === 'Secret')
-    return type === 'kubernetes.io/service-account-token' || type === 'bootstrap.kubernetes.io/token'
+  if (kind === 'Secret') return isTokenSecret(object) || type === 'bootstrap.kubernetes.io/token'
   if (kind === 'ConfigMap') return metadata.name === 'kube-root-ca.crt' || isClusterRecord(metadata)
   return kind === 'ServiceAccount' && metadata.name === 'default'
 }

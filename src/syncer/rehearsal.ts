@@ -22,7 +22,7 @@ import { checkClaim, checkSpace, checkSyncTarget, mailboxOf, recordOf, requireOt
 import { MailboxFeed } from './mailboxFeed.ts'
 import { keyOf, keyText, type Mirrored, type SyncKey } from './mirror.ts'
 import { ObjectWriter } from './objectWriter.ts'
-import { isClusterRecord, isServersOwn, ownerOf } from './ownership.ts'
+import { isClusterRecord, ownerOf, staysInMailbox } from './ownership.ts'
 import { phaseOf } from './phases.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 import { type Act, nameOf, RehearsedCluster } from './rehearsedCluster.ts'
@@ -176,7 +176,7 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
     brake.end()
     for (const { resource, object } of mirror.values()) {
       const key = keyOf(resource, object)
-      const isNobodys = isSyncConfig(resource) || isServersOwn(object)
+      const isNobodys = isSyncConfig(resource) || staysInMailbox(object)
       if (!isNobodys && wants(key)) keys.set(keyText(key), key)
     }
     // the cluster's own, whoever marked it and whatever the mailbox says

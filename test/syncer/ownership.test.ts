@@ -11,7 +11,15 @@ import {
   PROJECTED_LABEL,
   UPSYNCED,
 } from '../../src/apimachinery/placement.ts'
-import { downsyncCopy, isOurs, isServersOwn, mayOverwrite, ownMark, upsyncCopy } from '../../src/syncer/ownership.ts'
+import {
+  downsyncCopy,
+  isOurs,
+  isServersOwn,
+  mayOverwrite,
+  ownMark,
+  staysInMailbox,
+  upsyncCopy,
+} from '../../src/syncer/ownership.ts'
 
 const deployment: KubeObject = {
   apiVersion: 'apps/v1',
@@ -111,6 +119,11 @@ t.test('what each server makes for itself stays: a Job selector, the finalizers 
     true,
   )
   t.equal(isServersOwn({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, type: 'Opaque' }), false)
+  const asks = (type: string, labels: Record<string, string>) =>
+    staysInMailbox({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', labels }, type })
+  t.notOk(asks('kubernetes.io/service-account-token', { 'edge.kubestellar.io/projected': 'yes' }), 'placed, it goes')
+  t.ok(asks('kubernetes.io/service-account-token', {}), "the mailbox's own never does")
+  t.ok(asks('bootstrap.kubernetes.io/token', { 'edge.kubestellar.io/projected': 'yes' }))
   t.equal(isServersOwn({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kube-root-ca.crt' } }), true)
 })
 

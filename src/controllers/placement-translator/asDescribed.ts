@@ -9,6 +9,7 @@ import {
   CUSTOMIZATION_ERROR_ANNOTATION,
   EXECUTING_COUNT_ANNOTATION,
 } from '../../apimachinery/placement.ts'
+import { isTokenSecret, withoutToken } from '../../apimachinery/tokenSecret.ts'
 import { isTokenVolume, TOKEN_MOUNT_PATH } from '../../apimachinery/tokenVolume.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -19,9 +20,10 @@ export function asDescribed(object: KubeObject): KubeObject {
     return { ...object, spec: withoutGiven(object.spec, claimsOnSpec(object)) }
   }
   if (object.apiVersion === 'v1' && object.kind === 'Pod' && isRecord(object.spec)) {
-    const spec = withoutToken(object.spec)
+    const spec = withoutTokenVolume(object.spec)
     return spec === object.spec ? object : { ...object, spec }
   }
+  if (isTokenSecret(object)) return withoutToken(object)
   return object
 }
 
@@ -108,7 +110,7 @@ function claimsOnSpec({ metadata }: KubeObject): Fields[] {
 }
 
 /** The volume of the Pod's own server, and its mounts. One that was changed, or is mounted elsewhere too, is the author's. */
-function withoutToken(spec: Fields): Fields {
+function withoutTokenVolume(spec: Fields): Fields {
   const volumes: readonly unknown[] = Array.isArray(spec.volumes) ? spec.volumes : []
   const names = new Set(volumes.filter(isTokenVolume).map(({ name }) => name))
   if (names.size === 0) return spec

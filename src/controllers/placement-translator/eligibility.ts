@@ -62,7 +62,7 @@ export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
     if (gr.resource === 'secrets') {
       // The server's account of syncers' credentials is in the mailbox under such names.
       if (namespace === 'default' && (name === SESSION_NAME || name?.startsWith(CREDENTIAL_PREFIX))) return true
-      return object.type === 'kubernetes.io/service-account-token' || object.type === 'bootstrap.kubernetes.io/token'
+      return object.type === 'bootstrap.kubernetes.io/token'
     }
     if (gr.resource === 'configmaps') {
       if (name === 'kube-root-ca.crt') return true

@@ -4,6 +4,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { digestInSteps } from '../../apimachinery/jsonDigests.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
+import { isTokenSecret } from '../../apimachinery/tokenSecret.ts'
 import type { Client } from '../../client/client.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { asAuthored, asDescribed } from './asDescribed.ts'
@@ -48,7 +49,7 @@ interface Made {
   readonly made: Customization
 }
 
-const STAYS = 'it would be what never travels: a token Secret, or an object that acts in its space'
+const STAYS = 'it would be what never travels: a token that a server gives, or an object that acts in its space'
 
 /** In units of work: what is cheaper is done again. */
 const DEAR = 5_000
@@ -99,16 +100,17 @@ export class SourceReader {
       return { customized, digest: isKept ? (await inSlices(digestInSteps(object), work)).digest : undefined }
     })
     // what stays at home is left out before anybody customizes
-    const stays = isSystemObject(at.fact.resource, customized.object)
+    const made = customized.object
+    const stays = isSystemObject(at.fact.resource, made) || (isTokenSecret(made) && !isTokenSecret(source))
     const faults = stays ? [...customized.faults, STAYS] : customized.faults
     const { location, customizer } = inputs
     const { revision } = at.fact
     if (digest !== undefined) this.#verdicts.set(idOf(at), { revision, digest, location, customizer, faults })
-    const made = { ...customized, object: asSaid(customized.object, source), faults }
+    const result = { ...customized, object: asSaid(made, source), faults }
     const { asked } = customized
     if (faults.length === 0 && asked)
-      this.#made = { source, customizer, hasLocation: location !== undefined, asked, made }
-    return made
+      this.#made = { source, customizer, hasLocation: location !== undefined, asked, made: result }
+    return result
   }
 
   /** What was made of the object for another destination, where it says the same of all that was asked of it. */

@@ -11,7 +11,7 @@ import type { Client } from '../../client/client.ts'
 import { isSystemObject, reachOf } from './eligibility.ts'
 import { objectKey } from './names.ts'
 import { Workload } from './workload.ts'
-import { factOf } from './workloads.ts'
+import { factOf, noteAccount } from './workloads.ts'
 
 /** Without placements. `undefined`: it holds too much. @throws StatusError ServiceUnavailable when it cannot be read to its end */
 export async function unplacedSpace(
@@ -29,6 +29,7 @@ export async function unplacedSpace(
       if (left-- <= 0 || bytesLeft < 0) return undefined
       const { resource, namespace, name, object } = event
       const isGoing = object.metadata.deletionTimestamp !== undefined
+      noteAccount(workload, event)
       if (reachOf(resource) !== 'none' && !isGoing && !isSystemObject(resource, object)) {
         workload.kinds.learn(resource, object)
         const fact = factOf(event, objectKey(resource, namespace, name))

@@ -35,6 +35,8 @@ export interface ObjectFact {
   readonly defines: readonly GroupResource[]
   /** As {@link Dependents} has them; absent when it has none. */
   readonly owners?: readonly string[]
+  /** Of a Secret that asks for a token: name of the ServiceAccount. */
+  readonly account?: string
   /** Id or path of the space that is to own it where this one does; absent when it is to stay. */
   readonly handOverTo?: string
 }
@@ -69,6 +71,8 @@ export class Workload {
   readonly #definers = new Map<string, Set<string>>()
   readonly #annotated = new Set<string>()
   readonly #paused = new Set<string>()
+  /** ServiceAccounts that act in the space and stay there, as `namespace/name`. */
+  readonly #acting = new Set<string>()
   #version = 0
   readonly #onSelection: OnSelection
   readonly #isHeld: IsHeld
@@ -141,6 +145,18 @@ export class Workload {
   /** Keys of the objects that are paused. */
   paused(): Iterable<string> {
     return this.#paused
+  }
+
+  /** A token of an account that acts is the space's, and its Secret stays, too. */
+  setActing(namespace: string, name: string, acts: boolean): void {
+    const account = `${namespace}/${name}`
+    if (acts === this.#acting.has(account)) return
+    if (acts) this.#acting.add(account)
+    else this.#acting.delete(account)
+    for (const key of this.inNamespace(namespace)) {
+      const fact = this.#objects.get(key)!
+      if (fact.account === name) this.#rematch(fact)
+    }
   }
 
   inNamespace(namespace: string): Iterable<string> {
@@ -283,7 +299,8 @@ export class Workload {
 
   #match(name: string, placement: Placement, fact: ObjectFact): void {
     const namespaceLabels = this.#objects.get(`${resourceKey(NAMESPACES)}||${fact.namespace}`)?.labels
-    const wanted = downsyncs(placement.spec, fact, namespaceLabels) && !this.#isHeld(name, fact)
+    const isSpaces = fact.account !== undefined && this.#acting.has(`${fact.namespace}/${fact.account}`)
+    const wanted = downsyncs(placement.spec, fact, namespaceLabels) && !this.#isHeld(name, fact) && !isSpaces
     if (wanted === placement.explicit.has(fact.key)) return
     if (wanted) this.#take(name, placement, fact)
     else this.#drop(name, placement, fact)

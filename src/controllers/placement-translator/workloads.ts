@@ -1,7 +1,9 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
+import { isNatured } from '../../apimachinery/nature.ts'
 import { NOTES } from '../../apimachinery/notes.ts'
 import { HAND_OVER_ANNOTATION, PAUSED_ANNOTATION } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
+import { accountOf } from '../../apimachinery/tokenSecret.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
@@ -111,11 +113,13 @@ export class Workloads {
     if (resourceKey(event.resource) === resourceKey(CRDS)) this.#deps.kindsChanged(space)
     const key = objectKey(event.resource, event.namespace, event.name)
     if (event.type === 'DELETED') {
+      noteAccount(this.#deps.workload(space), event)
       this.#gone(space, key, true)
       return
     }
     const { object } = event
     const isGoing = object.metadata.deletionTimestamp !== undefined
+    noteAccount(this.#deps.workload(space), event)
     if (isGoing && key === namespaceKey(event.name)) this.#deps.namespaceGoing(space, event.name)
     if (isGoing || isSystemObject(event.resource, object)) {
       this.#gone(space, key, isGoing)
@@ -146,6 +150,12 @@ export class Workloads {
   }
 }
 
+/** Whether a ServiceAccount acts in its space is known of those that stay, too. */
+export function noteAccount(workload: Workload, { type, resource, namespace, name, object }: StreamEvent): void {
+  if (resource.group === '' && resource.resource === 'serviceaccounts')
+    workload.setActing(namespace, name, type !== 'DELETED' && isNatured(object))
+}
+
 export function factOf(
   event: Pick<StreamEvent, 'object' | 'resource' | 'namespace' | 'name' | 'revision'>,
   key: string,
@@ -155,6 +165,7 @@ export function factOf(
   const customizer = customizerOf(object)
   const handOverTo = annotations[HAND_OVER_ANNOTATION]
   const owners = ownerNames(object)
+  const account = accountOf(object)
   return {
     key,
     resource,
@@ -167,6 +178,7 @@ export function factOf(
     annotated: NOTES.some(note => annotations[note] !== undefined) || hasReturnedStatus(object),
     defines: definedBy(resource, object),
     ...(owners.length > 0 && { owners }),
+    ...(account && { account }),
     ...(handOverTo && { handOverTo }),
     ...(annotations[PAUSED_ANNOTATION] === 'true' && { isPaused: true as const }),
   }
