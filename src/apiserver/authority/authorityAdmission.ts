@@ -12,12 +12,14 @@ import { mailboxDeletion } from './mailboxDeletion.ts'
 import { placementAdmission } from './placementAdmission.ts'
 import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
+import { stayingObjects } from './stayingObjects.ts'
 import { syncerHeartbeats } from './syncerHeartbeats.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
   return [
     describedObjects(deps),
+    stayingObjects(deps),
     bindingAdmission(deps),
     bindingStatusAdmission,
     grantAdmission(deps),

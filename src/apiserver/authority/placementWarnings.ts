@@ -5,12 +5,14 @@
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { type Pointer, parsePointer } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { reachOf } from '../../apimachinery/reach.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { isPlacementWrite } from './placementWrites.ts'
+import { DEFAULT_ACCOUNT_STAYS } from './stayingObjects.ts'
 
 /** A response has room for so many. */
 const MAX_WARNINGS = 10
@@ -57,9 +59,18 @@ function* ofTest(test: Readonly<Record<string, unknown>>, field: string, served:
     yield `${field}.apiGroup: this space serves no kind of group ${quoted(group)}, so nothing is selected${groupHint(group, served)}`
     return
   }
+  if (group !== undefined && reachOf({ group, resource: '' }) === 'none') {
+    yield `${field}.apiGroup: what is of group ${quoted(group)} stays in its space, so nothing is selected`
+    return
+  }
   const here = group === undefined ? served : served.filter(type => type.group === group)
   for (const name of new Set(strings(test.resources))) {
-    if (name === '*' || here.some(({ resource }) => resource === name)) continue
+    const known = here.filter(({ resource }) => resource === name)
+    if (known.length > 0 && known.every(type => reachOf(type) === 'none'))
+      yield `${field}.resources: ${quoted(name)} stay in their space, so nothing is selected by it`
+    if (name === 'serviceaccounts' && strings(test.objectNames).includes('default'))
+      yield `${field}.objectNames: ${DEFAULT_ACCOUNT_STAYS}`
+    if (name === '*' || known.length > 0) continue
     const where = group === undefined ? '' : ` in group ${quoted(group)}`
     yield `${field}.resources: this space serves no ${quoted(name)}${where}, so nothing is selected by it${resourceHint(name, here, served)}`
   }

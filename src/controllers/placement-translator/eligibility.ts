@@ -1,53 +1,15 @@
 /**
- * Which kinds and which objects of a workload description space may travel to a mailbox, and which of those go on to the
- * cluster. What acts in the center alone, what a server makes for itself and what belongs to Orrery stays at home.
+ * Which objects of a workload description space may travel, of kinds that may (`reach.ts`). What acts in the center alone and what
+ * a server makes for itself stays at home.
  */
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { isNatured } from '../../apimachinery/nature.ts'
-import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { CLUSTER_RECORD, EDGE_GROUP, SYNCER_NAME } from '../../apimachinery/placement.ts'
-import { LOGICAL_CLUSTERS, WORKSPACES } from '../../apimachinery/resources.ts'
+import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_RECORD, SYNCER_NAME } from '../../apimachinery/placement.ts'
+import { reachOf } from '../../apimachinery/reach.ts'
 import { CREDENTIAL_PREFIX, SESSION_NAME } from '../../apimachinery/syncerCredential.ts'
 
-const IGNORED_GROUPS: ReadonlySet<string> = new Set([
-  EDGE_GROUP,
-  'scheduling.kcp.io',
-  WORKSPACES.group,
-  'topology.kcp.io',
-  'workload.kcp.io',
-  'authentication.k8s.io',
-  'authorization.k8s.io',
-])
-
-/** `resource.group`. Review kinds are never stored; they are listed so that the rule does not depend on that. */
-const IGNORED_RESOURCES: ReadonlySet<string> = new Set([
-  'apiresourceimports.apiresource.kcp.io',
-  'negotiatedapiresources.apiresource.kcp.io',
-  'apiconversions.apis.kcp.io',
-  'apiexports.apis.kcp.io',
-  'apiexportendpointslices.apis.kcp.io',
-  'apiresourceschemas.apis.kcp.io',
-  'controllerrevisions.apps',
-  'certificatesigningrequests.certificates.k8s.io',
-  'leases.coordination.k8s.io',
-  groupResourceName(LOGICAL_CLUSTERS),
-  'shards.core.kcp.io',
-  'events.events.k8s.io',
-  'events.',
-  'bindings.',
-  'componentstatuses.',
-  'nodes.',
-])
-
 const RBAC = 'rbac.authorization.k8s.io'
-
-/** `cluster`: to the mailbox and on to the cluster. `mailbox`: no further than the mailbox. `none`: stays. */
-export type Reach = 'none' | 'mailbox' | 'cluster'
-
-export function reachOf(gr: GroupResource): Reach {
-  if (IGNORED_GROUPS.has(gr.group) || IGNORED_RESOURCES.has(`${gr.resource}.${gr.group}`)) return 'none'
-  return gr.group === 'apis.kcp.io' && gr.resource === 'apibindings' ? 'mailbox' : 'cluster'
-}
 
 /**
  * Objects that are there for their own space: those that were told to act there, and those that servers make for themselves in

@@ -27,12 +27,13 @@ import {
   type PreviewReceiver,
   type PreviewRequest,
 } from '../../apimachinery/placementPreview.ts'
+import { reachOf } from '../../apimachinery/reach.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
-import { isSystemObject, reachOf } from './eligibility.ts'
+import { isSystemObject } from './eligibility.ts'
 import { type ImaginedPlacementsDeps, imaginedCarriers, imaginedPlacements } from './imaginedPlacements.ts'
 import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import { ObjectCache } from './objectCache.ts'

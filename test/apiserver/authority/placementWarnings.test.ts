@@ -31,6 +31,15 @@ t.test('resources and groups that nothing has', async t => {
   t.match(await warnings('with-version', test('deployments', 'apps/v1')), 'did you mean "apps"?')
   t.match(await warnings('unborn', test('widgets', 'example.com')), 'serves no kind of group "example.com"')
   t.equal(await warnings('any', test('deployments', '*')), '')
+  t.match(await warnings('staying', test('events')), 'spec.downsync[0].resources: "events" stay in their space')
+  t.match(
+    await warnings('staying-core', test('nodes', '')),
+    '"nodes" stay in their space, so nothing is selected by it',
+  )
+  t.match(
+    await warnings('staying-group', test('edgeplacements', 'edge.kubestellar.io')),
+    'spec.downsync[0].apiGroup: what is of group "edge.kubestellar.io" stays in its space',
+  )
   const upsync = [{ apiGroup: '*', resources: ['*'], namespaces: ['*'], names: ['*'] }]
   t.match(await warnings('upward', { upsync }), 'spec.upsync[0].apiGroup: "*" is the name of no group')
 })

@@ -1,7 +1,8 @@
 // Which objects a placement selects, and which never travel.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { definedBy, isSystemObject, reachOf } from '../../../src/controllers/placement-translator/eligibility.ts'
+import { reachOf } from '../../../src/apimachinery/reach.ts'
+import { definedBy, isSystemObject } from '../../../src/controllers/placement-translator/eligibility.ts'
 import { compilePlacement, downsyncs, upsyncs } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
 import { placementFaults } from '../../../src/controllers/where-resolver/selectors.ts'

@@ -10,9 +10,10 @@ import {
   PAUSED_ANNOTATION,
   STAND_IN_ANNOTATION,
 } from '../../../apimachinery/placement.ts'
+import { reachOf } from '../../../apimachinery/reach.ts'
 import { waveFault, waveOf } from '../../../apimachinery/wave.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
-import { isSystemObject, reachOf } from '../../../controllers/placement-translator/eligibility.ts'
+import { isSystemObject } from '../../../controllers/placement-translator/eligibility.ts'
 import { VALIDATION_ERROR_PREFIX } from '../../../controllers/where-resolver/selectors.ts'
 
 export interface Note {
