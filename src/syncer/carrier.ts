@@ -59,8 +59,11 @@ export interface CarrierDeps {
 const NOT_SERVED_RETRY_MS = 30_000
 /** An object that is going away and that we do not watch. */
 const TERMINATING_RETRY_MS = 5000
-/** What somebody else made in the cluster may go, and no watch of ours tells. */
-const STRANGER_RETRY_MS = 300_000
+/**
+ * What somebody else made in the cluster may go, and no watch of ours tells: each is looked at so often, all together four times a second
+ * at most, and none more seldom than the last number says.
+ */
+const STRANGER_LOOK_MS = { each: 12_000, together: 250, seldom: 300_000 }
 /** A cluster that drops fields may be upgraded, and so may its definition of a kind. */
 const CUT_RETRY_MS = 60 * 60_000
 
@@ -78,6 +81,8 @@ export class Carrier {
   readonly #met = new Set<string>()
   /** When that was written of which the cluster dropped fields. */
   readonly #cutAtMs = new Map<string, number>()
+  /** What was somebody else's when it was last looked at. */
+  readonly #strangers = new Set<string>()
   /** Kinds that were said to be missing. */
   readonly #unserved = new Set<string>()
 
@@ -103,6 +108,7 @@ export class Carrier {
     if (resource === undefined)
       return { requeueAfterMs: NOT_SERVED_RETRY_MS, trouble: (await awaitedDefinition(this.#deps, key)) ?? UNSERVED }
     const text = keyText(key)
+    this.#strangers.delete(text)
     await watches.firstList(key)
     const cached = watches.get(key, key)
     // What our watch does not know we have not made: most often nobody has, and then one request makes it.
@@ -141,10 +147,10 @@ export class Carrier {
     const seen = this.#deps.echoes.recognized(text, live)
     if (keepsClusters(object, seen)) {
       const altered = alteredFields(key, definitionOf(object), live)
-      return { live, altered, isKept: true, requeueAfterMs: STRANGER_RETRY_MS }
+      return { live, altered, isKept: true, ...this.#lookAgain(text) }
     }
     // somebody else's is none that we could delete: it needs no mark that says so
-    if (!mayOverwrite(object) && isStrangers(seen)) return { live, requeueAfterMs: STRANGER_RETRY_MS }
+    if (!mayOverwrite(object) && isStrangers(seen)) return { live, ...this.#lookAgain(text) }
     if (!mayOverwrite(object) || isCreateOnly(object)) {
       const sent = withoutFields(
         downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner }),
@@ -154,10 +160,10 @@ export class Carrier {
       const altered = this.#deps.echoes.isBrought(text, live, object) ? alteredFields(key, sent, live) : undefined
       if (!mayOverwrite(object)) return { live, altered, ...(await this.#handsOff(resource, key, object, live)) }
       // nobody's news of a stranger's object reach us
-      return { live, altered, ...(!isOurs(seen, DOWNSYNCED) && { requeueAfterMs: STRANGER_RETRY_MS }) }
+      return { live, altered, ...(!isOurs(seen, DOWNSYNCED) && this.#lookAgain(text)) }
     }
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(seen))
-      return { refusal: ALREADY_IN_CLUSTER, requeueAfterMs: STRANGER_RETRY_MS }
+      return { refusal: ALREADY_IN_CLUSTER, ...this.#lookAgain(text) }
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
     const left = leftFieldsOf(object)
     const alone = withoutFields(whole, left)
@@ -196,6 +202,12 @@ export class Carrier {
       if (await this.#deps.writer.chooseAnew(resource, key, copy, error)) return { ...SOON, trouble: troubleOf(error) }
       throw error
     }
+  }
+
+  #lookAgain(text: string): { requeueAfterMs: number } {
+    this.#strangers.add(text)
+    const { each, together, seldom } = STRANGER_LOOK_MS
+    return { requeueAfterMs: Math.min(Math.max(each, together * this.#strangers.size), seldom) }
   }
 
   /** What the cluster holds of it now, read anew, beside what would be written. Writes nothing. */
@@ -308,6 +320,11 @@ export class Carrier {
       { resource, group, namespace, name },
       'somebody in the cluster keeps changing fields of this object that the center sets; repairing it less often',
     )
+  }
+
+  /** It is not to be carried now, so nobody looks for it. */
+  leaves(key: SyncKey): void {
+    this.#strangers.delete(keyText(key))
   }
 
   /** Nothing of ours is there any more. */

@@ -203,6 +203,7 @@ export class Downsync {
     // Of this sort the cluster has its own, too.
     if (mirrored && staysInMailbox(mirrored.object)) return {}
     if (mirrored && plan().wantsDown(key, key.namespace, key.name)) return await this.#carry(key, mirrored)
+    this.#carrier.leaves(key)
     // Namespaces hold more than what we put there: only a Namespace that left the mailbox leaves the cluster.
     const kept = mirrored !== undefined && groupResourceName(key) === 'namespaces'
     if (kept || !mirrorComplete()) {

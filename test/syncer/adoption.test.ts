@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { ADOPT, DOWNSYNCED, OVERWRITE } from '../../src/apimachinery/placement.ts'
 import { FIELD_MANAGER, ownMark } from '../../src/syncer/ownership.ts'
+import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
@@ -19,6 +20,31 @@ const refuses =
     isRecord(status) && (isRecord(status.refused) ? status.refused.count : 0) === count
 
 const pair = (test: Test): Promise<Pair> => pairIn(center, test)
+
+t.test('somebody deletes one of two objects that were there before: the placed one comes within seconds', async t => {
+  const p = await pair(t)
+  const { world } = center
+  const clock = new FakeClock()
+  const names = ['a', 'b']
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  for (const name of names) await p.cluster.create(MAPS, configMap(name, { own: 'x' }))
+  for (const name of names) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+  const passes = async (seconds: number, isOver = () => false): Promise<void> => {
+    for (let second = 0; second < seconds && !isOver(); second++) {
+      await clock.advance(1000)
+      await p.settled()
+    }
+  }
+  p.start(undefined, clock)
+  const config = () => world.get(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one')
+  await passes(120, () => refuses(2)(config() ?? configMap('none')))
+  t.ok(refuses(2)(config() ?? configMap('none')))
+  await p.cluster.delete(MAPS, AT_A)
+  await world.absent(p.clusterId, 'configmaps app/a')
+  await passes(15)
+  t.match(world.get(p.clusterId, 'configmaps app/a'), { data: { x: '1' } })
+  t.same(world.get(p.clusterId, 'configmaps app/b')?.data, { own: 'x' }, 'the other one stays')
+})
 
 t.test(
   'what was in the cluster before is refused and told, and taken over on request; a child of ours stays',
