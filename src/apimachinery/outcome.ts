@@ -138,12 +138,17 @@ export const STATUS_TOO_LARGE = 'StatusTooLarge'
 export const OUTCOME_SUBRESOURCE = 'outcome'
 export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
 /**
- * Between two words about nothing new: each costs 2 KB, and a syncer has 2 MB a day for all that it says while nothing happens. That
- * its connection has ended is known at once, and that its network is gone mostly, too.
+ * Between two words about nothing new; each costs 2 KB. The end of a connection is known at once and a lost network mostly, too: only these
+ * words tell of a process that stands still behind a connection that is good.
  */
-export const QUIET_SECONDS = 200
-/** A syncer that says nothing for so long has two words not said, or lost on the way. */
-export const OUTCOME_SILENCE_MS = 420_000
+export const QUIET_SECONDS = 70
+/**
+ * A silence of so long is an outage, so that operators learn of each within two minutes. A word that a slow link delays by 45 seconds is
+ * still in time, and one that was not heard is said again within seconds.
+ */
+export const OUTCOME_SILENCE_MS = 115_000
+/** A connection without requests is kept for so long, also for a syncer that was asked for fewer words. */
+export const OUTCOME_CONNECTION_MS = 420_000
 /** Exceptions of one cluster that are listed. */
 export const MAX_EXCEPTIONS = 300
 export const MAX_MESSAGE = 300

@@ -2,7 +2,7 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { readLiveAnswer } from '../../apimachinery/liveObjects.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { OUTCOME_FORM, OUTCOME_SILENCE_MS, QUIET_SECONDS, readOutcomeReport } from '../../apimachinery/outcome.ts'
+import { OUTCOME_CONNECTION_MS, OUTCOME_FORM, QUIET_SECONDS, readOutcomeReport } from '../../apimachinery/outcome.ts'
 import type { LiveQuestions } from '../authority/liveQuestions.ts'
 import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
 import { readBody } from './body.ts'
@@ -31,7 +31,7 @@ export function outcomeEndpoint(
       const taken = inbox.take(space, readOutcomeReport(spec))
       const status = { ...taken, quietSeconds: QUIET_SECONDS, gatherMilliseconds: inbox.gatherMs }
       // it speaks so seldom that it would need a new connection each time
-      keepConnection(exchange.reply, OUTCOME_SILENCE_MS)
+      keepConnection(exchange.reply, OUTCOME_CONNECTION_MS)
       await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
     },
   }

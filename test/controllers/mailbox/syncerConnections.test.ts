@@ -1,7 +1,7 @@
 // A syncer lives as long as its connection, and a connection as long as something comes over it.
 
 import t from 'tap'
-import { OUTCOME_SILENCE_MS } from '../../../src/apimachinery/outcome.ts'
+import { OUTCOME_SILENCE_MS, QUIET_SECONDS } from '../../../src/apimachinery/outcome.ts'
 import { SyncerConnections } from '../../../src/controllers/mailbox/syncerConnections.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
@@ -56,6 +56,19 @@ t.test('a connection that nobody is behind any more is found out', async t => {
   t.same(told, ['box lives', 'box is silent', 'box lives'])
   connections.forget('box')
   t.equal(clock.pending, 0)
+})
+
+t.test('of two syncers behind good connections, the one that stands still is noticed within two minutes', async t => {
+  const { clock, told, connections } = world()
+  for (const box of ['slow', 'frozen']) connections.opened(box, 2)
+  for (const box of ['slow', 'frozen']) connections.heard(box)
+  // each word of the other is late by half a minute
+  for (let word = 0; word < 3; word++) {
+    await clock.advance(QUIET_SECONDS * 1000 + 30_000)
+    connections.heard('slow')
+  }
+  t.same(told, ['slow lives', 'frozen lives', 'frozen is silent'])
+  t.ok(OUTCOME_SILENCE_MS <= 120_000)
 })
 
 t.test('one that is heard without a connection, and one that was heard long ago', async t => {
