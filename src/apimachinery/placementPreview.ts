@@ -27,7 +27,7 @@ export const MAX_PREVIEW_READ_BYTES = 16 * 1024 * 1024
 /** Pairs of an object that EdgePlacements of the question move and a cluster, of which it is counted what becomes of them. */
 export const MAX_PREVIEW_PAIRS = 1_000_000
 /** Units of work for the consequence of a write: labels, tests and pairs of an object and a cluster that are judged. */
-export const MAX_CONSEQUENCE_WORK = 50_000
+export const MAX_CONSEQUENCE_WORK = 30_000
 /** Clusters that are named of each group; the rest is counted. */
 export const MAX_GROUP_LOCATIONS = 100
 /** At the same time, of one space. */

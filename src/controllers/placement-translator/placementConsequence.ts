@@ -19,7 +19,7 @@ import { sumOf, type TotalsDeps, totalsOf } from './previewTotals.ts'
 import type { Workload } from './workload.ts'
 
 export interface PlacementConsequenceDeps extends ImaginedPlacementsDeps {
-  join: ImaginedPlacementsDeps['join'] & Pick<PlacementJoin, 'workload' | 'placementNames'>
+  join: ImaginedPlacementsDeps['join'] & Pick<PlacementJoin, 'workload'>
   turns: WorkTurns
   nowhere: (space: string) => Told | undefined
   counted: (placements: Moves['placements'], workload: TotalsDeps['workload'], pairs: number) => TotalsDeps
@@ -42,8 +42,7 @@ export async function consequenceOf(
   const selected = carries ? [...workload.keys()] : before ? workload.selectedBy(name) : []
   const some = selected.slice(0, most(testsIn(spec) + (before ? testsIn(before) : 0)))
   const moves = await inSlices(movesOf([one], placements, { workload: ofThese(some, workload) }), work)
-  const pairs = most(join.placementNames(space).length)
-  const totals = await inSlices(totalsOf(counted(placements, workload, pairs), space, moves), work)
+  const totals = await inSlices(totalsOf(counted(placements, workload, most(1)), space, moves), work)
   const total = totals.get(one)!
   return {
     ...(ways?.size === 0 && { nowhere: (deps.nowhere(space) ?? NO_LOCATION).message }),
