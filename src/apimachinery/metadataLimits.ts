@@ -10,6 +10,9 @@ import type { ManagedFieldsEntry, ObjectMeta } from './object.ts'
 
 /** Keys and values of all annotations together, in bytes; those of all labels too. */
 export const ANNOTATIONS_LIMIT_BYTES = 256 * 1024
+/** The same of Orrery's own, beside them: an object that fills its limit is placed as any other, and is told what became of it. */
+export const MARKS_LIMIT_BYTES = 256 * 1024
+const MARK = /^(?:edge\.)?kubestellar\.io\//
 export const LABELS_LIMIT_BYTES = 256 * 1024
 export const FINALIZERS_LIMIT = 1_000
 export const OWNERS_LIMIT = 1_000
@@ -36,6 +39,16 @@ export function metadataLimitErrors(meta: ObjectMeta, old: ObjectMeta | undefine
   count('managedFields', MANAGERS_LIMIT)
   if (meta.managedFields !== old?.managedFields) checkEntries(meta.managedFields ?? [], errors)
   return errors
+}
+
+/** Of the metadata of an object. */
+export function annotationLimitErrors(annotations: Readonly<Record<string, string>>): FieldError[] {
+  if (!mayExceed(annotations, ANNOTATIONS_LIMIT_BYTES)) return []
+  const field = 'metadata.annotations'
+  const all = bytesOf(annotations)
+  const marks = bytesOf(Object.fromEntries(Object.entries(annotations).filter(([key]) => MARK.test(key))))
+  if (all - marks > ANNOTATIONS_LIMIT_BYTES) return [fieldError.tooLong(field, ANNOTATIONS_LIMIT_BYTES)]
+  return marks > MARKS_LIMIT_BYTES ? [fieldError.tooLong(field, MARKS_LIMIT_BYTES)] : []
 }
 
 function checkEntries(entries: readonly ManagedFieldsEntry[], errors: FieldError[]): void {

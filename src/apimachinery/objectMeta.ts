@@ -3,7 +3,13 @@
  * @see https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata
  */
 import { type FieldError, fieldError } from './fieldErrors.ts'
-import { ANNOTATIONS_LIMIT_BYTES, bytesOf, mayExceed, metadataLimitErrors } from './metadataLimits.ts'
+import {
+  ANNOTATIONS_LIMIT_BYTES,
+  annotationLimitErrors,
+  bytesOf,
+  mayExceed,
+  metadataLimitErrors,
+} from './metadataLimits.ts'
 import { dns1123Label, labelValue, type NameRule, type NameRuleName, nameRules, qualifiedName } from './nameRules.ts'
 import { type ObjectMeta, type OwnerReference, parseApiVersion } from './object.ts'
 
@@ -89,20 +95,24 @@ export function validateLabels(labels: Readonly<Record<string, string>>, field: 
   return errors
 }
 
-/** Annotation keys (any case) and their total size. */
+/** Annotation keys (any case) and their total size, of what is no object itself. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, field: string): FieldError[] {
-  const errors: FieldError[] = []
-  for (const key of Object.keys(annotations)) {
-    for (const message of qualifiedName(key.toLowerCase())) errors.push(fieldError.invalid(field, key, message))
-  }
+  const errors = annotationKeyErrors(annotations, field)
   if (mayExceed(annotations, ANNOTATIONS_LIMIT_BYTES) && bytesOf(annotations) > ANNOTATIONS_LIMIT_BYTES)
     errors.push(fieldError.tooLong(field, ANNOTATIONS_LIMIT_BYTES))
   return errors
 }
 
+function annotationKeyErrors(annotations: Readonly<Record<string, string>>, field: string): FieldError[] {
+  return Object.keys(annotations).flatMap(key =>
+    qualifiedName(key.toLowerCase()).map(message => fieldError.invalid(field, key, message)),
+  )
+}
+
 function addMapErrors({ labels, annotations, ownerReferences }: ObjectMeta, errors: FieldError[]): void {
   if (labels) errors.push(...validateLabels(labels, 'metadata.labels'))
-  if (annotations) errors.push(...validateAnnotations(annotations, 'metadata.annotations'))
+  if (annotations)
+    errors.push(...annotationKeyErrors(annotations, 'metadata.annotations'), ...annotationLimitErrors(annotations))
   if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences))
 }
 

@@ -171,8 +171,14 @@ export function troubleOf(error: unknown): Trouble {
   const namespace = namespaceTrouble(error)
   if (namespace) return { state: 'waiting', reason: namespace, message: error.message }
   const state = isStatusError(error, ...REFUSALS) ? 'refused' : 'retrying'
-  return { state, reason: error.reason, message: error.message }
+  const message = TOO_LONG.test(error.message) ? `${error.message}; ${MARKS_COUNT}` : error.message
+  return { state, reason: error.reason, message }
 }
+
+const TOO_LONG = /metadata\.annotations: Too long/
+/** No other server takes the marks beside its limit, and without them nobody would know whose the object is. */
+const MARKS_COUNT =
+  "the marks by which Orrery knows its objects (edge.kubestellar.io/…) need some of that: shorten the object's own"
 
 /** The Namespace that it is to be in is missing or going, which is no fault of it, and may be over any time. */
 function namespaceTrouble(error: StatusError): string | undefined {

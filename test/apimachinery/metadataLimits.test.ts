@@ -1,6 +1,12 @@
 import t from 'tap'
 import { type FieldError, formatFieldError } from '../../src/apimachinery/fieldErrors.ts'
-import { FINALIZERS_LIMIT, MANAGERS_LIMIT, OWNERS_LIMIT } from '../../src/apimachinery/metadataLimits.ts'
+import {
+  ANNOTATIONS_LIMIT_BYTES,
+  FINALIZERS_LIMIT,
+  MANAGERS_LIMIT,
+  MARKS_LIMIT_BYTES,
+  OWNERS_LIMIT,
+} from '../../src/apimachinery/metadataLimits.ts'
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../src/apimachinery/names.ts'
 import type { ManagedFieldsEntry, ObjectMeta } from '../../src/apimachinery/object.ts'
 
@@ -69,3 +75,20 @@ t.test('what was stored above a limit can be changed as long as it does not grow
     t.equal(update(more, some).length, 1)
   }
 })
+
+t.test(
+  "Orrery's marks have room beside annotations that fill their limit, and no more than a limit of their own",
+  async t => {
+    const own = (bytes: number) => ({ 'example.com/a': 'x'.repeat(bytes - 13) })
+    const marks = (bytes: number) => ({ 'edge.kubestellar.io/projected-keys': 'y'.repeat(bytes - 34) })
+    const tooLong = ['metadata.annotations: Too long: may not be more than 262144 bytes']
+    const limit = ANNOTATIONS_LIMIT_BYTES
+    for (const more of [{}, { 'kubestellar.io/executing-count': '2' }, marks(5000), marks(MARKS_LIMIT_BYTES)]) {
+      const annotations = { ...own(limit), ...more }
+      t.same(create({ annotations }), [])
+      t.same(update({ annotations }, { annotations: own(limit) }), [])
+      t.same(create({ annotations: { ...own(limit + 1), ...more } }), tooLong)
+    }
+    t.same(create({ annotations: marks(MARKS_LIMIT_BYTES + 1) }), tooLong)
+  },
+)

@@ -131,3 +131,12 @@ t.test('what a cluster will not take is apart from what may work again', async t
   t.match(troubleOf(new StatusError('Forbidden', 'no')), { state: 'refused', reason: 'Forbidden' })
   t.match(troubleOf('odd'), { state: 'retrying', reason: 'Error', message: 'odd' })
 })
+
+t.test('a cluster whose limit leaves no room for the marks: the refusal says what to shorten', async t => {
+  for (const name of ['a', 'b']) {
+    const words = `ConfigMap "${name}" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes`
+    const { state, message } = troubleOf(new StatusError('Invalid', words))
+    t.equal(state, 'refused')
+    t.match(message, /Too long.*the marks by which Orrery knows its objects .* shorten the object's own/)
+  }
+})
