@@ -3,7 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
-import type { SpaceClient } from '../../client/client.ts'
+import type { Client, DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { printObjects } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import { type ConfirmOptions, confirm } from '../ws/confirm.ts'
@@ -18,9 +18,11 @@ export interface InventoryOption {
   imw: string
 }
 
-export interface GrantCommandOptions extends GrantOptions, InventoryOption {
+export interface GrantCommandOptions extends GrantOptions, InventoryOption, ConfirmOptions {
   name?: string
   id?: string
+  replace?: boolean
+  unserved?: boolean
 }
 
 const KIND = singular(PLACEMENT_GRANTS)
@@ -46,13 +48,18 @@ export async function grantCommand(
   const spec = grantSpec(options)
   const inventory = await pathOf(session, options.imw)
   const path = await pathOf(session, space)
-  await checkKinds(session.client.in(inventory), spec, terminal)
+  if (options.unserved !== true) await checkKinds(session.client, { inventory, path }, spec)
+  const approve = async (before: KubeObject, after: KubeObject): Promise<void> => {
+    const [was, is] = [rowOf(before), rowOf(after)]
+    for (const [i, field] of HEAD.entries()) if (was[i] !== is[i]) terminal.err(`${field}: ${was[i]} -> ${is[i]}`)
+    await confirm(`This changes what ${was[1]} may place on ${inventory}.`, options, terminal)
+  }
   try {
     const { object, made } = await setGrant(
       session.client.in(inventory),
       { path, ...(options.id && { cluster: options.id }) },
       spec,
-      options.name,
+      { name: options.name, isReplaced: options.replace, approve },
     )
     terminal.out(`${KIND}/${object.metadata.name} ${made}`)
     return object
@@ -66,12 +73,14 @@ export async function grantCommand(
   }
 }
 
-/**
- * A kind of its own may be placed that the inventory does not serve; the singular of one that it does is a slip that would take
- * away what is placed. @throws CommandError
- */
-async function checkKinds(inventory: SpaceClient, spec: Record<string, unknown>, terminal: Terminal): Promise<void> {
-  const served = await inventory.discover()
+/** A kind that neither the inventory nor the space serves is a slip, which would take away what is placed. @throws CommandError */
+async function checkKinds(
+  client: Client,
+  { inventory, path }: { inventory: string; path: string },
+  spec: Record<string, unknown>,
+): Promise<void> {
+  if (['allow', 'deny', 'upsync'].every(field => spec[field] === undefined)) return
+  const served = [...(await client.in(inventory).discover()), ...(await servedIn(client.in(path)))]
   for (const [field, flag] of [
     ['allow', '--allow'],
     ['deny', '--deny'],
@@ -86,9 +95,21 @@ async function checkKinds(inventory: SpaceClient, spec: Record<string, unknown>,
         const meant = served.find(kind => kind.kind.toLowerCase() === resource.toLowerCase() && isOf(kind, apiGroup))
         if (meant)
           throw new CommandError(`${flag}: "${name}" is no resource; did you mean ${groupResourceName(meant)}?`)
-        terminal.err(`Note: ${flag} names "${name}", which the inventory does not serve; mind plural and group.`)
+        throw new CommandError(
+          `${flag}: neither ${inventory} nor ${path} serves "${name}"; mind plural and group, or add --unserved`,
+        )
       }
     }
+  }
+}
+
+/** Nothing where the space shows itself to its own members only. */
+async function servedIn(space: SpaceClient): Promise<DiscoveredResource[]> {
+  try {
+    return await space.discover()
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden') || isStatusError(error, 'NotFound')) return []
+    throw error
   }
 }
 

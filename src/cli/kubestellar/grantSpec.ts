@@ -30,10 +30,10 @@ export function grantSpec(options: GrantOptions): Record<string, unknown> {
     ...(namespaces !== undefined && { namespaces: listIn(namespaces) }),
     ...(allow !== undefined && { allow: kindsIn(allow) }),
     ...(deny !== undefined && { deny: kindsIn(narrowing('--deny', deny)) }),
-    ...(clusterScoped && { clusterScoped }),
-    ...(grantingKinds && { grantingKinds }),
-    ...(adoptExisting && { adoptExisting }),
-    ...(upsync.length > 0 && { upsync }),
+    ...(clusterScoped !== undefined && { clusterScoped }),
+    ...(grantingKinds !== undefined && { grantingKinds }),
+    ...(adoptExisting !== undefined && { adoptExisting }),
+    ...((options.upsync ?? options.upsyncSecrets) !== undefined && { upsync }),
   }
 }
 

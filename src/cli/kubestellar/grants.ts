@@ -5,6 +5,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import {
@@ -69,17 +70,26 @@ export async function ensureGrant(
   return await setGrant(inventory, grantee, spec)
 }
 
+export interface GrantChange {
+  /** Of the PlacementGrant; default: the space's path. */
+  readonly name?: string | undefined
+  /** Fields that `spec` does not name go; else they stay as they are. */
+  readonly isReplaced?: boolean | undefined
+  /** Called with a PlacementGrant that would change, and with what it would be. May throw. */
+  readonly approve?: (before: KubeObject, after: KubeObject) => Promise<void>
+}
+
 /**
- * Makes the PlacementGrant of that name, or gives it this `spec`; other spaces that it is for stay.
+ * Makes the PlacementGrant of that name, or gives it the fields of `spec`; other spaces that it is for stay.
  * @throws CommandError when it is for other spaces only: they would be granted something else
  */
 export async function setGrant(
   inventory: SpaceClient,
   grantee: Grantee,
   spec: Record<string, unknown>,
-  name = grantName(grantee.path),
+  { name = grantName(grantee.path), isReplaced = false, approve }: GrantChange = {},
 ): Promise<Ensured> {
-  const { path } = grantee
+  const { path, cluster } = grantee
   try {
     const object = await inventory.create(PLACEMENT_GRANTS, placementGrant(name, grantee, spec), OPTIONS)
     return { object, made: 'created' }
@@ -88,11 +98,17 @@ export async function setGrant(
   }
   const found = await inventory.get(PLACEMENT_GRANTS, { name })
   const before = spacesOf(found)
-  if (!before.some(space => space.path === path)) {
+  const own = before.find(space => space.path === path)
+  if (own === undefined) {
     throw new CommandError(`PlacementGrant "${name}" is for other spaces; give this one a name of its own with --name`)
   }
   const spaces = before.map(space => (space.path === path ? grantee : space))
-  const object = await inventory.update(PLACEMENT_GRANTS, { ...found, spec: { ...spec, spaces } }, OPTIONS)
+  // a later space at the path is granted nothing that the one before it was
+  const isAnother = cluster !== undefined && own.cluster !== undefined && own.cluster !== cluster
+  const kept = isReplaced || isAnother ? {} : specOf(found)
+  const changed = { ...found, spec: { ...kept, ...spec, spaces } }
+  if (!equalJson(changed.spec, found.spec)) await approve?.(found, changed)
+  const object = await inventory.update(PLACEMENT_GRANTS, changed, OPTIONS)
   const same = object.metadata.resourceVersion === found.metadata.resourceVersion
   return { object, made: same ? 'unchanged' : 'configured' }
 }

@@ -140,8 +140,10 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
       changing(options, (s, told) => removeWmw(s, name, options, told)),
     )
 
-  inventory(program.command('grant <space>'))
-    .description('let a space, and all below it, place on the clusters of an inventory')
+  confirmable(inventory(program.command('grant <space>')))
+    .description(
+      'let a space, and all below it, place on the clusters of an inventory; a grant that is there keeps what is not named',
+    )
     .option('--name <name>', "name of the PlacementGrant; default: the space's path")
     .option('--id <id>', 'id of the space, where you may not see it; who administers it knows it')
     .option('--locations <selector>', 'only where Location and SyncTarget have these labels, such as env=prod')
@@ -149,11 +151,16 @@ export function kubestellarProgram(terminal: Terminal): { program: Command; answ
     .option('--allow <kinds>', 'only these kinds, such as deployments.apps,configmaps,*.batch')
     .option('--deny <kinds>', 'not these kinds')
     .option('--cluster-scoped', 'cluster-scoped objects too')
+    .option('--no-cluster-scoped', 'no cluster-scoped objects any more')
     .option(
       '--granting-kinds',
       'also kinds that grant rights or steer the cluster: RBAC, webhooks, policies, APIServices',
     )
+    .option('--no-granting-kinds', 'none of these kinds any more')
     .option('--adopt-existing', 'what is placed takes over what is in the clusters already under its name')
+    .option('--no-adopt-existing', 'what is in the clusters already stays as it is')
+    .option('--replace', 'take away all limits and rights that this command does not name')
+    .option('--unserved', 'name kinds, too, that neither the inventory nor the space serves yet')
     .option('--upsync <kinds>', 'kinds that may be carried up from the clusters; "*" is all but Secrets')
     .option('--upsync-secrets <names>', 'Secrets that may be carried up, as NAMESPACE/NAME')
     .addOption(changesOption())

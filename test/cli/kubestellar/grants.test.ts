@@ -5,6 +5,7 @@ import { FIRST_OBJECTS } from '../../../src/cli/firstObjects.ts'
 import { grantSpec } from '../../../src/cli/kubestellar/grantSpec.ts'
 import { ensureBinding, ensureGrant, grantLine } from '../../../src/cli/kubestellar/grants.ts'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
+import type { Terminal } from '../../../src/cli/ws/runProgram.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { EVERYTHING } from '../../../src/controllers/consent/consentObjects.ts'
@@ -18,8 +19,17 @@ const inventory = client.in('root:imw1')
 const FLAGS = ['--kubeconfig', server.kubeconfigPath]
 
 async function run(line: string, ...more: string[]) {
+  return await runAt({}, line, ...more)
+}
+
+/** With somebody at the terminal, who answers. */
+async function runAt(person: Pick<Terminal, 'ask'>, line: string, ...more: string[]) {
   const [out, err]: [string[], string[]] = [[], []]
-  const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) }
+  const terminal = {
+    out: (text: string) => void out.push(text),
+    err: (text: string) => void err.push(text),
+    ...person,
+  }
   const code = await kubectlKubestellar([...line.split(' '), ...more, ...FLAGS], terminal)
   return { code, out: out.join('\n'), err: err.join('\n') }
 }
@@ -39,10 +49,20 @@ t.test('a space is granted, granted otherwise, and ungranted', async t => {
       { apiGroup: '', resources: ['configmaps'] },
     ],
   })
-  t.match(await run('grant --imw imw1 team --cluster-scoped'), {
+  t.match(await run('grant --imw imw1 team --cluster-scoped --namespaces shop'), {
     out: 'placementgrant.edge.kubestellar.io/team configured',
+    err: 'NAMESPACES: team-*,shop -> shop\nCLUSTER-SCOPED: false -> true',
   })
-  t.match(await run('grant --imw imw1 team --cluster-scoped'), { out: /team unchanged$/ })
+  t.match(await run('grant --imw imw1 team --cluster-scoped'), { out: /team unchanged$/, err: '' })
+  t.match((await inventory.get(PLACEMENT_GRANTS, { name: 'team' })).spec, {
+    namespaces: ['shop'],
+    allow: [{ resources: ['deployments'] }, { resources: ['configmaps'] }],
+    clusterScoped: true,
+  })
+  t.match(await run('grant --imw imw1 team --no-cluster-scoped'), { err: 'CLUSTER-SCOPED: true -> false' })
+  t.match(await run('grant --imw imw1 team --cluster-scoped --replace'), {
+    err: /^NAMESPACES: shop -> <all>\nALLOW: deployments\.apps,configmaps -> <all>\nCLUSTER-SCOPED: false -> true$/,
+  })
   t.same((await inventory.get(PLACEMENT_GRANTS, { name: 'team' })).spec, {
     spaces: [{ path: 'root:team', cluster: id }],
     clusterScoped: true,
@@ -64,6 +84,27 @@ t.test('a space is granted, granted otherwise, and ungranted', async t => {
     out: '',
     err: 'Error: no PlacementGrant in root:imw1 is for root:team',
   })
+})
+
+t.test('who changes a grant at a terminal is asked, and sees what changes', async t => {
+  await createSpace(api, 'asked')
+  const questions: string[] = []
+  const person = (answer: string) => ({
+    ask: async (text: string) => {
+      questions.push(text)
+      return answer
+    },
+  })
+  t.match(await runAt(person('n'), 'grant --imw root:imw1 root:asked --namespaces shop'), { code: 0 }, 'the first')
+  t.match(await runAt(person('n'), 'grant --imw root:imw1 root:asked --replace'), {
+    code: 1,
+    err: 'NAMESPACES: shop -> <all>\nError: nothing was changed',
+  })
+  t.match((await inventory.get(PLACEMENT_GRANTS, { name: 'asked' })).spec, { namespaces: ['shop'] })
+  t.match(await runAt(person('y'), 'grant --imw root:imw1 root:asked --namespaces other'), { code: 0 })
+  t.match(questions, [/root:asked may place on root:imw1/, /./])
+  t.match(await runAt(person('n'), 'grant --imw root:imw1 root:asked --namespaces third --yes'), { code: 0 })
+  t.match(await run('ungrant --imw root:imw1 root:asked'), { code: 0 })
 })
 
 t.test('a grant for several spaces loses the one, and what is granted above is told', async t => {
@@ -93,9 +134,13 @@ t.test(
     })
     await t.rejects(inventory.get(PLACEMENT_GRANTS, { name: 'slip' }), /not found/)
     t.match(await run('grant --imw root:imw1 root:wmw1 --name slip --allow widgets.example.com'), {
-      code: 0,
-      err: /Note: --allow names "widgets.example.com", which the inventory does not serve/,
+      code: 1,
+      err: /^Error: --allow: neither root:imw1 nor root:wmw1 serves "widgets.example.com".* --unserved$/,
     })
+    await t.rejects(inventory.get(PLACEMENT_GRANTS, { name: 'slip' }), /not found/)
+    // a kind that the space alone serves
+    t.match(await run('grant --imw root:imw1 root --name slip --deny workspaces.tenancy.kcp.io'), { code: 0 })
+    t.match(await run('grant --imw root:imw1 root --name slip --unserved --allow widgets.example.com'), { code: 0 })
     t.match(await run('ensure wmw slipped --inventory root:imw9'), {
       err: /^Warning: there is no space root:imw9 yet/m,
     })
