@@ -4,6 +4,7 @@
  * SyncerConfigs and source objects that it may have touched, and {@link PlacementProduct} answers for one of them at a time.
  */
 import { equalJson } from '../../apimachinery/values.ts'
+import { ObservedContent } from './observedContent.ts'
 import { destinations, PlacementProduct, type Space } from './placementProduct.ts'
 import { type PlacementSpec, upsyncs } from './placementSpec.ts'
 import type { Consent } from './wayChoice.ts'
@@ -28,14 +29,16 @@ export interface ChangeSink {
 }
 
 export class PlacementJoin extends PlacementProduct {
+  readonly observed: ObservedContent
   readonly #sink: ChangeSink
   #version = 0
   /** Told again for each object that a placement selects. */
   readonly #mailboxes = new WeakMap<Ways, readonly string[]>()
 
-  constructor(sink: ChangeSink, consent: Consent) {
+  constructor(sink: ChangeSink, consent: Consent, observed = new ObservedContent()) {
     super(consent)
     this.#sink = sink
+    this.observed = observed
   }
 
   /** Another after each change of where placements lead, or may. */
@@ -74,6 +77,7 @@ export class PlacementJoin extends PlacementProduct {
     this.#version++
     const gone = destinations(space, name)
     space.workload.removePlacement(name)
+    this.observed.forget(id, name)
     space.specs.delete(name)
     space.carriers.delete(name)
     space.created.delete(name)
@@ -190,11 +194,25 @@ export class PlacementJoin extends PlacementProduct {
     }
   }
 
+  /** A Customizer was written: what it customizes is placed by it. */
+  noteCustomizer(id: string, reference: string, revision: number): void {
+    const workload = this.spaces.get(id)?.workload
+    for (const key of workload?.withCustomizer(reference) ?? [])
+      for (const name of workload!.selectionOf(key).placements) this.observed.note(id, name, revision)
+  }
+
+  /** The slices of a spec of this generation, which was written as this revision, are taken in. */
+  settle(id: string, name: string, generation: number, revision: number): void {
+    this.observed.note(id, name, revision)
+    if (this.observed.settle(id, name, generation)) this.#sink.placement(id, name)
+  }
+
   /** Forgets a space's objects once it has no placements; its slices stay known. */
   dropWorkload(id: string): void {
     const space = this.spaces.get(id)
     if (!space || space.specs.size > 0) return
     for (const key of [...space.workload.keys()]) space.workload.removeObject(key)
+    this.observed.unfollowed(id)
     if (space.slices.size === 0) this.spaces.delete(id)
   }
 
@@ -203,7 +221,10 @@ export class PlacementJoin extends PlacementProduct {
     if (!space) {
       const created: Space = {
         workload: new Workload(
-          (name, key, change) => this.#selectionChanged(id, name, key, change),
+          (name, key, change, revision) => {
+            this.observed.note(id, name, revision)
+            this.#selectionChanged(id, name, key, change)
+          },
           (name, fact) => this.#isHeld(id, name, fact),
         ),
         leads: new Map(),

@@ -6,7 +6,8 @@
  * A placement is told at most once a second, and nothing is written that it says already.
  */
 import { setImmediate } from 'node:timers/promises'
-import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
+import { at } from '../../apimachinery/fields.ts'
+import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -76,6 +77,8 @@ interface Alike {
   readonly denied: Set<string>
 }
 
+/** How long what else there is to say is waited for. */
+const UNSAID_MS = 250
 /** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
 const TURN_WORK = 20_000
 
@@ -87,6 +90,12 @@ export class PlacementReports implements CenterFindings {
   readonly #pace = new LookPace()
   /** By space, those that were told while not everything of it was named: they are told once more when it is. */
   readonly #toldEarly = new Map<string, Set<string>>()
+
+  /** What each says up to where its content is taken in. */
+  readonly #said = new Map<string, number>()
+  /** Those that may have more to say of it. */
+  readonly #unsaid = new Set<string>()
+  #cancel: (() => void) | undefined
 
   constructor(deps: PlacementReportsDeps) {
     this.#deps = deps
@@ -154,7 +163,28 @@ export class PlacementReports implements CenterFindings {
     for (const placement of early ?? []) this.#deps.again(space, placement)
   }
 
+  /** More is taken in of what a placement places: it says so with what else there is to say, or by itself soon. */
+  contentChanged(space: string, placement: string): void {
+    this.#unsaid.add(`${space} ${placement}`)
+    this.#cancel ??= this.#deps.clock.after(UNSAID_MS, () => {
+      this.#cancel = undefined
+      const unsaid = [...this.#unsaid]
+      this.#unsaid.clear()
+      for (const id of unsaid) {
+        const blank = id.indexOf(' ')
+        const [space, name] = [id.slice(0, blank), id.slice(blank + 1)]
+        if ((this.#said.get(id) ?? 0) < (this.#deps.join.observed.of(space, name) ?? 0)) this.#deps.again(space, name)
+      }
+    })
+  }
+
+  stop(): void {
+    this.#cancel?.()
+  }
+
   forget(space: string, placement: string): void {
+    this.#said.delete(`${space} ${placement}`)
+    this.#unsaid.delete(`${space} ${placement}`)
     this.#toldEarly.get(space)?.delete(placement)
     this.#reported.delete(`${space} ${placement}`)
     this.#pace.forget(`${space} ${placement}`)
@@ -174,9 +204,11 @@ export class PlacementReports implements CenterFindings {
     const isFirst = !this.#pace.knows(id)
     this.#pace.looked(id, clock.now())
     const withheld = this.#deps.withheld(space, name)
+    // before it is counted: what is taken in meanwhile is told by another look
+    const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
     const verdict = await this.#verdict(space, name, ways)
     if (verdict.stages.outcome.early) this.#tellAgain(space, name)
-    const requeueAfterMs = await this.#tell(space, name, { ...verdict, withheld, isFirst })
+    const requeueAfterMs = await this.#tell(space, name, { ...verdict, withheld, isFirst, content, generation })
     return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 
@@ -351,31 +383,66 @@ export class PlacementReports implements CenterFindings {
   }
 
   /** @returns after how long something is to be told that is not to be told yet */
-  async #tell(space: string, name: string, verdict: Verdict): Promise<number | undefined> {
+  async #tell(space: string, name: string, verdict: Verdict & Observed): Promise<number | undefined> {
     const api = this.#deps.client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
     if (!placement || placement.metadata.deletionTimestamp !== undefined) return undefined
-    const { generation = 0, resourceVersion = '' } = placement.metadata
+    const { resourceVersion = '' } = placement.metadata
+    // its newest spec may not be taken in yet
+    const generation = Math.min(placement.metadata.generation ?? 0, verdict.generation ?? Number.POSITIVE_INFINITY)
     const now = timestamp(new Date(this.#deps.clock.now()))
-    const { conditions, isOld } = conditionsFor(placement, verdict, now)
+    const { conditions, isOld } = conditionsFor(
+      { ...placement, metadata: { ...placement.metadata, generation } },
+      verdict,
+      now,
+    )
     const { stayingCopies: deletionHeld = 0, outcome } = verdict.stages
     const { broken, differing, fallen, ambiguous } = outcome
     const counts = { ...outcome.counts, deletionHeld }
     const news = {
       conditions,
       observedGeneration: generation,
+      ...observedNow(placement, verdict),
       counts,
       broken: broken.length > 0 ? broken : null,
     }
     const before = isRecord(placement.status) ? placement.status : {}
-    const isSaid = (field: keyof typeof news) => equalJson(news[field] ?? undefined, before[field])
-    if (!(isOld && isSaid('observedGeneration') && isSaid('counts') && isSaid('broken'))) {
+    const isSaid = (field: keyof typeof news | 'observedResourceVersion') =>
+      equalJson(Reflect.get(news, field) ?? undefined, before[field])
+    if (
+      !(
+        isOld &&
+        isSaid('observedGeneration') &&
+        isSaid('observedResourceVersion') &&
+        isSaid('counts') &&
+        isSaid('broken')
+      )
+    ) {
       const body = { metadata: { resourceVersion }, status: news }
       await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
     }
     await this.#deps.events.tell(space, placement, [...broken, ...differing], ambiguous)
     return await this.#deps.outages.tell(space, placement, { fallen, clusters: counts.clusters })
   }
+}
+
+interface Observed {
+  /** Up to where the content is taken in of which the counts speak; `undefined`: something is known to come. */
+  readonly content: number | undefined
+  /** Of the spec that they speak of. */
+  readonly generation: number | undefined
+}
+
+/** It never goes back: what an earlier run said it had taken in, deletions too, this one has. */
+function observedNow(
+  { status, metadata }: KubeObject,
+  { content = 0, isFirst, stages }: Verdict & Observed,
+): { observedResourceVersion?: string } {
+  const said = Number(at(status, 'observedResourceVersion') ?? 0)
+  const before = said <= Number(metadata.resourceVersion) ? said : 0
+  // the first look of a run leaves conditions of before while it is not known what has to change
+  const now = isFirst && stages.outcome.projecting ? before : Math.max(before, content)
+  return now > 0 ? { observedResourceVersion: String(now) } : {}
 }
 
 type Found = Omit<Verdict, 'withheld' | 'isFirst'>

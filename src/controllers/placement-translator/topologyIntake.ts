@@ -2,17 +2,20 @@
  * Takes in what all spaces say of placing (EdgePlacements, slices, Locations, SyncTargets, Customizers, bindings and grants),
  * and hands it to those who keep it.
  */
+import { at, num } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { takeConsent } from '../consent/takeConsent.ts'
+import { placementOf } from '../placementSlices.ts'
 import type { Brake } from './brake.ts'
 import type { ClosedMailboxes } from './closedMailboxes.ts'
 import type { Consents } from './consents.ts'
 import type { Evictions } from './evictions.ts'
 import type { LeavingMailboxes } from './leavingMailboxes.ts'
+import { objectKey } from './names.ts'
 import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { compilePlacement } from './placementSpec.ts'
@@ -40,6 +43,12 @@ export interface TopologyIntakeDeps {
   unplaced: (space: string, placement: string) => void
 }
 
+interface Told {
+  readonly object?: KubeObject | undefined
+  readonly byName: boolean
+  readonly revision: number
+}
+
 interface Place {
   readonly space: string
   readonly namespace: string
@@ -52,6 +61,8 @@ export class TopologyIntake {
   readonly #placements = new Map<string, unknown>()
   readonly #locations = new Map<string, KubeObject>()
   readonly #customizers = new Map<string, KubeObject>()
+  /** Of each placement, the generation of its spec and the revision as which that was written. */
+  readonly #specs = new Map<string, { readonly generation: number; readonly revision: number }>()
   readonly #slices: SliceSets
 
   constructor(deps: TopologyIntakeDeps) {
@@ -82,20 +93,27 @@ export class TopologyIntake {
   change(event: StreamEvent): void {
     if (takeConsent(this.#deps.consents, event)) return
     const object = event.type === 'DELETED' ? undefined : event.object
-    this.#take(event.resource.resource, event, { object, byName: true })
+    this.#take(event.resource.resource, event, { object, byName: true, revision: event.revision })
   }
 
   vanished(ref: StreamedRef): void {
-    if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref, { byName: false })
+    if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref, { byName: false, revision: 0 })
   }
 
-  #take(resource: string, at: Place, { object, byName }: { object?: KubeObject | undefined; byName: boolean }): void {
+  #take(resource: string, at: Place & Pick<StreamedRef, 'resource'>, told: Told): void {
+    const { object, byName, revision } = told
+    const { join } = this.#deps
+    const taken = (): void => join.observed.taken(at.space, keyOf(at), object && revision)
     switch (resource) {
       case EDGE_PLACEMENTS.resource:
         this.#placementChanged(at.space, at.name, object, byName)
+        this.#settle(at.space, at.name, object, revision)
+        taken()
         break
       case SLICES.resource:
         this.#slices.set(at.space, at.name, object)
+        if (object) join.observed.note(at.space, placementOf(object) ?? '', revision)
+        taken()
         break
       case SYNC_TARGETS.resource:
         this.#targetChanged(at, object)
@@ -108,7 +126,9 @@ export class TopologyIntake {
       case CUSTOMIZERS.resource: {
         const reference = `${at.namespace}/${at.name}`
         const changed = replace(this.#customizers, `${at.space} ${reference}`, object)
-        if (changed) this.#deps.join.touchCustomizer(at.space, reference)
+        if (changed) join.touchCustomizer(at.space, reference)
+        join.noteCustomizer(at.space, reference, revision)
+        taken()
       }
     }
   }
@@ -146,6 +166,27 @@ export class TopologyIntake {
     this.#deps.unplaced(space, name)
   }
 
+  /** A spec counts as taken in once its slices are: the where-resolver says so after it wrote them. */
+  #settle(space: string, name: string, object: KubeObject | undefined, revision: number): void {
+    const id = `${space} ${name}`
+    if (!object || object.metadata.deletionTimestamp !== undefined) {
+      this.#specs.delete(id)
+      return
+    }
+    const { generation = 0 } = object.metadata
+    const known = this.#specs.get(id)
+    // of what an earlier run told, its own writes are no news
+    const isTold =
+      known === undefined &&
+      num(object.status, 'observedGeneration') === generation &&
+      at(object.status, 'observedResourceVersion') !== undefined
+    const spec = known?.generation === generation ? known : { generation, revision: isTold ? 0 : revision }
+    this.#specs.set(id, spec)
+    const resolved = at(object.status, 'specGeneration')
+    if (typeof resolved === 'number' && resolved < generation) return
+    this.#deps.join.settle(space, name, generation, spec.revision)
+  }
+
   #targetChanged(at: Place, object: KubeObject | undefined): void {
     const { stays, leaves } = this.#deps.leaving.set(at, object)
     if (leaves !== undefined) this.#deps.brake.mailboxLeaves(leaves)
@@ -167,4 +208,9 @@ export class TopologyIntake {
 function saysPaused({ status }: KubeObject): boolean {
   const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
   return conditions.some(condition => condition.type === 'Paused' && condition.status === 'True')
+}
+
+/** Of what the stream of the space tells, too. */
+export function keyOf({ resource, namespace, name }: Pick<StreamedRef, 'resource' | 'namespace' | 'name'>): string {
+  return objectKey(resource, namespace, name)
 }

@@ -93,13 +93,14 @@ class Translator {
   }
 
   async stop(): Promise<void> {
-    const { checks, workloads, mailboxes, outcomes, crowdLog } = this.#parts
+    const { checks, workloads, mailboxes, outcomes, reports, crowdLog } = this.#parts
     this.#stop.abort()
     checks.stop()
     await Promise.all([this.#running, workloads.stop(), mailboxes.stop()])
     this.#unfollow()
     this.#endAnswers()
     outcomes.stop()
+    reports.stop()
     crowdLog.close()
   }
 }

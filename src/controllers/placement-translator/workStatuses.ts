@@ -251,9 +251,10 @@ export class WorkStatuses implements Answerer {
     const isOwn = mailbox?.ownersOf(key).includes(space) ?? false
     const copy = mailbox && known && (isOwn || isShared(key)) ? await this.#copy(mailbox, key, known) : undefined
     if (!source && !copy) return undefined
-    const { uid: sourceUid, creationTimestamp, generation } = source?.metadata ?? {}
+    const { uid: sourceUid, creationTimestamp, generation, resourceVersion } = source?.metadata ?? {}
     const isNewest = mailbox?.desired.isBehind(key) === false && source && isOfVersion(source, fact)
-    const meant = copy && isNewest && !isStaying && verdict.state !== 'Paused' ? generation : undefined
+    const saysSource = copy !== undefined && isNewest === true && !isStaying && verdict.state !== 'Paused'
+    const meant = saysSource ? generation : undefined
     const reported = copy && !isShared(key) ? reportedBy(copy, meant) : undefined
     const { sourceRef, ...spec } = head.spec as Record<string, Record<string, unknown>>
     return {
@@ -267,6 +268,7 @@ export class WorkStatuses implements Answerer {
       status: {
         ...(head.status as object),
         ...(meant !== undefined && { generation: meant }),
+        ...(saysSource && { sourceResourceVersion: resourceVersion }),
         ...(reported !== undefined && { reported }),
       },
     }

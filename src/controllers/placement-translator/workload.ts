@@ -42,7 +42,13 @@ export interface ObjectFact {
 }
 
 /** A selection came or went, or what is selected changed. */
-export type OnSelection = (placement: string, key: string, change: 'joined' | 'left' | 'changed') => void
+export type OnSelection = (
+  placement: string,
+  key: string,
+  change: 'joined' | 'left' | 'changed',
+  /** Of the change that was taken in, and of what is selected. */
+  revision: number,
+) => void
 /** Whether an object that a placement's downsync matches is not to be placed anywhere all the same. */
 export type IsHeld = (placement: string, fact: ObjectFact) => boolean
 
@@ -74,6 +80,8 @@ export class Workload {
   /** ServiceAccounts that act in the space and stay there, as `namespace/name`. */
   readonly #acting = new Set<string>()
   #version = 0
+  /** Revision of the change that is being taken in; 0: none of an object. */
+  #cause = 0
   readonly #onSelection: OnSelection
   readonly #isHeld: IsHeld
 
@@ -168,6 +176,7 @@ export class Workload {
   }
 
   setObject(fact: ObjectFact): void {
+    this.#cause = fact.revision
     const old = this.#objects.get(fact.key)
     if (!old) this.#version++
     if (old && sameResources(old.defines, fact.defines)) {
@@ -183,9 +192,11 @@ export class Workload {
     if (isNamespace(fact) && !sameLabels(old?.labels, fact.labels)) this.#rematchNamespace(fact.name)
   }
 
-  removeObject(key: string): void {
+  /** @param revision of the deletion; 0: not known */
+  removeObject(key: string, revision = 0): void {
     const fact = this.#objects.get(key)
     if (!fact) return
+    this.#cause = revision
     this.#version++
     for (const [name, placement] of this.#placements) if (placement.explicit.has(key)) this.#drop(name, placement, fact)
     this.#removeDefinitions(fact)
@@ -196,10 +207,11 @@ export class Workload {
   #removeDefinitions(fact: ObjectFact): void {
     const implicit = [...this.#placements].filter(([, p]) => !p.explicit.has(fact.key) && definesUsed(p, fact))
     this.#unindex(fact)
-    for (const [name] of implicit) this.#onSelection(name, fact.key, 'left')
+    for (const [name] of implicit) this.#tell(name, fact.key, 'left')
   }
 
   setPlacement(name: string, spec: PlacementSpec): void {
+    this.#cause = 0
     const old = this.#placements.get(name)
     if (!old) {
       const placement = { spec, explicit: new Set<string>(), uses: new Map<string, number>() }
@@ -213,13 +225,14 @@ export class Workload {
       before.wantMultiWECReportedState !== spec.wantMultiWECReportedState
     old.spec = spec
     if (before.preserves !== spec.preserves || !equalJson(before.left, spec.left))
-      for (const key of this.selectedBy(name)) this.#onSelection(name, key, 'changed')
-    else if (flipped) for (const key of [...old.explicit]) this.#onSelection(name, key, 'changed')
+      for (const key of this.selectedBy(name)) this.#tell(name, key, 'changed')
+    else if (flipped) for (const key of [...old.explicit]) this.#tell(name, key, 'changed')
     for (const fact of this.#objects.values()) this.#match(name, old, fact)
   }
 
   /** What is held back of a placement may be another now. Answers with what it selected before and selects no more. */
   matchAgain(name: string): string[] {
+    this.#cause = 0
     const placement = this.#placements.get(name)
     if (!placement || placement.spec.upsync.length === 0) return []
     const before = this.selectedBy(name)
@@ -228,6 +241,7 @@ export class Workload {
   }
 
   removePlacement(name: string): void {
+    this.#cause = 0
     const placement = this.#placements.get(name)
     if (!placement) return
     for (const key of [...placement.explicit]) this.#drop(name, placement, this.#objects.get(key)!)
@@ -308,7 +322,7 @@ export class Workload {
 
   #take(name: string, placement: Placement, fact: ObjectFact): void {
     placement.explicit.add(fact.key)
-    this.#onSelection(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'joined')
+    this.#tell(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'joined')
     const used = resourceKey(fact.resource)
     const count = placement.uses.get(used) ?? 0
     placement.uses.set(used, count + 1)
@@ -321,7 +335,7 @@ export class Workload {
     const count = placement.uses.get(used)! - 1
     if (count > 0) placement.uses.set(used, count)
     else placement.uses.delete(used)
-    this.#onSelection(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'left')
+    this.#tell(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'left')
     if (count === 0) this.#definersFollow(name, placement, used, 'left')
   }
 
@@ -332,21 +346,26 @@ export class Workload {
       const others = this.#objects
         .get(key)!
         .defines.some(gr => resourceKey(gr) !== used && placement.uses.has(resourceKey(gr)))
-      if (!others) this.#onSelection(name, key, change)
+      if (!others) this.#tell(name, key, change)
     }
   }
 
   #announce(fact: ObjectFact, change: 'changed'): void {
     for (const [name, placement] of this.#placements) {
-      if (isSelected(placement, fact)) this.#onSelection(name, fact.key, change)
+      if (isSelected(placement, fact)) this.#tell(name, fact.key, change)
     }
   }
 
   #announceImplicit(fact: ObjectFact, change: 'joined'): void {
     for (const [name, placement] of this.#placements) {
-      if (placement.explicit.has(fact.key)) this.#onSelection(name, fact.key, 'changed')
-      else if (definesUsed(placement, fact)) this.#onSelection(name, fact.key, change)
+      if (placement.explicit.has(fact.key)) this.#tell(name, fact.key, 'changed')
+      else if (definesUsed(placement, fact)) this.#tell(name, fact.key, change)
     }
+  }
+
+  #tell(name: string, key: string, change: 'joined' | 'left' | 'changed'): void {
+    const revision = change === 'left' ? 0 : (this.#objects.get(key)?.revision ?? 0)
+    this.#onSelection(name, key, change, Math.max(this.#cause, revision))
   }
 
   #index(fact: ObjectFact): void {

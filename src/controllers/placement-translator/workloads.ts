@@ -1,7 +1,13 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
 import { isNatured } from '../../apimachinery/nature.ts'
 import { NOTES } from '../../apimachinery/notes.ts'
-import { HAND_OVER_ANNOTATION, PAUSED_ANNOTATION } from '../../apimachinery/placement.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  HAND_OVER_ANNOTATION,
+  PAUSED_ANNOTATION,
+  SLICES,
+} from '../../apimachinery/placement.ts'
 import { reachOf } from '../../apimachinery/reach.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import { accountOf } from '../../apimachinery/tokenSecret.ts'
@@ -9,7 +15,7 @@ import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { StreamSource } from '../../client/streamSource.ts'
+import { type StreamedRef, StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { customizerOf, wantsExpansion } from './customize.ts'
 import { ownerNames } from './dependents.ts'
@@ -46,7 +52,12 @@ export interface WorkloadsDeps {
   namespaceGoing: (space: string, namespace: string) => void
   /** What the space serves may have changed. */
   kindsChanged: (space: string) => void
+  /** Something was told that says where or how objects go; `undefined`: it is gone. */
+  heard: (space: string, ref: StreamedRef, revision: number | undefined) => void
 }
+
+/** Kinds that say where or how objects go. */
+const PLACES: ReadonlySet<string> = new Set([EDGE_PLACEMENTS, SLICES, CUSTOMIZERS].map(resourceKey))
 
 interface Running {
   synced: boolean
@@ -84,7 +95,10 @@ export class Workloads {
         change: event => {
           if (!stop.signal.aborted) this.#change(space, event)
         },
-        vanished: ref => this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name), false),
+        vanished: ref => {
+          if (PLACES.has(resourceKey(ref.resource))) this.#deps.heard(space, ref, undefined)
+          this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name), false)
+        },
         synced: () => {
           running.synced = true
           this.#deps.synced(space)
@@ -110,12 +124,14 @@ export class Workloads {
   }
 
   #change(space: string, event: StreamEvent): void {
+    if (PLACES.has(resourceKey(event.resource)))
+      this.#deps.heard(space, event, event.type === 'DELETED' ? undefined : event.revision)
     if (reachOf(event.resource) === 'none') return
     if (resourceKey(event.resource) === resourceKey(CRDS)) this.#deps.kindsChanged(space)
     const key = objectKey(event.resource, event.namespace, event.name)
     if (event.type === 'DELETED') {
       noteAccount(this.#deps.workload(space), event)
-      this.#gone(space, key, true)
+      this.#gone(space, key, true, event.revision)
       return
     }
     const { object } = event
@@ -123,7 +139,7 @@ export class Workloads {
     noteAccount(this.#deps.workload(space), event)
     if (isGoing && key === namespaceKey(event.name)) this.#deps.namespaceGoing(space, event.name)
     if (isGoing || isSystemObject(event.resource, object)) {
-      this.#gone(space, key, isGoing)
+      this.#gone(space, key, isGoing, event.revision)
       return
     }
     this.#deps.came(space, key)
@@ -142,11 +158,11 @@ export class Workloads {
     this.#deps.changed(space, fact.annotated ? key : undefined)
   }
 
-  #gone(space: string, key: string, byName: boolean): void {
+  #gone(space: string, key: string, byName: boolean, revision?: number): void {
     this.#deps.cache.delete(space, key)
     const workload = this.#deps.workload(space)
     if (workload.get(key) || byName) this.#deps.gone(space, key, byName)
-    workload.removeObject(key)
+    workload.removeObject(key, revision)
     this.#deps.changed(space)
   }
 }

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { Namings } from '../../../src/controllers/placement-translator/desiredContent.ts'
+import { ObservedContent } from '../../../src/controllers/placement-translator/observedContent.ts'
 import { PlacementReports } from '../../../src/controllers/placement-translator/placementReports.ts'
 
 const WAY = { cluster: 'i', mailbox: 'm', locationName: 'florin', targetName: 'florin' }
@@ -20,6 +21,7 @@ t.test('what is told while not all of the space is named is told once more when 
     brings: () => true,
     carriesUp: () => false,
     carriersTo: () => [],
+    observed: new ObservedContent(),
     workload: () => workload,
   }
   const mailbox = {

@@ -27,7 +27,7 @@ import { ServedKinds } from '../servedKinds.ts'
 import { SourceReader } from '../sourceReader.ts'
 import { SpaceClosing } from '../spaceClosing.ts'
 import { configTasks, copyTasks, sourceTasks, taskId } from '../task.ts'
-import { TopologyIntake } from '../topologyIntake.ts'
+import { keyOf, TopologyIntake } from '../topologyIntake.ts'
 import { UpsyncRecords } from '../upsyncRecords.ts'
 import { Workloads } from '../workloads.ts'
 import type { Parts, Setup } from './parts.ts'
@@ -95,6 +95,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       if (told) queue.add({ type: 'source', space, key: told })
       closing.closeIfIdle(space)
     },
+    heard: (space, ref, revision) => join.observed.heard(space, keyOf(ref), revision),
     kindsChanged: space => {
       parts.feedback.forgetKinds(space)
       kinds.forget(space)

@@ -8,6 +8,7 @@ import { CopiesInHand } from '../copiesInHand.ts'
 import { Namings } from '../desiredContent.ts'
 import { LeavingMailboxes } from '../leavingMailboxes.ts'
 import { NamedCopies } from '../namedCopies.ts'
+import { ObservedContent } from '../observedContent.ts'
 import { PlacementJoin } from '../placementJoin.ts'
 import {
   configTasks,
@@ -122,6 +123,7 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       },
     },
     consents,
+    new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
   )
   return { leaving, queue, inHand, wholeness, namings, consents, join, report, note, naming, named }
 }
