@@ -44,7 +44,7 @@ export const DECIDING_FIELDS: readonly DecidingRow[] = [
   {
     what: 'who reaches it, and whom it reaches',
     fields:
-      'ports endPort selector podSelector namespaceSelector ingress egress policyTypes externalTrafficPolicy internalTrafficPolicy loadBalancerSourceRanges ingressClassName tls'.split(
+      'ports endPort selector podSelector namespaceSelector ingress egress policyTypes externalTrafficPolicy internalTrafficPolicy trafficDistribution loadBalancerSourceRanges ingressClassName tls'.split(
         ' ',
       ),
   },

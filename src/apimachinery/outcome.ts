@@ -56,7 +56,7 @@ export interface Exception extends OutcomeKey {
   readonly since: string
   /** Of what the cluster does not hold as it was sent. */
   readonly differences?: readonly FieldDifference[] | undefined
-  /** Of what is altered: by what the cluster holds. */
+  /** By what the cluster holds, where that is another spec than the center's. */
   readonly health?: HealthVerdict | undefined
 }
 

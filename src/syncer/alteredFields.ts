@@ -223,7 +223,9 @@ function pathOf(steps: Steps): string {
     else if (PLAIN.test(member)) path += path === '' ? member : `.${member}`
     else path += `[${member}]`
   }
-  return oneLine(path, MAX_PATH)
+  const text = oneLine(path)
+  // of a long one both ends are of use
+  return text.length > MAX_PATH ? `${text.slice(0, MAX_PATH / 4)}…${text.slice(1 - (MAX_PATH * 3) / 4)}` : text
 }
 
 function shown(value: unknown): string {

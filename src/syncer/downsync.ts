@@ -239,7 +239,7 @@ export class Downsync {
         if (refusal) return this.#inOrder(key, object, { refusal })
         if (hold) return hold
         const carried = await this.#carrier.carry(key, mirrored)
-        const trouble = carried.trouble ?? standingOf(key, carried)
+        const trouble = carried.trouble ?? standingOf(key, object, carried)
         return this.#inOrder(key, object, { ...carried, ...(trouble && { trouble }) })
       })
     } catch (error) {

@@ -4,7 +4,6 @@
  * connection still leads to somebody.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
-import { isFieldsReason } from '../apimachinery/fieldDifference.ts'
 import { at, num, str } from '../apimachinery/fields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import type { Offer } from '../apimachinery/offer.ts'
@@ -17,6 +16,7 @@ import {
   OUTCOME_SUBRESOURCE,
   type OutcomeReport,
   type OutcomeState,
+  STATUS_TOO_LARGE,
 } from '../apimachinery/outcome.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../apimachinery/placement.ts'
 import { equalJson } from '../apimachinery/values.ts'
@@ -196,7 +196,7 @@ export class OutcomeReporter {
     // what is there displaces nothing that is not, and raises no doubt where it finds no place
     const all = [...outcomes.exceptions]
     const isThere = ([, { state, reason }]: [string, Exception]): boolean =>
-      state === 'applied' && isFieldsReason(reason)
+      state === 'applied' && reason !== STATUS_TOO_LARGE
     for (const [key, one] of [...all.filter(each => !isThere(each)), ...all.filter(isThere)]) {
       // a name that cannot be told in full would name another object, or none
       const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME

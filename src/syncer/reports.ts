@@ -17,7 +17,7 @@ import { type OrdersReport, OWN_CONFIG } from './orders.ts'
 import { OutcomeReporter } from './outcomeReporter.ts'
 import { Outcomes } from './outcomes.ts'
 import { Refusals } from './refusals.ts'
-import { STATE_NOT_KEPT } from './verdicts.ts'
+import { PLAIN, STATE_NOT_KEPT } from './verdicts.ts'
 
 export interface ReportsDeps {
   mailbox: SpaceClient
@@ -123,7 +123,8 @@ export class Reports {
   /** How many objects of the mailbox are not in the cluster as they should be. */
   exceptions(): Partial<Record<OutcomeState, number>> {
     const counts: Partial<Record<OutcomeState, number>> = {}
-    for (const [, { state }] of this.outcomes.exceptions) counts[state] = (counts[state] ?? 0) + 1
+    for (const [, { state, reason }] of this.outcomes.exceptions)
+      if (reason !== PLAIN.reason) counts[state] = (counts[state] ?? 0) + 1
     return counts
   }
 }

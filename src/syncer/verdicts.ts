@@ -1,12 +1,13 @@
 /** What is told of an object that is not in the cluster as the mailbox says, where it is not the cluster's own word. */
 import { differenceWords, FIELDS_CHANGED, FIELDS_DROPPED } from '../apimachinery/fieldDifference.ts'
-import { healthOf } from '../apimachinery/health.ts'
+import { type HealthVerdict, healthOf } from '../apimachinery/health.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { MAX_MESSAGE, STATUS_TOO_LARGE } from '../apimachinery/outcome.ts'
 import { ADOPT } from '../apimachinery/placement.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import { shortLine } from '../apimachinery/shortened.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../apimachinery/statusLimit.ts'
+import { equalJson } from '../apimachinery/values.ts'
 import { waveFault, waveOf } from '../apimachinery/wave.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { AlteredFields } from './alteredFields.ts'
@@ -82,8 +83,31 @@ const UNTOLD: Trouble = {
   message: `its status in the cluster is larger than ${STATUS_LIMIT_BYTES} bytes of JSON and stays there, so how it is is not known`,
 }
 
-/** Of what the cluster holds: what is to be known of it beside the status that comes back. */
-export function standingOf(key: SyncKey, { live, altered, isKept = false }: Outcome): Trouble | undefined {
+/** Of what the cluster holds of `object`: what is to be known of it beside the status that comes back. */
+export function standingOf(key: SyncKey, object: Readonly<KubeObject>, outcome: Outcome): Trouble | undefined {
+  const trouble = standing(key, outcome)
+  if (outcome.live === undefined || trouble?.state === 'altered') return trouble
+  const health = otherHealth(key, object, outcome.live)
+  return health ? { ...(trouble ?? PLAIN), health } : trouble
+}
+
+/** All is as it was sent. */
+export const PLAIN: Trouble = { state: 'applied', reason: 'Applied', message: '' }
+
+/** How it is, where the center, which knows its own spec and the cluster's status, would take it for something else. */
+function otherHealth(
+  key: SyncKey,
+  object: Readonly<KubeObject>,
+  live: Readonly<KubeObject>,
+): HealthVerdict | undefined {
+  const { generation } = live.metadata
+  const metadata = { ...object.metadata, ...(generation !== undefined && { generation }) }
+  const seen = healthOf(key, { ...object, metadata, status: live.status })
+  const held = healthOf(key, live)
+  return equalJson(seen, held) ? undefined : { ...held, message: shortLine(held.message, MAX_MESSAGE) }
+}
+
+function standing(key: SyncKey, { live, altered, isKept = false }: Outcome): Trouble | undefined {
   if (live === undefined) return undefined
   const untold = untoldOf(key, live)
   if (altered === undefined) return untold

@@ -120,6 +120,36 @@ t.test('an image that the admission of the cluster sets is told, at edits, too, 
   t.equal((await p.cluster.get(DEPLOYMENTS, ref)).metadata.generation, 1, 'it is not written again')
 })
 
+t.test('how it is says the live spec, also where that is left to the cluster or made once', async t => {
+  const p = await pair(t)
+  p.start()
+  const ref = { namespace: 'app', name: 'j' }
+  for (const annotations of [
+    { [LEFT_FIELDS_ANNOTATION]: JSON.stringify(['/spec/suspend']) },
+    { 'edge.kubestellar.io/create-only': 'true' },
+  ] as const) {
+    const { metadata, ...rest } = job({ suspend: true })
+    await p.mailbox.create(JOBS, { ...rest, metadata: { ...metadata, annotations } })
+    await center.world.present(p.clusterId, 'jobs.batch app/j')
+    await p.settles('j')
+    await p.cluster.patch(JOBS, ref, 'merge', { spec: { suspend: false } }, { fieldManager: 'somebody' })
+    const said = await p.tells('j')
+    t.match(said, {
+      state: 'applied',
+      reason: 'Applied',
+      health: { health: 'Progressing', message: 'it has not begun' },
+    })
+    t.equal(said.differences, undefined)
+    const status = { startTime: '2026-01-01T00:00:00Z' }
+    await p.cluster.patch(JOBS, ref, 'merge', { status }, { subresource: 'status' })
+    await p.tells('j', ({ health }) => health?.message === 'it runs')
+    await p.cluster.patch(JOBS, ref, 'merge', { spec: { suspend: true } }, { fieldManager: 'somebody' })
+    await p.settles('j')
+    await p.mailbox.delete(JOBS, ref)
+    await center.world.absent(p.clusterId, 'jobs.batch app/j')
+  }
+})
+
 t.test('what a placement leaves to the cluster is no difference', async t => {
   const p = await pair(t)
   const scaled = (object: KubeObject) => ({ ...object, spec: { ...(object.spec as object), replicas: 5 } })

@@ -71,6 +71,9 @@ t.test('what is dropped or changed, with both values and whether it decides', as
   t.same(paths(pod({ image: 'a' }), { template: { spec: { containers: [{ name: 'other' }] } } }), [
     'Dropped spec.template.spec.containers[name=web]',
   ])
+  const deep = 'x'.repeat(150)
+  const [long] = spec({ [deep]: { [deep]: { end: 1 } } }, { [deep]: { [deep]: {} } })
+  t.match([long?.path.length, long?.path], [200, /^spec\.x+….*x\.end$/], 'of a long path both ends are told')
   t.match(spec({ wrapped: { deep: [{ image: 'a' }] } }, {}), [{ decisive: true }], 'something that decides is in it')
   t.match(spec({ labels: { image: 'a' } }, {}), [{ decisive: false }], 'a name that is anybody’s means nothing')
 })

@@ -137,8 +137,8 @@ export function isUntold({ reason }: CopyVerdict): boolean {
 }
 
 /**
- * `reported`: of what the cluster reported last. `live`: by its syncer, which knows the live spec; another one decides of what is
- * altered. `undefined` of what is neither applied nor altered.
+ * `reported`: by the center's spec and the status that the cluster reported last. `live`: by the live spec, where the syncer says that
+ * this is something else. `undefined` of what is neither applied nor altered.
  */
 export function healthIn(
   verdict: CopyVerdict,
@@ -147,7 +147,7 @@ export function healthIn(
 ): HealthVerdict | undefined {
   if (verdict.state === 'Altered') return live
   if (verdict.state !== 'Applied') return undefined
-  return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : reported
+  return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : (live ?? reported)
 }
 
 function capitalized(state: OutcomeState): Capitalize<OutcomeState> {

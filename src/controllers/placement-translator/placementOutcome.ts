@@ -7,9 +7,10 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
+import type { HealthVerdict } from '../../apimachinery/health.ts'
 import { UNHEARD } from './clusterOutcomes.ts'
 import type { CopyHealth } from './copyHealth.ts'
-import { type CopyState, type CopyVerdict, isDiffering, isUntold } from './copyState.ts'
+import { type CopyState, type CopyVerdict, healthIn, isDiffering } from './copyState.ts'
 import { parseObjectKey } from './names.ts'
 import type { Fallen } from './outageEvents.ts'
 import { ambiguousNames, type NamedPlace, namedPlace, placeName } from './placeNames.ts'
@@ -179,14 +180,16 @@ export async function placementOutcome(
     const sick: Broken[] = []
     const others: Broken[] = []
     const seen = new Map<string, CopyState>()
-    const untold = new Set<string>()
+    /** How those are of which the status that came back does not tell. */
+    const told = new Map<string, HealthVerdict>()
     const look = (key: string): void => {
       work++
       if (seen.has(key) || !workload.selects(name, key)) return
       const verdict = cluster.verdict(key)
       seen.set(key, verdict.state)
       found[COUNTED_AS[verdict.state]]++
-      if (isUntold(verdict)) untold.add(key)
+      const health = healthIn(verdict, undefined, cluster.sight.outcome.exceptions.get(key)?.health)
+      if (health && verdict.state === 'Applied') told.set(key, health)
       if (isDiffering(verdict)) {
         differing++
         if (others.length < MAX_BROKEN) others.push(brokenOf(place, key, verdict))
@@ -210,14 +213,16 @@ export async function placementOutcome(
         break
       }
     }
-    progressing += untold.size
-    for (const [key, { health, message }] of mailbox?.health.unhealthyOf(keys, isSelected) ?? []) {
-      work++
-      if ((seen.get(key) ?? common.state) !== 'Applied' || untold.has(key)) continue
+    const count = (key: string, { health, message }: HealthVerdict): void => {
       if (health === 'Progressing') progressing++
-      if (health !== 'Degraded') continue
+      if (health !== 'Degraded') return
       degraded++
       if (sick.length < MAX_BROKEN) sick.push(degradedOf(place, key, message))
+    }
+    for (const [key, health] of told) count(key, health)
+    for (const [key, health] of mailbox?.health.unhealthyOf(keys, isSelected) ?? []) {
+      work++
+      if ((seen.get(key) ?? common.state) === 'Applied' && !told.has(key)) count(key, health)
     }
     if (broken.length > 0) lists.push(broken)
     if (sick.length > 0) ill.push(sick)

@@ -26,7 +26,7 @@ const copy = fc.record({
   isUnprocessed: sometimes,
   isMissing: sometimes,
   isAnothers: sometimes,
-  exception: fc.constantFrom<(OutcomeState | 'untold' | 'differing' | undefined)[]>(
+  exception: fc.constantFrom<(OutcomeState | 'untold' | 'differing' | 'lively' | undefined)[]>(
     undefined,
     undefined,
     'refused',
@@ -36,6 +36,7 @@ const copy = fc.record({
     'altered',
     'untold',
     'differing',
+    'lively',
   ),
   phase: fc.constantFrom('Bound', 'Bound', 'Lost'),
 })
@@ -89,6 +90,8 @@ t.test('counts are sums', async () => {
           const said = { ...CLAIMS, namespace: 'shop', name: key, seq: 1, reason: 'No', message: '', since: '' }
           if (state === 'untold') exceptions.set(key, { ...said, state: 'applied', reason: STATUS_TOO_LARGE })
           else if (state === 'differing') exceptions.set(key, { ...said, state: 'applied', reason: FIELDS_DROPPED })
+          else if (state === 'lively')
+            exceptions.set(key, { ...said, state: 'applied', health: { health: 'Degraded', message: '' } })
           else if (state) exceptions.set(key, { ...said, state })
         }
         return { live, compared, processed: 10, exceptions, unlisted: isUnlisted ? { refused: 1 } : {} }
@@ -144,7 +147,8 @@ t.test('counts are sums', async () => {
             if (state !== 'Applied') continue
             if (exception === 'differing') count('differing')
             // what was said last of one that says too much now does not count
-            count(exception === 'untold' ? 'progressing' : phase === 'Lost' ? 'degraded' : 'healthy')
+            const isLost = phase === 'Lost' || exception === 'lively'
+            count(exception === 'untold' ? 'progressing' : isLost ? 'degraded' : 'healthy')
           }
         }
         const { clusters: places, objects, copies, ...counted } = counts

@@ -236,6 +236,17 @@ t.test(
   },
 )
 
+t.test('of what is applied the syncer tells how it is where the live spec is another one', async t => {
+  const { add, copy, statuses, deps } = setUp()
+  const key = add(DEPLOYMENTS, 'shop', 'web')
+  copy('m1', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', generation: 7 } })
+  const health = { health: 'Suspended', message: 'it is paused' } as const
+  const said = { ...parseObjectKey(key), seq: 1, since: '2026-01-01T00:00:00Z', message: '', health }
+  deps.clusters.outcome().exceptions.set(key, { ...said, state: 'applied', reason: 'Applied' })
+  const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
+  t.match(row?.head.status, { state: 'Applied', reason: 'Applied', health: 'Suspended', healthMessage: 'it is paused' })
+})
+
 t.test('an empty list is never the answer as long as not all is known', async t => {
   const { statuses } = setUp(false)
   await t.rejects(namesOf(statuses), /not known yet/)
