@@ -166,11 +166,16 @@ export class Consents implements ConsentTaker {
     }
     const location = this.#locations.get(`${cluster}/${locationName}`)
     const target = this.#byMailbox.get(mailbox)
-    const grants = this.#index
-      .grantsFor(space, cluster)
-      .filter(grant => location && target && coversLocation(grant, location, target))
+    const all = this.#index.grantsFor(space, cluster)
+    const grants = all.filter(grant => location && target && coversLocation(grant, location, target))
     if (grants.length === 0) {
       const [inventory, path] = [this.#places.pathOf(cluster) ?? cluster, this.#places.pathOf(space) ?? space]
+      // whom no grant is for is not told what there is
+      if (all.length > 0 && !(location && target))
+        return new Allowance([], {
+          refuses: gone(inventory, locationName, location ? 'SyncTarget' : 'Location'),
+          isUncertain,
+        })
       return new Allowance([], { refuses: notGranted(inventory, path), isUncertain })
     }
     const id = `${isUncertain} ${cluster} ${grants.map(({ name }) => name).join(' ')}`
@@ -199,6 +204,14 @@ export class Consents implements ConsentTaker {
     this.#known = new WeakMap()
     return true
   }
+}
+
+/** No grant would help. The EdgePlacement leads there until it is resolved anew. */
+function gone(inventory: string, locationName: string, what: 'Location' | 'SyncTarget'): Told {
+  const subject = `Location "${locationName}" of inventory "${inventory}"`
+  const message =
+    what === 'Location' ? `${subject} does not exist any more` : `the SyncTarget of ${subject} does not exist any more`
+  return { reason: 'NotGranted', message }
 }
 
 function notGranted(inventory: string, space: string): Told {

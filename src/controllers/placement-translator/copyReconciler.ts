@@ -132,9 +132,11 @@ export class CopyReconciler {
     const attempt = (mailbox.unserved.get(key) ?? 0) + 1
     mailbox.unserved.set(key, attempt)
     const spaces = this.#deps.join.sourcesOf(mailbox.name, key).map(({ space }) => space)
-    const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies, spaces })
+    const isComing = (definition: string): boolean =>
+      !mailbox.refused.has(definition) && this.#deps.join.sourcesOf(mailbox.name, definition).length > 0
+    const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies, spaces, isComing })
     this.#tellUnserved(mailbox, key, told)
-    if (told) this.#noteRefusal(mailbox, key, told.message)
+    this.#noteRefusal(mailbox, key, told?.message)
     return { requeueAfterMs: retryMs }
   }
 

@@ -26,18 +26,26 @@ export class UnservedKindError extends Error {
   }
 }
 
-/**
- * @param attempt how often it was tried in vain, this time included
- * @param copies by key; what is in the mailbox
- * @param spaces ids of those who place the object there
- */
+interface Unserved {
+  /** How often it was tried in vain, this time included. */
+  readonly attempt: number
+  /** By key; what is in the mailbox. */
+  readonly copies: ReadonlyMap<string, CopyFact>
+  /** Ids of those who place the object there. */
+  readonly spaces: readonly string[]
+  /** Whether something placed by this key is on its way into the mailbox, which nothing keeps out. */
+  readonly isComing: (key: string) => boolean
+}
+
 export function unservedKind(
   { resource }: UnservedKindError,
-  { attempt, copies, spaces }: { attempt: number; copies: ReadonlyMap<string, CopyFact>; spaces: readonly string[] },
+  { attempt, copies, spaces, isComing }: Unserved,
 ): { retryMs: number; told: Told | undefined } {
   const key = definitionKey(resource)
   const definition = `CustomResourceDefinition "${parseObjectKey(key).name}"`
   const copy = copies.get(key)
+  // its arrival wakes what waits for it
+  if (!copy && isComing(key)) return { retryMs: MOST_MS, told: undefined }
   if (!copy) {
     const message = `the place where it would go does not know its kind: ${definition} is not placed there. If a line here says why, see there; else create it in this space; it needs a PlacementGrant with clusterScoped`
     return { retryMs: MOST_MS, told: { reason: KIND_NOT_SERVED, message } }

@@ -378,3 +378,28 @@ t.test('what a grant lets take over says so in its copies, as long as it does, a
   await server.quiet()
   t.equal(says('page'), undefined, 'a grant for other Namespaces lets nothing here take over')
 })
+
+for (const [resource, says] of [
+  [LOCATIONS, 'Location "florin" of inventory "root:inv1" does not exist any more'],
+  [SYNC_TARGETS, 'the SyncTarget of Location "florin" of inventory "root:inv1" does not exist any more'],
+] as const)
+  t.test(`where nothing is any more, no grant is missing: ${resource.resource}`, async t => {
+    const clock = new FakeClock()
+    const { server, wds, florin, guilder } = await world(t, clock)
+    await wds.create(MAPS, configMap('page', {}))
+    await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
+    await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+    await server.quiet()
+    t.same(server.names(florin, MAPS), ['commonstuff/page'])
+    await server.in('inv1').delete(resource, { name: 'florin' })
+    await server.quiet()
+    await tick(server, clock)
+    t.match(placed(server), { status: 'False', message: says })
+    t.notMatch(placed(server), { message: /kubestellar grant/ })
+    t.same(server.names(guilder, MAPS), ['commonstuff/page'])
+    // whom no grant is for is not told what there is
+    await server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' })
+    await server.quiet()
+    await tick(server, clock)
+    t.notMatch(placed(server), { message: /any more/ })
+  })

@@ -1,6 +1,6 @@
 // The translator against a small server in memory: what users of workload spaces see happen in mailboxes and at home.
 import t from 'tap'
-import { statusError } from '../../../src/apimachinery/errors.ts'
+import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import {
   EDGE_PLACEMENTS,
   mailboxName,
@@ -273,6 +273,32 @@ t.test('a refused write is tried again and holds nothing else up', async t => {
   await server.until(() => server.names(florin, MAPS).length === 2)
   t.equal(refusals, 3)
 })
+
+t.test(
+  'objects wait for their definition, which is on its way: they are Projecting, and no grant is missing',
+  async t => {
+    const clock = new FakeClock()
+    const { server, wds, florin, guilder } = await world(t, clock)
+    let isSlow = true
+    server.refuse = (space, verb, resource) => {
+      if (isSlow && verb === 'create' && resource.resource === 'customresourcedefinitions' && space !== 'wds1')
+        throw new StatusError('ServiceUnavailable', 'not now')
+    }
+    await wds.create(CRDS, crontabDefinition)
+    for (const name of ['tick', 'tock']) await wds.create(CRONTABS, cronTab(name))
+    await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync: [{ apiGroup: 'stable.example.com' }] }))
+    await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+    for (let second = 0; second < 5; second++) {
+      await server.quiet()
+      await clock.advance(1000)
+      t.notMatch(JSON.stringify(server.peek('wds1', EDGE_PLACEMENTS, 'ep')), 'KindNotServed')
+    }
+    isSlow = false
+    for (let second = 0; second < 60; second++) await clock.advance(1000)
+    await server.quiet()
+    for (const at of [florin, guilder]) t.same(server.names(at, CRONTABS), ['commonstuff/tick', 'commonstuff/tock'])
+  },
+)
 
 t.test(
   'an object whose kind the mailbox does not serve is told of, tried no more until that changes, and then placed',
