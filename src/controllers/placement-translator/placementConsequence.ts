@@ -8,9 +8,10 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import { MAX_CONSEQUENCE_WORK, type PlacementConsequence } from '../../apimachinery/placementPreview.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
+import { type Clock, pause } from '../../client/clock.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Told } from './allowance.ts'
-import { type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
+import { type ImaginedPlacement, type ImaginedPlacementsDeps, imaginedPlacements } from './imaginedPlacements.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { NO_LOCATION } from './placementReports.ts'
 import type { PlacementSpec } from './placementSpec.ts'
@@ -21,6 +22,7 @@ import type { Workload } from './workload.ts'
 export interface PlacementConsequenceDeps extends ImaginedPlacementsDeps {
   join: ImaginedPlacementsDeps['join'] & Pick<PlacementJoin, 'workload'>
   turns: WorkTurns
+  clock: Clock
   nowhere: (space: string) => Told | undefined
   counted: (placements: Moves['placements'], workload: TotalsDeps['workload'], pairs: number) => TotalsDeps
 }
@@ -34,8 +36,13 @@ export async function consequenceOf(
   const work = turns.begin({ owner: space })
   const { name = '' } = object.metadata
   const one = { resource: EDGE_PLACEMENTS, object, operation: 'update' as const }
-  const placements = await imaginedPlacements(bounded(deps), { space, objects: [one], work })
-  const { spec, before, ways } = placements.get(name)!
+  const imagine = () => imaginedPlacements(bounded(deps), { space, objects: [one], work })
+  let placements = await imagine()
+  for (let i = 0; i < SECOND_LOOKS && isNowhere(placements.get(name)) && selectorsIn(object) > 0; i++) {
+    await pause(deps.clock, SECOND_LOOK_MS, new AbortController().signal)
+    placements = await imagine()
+  }
+  const { spec, before } = placements.get(name)!
   const workload = join.workload(space)
   // upsync sets take away what other placements bring, too
   const carries = [before, spec].some(one => one !== undefined && one.upsync.length > 0)
@@ -45,12 +52,20 @@ export async function consequenceOf(
   const totals = await inSlices(totalsOf(counted(placements, workload, most(1)), space, moves), work)
   const total = totals.get(one)!
   return {
-    ...(ways?.size === 0 && { nowhere: (deps.nowhere(space) ?? NO_LOCATION).message }),
+    ...(isNowhere(placements.get(name)) && { nowhere: (deps.nowhere(space) ?? NO_LOCATION).message }),
     deletes: sumOf(total, ({ deletes }) => deletes),
     clusters: sumOf(total, ({ deletes }) => (deletes > 0 ? 1 : 0)),
     isPartial: total.isPartial || some.length < selected.length,
     isHeld: total.isHeld,
   }
+}
+
+/** Consents, Locations and SyncTargets that were written a moment before reach who resolves them a little later. */
+const SECOND_LOOKS = 3
+const SECOND_LOOK_MS = 100
+
+function isNowhere(placement: ImaginedPlacement | undefined): boolean {
+  return placement?.ways?.size === 0
 }
 
 /** Where it would lead is not known if there are too many Locations to judge. */

@@ -29,6 +29,7 @@ import {
 } from '../../apimachinery/placementPreview.ts'
 import { reachOf } from '../../apimachinery/reach.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Told } from './allowance.ts'
@@ -60,6 +61,7 @@ import { factOf } from './workloads.ts'
 
 export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   turns: WorkTurns
+  clock: Clock
   logger: Logger
   where: ImaginedPlacementsDeps['where']
   now: () => number

@@ -5,11 +5,15 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { EDGE_PLACEMENTS, INVENTORY_BINDINGS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { MAX_CONSEQUENCE_WORK } from '../../../src/apimachinery/placementPreview.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { type Clock, systemClock } from '../../../src/client/clock.ts'
 import type { SliceRow } from '../../../src/controllers/whereDesk.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 type Cluster = 'florin' | 'guilder'
+
+/** Waits for nothing. */
+const IMPATIENT: Clock = { ...systemClock, after: (_ms, run) => systemClock.after(0, run) }
 
 const leadingTo = (...clusters: Cluster[]) => ({
   locationSelectors: clusters.map(name => ({ matchLabels: { 'loc-name': name } })),
@@ -20,7 +24,7 @@ const selecting = (...names: string[]) => ({
 
 /** Two EdgePlacements: `p` of all ConfigMaps at florin and guilder, `q` of `o0` at guilder. */
 async function scene(t: Test, { objects = 3, steps = 1 } = {}) {
-  const all = await world(t)
+  const all = await world(t, IMPATIENT)
   const { server, wds, where, previewer } = all
   where.answerWith(function* (_space, { spec }) {
     for (let i = 0; i < steps; i++) yield
@@ -121,4 +125,16 @@ t.test('copies that leave because an upsync set names the object are counted, wh
   const carrying = { ...leadingTo('guilder'), ...selecting('o0'), upsync }
   t.match(await consequence('q', carrying), { deletes: 2, clusters: 1 })
   t.match(await consequence('new', { ...leadingTo('guilder', 'florin'), upsync }), { deletes: 4, clusters: 2 })
+})
+
+t.test('a Location that was made a moment before is no reason to warn', async t => {
+  const { consequence, where } = await scene(t)
+  let asked = 0
+  where.answerWith(function* () {
+    yield
+    const destinations = (asked++ === 0 ? [] : slice('', 'florin').destinations) as SliceRow[]
+    return { destinations, onlyKept: new Set(), isUncertain: () => false }
+  })
+  t.same(await consequence('new', { ...leadingTo('florin'), ...ALL_MAPS }), NOTHING)
+  t.equal(asked, 2)
 })

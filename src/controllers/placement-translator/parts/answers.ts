@@ -89,6 +89,7 @@ function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: S
     client,
     join,
     turns,
+    clock,
     logger,
     consents,
     rules,
