@@ -196,10 +196,15 @@ export const HEALTH_ADDRESS: Setting = {
     'where a syncer tells how it is (/healthz, /readyz, /metrics), without asking who wants to know; none: nowhere',
 }
 
+export const SYNC_TARGET_NAME: Setting = {
+  flags: '--sync-target-name <name>',
+  description: 'name of the SyncTarget, for logs and syncer status',
+}
+
 export const SYNCER: readonly Setting[] = [
   CONFIG,
   ...BETWEEN,
-  { flags: '--sync-target-name <name>', description: 'name of the SyncTarget, for logs' },
+  SYNC_TARGET_NAME,
   { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
   { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
   { flags: '--allow-namespaces <names...>', description: 'namespaces to carry; "*" in them is any text', list: true },

@@ -8,6 +8,7 @@ import {
   START,
   STOPPED_DATA_DIR,
   STORED_OBJECT,
+  SYNC_TARGET_NAME,
   SYNCER,
 } from './commandSettings.ts'
 import { OUTPUT } from './printFound.ts'
@@ -49,9 +50,11 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
     commands: [
       {
         name: 'status',
-        summary: 'how the syncer on this machine is; the exit code says whether it is ready',
-        notes: 'Exit codes: 0 it is ready, 1 it is not, or nobody answers.',
-        settings: [CONFIG, HEALTH_ADDRESS, OUTPUT],
+        summary: 'how the syncers on this machine are; the exit code says whether they are ready',
+        notes:
+          'Of several syncers, --sync-target-name chooses one. Exit codes: 0 all that are shown are ready, 1 one is not, or\n' +
+          'nobody answers.',
+        settings: [CONFIG, SYNC_TARGET_NAME, HEALTH_ADDRESS, OUTPUT],
         inFile: SYNCER,
         load: async () => (await import('./syncerStatusCommand.ts')).syncerStatus,
       },

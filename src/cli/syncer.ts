@@ -25,7 +25,7 @@ import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
 import { terminated } from './signals.ts'
 import { tellRehearsal, tellUnknown } from './syncerDryRun.ts'
-import { SyncerHealth } from './syncerHealth.ts'
+import { type SyncerAbout, SyncerHealth } from './syncerHealth.ts'
 import { systemdNotify } from './systemdNotify.ts'
 
 const USER_AGENT = 'orrery-syncer'
@@ -119,7 +119,13 @@ async function run(settings: Record<string, unknown>): Promise<number> {
     renewed.ended,
   ])
   let syncer: Syncer | undefined
-  const health = await SyncerHealth.listen(settings.healthAddress as string | undefined, () => syncer?.status(), log)
+  const about: SyncerAbout = {
+    syncTarget: name ?? from.first.context,
+    centerServer: from.first.options.server,
+    clusterServer: to.options.server,
+  }
+  const status = () => syncer && { ...about, ...syncer.status() }
+  const health = await SyncerHealth.listen(settings.healthAddress as string | undefined, status, log)
   // Not when it serves: a center that is away, or another syncer that serves, is no fault of the service.
   const notified = systemdNotify('ready', `for ${name ?? from.first.options.server}`, { log })
   let trouble: string | undefined | typeof AGAIN

@@ -9,6 +9,18 @@ import type { Logger } from '../client/logger.ts'
 import { metricsOf, type ProcessFigures, type SyncerStatus, unready } from '../syncer/syncerStatus.ts'
 
 export const DEFAULT_HEALTH_ADDRESS = '127.0.0.1:8399'
+/** Several syncers of a machine that were given no address listen at this one and at those that follow it. */
+export const DEFAULT_PORTS = 16
+
+/** Whose status it is. */
+export interface SyncerAbout {
+  /** Name of the SyncTarget; the context of the kubeconfig where no flag says it. */
+  readonly syncTarget: string
+  /** Addresses. */
+  readonly centerServer: string
+  readonly clusterServer: string
+}
+
 /** As an address: listens nowhere. */
 const NOWHERE = 'none'
 /** Nobody who asks for a number has more to say, or needs longer. */
@@ -27,13 +39,13 @@ export class SyncerHealth {
   }
 
   /**
-   * Without an address it is the default one, where another syncer of this machine may listen already: then nowhere.
-   * @param status of the syncer that runs; none before the first one
+   * Without an address it is the default one, or the next free of {@link DEFAULT_PORTS} where other syncers of this machine listen.
+   * @param status of the syncer that runs, and whose it is; none before the first one
    * @throws Error when an address was given that is none, or cannot be listened on
    */
   static async listen(
     address: string | undefined,
-    status: () => SyncerStatus | undefined,
+    status: () => (SyncerStatus & Partial<SyncerAbout>) | undefined,
     log: Logger,
   ): Promise<SyncerHealth | undefined> {
     if (address === NOWHERE) return undefined
@@ -41,16 +53,21 @@ export class SyncerHealth {
     const options = { maxHeaderSize: HEADERS_LIMIT_BYTES, requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }
     const server = plain.createServer(options, (request, response) => answer(request, response, status()))
     server.maxConnections = CONNECTIONS
-    try {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(at.port, at.host, resolve)
-      })
-    } catch (error) {
-      if (address !== undefined)
-        throw new Error(`--health-address ${address} cannot be listened on: ${messageOf(error)}`, { cause: error })
-      log.info({}, `nothing tells how this syncer is, for ${DEFAULT_HEALTH_ADDRESS} is taken; see --health-address`)
-      return undefined
+    const ports = address === undefined ? DEFAULT_PORTS : 1
+    for (let next = 0; !server.listening; next++) {
+      try {
+        await new Promise<void>((resolve, reject) => {
+          server.once('error', reject)
+          server.listen(at.port + next, at.host, resolve)
+        })
+      } catch (error) {
+        if (address !== undefined)
+          throw new Error(`--health-address ${address} cannot be listened on: ${messageOf(error)}`, { cause: error })
+        if (next + 1 < ports) continue
+        const taken = `${DEFAULT_HEALTH_ADDRESS} and the ${ports - 1} ports behind it are taken`
+        log.info({}, `nothing tells how this syncer is, for ${taken}; see --health-address`)
+        return undefined
+      }
     }
     const { port } = server.address() as AddressInfo
     log.info({}, `this syncer tells how it is at http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${port}`)

@@ -1,21 +1,42 @@
-/** `orrery syncer status`: asks the syncer on this machine how it is, and says it in words. */
+/** `orrery syncer status`: asks the syncers on this machine how they are, and says it in words. */
 import { text } from 'node:stream/consumers'
 import { at, num, record, str } from '../apimachinery/fields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { printFound } from './printFound.ts'
-import { healthAddress } from './syncerHealth.ts'
+import { DEFAULT_PORTS, healthAddress } from './syncerHealth.ts'
 
 const PATIENCE_MS = 5000
 
 const plain = process.getBuiltinModule('node:http')
 
-/** Exit code 0 when it is ready, 1 when not. @throws Error when nobody answers */
+/** Exit code 0 when all that answer are ready, 1 when one is not. @throws Error when nobody answers, or none of that name */
 export async function syncerStatus(settings: Record<string, unknown>): Promise<number> {
-  const address = settings.healthAddress as string | undefined
+  const { healthAddress: address, syncTargetName: name } = settings as Record<string, string | undefined>
+  const found = await foundAt(address)
+  const statuses = name === undefined ? found : found.filter(status => str(status, 'syncTarget') === name)
+  if (statuses.length === 0) {
+    const names = found.map(status => str(status, 'syncTarget') || 'one without a name').sort()
+    throw new Error(
+      `no syncer of SyncTarget ${JSON.stringify(name)} answers on this machine; there are: ${names.join(', ')}`,
+    )
+  }
+  const documents = statuses.map(status => ({ kind: 'SyncerStatus', ...record(status) }))
+  const lines = statuses.flatMap((status, i) => [...(i > 0 ? [''] : []), ...statusLines(status)])
+  const [only, ...others] = documents
+  await printFound(settings, lines, only && others.length === 0 ? only : { kind: 'SyncerStatusList', items: documents })
+  return statuses.every(status => at(status, 'ready') === true) ? 0 : 1
+}
+
+/** Without an address: of all that listen where no address was given. @throws Error when nobody answers */
+async function foundAt(address: string | undefined): Promise<unknown[]> {
   const { host, port } = healthAddress(address)
-  const status = await asked(host === '::' ? '127.0.0.1' : host, port)
-  await printFound(settings, statusLines(status), { kind: 'SyncerStatus', ...record(status) })
-  return at(status, 'ready') === true ? 0 : 1
+  const asking = Array.from({ length: address === undefined ? DEFAULT_PORTS : 1 }, (_, next) =>
+    asked(host === '::' ? '127.0.0.1' : host, port + next),
+  )
+  const answers = await Promise.allSettled(asking)
+  const found = answers.flatMap(answer => (answer.status === 'fulfilled' ? [answer.value] : []))
+  if (found.length === 0) await asking[0]
+  return found.filter(status => typeof at(status, 'ready') === 'boolean')
 }
 
 /** One fact a line. */
@@ -33,9 +54,20 @@ export function statusLines(status: unknown): string[] {
     ['Not as it should be', exceptions.length === 0 ? 'nothing' : exceptions.join(', ')],
     ['Refused', String(num(status, 'refused'))],
     ['State dir', stateDirOf(at(status, 'kept'))],
+    ...WHOSE.flatMap(([what, field]): [string, string][] => {
+      const value = str(status, field)
+      return value === '' ? [] : [[what, value]]
+    }),
   ]
   return rows.map(([what, value]) => `${`${what}:`.padEnd(22)}${value}`)
 }
+
+/** An earlier release does not tell it. */
+const WHOSE = [
+  ['SyncTarget', 'syncTarget'],
+  ['Center address', 'centerServer'],
+  ['Cluster address', 'clusterServer'],
+] as const
 
 const SAID: Readonly<Record<string, string>> = {
   up: 'answers',

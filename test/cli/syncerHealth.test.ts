@@ -121,3 +121,38 @@ t.test('an address that is none is refused; one that is taken, too, if it was as
   )
   t.equal(await SyncerHealth.listen('none', () => undefined, silentLogger), undefined)
 })
+
+t.test('whose status it is stands there, and of two syncers a name chooses one', async t => {
+  const about = (syncTarget: string) => ({
+    syncTarget,
+    centerServer: `https://center:6443/clusters/${syncTarget}`,
+    clusterServer: `https://${syncTarget}:6443`,
+  })
+  t.same(statusLines({ ready: true, ...SERVING, ...about('florin') }).slice(-3), [
+    'SyncTarget:           florin',
+    'Center address:       https://center:6443/clusters/florin',
+    'Cluster address:      https://florin:6443',
+  ])
+  const names = ['florin', 'guilder'].map(name => `${name}-${process.pid}`)
+  for (const [i, name] of names.entries()) {
+    const known = i === 0
+    const health = await SyncerHealth.listen(undefined, () => ({ ...about(name), ...SERVING, known }), silentLogger)
+    t.ok(health, 'the default address may be taken')
+    t.teardown(() => health?.close())
+  }
+  const said: string[] = []
+  const capture = t.capture(process.stdout, 'write', (text: string) => said.push(text))
+  const codes = [
+    await syncerStatus({ syncTargetName: names[0] }),
+    await syncerStatus({ syncTargetName: names[1], output: 'json' }),
+    await syncerStatus({}),
+  ]
+  capture.restore()
+  t.same(codes, [0, 1, 1])
+  const [words = '', document = '', all = ''] = said
+  t.match(words, `SyncTarget:           ${names[0]}\n`)
+  t.notMatch(words, names[1])
+  t.match(JSON.parse(document), { kind: 'SyncerStatus', syncTarget: names[1] })
+  for (const name of names) t.match(all, `SyncTarget:           ${name}\n`)
+  await t.rejects(syncerStatus({ syncTargetName: 'ducat' }), new RegExp(`"ducat" answers.*${names.join('.*')}`))
+})
