@@ -2,7 +2,8 @@
  * The commands that answer users of a workload space. What they use is loaded when one of them runs: the plugin starts for each
  * of its commands.
  */
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { durationMs } from '../durations.ts'
 import { outputOption } from '../ws/output.ts'
 import type { Terminal } from '../ws/runProgram.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
@@ -10,6 +11,7 @@ import type { DiffOptions } from './answers/diffCommand.ts'
 import { TROUBLE } from './answers/exitCodes.ts'
 import type { PreviewOptions } from './answers/previewCommand.ts'
 import type { StatusOptions } from './answers/statusCommand.ts'
+import type { WaitOptions } from './answers/waitCommand.ts'
 import type { WhyOptions } from './answers/whyCommand.ts'
 
 /**
@@ -61,6 +63,17 @@ export function answerCommands(
       const { diffCommand } = await import('./answers/diffCommand.ts')
       answered.exitCode = await diffCommand(args, options, terminal)
     })
+  mistakesAreTrouble(inSpace(inNamespace(common(program.command('wait')))))
+    .description('wait until the objects of files are in all clusters where they are placed; nothing is applied')
+    .option('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', several)
+    .option('-R, --recursive', 'folders with all that is below them')
+    .addOption(new Option('--for <goal>', 'how far').choices(['applied', 'healthy']).default('healthy'))
+    .option('--timeout <duration>', 'how long, such as 90s or 5m; 0: look once', seconds, 300)
+    .addHelpText('after', WAIT_NOTES)
+    .action(async (options: WaitOptions) => {
+      const { waitCommand } = await import('./answers/waitCommand.ts')
+      answered.exitCode = await waitCommand(options, terminal)
+    })
   return answered
 }
 
@@ -70,6 +83,15 @@ function mistakesAreTrouble(command: Command): Command {
 }
 
 const several = (value: string, before: string[] = []): string[] => [...before, value]
+
+function seconds(text: string): number {
+  const ms = durationMs(text)
+  if (ms === undefined || ms > MAX_WAIT_MS)
+    throw new InvalidArgumentError('It is no duration such as 90s or 5m, of at most 24h.')
+  return ms / 1000
+}
+
+const MAX_WAIT_MS = 86_400_000
 
 const WHY_NOTES = `
 Name the object as KIND/NAME or KIND NAME; kinds are named as for kubectl get: deployment, deploy, deployments.apps.
@@ -85,3 +107,8 @@ Values of Secrets are shown as hashes. Exit codes, as of kubectl diff: 0 nothing
 const DIFF_NOTES = `
 Clusters are read by their syncers: of what is there now, the fields that the center sets. Where that cannot be, it is said, and what
 was last reported stands; so it is with --no-live. Values of Secrets are shown as hashes. Exit codes: 0 all is as it should be, 1 something is not or is not known, 2 it could not be found out.`
+
+const WAIT_NOTES = `
+Objects count at the resourceVersion that they have when the command begins. An EdgePlacement in the files counts as all that it selects; Namespaces
+that nothing selects, and what stays in the space, are not waited for. Exit codes: 0 all of it is there, 1 the time is over, or an object is placed
+nowhere, 2 it could not be found out.`

@@ -8,13 +8,29 @@ import { list } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { CommandError } from '../../ws/commandError.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
+import type { AnswerOptions, Asked } from './answerSession.ts'
 import { TROUBLE } from './exitCodes.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Objects as they are to be previewed. @throws CommandError with kubectl's words, which are on stderr already */
+/** Objects as they are to be previewed. @throws CommandError with kubectl's words */
 export async function applied(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
-  const child = spawn('kubectl', ['apply', '--dry-run=server', '-o', 'json', ...args], {
+  return (await objectsOf(['apply', '--dry-run=server', '-o', 'json', ...args], terminal)).map(asAsked)
+}
+
+/** The flags by which kubectl speaks to the same space. */
+export function whereTo({ session, path }: Asked, { kubeconfig, namespace }: AnswerOptions): string[] {
+  return [
+    '--server',
+    `${session.base}/clusters/${path}`,
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...(namespace === undefined ? [] : ['-n', namespace]),
+  ]
+}
+
+/** What a command of kubectl prints as JSON. @throws CommandError with kubectl's words */
+export async function objectsOf(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
+  const child = spawn('kubectl', args, {
     stdio: ['inherit', 'pipe', 'pipe'],
   })
   const failed = new Promise<never>((_, reject) => child.on('error', reject))
@@ -28,9 +44,12 @@ export async function applied(args: readonly string[], terminal: Terminal): Prom
   const [out, err, code] = told
   const words = err.trimEnd()
   if (code !== 0)
-    throw new CommandError(words === '' ? `kubectl apply ended with ${code}` : words.replace(/^error: /i, ''), TROUBLE)
+    throw new CommandError(
+      words === '' ? `kubectl ${args[0]} ended with ${code}` : words.replace(/^error: /i, ''),
+      TROUBLE,
+    )
   if (words !== '') terminal.err(words)
-  return itemsOf(JSON.parse(out)).map(asAsked)
+  return out.trim() === '' ? [] : itemsOf(JSON.parse(out))
 }
 
 function itemsOf(answer: unknown): KubeObject[] {

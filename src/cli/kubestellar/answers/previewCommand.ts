@@ -25,7 +25,7 @@ import { Clusters } from './clusters.ts'
 import { Places } from './destinations.ts'
 import { comparing, previewExit, TROUBLE } from './exitCodes.ts'
 import { type Known, known } from './known.ts'
-import { applied } from './kubectlApply.ts'
+import { applied, whereTo } from './kubectlApply.ts'
 import { batches, changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
 import { previewText } from './previewText.ts'
 
@@ -53,16 +53,6 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
       return previewExit(answer)
     })
   })
-}
-
-/** The flags by which kubectl speaks to the same space. */
-function whereTo({ session, path }: Asked, { kubeconfig, namespace }: AnswerOptions): string[] {
-  return [
-    '--server',
-    `${session.base}/clusters/${path}`,
-    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
-    ...(namespace === undefined ? [] : ['-n', namespace]),
-  ]
 }
 
 /** The server is of an earlier release. */

@@ -151,30 +151,32 @@ interface Found {
   cluster: string | undefined
 }
 
-async function gather({ space, path }: Asked, { resource, object, resources, cluster }: Found): Promise<WhyFacts> {
-  const { name = '', namespace = '' } = object.metadata
-  const scope = namespace === '' ? {} : { namespace }
-  const [placements, slices, granted, bindings, workStatuses, namespaceLabels, defined] = await Promise.all([
+type Shared = Pick<WhyFacts, 'placements' | 'slices' | 'granted' | 'bindings'>
+
+/** What is the same for all objects of a space. */
+export async function sharedFacts({ space }: Pick<Asked, 'space'>): Promise<Shared> {
+  const [placements, slices, granted, bindings] = await Promise.all([
     known(space, EDGE_PLACEMENTS),
     known(space, SLICES),
     known(space, GRANTED_LOCATIONS),
     known(space, INVENTORY_BINDINGS),
+  ])
+  return { placements, slices, granted, bindings }
+}
+
+/** @throws CommandError where no location or cluster is called as the one that is asked about */
+export async function gather(asked: Asked, found: Found, some?: Shared): Promise<WhyFacts> {
+  const { resource, object, resources, cluster } = found
+  const { space, path } = asked
+  const { name = '', namespace = '' } = object.metadata
+  const scope = namespace === '' ? {} : { namespace }
+  const [shared, workStatuses, namespaceLabels, defined] = await Promise.all([
+    some ?? sharedFacts(asked),
     known(space, workStatusesFor(namespace), { ...scope, fieldSelector: selectorFor(resource, name) }),
     labelsOf(space, namespace),
     definedObjects(space, definedBy(resource, object), resources),
   ])
-  const facts = {
-    resource,
-    object,
-    placements,
-    slices,
-    granted,
-    bindings,
-    workStatuses,
-    namespaceLabels,
-    defined,
-    cluster,
-  }
+  const facts = { resource, object, ...shared, workStatuses, namespaceLabels, defined, cluster }
   if (cluster !== undefined) checkCluster(cluster, facts, path)
   return facts
 }

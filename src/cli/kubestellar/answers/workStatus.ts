@@ -39,6 +39,8 @@ export interface ClusterState {
   readonly differences?: readonly Readonly<Record<string, unknown>>[]
   /** The generation of the object that the cluster was given. */
   readonly generation?: number
+  /** Its resourceVersion. */
+  readonly sourceResourceVersion?: string
 }
 
 /** What went wrong first, what runs but is ill next, what is well last. */
@@ -56,6 +58,7 @@ export function readWorkStatus(object: KubeObject): ClusterState {
   }
   const differences = objects(object.status, 'differences')
   const generation = num(object, 'status', 'generation')
+  const sourceResourceVersion = str(object, 'status', 'sourceResourceVersion')
   return {
     location: locationOf(object),
     placements: strings(object, 'spec', 'placements'),
@@ -63,6 +66,7 @@ export function readWorkStatus(object: KubeObject): ClusterState {
     ...texts,
     ...(differences.length > 0 && { differences }),
     ...(generation > 0 && { generation }),
+    ...(sourceResourceVersion !== '' && { sourceResourceVersion }),
   }
 }
 

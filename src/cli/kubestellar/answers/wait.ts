@@ -1,0 +1,111 @@
+/**
+ * Whether objects are, at the resourceVersion that they have, in all clusters where they are placed: by what placements, slices and
+ * work statuses of their space say. Pure.
+ */
+import { num, objects, str } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
+import type { DiscoveredResource } from '../../../client/client.ts'
+import { nameOfObject } from './askedObject.ts'
+import { type WhyFacts, why } from './why.ts'
+import type { ClusterState } from './workStatus.ts'
+
+export type Goal = 'applied' | 'healthy'
+
+export interface Progress {
+  readonly object: string
+  /** `stays`: there is nothing to wait for. `unplaced`: it goes nowhere as all is now. */
+  readonly state: 'there' | 'stays' | 'unplaced' | 'missing'
+  /** What is missing where, or why there is nothing to wait for. */
+  readonly lines: readonly string[]
+  /** In how many it is placed. */
+  readonly clusters: number
+}
+
+/** In the cluster as it should be; what has ended by itself was. */
+const THERE: ReadonlySet<string> = new Set(['Applied', 'Finished'])
+/** Health at which a cluster does not do yet, or no more, what the object asks for. */
+const UNWELL: ReadonlySet<string> = new Set(['Progressing', 'Degraded', 'Unknown'])
+
+/** @param version the resourceVersion that is waited for */
+export function progressOf(facts: WhyFacts, version: string, goal: Goal): Progress {
+  const { resource, object, placements } = facts
+  const { name = '', namespace = '' } = object.metadata
+  const title = nameOfObject(resource, namespace, name)
+  const told = (state: Progress['state'], lines: readonly string[], clusters = 0): Progress => ({
+    object: title,
+    state,
+    lines,
+    clusters,
+  })
+  if (isPlacement(resource)) return { ...placementProgress(object, goal), object: title }
+  const answer = why(facts)
+  const selecting = answer.placements.filter(({ selects }) => selects)
+  if (['KindStays', 'Natured', 'SystemObject'].includes(answer.verdict)) return told('stays', [answer.message])
+  if (selecting.length === 0) {
+    // where its content goes it comes along
+    const follows = answer.notes.find(({ reason }) => reason === 'NamespacesFollow')
+    return follows ? told('stays', [`${title}: ${follows.message}`]) : told('unplaced', [answer.message])
+  }
+  const names = new Set(selecting.map(one => one.name))
+  const open = placements.items.filter(one => names.has(one.metadata.name ?? '') && !isScheduled(one))
+  const unscheduled = open.map(one => `edgeplacement ${one.metadata.name}: where it leads is not worked out yet`)
+  const wanted = answer.clusters.filter(one => one.placements.length > 0)
+  if (wanted.length === 0 && open.length === 0) return told('unplaced', [answer.message])
+  const lines = wanted.flatMap(one => missingIn(one, version, goal) ?? [])
+  const missing = [...unscheduled, ...lines]
+  return told(missing.length === 0 ? 'there' : 'missing', missing, wanted.length)
+}
+
+function isPlacement({ group, resource }: DiscoveredResource): boolean {
+  return group === EDGE_PLACEMENTS.group && resource === EDGE_PLACEMENTS.resource
+}
+
+/** Whether its slices are those of its newest spec. */
+function isScheduled({ metadata, status }: KubeObject): boolean {
+  return num(status, 'specGeneration') >= (metadata.generation ?? 1)
+}
+
+function missingIn(one: ClusterState, version: string, goal: Goal): string | undefined {
+  const { location, state, reason, message, sourceResourceVersion = '0', health = '', healthMessage } = one
+  const words = [reason === state ? '' : (reason ?? ''), message ?? ''].filter(text => text !== '').join(': ')
+  if (!THERE.has(state)) return `${location}: ${state}${words === '' ? '' : ` (${words})`}`
+  if (Number(sourceResourceVersion) < Number(version)) return `${location}: ${state}, of the content before`
+  if (goal === 'applied' || !UNWELL.has(health)) return undefined
+  return `${location}: ${health}${healthMessage ? ` (${healthMessage})` : ''}`
+}
+
+/** Of an EdgePlacement itself: all that it selects is there. */
+function placementProgress(placement: KubeObject, goal: Goal): Omit<Progress, 'object'> {
+  const { metadata, status } = placement
+  const { generation = 1 } = metadata
+  const clusters = num(status, 'counts', 'clusters')
+  const condition = (type: string) =>
+    objects(status, 'conditions').find(one => one.type === type && one.observedGeneration === generation)
+  if (!isScheduled(placement) || num(status, 'observedGeneration') < generation)
+    return { state: 'missing', lines: ['its newest spec is not taken in yet'], clusters }
+  const resolved = condition('Resolved')
+  if (resolved?.status === 'False') return { state: 'unplaced', lines: [sentence(resolved)], clusters }
+  const missing = (goal === 'applied' ? ['Applied'] : ['Applied', 'Healthy']).flatMap(type => {
+    const found = condition(type)
+    return found?.status === 'True' ? [] : [`${type}: ${found ? sentence(found) : 'not known yet'}`]
+  })
+  return { state: missing.length === 0 ? 'there' : 'missing', lines: missing.slice(0, 1), clusters }
+}
+
+function sentence(condition: Readonly<Record<string, unknown>>): string {
+  return [str(condition, 'reason'), str(condition, 'message')].filter(text => text !== '').join(': ')
+}
+
+/** Lines of one object, and of all objects. */
+const FEW = 5
+const MANY = 50
+
+/** What people read of objects that are not where they should be. */
+export function missingText(all: readonly Progress[]): string[] {
+  const lines = all.flatMap(({ object, lines: own }) => {
+    const more = own.length > FEW ? [`  and ${own.length - FEW} more`] : []
+    return [object, ...own.slice(0, FEW).map(line => `  ${line}`), ...more]
+  })
+  return lines.length > MANY ? [...lines.slice(0, MANY), `and ${lines.length - MANY} more lines`] : lines
+}

@@ -1,0 +1,140 @@
+/** `kubectl kubestellar wait`: follows the objects of files until they are in all clusters where they are placed. */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { type KubeObject, parseApiVersion } from '../../../apimachinery/object.ts'
+import { CLUSTER_WORK_STATUSES, EDGE_PLACEMENTS, SLICES, WORK_STATUSES } from '../../../apimachinery/placement.ts'
+import type { DiscoveredResource } from '../../../client/client.ts'
+import { systemClock } from '../../../client/clock.ts'
+import { CommandError } from '../../ws/commandError.ts'
+import type { Terminal } from '../../ws/runProgram.ts'
+import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
+import { nameOfObject } from './askedObject.ts'
+import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
+import { followAnswers, type Watched } from './followAnswers.ts'
+import { objectsOf, whereTo } from './kubectlApply.ts'
+import { type Goal, missingText, type Progress, progressOf } from './wait.ts'
+import { gather, sharedFacts } from './whyFacts.ts'
+
+export interface WaitOptions extends AnswerOptions {
+  filename?: string[]
+  recursive?: boolean
+  for: Goal
+  /** Seconds. */
+  timeout: number
+}
+
+interface Awaited {
+  readonly object: KubeObject
+  readonly resource: DiscoveredResource
+}
+
+/** Namespaces that are watched one by one. */
+const MAX_NAMESPACES = 10
+
+/** Resolves to the exit code. */
+export async function waitCommand(options: WaitOptions, terminal: Terminal): Promise<number> {
+  const { filename = [], recursive = false } = options
+  return await comparing(async () => {
+    if (filename.length === 0)
+      throw new CommandError('say what is waited for with -f FILE; "-" is standard input', TROUBLE)
+    return await withSpace(options, terminal, async asked => {
+      await checkPlaces(asked)
+      const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
+      const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(asked, options)], terminal)
+      const resources = await asked.space.discover()
+      const awaited = stored.map(object => ({ object, resource: resourceOf(object, resources, asked.path) }))
+      return await follow(asked, awaited, resources, options, terminal)
+    })
+  })
+}
+
+function resourceOf(object: KubeObject, resources: readonly DiscoveredResource[], path: string): DiscoveredResource {
+  const { group, version } = parseApiVersion(object.apiVersion) ?? { group: '', version: '' }
+  const ofKind = resources.filter(one => one.group === group && one.kind === object.kind)
+  const found = ofKind.find(one => one.version === version) ?? ofKind[0]
+  if (!found) throw new CommandError(`${path} serves no ${object.kind} of ${object.apiVersion}`, TROUBLE)
+  return found
+}
+
+async function follow(
+  asked: Asked,
+  awaited: readonly Awaited[],
+  resources: readonly DiscoveredResource[],
+  { for: goal, timeout }: WaitOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const stop = new AbortController()
+  const cancel = systemClock.after(timeout * 1000, () => stop.abort())
+  const open = new Set(awaited)
+  let last: readonly Progress[] | undefined
+  const answer = async (): Promise<readonly Progress[]> => {
+    const shared = await sharedFacts(asked)
+    if (shared.placements.unknown !== undefined) throw new CommandError(shared.placements.unknown, TROUBLE)
+    const found: Progress[] = []
+    for (const one of open) {
+      const facts = await gather(
+        asked,
+        { ...one, object: await newest(asked, one), resources, cluster: undefined },
+        shared,
+      )
+      if (facts.workStatuses.unknown !== undefined) throw new CommandError(facts.workStatuses.unknown, TROUBLE)
+      const progress = progressOf(facts, one.object.metadata.resourceVersion ?? '', goal)
+      if (progress.state === 'there') {
+        const { object, clusters } = progress
+        terminal.out(`${object} is ${goal} in ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}`)
+        open.delete(one)
+      } else if (progress.state === 'stays') {
+        for (const line of progress.lines) terminal.err(line)
+        open.delete(one)
+      } else found.push(progress)
+    }
+    return found
+  }
+  const print = (told: readonly Progress[]): void => {
+    last = told
+    if (told.length === 0 || told.some(({ state }) => state === 'unplaced')) stop.abort()
+  }
+  try {
+    const { space } = asked
+    await followAnswers({ space, watched: watchedOf(awaited), answer, print, tell: terminal.err, signal: stop.signal })
+  } finally {
+    cancel()
+  }
+  return outcome(last, timeout, terminal)
+}
+
+function outcome(last: readonly Progress[] | undefined, timeout: number, terminal: Terminal): number {
+  if (last?.length === 0) return NO_CHANGE
+  const unplaced = (last ?? []).filter(({ state }) => state === 'unplaced')
+  const missing = (last ?? []).filter(({ state }) => state !== 'unplaced')
+  if (unplaced.length > 0) {
+    terminal.err('Error: no cluster gets these objects:')
+    for (const line of missingText(unplaced)) terminal.err(line)
+    if (missing.length > 0) terminal.err('and these are not there yet:')
+  } else terminal.err(`Error: after ${timeout} s these objects are not everywhere:`)
+  for (const line of missingText(missing)) terminal.err(line)
+  return CHANGE
+}
+
+/** As it is now; its deletion ends the wait. */
+async function newest({ space, path }: Asked, { object, resource }: Awaited): Promise<KubeObject> {
+  const { name = '', namespace = '' } = object.metadata
+  try {
+    return await space.get(resource, { name, ...(namespace !== '' && { namespace }) })
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+    throw new CommandError(`${path} has no ${nameOfObject(resource, namespace, name)} any more`, TROUBLE, {
+      cause: error,
+    })
+  }
+}
+
+function watchedOf(awaited: readonly Awaited[]): Watched[] {
+  const namespaces = [...new Set(awaited.map(({ object }) => object.metadata.namespace ?? ''))]
+  const namespaced = namespaces.filter(name => name !== '')
+  const of: Watched[] =
+    namespaced.length > MAX_NAMESPACES
+      ? [{ resource: WORK_STATUSES }]
+      : namespaced.map(namespace => ({ resource: WORK_STATUSES, namespace }))
+  const clusterScoped = namespaces.includes('') ? [{ resource: CLUSTER_WORK_STATUSES }] : []
+  return [{ resource: EDGE_PLACEMENTS }, { resource: SLICES }, ...of, ...clusterScoped]
+}
