@@ -38,6 +38,8 @@ export const LIVE_STATES = [
   'differs',
   /** The cluster has none. */
   'missing',
+  /** It has run to its end there, and the cluster holds it no more. */
+  'finished',
   /** It was there before, and the syncer leaves it alone. */
   'notOurs',
   /** The mailbox holds none, or the syncer does not carry it. */

@@ -35,8 +35,15 @@ export const OUTCOME_STATES = [
   'altered',
   /** The cluster has it, and something is to be known of that. */
   'applied',
+  /** It ran to its end in the cluster, which removed it: it is not made anew until its spec changes. */
+  'finished',
 ] as const
 export type OutcomeState = (typeof OUTCOME_STATES)[number]
+
+/** Whether nothing is left to be done: it counts as applied. */
+export function isDone(state: OutcomeState): boolean {
+  return state === 'applied' || state === 'finished'
+}
 
 export interface OutcomeKey {
   readonly group: string
@@ -56,7 +63,7 @@ export interface Exception extends OutcomeKey {
   readonly since: string
   /** Of what the cluster does not hold as it was sent. */
   readonly differences?: readonly FieldDifference[] | undefined
-  /** By what the cluster holds, where that is another spec than the center's. */
+  /** By what the cluster holds, where that is another spec than the center's. Of what is finished: how it ended. */
   readonly health?: HealthVerdict | undefined
 }
 

@@ -132,7 +132,7 @@ export class Carriage {
       queues,
       ...tools,
       signal,
-      onProjected: (resource, change) => this.#downsync.owners.observed(resource, change),
+      onProjected: (resource, change) => this.#downsync.observed(resource, change),
       onConfig: () => this.#reports.configAppeared(),
     })
     const { projected, born, definitions, served } = this.#side

@@ -3,6 +3,8 @@
  * the cluster changed of that. What was there before, or is to be left alone, stays.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
+import { endOf } from '../apimachinery/finished.ts'
+import type { HealthVerdict } from '../apimachinery/health.ts'
 import { leftFieldsOf, withoutFields } from '../apimachinery/leftFields.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../apimachinery/placement.ts'
@@ -36,7 +38,7 @@ import type { Removals } from './removals.ts'
 import { RepairPace } from './repairPace.ts'
 import type { ServedResources } from './served.ts'
 import type { SyncPlan } from './syncPlan.ts'
-import { ALREADY_IN_CLUSTER, FOUGHT, GOING, goingAway, NO_OWNER, type Outcome, UNSERVED } from './verdicts.ts'
+import { ALREADY_IN_CLUSTER, FOUGHT, finished, GOING, goingAway, NO_OWNER, type Outcome, UNSERVED } from './verdicts.ts'
 
 export interface CarrierDeps {
   cluster: SpaceClient
@@ -68,7 +70,7 @@ const STRANGER_LOOK_MS = { each: 12_000, together: 250, seldom: 300_000 }
 const CUT_RETRY_MS = 60 * 60_000
 
 export type Compared =
-  | { readonly state: 'notCarried' | 'missing' | 'notOurs' }
+  | { readonly state: 'notCarried' | 'missing' | 'notOurs' | 'finished' }
   | { readonly state: 'same' | 'differs'; readonly wanted: KubeObject; readonly live: Readonly<KubeObject> }
 
 /** The cluster's news of what was just written may be on their way still. */
@@ -115,6 +117,8 @@ export class Carrier {
     const isUnknown = this.#deps.echoes.get(text) === undefined && !this.#met.has(text)
     const isNew = cached === undefined && watches.hasSynced(key) && isUnknown
     let live = cached ?? (isNew ? undefined : await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
+    const end = live === undefined ? this.#endOf(key, object) : undefined
+    if (end) return { trouble: finished(end) }
     if (live === undefined) {
       // Whatever comes of it, the next time is a look first.
       this.#met.add(text)
@@ -138,7 +142,8 @@ export class Carrier {
       if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING }
     }
     if (live.metadata.deletionTimestamp !== undefined) {
-      this.#deps.echoes.forget(text)
+      const isOver = this.#endOf(key, object) !== undefined
+      if (!isOver) this.#deps.echoes.forget(text)
       // when it is gone it is made again
       const trouble = goingAway(live, 'what the cluster holds is being deleted, and is made anew then,')
       return cached ? { trouble } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble }
@@ -216,7 +221,7 @@ export class Carrier {
     const resource = served.at(key, version)
     if (resource === undefined || isImplied(object)) return { state: 'notCarried' }
     const live = await unlessGone(cluster.get(resource, refOf(key)))
-    if (live === undefined) return { state: 'missing' }
+    if (live === undefined) return { state: this.#endOf(key, object) ? 'finished' : 'missing' }
     const seen = echoes.recognized(keyText(key), live)
     if (!mayOverwrite(object) || isCreateOnly(object) || keepsClusters(object, seen) || isStrangers(seen))
       return { state: 'notOurs' }
@@ -234,12 +239,19 @@ export class Carrier {
     const { watches, served, echoes, as } = this.#deps
     const live = watches.get(key, key)
     const resource = served.at(key, version)
+    if (live === undefined && this.#endOf(key, object)) return true
     if (live === undefined || resource === undefined) return false
     if (echoes.get(keyText(key)) === undefined) return true
     const owner = as && ownerOf(object)
     const mark = isMade(object, echoes.recognized(keyText(key), live))
     const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark, owner })
     return echoes.said(keyText(key), withoutFields(whole, leftFieldsOf(object)))
+  }
+
+  /** How it ended, where it has run to its end and is not to run again. Who lost what it knew goes by what it has reported. */
+  #endOf(key: SyncKey, object: Readonly<KubeObject>): HealthVerdict | undefined {
+    const text = keyText(key)
+    return this.#deps.echoes.get(text) ? this.#deps.echoes.endOf(text, object) : endOf(key, object)
   }
 
   /** The cluster's copy must say so too: its annotation decides about deletion. */

@@ -1,11 +1,14 @@
 /** Mailbox to cluster: applies what the plan wants, deletes what it no longer wants and we made, repairs what drifts. */
+import { endOf } from '../apimachinery/finished.ts'
 import { healthOf } from '../apimachinery/health.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
-import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import { type GroupResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import type { Produced } from '../apimachinery/observedGeneration.ts'
+import { isDone } from '../apimachinery/outcome.ts'
 import { isProjected } from '../apimachinery/placement.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, systemClock } from '../client/clock.ts'
+import type { CacheChange } from '../client/informer.ts'
 import type { Logger } from '../client/logger.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
@@ -15,7 +18,7 @@ import { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
 import type { Echo, Echoes } from './echoes.ts'
 import type { EmptiedNamespaces } from './emptiedNamespaces.ts'
-import { keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
+import { keyOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from './mirror.ts'
 import { ObjectWriter } from './objectWriter.ts'
 import { type Outcomes, type Trouble, troubleOf } from './outcomes.ts'
 import { isClusterRecord, ownerOf, staysInMailbox } from './ownership.ts'
@@ -239,6 +242,7 @@ export class Downsync {
         if (refusal) return this.#inOrder(key, object, { refusal })
         if (hold) return hold
         const carried = await this.#carrier.carry(key, mirrored)
+        if (carried.live) this.#noteEnd(key, carried.live)
         const trouble = carried.trouble ?? standingOf(key, object, carried)
         return this.#inOrder(key, object, { ...carried, ...(trouble && { trouble }) })
       })
@@ -255,11 +259,24 @@ export class Downsync {
     const { refusal, trouble, live } = outcome
     const health = live && healthOf(key, live)
     const isReady = health === undefined || health.health === 'Healthy' || health.health === 'Suspended'
-    // what the cluster does not serve waits alone, and what is there keeps nobody waiting
-    const isAlone = trouble?.state === 'unserved' || trouble?.state === 'applied'
+    // what the cluster does not serve waits alone, and what is there keeps nobody waiting, nor what ended well
+    const isDoneWell = trouble !== undefined && isDone(trouble.state) && trouble.health?.health !== 'Degraded'
+    const isAlone = trouble?.state === 'unserved' || isDoneWell
     const message = isAlone ? undefined : (refusal?.message ?? trouble?.message)
     this.#order.looked(key, object, message ?? (isReady ? undefined : health.message))
     return outcome
+  }
+
+  /** The cluster's word about an object, also the last one: what has run to its end may be gone in the same moment. */
+  observed(resource: GroupResource, change: Pick<CacheChange, 'type' | 'object'>): void {
+    this.#noteEnd(keyOf(resource, change.object), change.object)
+    this.owners.observed(resource, change)
+  }
+
+  #noteEnd(key: SyncKey, live: Readonly<KubeObject>): void {
+    const source = this.#deps.mirror.get(key)?.object
+    const end = source && endOf(key, live)
+    if (end) this.#echoes.ended(keyText(key), source, live, end)
   }
 
   /** Whatever came of it, its status need not wait any longer. */

@@ -3,6 +3,7 @@
  * as digests: two short strings for each object, however large it is.
  */
 import { hash } from 'node:crypto'
+import type { HealthVerdict } from '../apimachinery/health.ts'
 import type { GroupResource, KubeObject, ManagedFieldsEntry } from '../apimachinery/object.ts'
 import { DOWNSYNCED } from '../apimachinery/placement.ts'
 import { isAbout, isOfAnother, ownershipOf } from './formerStatus.ts'
@@ -29,6 +30,8 @@ export interface Echo {
   readonly isMade?: true
   /** Of what holds duplicates in a cluster that notes no owners then: which fields were sent. */
   readonly claim?: ManagedFieldsEntry
+  /** That it has run to its end, and how; with a digest of the spec that did. */
+  readonly end?: HealthVerdict & { readonly spec: string }
 }
 
 export class Echoes {
@@ -115,6 +118,25 @@ export class Echoes {
     return isNoted ? live : withClaims(live, [known.claim!])
   }
 
+  /** Notes that `live`, which came of `source`, has run to its end. */
+  ended(key: string, source: Readonly<KubeObject>, live: Readonly<KubeObject>, how: HealthVerdict): void {
+    const known = this.#byKey.get(key)
+    if (known === undefined || known.uid !== live.metadata.uid || known.sourceUid !== source.metadata.uid) return
+    const end = { ...how, spec: specDigest(source) }
+    // the cluster may hold an older spec of it still
+    if (known.end || known.sourceGeneration !== source.metadata.generation) return
+    this.#set(key, { ...known, end })
+  }
+
+  /** How what came of `source` has ended: of this very object, spec and owner. */
+  endOf(key: string, source: Readonly<KubeObject>): HealthVerdict | undefined {
+    const known = this.#byKey.get(key)
+    if (known?.end === undefined || known.sourceUid !== source.metadata.uid) return undefined
+    if (known.ownership !== ownershipOf(source) || known.end.spec !== specDigest(source)) return undefined
+    const { health, message } = known.end
+    return { health, message }
+  }
+
   /** What was written before is what would be written of `source`, too, and is what `live` is. */
   stands(key: string, source: Readonly<KubeObject>, live: Readonly<KubeObject>): void {
     const { uid, generation } = source.metadata
@@ -192,6 +214,11 @@ function ownDigest(object: Readonly<KubeObject>): string | undefined {
 
 function digest(value: unknown): string {
   return hash('sha256', JSON.stringify(value), 'base64')
+}
+
+/** Labels and annotations make no other run of it. */
+function specDigest({ metadata: _metadata, status: _status, ...spec }: Readonly<KubeObject>): string {
+  return digest(spec)
 }
 
 /** Everything but the status and what changes with every write. */

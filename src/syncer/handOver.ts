@@ -55,20 +55,24 @@ export function saidAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeOb
 }
 
 /**
- * A JSON patch that makes the one claim of a creation that of an apply, of `said` alone where that is given. `undefined` where the
- * syncer has applied, or nobody says.
+ * A JSON patch that makes what the syncer claims by creations and updates the claim of an apply, of `said` alone where that is given.
+ * `undefined` where the syncer has applied only, or nobody says.
  */
 export function claimOf({ metadata }: Readonly<KubeObject>, said?: FieldSet): object[] | undefined {
   const { managedFields = [], uid } = metadata
   const mine = claimsOfOurs({ metadata })
-  if (mine.length !== 1 || mine[0]!.operation !== 'Update') return undefined
-  const at = `/metadata/managedFields/${managedFields.indexOf(mine[0]!)}`
+  if (!mine.some(({ operation }) => operation === 'Update')) return undefined
+  const [first = '', ...more] = mine.map(one => `/metadata/managedFields/${managedFields.indexOf(one)}`)
+  const claim = said ?? (more.length > 0 ? setOf(mine) : undefined)
   return [
     { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
-    { op: 'test', path: `${at}/operation`, value: 'Update' },
-    { op: 'replace', path: `${at}/operation`, value: 'Apply' },
-    ...(said ? [{ op: 'replace', path: `${at}/fieldsV1`, value: toFieldsV1(said) }] : []),
+    ...[first, ...more].flatMap((at, i) => [
+      { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+      { op: 'test', path: `${at}/operation`, value: mine[i]!.operation },
+    ]),
+    { op: 'replace', path: `${first}/operation`, value: 'Apply' },
+    ...(claim ? [{ op: 'replace', path: `${first}/fieldsV1`, value: toFieldsV1(claim) }] : []),
+    ...more.reverse().map(path => ({ op: 'remove', path })),
   ]
 }
 

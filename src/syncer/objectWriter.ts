@@ -150,8 +150,11 @@ export class ObjectWriter {
     live: Readonly<KubeObject>,
     left: readonly Pointer[],
   ): Promise<KubeObject> {
-    // an apply would give up the claims of duplicates, and leave these where they are
-    if (hasDuplicates(live) && !hasDuplicates(copy)) return await this.#updateWhole(target, copy, live, left)
+    // an apply alone would give up the claims of duplicates, and leave these where they are
+    if (hasDuplicates(live) && !hasDuplicates(copy)) {
+      await this.#updateWhole(target, copy, live, left)
+      return await this.#applyDeclared(target, copy)
+    }
     const released = releasedBy(copy, live, left)
     try {
       return isEmptySet(union(released.unsaid, released.left))

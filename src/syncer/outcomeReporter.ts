@@ -196,7 +196,7 @@ export class OutcomeReporter {
     // what is there displaces nothing that is not, and raises no doubt where it finds no place
     const all = [...outcomes.exceptions]
     const isThere = ([, { state, reason }]: [string, Exception]): boolean =>
-      state === 'applied' && reason !== STATUS_TOO_LARGE
+      state === 'finished' || (state === 'applied' && reason !== STATUS_TOO_LARGE)
     for (const [key, one] of [...all.filter(each => !isThere(each)), ...all.filter(isThere)]) {
       // a name that cannot be told in full would name another object, or none
       const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME

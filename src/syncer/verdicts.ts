@@ -64,6 +64,16 @@ export function goingAway(live: Readonly<KubeObject>, why = 'it is deleted from 
   const waits = finalizers.length > 0 ? `; it waits for finalizers ${finalizers.join(', ')}` : ''
   return { ...GOING, message: `${why} since ${deletionTimestamp}${waits}` }
 }
+/** Of what has run to its end, and is not in the cluster any more. @param end how */
+export function finished({ health, message }: HealthVerdict): Trouble {
+  const how = message === '' ? '' : `: ${message}`
+  return {
+    state: 'finished',
+    reason: health === 'Degraded' ? 'Failed' : 'Succeeded',
+    message: `it has run to its end there, and the cluster holds it no more${how}; it runs again when its spec changes`,
+    health: { health, message: shortLine(message, MAX_MESSAGE) },
+  }
+}
 export const FOUGHT: Trouble = {
   state: 'drifted',
   reason: 'Fought',

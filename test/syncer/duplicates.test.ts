@@ -78,6 +78,13 @@ for (const [what, list] of [
     t.equal(containerOf(single).env?.length, 1, 'duplicates go away by an edit')
     t.equal(containerOf(single).ports, undefined)
 
+    await edit(deployment({ image: 'w:3b' }))
+    t.equal(
+      containerOf(await has(({ image }) => image === 'w:3b')).env,
+      undefined,
+      'what was a duplicate goes by an apply',
+    )
+
     await edit(deployment({ image: 'w:4', ...list }))
     t.match(containerOf(await has(({ image }) => image === 'w:4')), list, 'and come in by one')
     await edit(deployment({ image: 'w:5' }))

@@ -12,7 +12,7 @@ import type {
   OutcomeReport,
   OutcomeState,
 } from '../../apimachinery/outcome.ts'
-import { MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../apimachinery/outcome.ts'
+import { isDone, MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../apimachinery/outcome.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
 import { objectKey } from './names.ts'
@@ -76,7 +76,7 @@ export const UNHEARD: ClusterOutcome = {
 
 /** Tells of what the syncer has looked at whether it could not make it so, or may be among what it could not name. */
 export function isInDoubt({ exceptions, unlisted }: ClusterOutcome): (key: string) => boolean {
-  return key => (exceptions.get(key)?.state ?? 'applied') !== 'applied' || Object.keys(unlisted).length > 0
+  return key => !isDone(exceptions.get(key)?.state ?? 'applied') || Object.keys(unlisted).length > 0
 }
 
 export class ClusterOutcomes implements OutcomeReceiver {

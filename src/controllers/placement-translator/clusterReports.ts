@@ -6,6 +6,7 @@
  */
 import { at } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { isDone } from '../../apimachinery/outcome.ts'
 import { MAILBOX_NAME, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -149,7 +150,7 @@ function failuresOf(
     reasons[slot] = (reasons[slot] ?? 0) + number
   }
   // what is there was done
-  for (const { state, reason } of exceptions.values()) if (state !== 'applied') add(reason, 1)
+  for (const { state, reason } of exceptions.values()) if (!isDone(state)) add(reason, 1)
   const uncounted = Object.values(unlisted).reduce((sum, number) => sum + number, 0)
   if (uncounted > 0) add('Unlisted', Math.max(1, Math.min(uncounted, copies - count)))
   return { count, reasons }

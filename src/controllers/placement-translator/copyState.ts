@@ -138,14 +138,15 @@ export function isUntold({ reason }: CopyVerdict): boolean {
 
 /**
  * `reported`: by the center's spec and the status that the cluster reported last. `live`: by the live spec, where the syncer says that
- * this is something else. `undefined` of what is neither applied nor altered.
+ * this is something else. What is finished is
+ * told by how it ended. `undefined` of all else.
  */
 export function healthIn(
   verdict: CopyVerdict,
   reported: HealthVerdict | undefined,
   live: HealthVerdict | undefined,
 ): HealthVerdict | undefined {
-  if (verdict.state === 'Altered') return live
+  if (verdict.state === 'Altered' || verdict.state === 'Finished') return live
   if (verdict.state !== 'Applied') return undefined
   return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : (live ?? reported)
 }

@@ -107,6 +107,7 @@ export const COUNTED_AS: Readonly<Record<CopyState, Counted>> = {
   Pending: 'pending',
   Unknown: 'unknown',
   Applied: 'applied',
+  Finished: 'applied',
   Refused: 'refused',
   Retrying: 'retrying',
   Waiting: 'waiting',
@@ -189,7 +190,7 @@ export async function placementOutcome(
       seen.set(key, verdict.state)
       found[COUNTED_AS[verdict.state]]++
       const health = healthIn(verdict, undefined, cluster.sight.outcome.exceptions.get(key)?.health)
-      if (health && verdict.state === 'Applied') told.set(key, health)
+      if (health && COUNTED_AS[verdict.state] === 'applied') told.set(key, health)
       if (isDiffering(verdict)) {
         differing++
         if (others.length < MAX_BROKEN) others.push(brokenOf(place, key, verdict))

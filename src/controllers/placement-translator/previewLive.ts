@@ -126,6 +126,10 @@ const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewA
   same: { action: 'Unchanged' },
   differs: { action: 'Update' },
   missing: { action: 'Create', told: { reason: 'Missing', message: 'the cluster has none' } },
+  finished: {
+    action: 'Unchanged',
+    told: { reason: 'Finished', message: 'it has run to its end there, and the cluster holds it no more' },
+  },
   notOurs: {
     action: 'Conflict',
     told: { reason: 'NotOurs', message: 'what is there was there before, or is left alone: it is not compared' },

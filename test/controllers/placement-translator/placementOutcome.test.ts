@@ -18,6 +18,7 @@ const PLACEMENTS = ['p', 'q']
 const KEYS = ['a', 'b', 'c', 'd'].map(name => objectKey(CLAIMS, 'shop', name))
 const sometimes = fc.boolean().chain(first => fc.boolean().map(second => first && second))
 
+const FAILED = { health: 'Degraded', message: 'it failed' } as const
 /** Of one copy. */
 const copy = fc.record({
   isDenied: sometimes,
@@ -26,7 +27,7 @@ const copy = fc.record({
   isUnprocessed: sometimes,
   isMissing: sometimes,
   isAnothers: sometimes,
-  exception: fc.constantFrom<(OutcomeState | 'untold' | 'differing' | 'lively' | undefined)[]>(
+  exception: fc.constantFrom<(OutcomeState | 'untold' | 'differing' | 'lively' | 'failed' | undefined)[]>(
     undefined,
     undefined,
     'refused',
@@ -37,6 +38,8 @@ const copy = fc.record({
     'untold',
     'differing',
     'lively',
+    'finished',
+    'failed',
   ),
   phase: fc.constantFrom('Bound', 'Bound', 'Lost'),
 })
@@ -92,6 +95,7 @@ t.test('counts are sums', async () => {
           else if (state === 'differing') exceptions.set(key, { ...said, state: 'applied', reason: FIELDS_DROPPED })
           else if (state === 'lively')
             exceptions.set(key, { ...said, state: 'applied', health: { health: 'Degraded', message: '' } })
+          else if (state === 'failed') exceptions.set(key, { ...said, state: 'finished', health: FAILED })
           else if (state) exceptions.set(key, { ...said, state })
         }
         return { live, compared, processed: 10, exceptions, unlisted: isUnlisted ? { refused: 1 } : {} }
@@ -144,6 +148,8 @@ t.test('counts are sums', async () => {
             isProjecting ||= state === 'Projecting'
             const { isNamed, isMissing, phase, exception } = of(one, key)
             isProjecting ||= state === 'Stale' && mailbox(one) !== undefined && isNamed && isMissing
+            // how it ended counts, and not what was reported of it last
+            if (state === 'Finished') count(exception === 'failed' ? 'degraded' : 'healthy')
             if (state !== 'Applied') continue
             if (exception === 'differing') count('differing')
             // what was said last of one that says too much now does not count

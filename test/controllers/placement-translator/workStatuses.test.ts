@@ -233,6 +233,9 @@ t.test(
       health: 'Progressing',
       healthMessage: 'it runs',
     })
+    deps.clusters.outcome().exceptions.set(key, { ...said, state: 'finished', reason: 'Succeeded' })
+    const ended = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
+    t.match(ended?.head.status, { state: 'Finished', reason: 'Succeeded', health: 'Progressing' }, 'by how it ended')
   },
 )
 

@@ -17,7 +17,7 @@ import { groupText } from './previewText.ts'
 import { clustersIn, type WhyAnswer, type WhyFacts, why } from './why.ts'
 import { Question } from './whyFacts.ts'
 import { clusterTable } from './whyText.ts'
-import type { ClusterState } from './workStatus.ts'
+import { type ClusterState, isDone } from './workStatus.ts'
 
 export interface DiffOptions extends AnswerOptions {
   cluster?: string
@@ -111,7 +111,7 @@ export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, clust
   const asked = cluster === undefined ? undefined : askedOf(clustersIn(facts), cluster)
   const groups = (known?.groups ?? []).flatMap(group => asked?.(group) ?? group)
   const live = known?.live?.flatMap(group => asked?.(group) ?? group)
-  const apart = clusters.filter(({ state, differences = [] }) => state !== 'Applied' || differences.length > 0)
+  const apart = clusters.filter(({ state, differences = [] }) => !isDone({ state }) || differences.length > 0)
   const drifts = sum((live ?? []).filter(({ action }) => DRIFTED.has(action)))
   const differs = apart.length > 0 || drifts > 0 || (known !== undefined && changesSomething({ ...known, groups }))
   const notKnown = [...unknown, ...(typeof center === 'string' ? [center] : [])]

@@ -12,7 +12,7 @@ import type { Known } from './known.ts'
 import { explainSelection, type Selection } from './selection.ts'
 import { type Note, objectNotes, placementNotes, staysHome } from './whyNotes.ts'
 import { withheldStatus } from './withheldStatus.ts'
-import { type ClusterState, rankOf, readWorkStatus, whereaboutsOf } from './workStatus.ts'
+import { type ClusterState, isDone, rankOf, readWorkStatus, whereaboutsOf } from './workStatus.ts'
 
 export interface WhyFacts {
   readonly resource: DiscoveredResource
@@ -103,7 +103,7 @@ export function why(facts: WhyFacts): WhyAnswer {
     cluster === undefined
       ? withheldStatus(resource, facts.placements.items, { answers: placements, clusters })
       : undefined
-  const isWell = clusters.length > 0 && clusters.every(({ state }) => state === 'Applied')
+  const isWell = clusters.length > 0 && clusters.every(isDone)
   const answer = {
     notes: [
       ...(stays ? [stays] : []),
@@ -307,7 +307,7 @@ function verdictOf(
   }
   const counts = new Map<string, number>()
   for (const { state, health } of clusters) {
-    const word = state === 'Applied' && health !== undefined && health !== 'Healthy' ? `${state} (${health})` : state
+    const word = isDone({ state }) && health !== undefined && health !== 'Healthy' ? `${state} (${health})` : state
     counts.set(word, (counts.get(word) ?? 0) + 1)
   }
   const [first] = clusters

@@ -4,7 +4,7 @@ import { ago, type Colour, type Paint, table } from '../../ws/output.ts'
 import type { LocationMiss } from './destinations.ts'
 import type { PlacementAnswer, WhyAnswer } from './why.ts'
 import type { Note } from './whyNotes.ts'
-import { type ClusterState, rankOf } from './workStatus.ts'
+import { type ClusterState, isDone, rankOf } from './workStatus.ts'
 
 export interface TextOptions {
   readonly wide: boolean
@@ -95,7 +95,7 @@ const APPLIED_RANK = rankOf({ state: 'Applied', health: 'Degraded' })
 export function colourOf(state: ClusterState | undefined): Colour | undefined {
   if (!state) return undefined
   const rank = rankOf(state)
-  if (rank <= STALE_RANK || (state.state === 'Applied' && state.health === 'Degraded')) return 'bad'
+  if (rank <= STALE_RANK || (isDone(state) && state.health === 'Degraded')) return 'bad'
   return rank < APPLIED_RANK || (state.health !== undefined && state.health !== 'Healthy') ? 'warn' : undefined
 }
 

@@ -20,6 +20,7 @@ export const STATES = [
   'Unknown',
   'Pending',
   'Projecting',
+  'Finished',
   'Applied',
 ] as const
 
@@ -43,10 +44,15 @@ export interface ClusterState {
   readonly sourceResourceVersion?: string
 }
 
+/** Whether nothing is left to be done there. */
+export function isDone({ state }: Pick<ClusterState, 'state'>): boolean {
+  return state === 'Applied' || state === 'Finished'
+}
+
 /** What went wrong first, what runs but is ill next, what is well last. */
 export function rankOf({ state, health }: Pick<ClusterState, 'state' | 'health'>): number {
   const rank = STATES.indexOf(state as (typeof STATES)[number])
-  if (state !== 'Applied') return rank < 0 ? STATES.indexOf('Unknown') : rank
+  if (!isDone({ state })) return rank < 0 ? STATES.indexOf('Unknown') : rank
   return STATES.length + (health === 'Degraded' ? 0 : health === 'Progressing' ? 1 : health === 'Unknown' ? 2 : 3)
 }
 
