@@ -31,7 +31,7 @@ import { claimsOfOurs, FIELD_MANAGER, ownerOf, spaceUser } from './ownership.ts'
 import { nothingSaid } from './release.ts'
 import type { ServedResources } from './served.ts'
 import { choiceOf } from './unionMembers.ts'
-import { hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims } from './wholeUpdate.ts'
+import { firstClaim, hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims } from './wholeUpdate.ts'
 
 export interface ObjectWriterDeps {
   cluster: SpaceClient
@@ -152,8 +152,12 @@ export class ObjectWriter {
   ): Promise<KubeObject> {
     // an apply alone would give up the claims of duplicates, and leave these where they are
     if (hasDuplicates(live) && !hasDuplicates(copy)) {
-      await this.#updateWhole(target, copy, live, left)
-      return await this.#applyDeclared(target, copy)
+      const updated = await this.#updateWhole(target, copy, live, left)
+      if (claimsOfOurs(updated).length > 0) return await this.#applyDeclared(target, copy)
+      // where nobody is noted an apply would give all of it to a manager of the cluster's own
+      return await target.cluster.patch(target.resource, refOf(target.key), 'json', firstClaim(copy, updated), {
+        fieldManager: FIELD_MANAGER,
+      })
     }
     const released = releasedBy(copy, live, left)
     try {

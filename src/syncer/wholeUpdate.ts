@@ -52,6 +52,14 @@ export function withClaims(live: Readonly<KubeObject>, claims: readonly ManagedF
   return { ...live, metadata: { ...live.metadata, managedFields } }
 }
 
+/** A JSON patch that notes the claim of `copy` on `live`, which bears none. */
+export function firstClaim(copy: Readonly<KubeObject>, { metadata }: Readonly<KubeObject>): object[] {
+  return [
+    { op: 'test', path: '/metadata/uid', value: metadata.uid },
+    { op: 'add', path: '/metadata/managedFields', value: [...(metadata.managedFields ?? []), claimFor(copy)] },
+  ]
+}
+
 interface Owned {
   readonly ours: FieldSet
   readonly others: FieldSet
