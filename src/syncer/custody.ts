@@ -87,17 +87,22 @@ export class Custody {
 
   /**
    * Looks, before a session ends that of another syncer and before this one stands by, whether mailbox and cluster belong together.
-   * `undefined` when the syncer ends.
+   * `undefined` when the syncer ends. `onUnknown`: a side does not answer now, and is asked again.
    */
-  async look(): Promise<true | undefined> {
+  async look(onUnknown: () => void): Promise<true | undefined> {
     const { looking, cluster, syncTargetUid } = this.#deps
     return await this.#orRefuse(() =>
       this.#persist('looking whether mailbox and cluster belong together', async () => {
-        const given = await mailboxOf(looking)
-        if (syncTargetUid !== undefined) checkSyncTarget(given.name, syncTargetUid)
-        await requireOtherServer(looking, cluster)
-        await checkClaim(cluster, given, looking)
-        return true as const
+        try {
+          const given = await mailboxOf(looking)
+          if (syncTargetUid !== undefined) checkSyncTarget(given.name, syncTargetUid)
+          await requireOtherServer(looking, cluster)
+          await checkClaim(cluster, given, looking)
+          return true as const
+        } catch (error) {
+          if (!(error instanceof TerminalError)) onUnknown()
+          throw error
+        }
       }),
     )
   }

@@ -154,9 +154,10 @@ export function startSyncer(options: SyncerOptions): Syncer {
   }
   const run = async (): Promise<void> => {
     const record = await custody.record()
-    const looked = custody.look()
+    const unknown = Promise.withResolvers<void>()
+    const looked = custody.look(unknown.resolve)
     // A center that is away does not keep a cluster that is known from being served.
-    const isSeen = Promise.race([looked, pause(clock, LOOK_PATIENCE_MS, signal)])
+    const isSeen = Promise.race([looked, unknown.promise, pause(clock, LOOK_PATIENCE_MS, signal)])
     // To a center that hears of a second syncer the first one is over. So where a cluster is served already, whoever stands by
     // only looks at the center.
     const acquired = record && isSeen.then(acquire)
