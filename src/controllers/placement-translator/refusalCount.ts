@@ -32,11 +32,11 @@ export class RefusalCount {
       this.#reasons.set(reason, known)
     }
     known.clusters += clusters
-    if (known.what.has(what)) return
     known.what.add(what)
-    if (known.shown === EXAMPLES) return
-    known.shown++
     const alike = known.examples.get(message)
+    // one object may be refused for several causes, such as two owners in two clusters
+    if (known.shown === EXAMPLES || alike?.includes(what)) return
+    known.shown++
     if (alike) alike.push(what)
     else known.examples.set(message, [what])
   }
@@ -49,8 +49,8 @@ export class RefusalCount {
   /** Reason by reason, most frequent first: how many, which and what to do. */
   message(): string {
     return this.#sorted()
-      .map(([reason, { what, clusters, examples, shown }]) => {
-        const rest = what.size - shown
+      .map(([reason, { what, clusters, examples }]) => {
+        const rest = what.size - new Set([...examples.values()].flat()).size
         const told = [...examples].map(([message, alike]) => `${alike.join(', ')}: ${message}`).join('; ')
         return `${reason}: ${what.size} refused (${clusters} ${clusters === 1 ? 'copy' : 'copies'}): ${told}${rest > 0 ? `; and ${rest} more` : ''}`
       })
