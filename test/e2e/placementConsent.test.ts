@@ -58,7 +58,7 @@ t.test("a Location of a stranger's space draws no objects", async t => {
   t.notOk(world.get(await trap.mailbox('b'), 'configmaps app/one'))
 })
 
-t.test('a grant that is taken away takes the copies away, and gives them back', async () => {
+t.test('a grant that is taken away takes the copies away once that is confirmed, and gives them back', async () => {
   const scene = await center.scene('taken', ['a'])
   const mailbox = await scene.mailbox('a')
   await scene.map('one')
@@ -68,6 +68,7 @@ t.test('a grant that is taken away takes the copies away, and gives them back', 
   const inventory = client.in(scene.inventory)
   const { items } = await inventory.list(GRANTS)
   await inventory.delete(GRANTS, { name: items[0]!.metadata.name! })
+  await scene.confirmHeld('ep')
   await world.absent(mailbox, 'configmaps app/one')
   await world.until('the refusal', () => told(scene.wdsId) !== 'False NotGranted' && `told ${told(scene.wdsId)}`)
   const { name: _name, uid: _uid, resourceVersion: _version, ...metadata } = items[0]!.metadata

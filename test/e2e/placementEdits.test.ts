@@ -74,6 +74,7 @@ t.test('downsync narrowed and widened: exactly what it names is in the mailboxes
   await scene.replace('ep', { downsync: [big, { apiGroup: '', resources: ['configmaps'], objectNames: ['one'] }] })
   for (const mailbox of [a, b]) await world.present(mailbox, ONE)
   await scene.replace('ep', { downsync: [] })
+  await scene.confirmHeld('ep')
   for (const mailbox of [a, b]) await center.holds(mailbox, [])
 })
 
@@ -171,6 +172,7 @@ t.test('an EdgePlacement tells how many Locations it has matched', async () => {
   await world.present(scene.wdsId, 'edgeplacements.edge.kubestellar.io ep', matched(2))
   await scene.replace('ep', { locationSelectors: [] })
   await world.present(scene.wdsId, 'edgeplacements.edge.kubestellar.io ep', matched(0))
+  await scene.confirmHeld('ep')
   for (const mailbox of [a, b]) await center.holds(mailbox, [])
 })
 

@@ -37,6 +37,7 @@ t.test('a grant for one namespace, widened, and withdrawn', async t => {
   await center.holds(mailbox, ['app/page', 'other/page'])
   t.match(placed(await told('AllPlaced')), { status: 'True' })
   await inventory.delete(GRANTS, { name: grant!.metadata.name! })
+  await scene.confirmHeld('ep')
   await center.holds(mailbox, [])
   t.match(placed(await told('NotGranted')), {
     status: 'False',

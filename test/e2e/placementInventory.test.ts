@@ -39,6 +39,7 @@ t.test('a SyncTarget that its Location no longer selects loses the workload, and
   const relabel = (id: string) =>
     client.in(scene.inventory).patch(TARGETS, { name: 'a' }, 'merge', { metadata: { labels: { id } } })
   await relabel('other')
+  await scene.confirmHeld('ep')
   await center.holds(a, [])
   await relabel('a')
   await center.holds(a, ONE)

@@ -4,10 +4,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import { startCenter } from '../support/center.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import {
   configMap,
+  heldBy,
   LOCATIONS,
   MAPS,
   NAMESPACES,
@@ -126,8 +128,13 @@ t.test('whatever happens, in the end mailboxes hold what placements say', { time
         })
         for (const acts of steps) await Promise.all(acts.map(one => tolerated(one(scene))))
         // lost races are tried again a little later: first all has to be as it should, then it has to stay so
-        await world.until('convergence', () => differences(scene).join('\n'))
-        await center.settled()
+        do {
+          await world.until('convergence', () => {
+            confirmHolds(scene)
+            return differences(scene).join('\n')
+          })
+          await center.settled()
+        } while (confirmHolds(scene))
         t.same(differences(scene), [])
         // gone, so that its placements do not slow down the walks to come
         await Promise.all(['imw', 'wmw'].map(n => client.in('root').delete(WORKSPACES, { name: `${scene.tag}-${n}` })))
@@ -175,6 +182,20 @@ async function tolerated(work: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!isStatusError(error, 'NotFound', 'AlreadyExists', 'Conflict', 'Forbidden')) throw error
   }
+}
+
+/** Whoever emptied a placement meant it. Answers whether a hold was not confirmed yet. */
+function confirmHolds(scene: Scene): boolean {
+  let isNews = false
+  for (const name of ['ep0', 'ep1']) {
+    const object = world.get(scene.wdsId, `edgeplacements.edge.kubestellar.io ${name}`)
+    const hash = object && heldBy(object)
+    if (!hash || object.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION] === hash) continue
+    const metadata = { annotations: { [CONFIRM_DELETION_ANNOTATION]: hash } }
+    isNews = true
+    void tolerated(scene.wds.patch(PLACEMENTS, { name }, 'merge', { metadata }))
+  }
+  return isNews
 }
 
 interface Spec {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import { at, num, objects, str } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { ACCOUNTS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from '../syncer/support/kinds.ts'
@@ -241,7 +242,21 @@ export class Stage {
   }
 
   async atRest(): Promise<void> {
-    await this.until(() => this.unrest())
+    await this.until(async () => {
+      const what = await this.unrest()
+      if (what !== undefined) await this.#confirmHold()
+      return what
+    })
+  }
+
+  /** Who placed on nothing meant it. */
+  async #confirmHold(): Promise<void> {
+    const placement = await this.asked(this.wds.get(PLACEMENTS, PLACEMENT))
+    const held = objects(placement?.status, 'conditions').find(({ type }) => type === 'DeletionHeld')
+    const hash = /confirm-deletion=(\w+)$/.exec(str(held, 'message'))?.[1]
+    if (held?.status !== 'True' || hash === undefined) return
+    const metadata = { annotations: { [CONFIRM_DELETION_ANNOTATION]: hash } }
+    await this.asked(this.wds.patch(PLACEMENTS, PLACEMENT, 'merge', { metadata }))
   }
 
   /** Waits until nothing is missing any more. @throws Error with what is */

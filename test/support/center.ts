@@ -51,9 +51,12 @@ export class Center extends Stage {
     this.log = o.log
   }
 
-  /** Lines that tell an operator of trouble. */
+  /** Lines that tell an operator of trouble. A hold is none: it asks the author for a confirmation. */
   get trouble(): string[] {
-    return this.log.filter(({ level }) => level === 'warn' || level === 'error').map(({ text }) => text)
+    const isHold = (text: string) => text.startsWith('deletions are held until')
+    return this.log
+      .filter(({ level, text }) => (level === 'warn' && !isHold(text)) || level === 'error')
+      .map(({ text }) => text)
   }
 
   /**

@@ -1,7 +1,8 @@
 /**
- * The brake: what is deleted by name goes, an object as well as an EdgePlacement. What nobody wants any more for another reason
- * (a selector, a label, a Location, a grant, a binding, a Namespace that is deleted, a store that was restored) goes only while
- * it is little. Else it is held: the copies stay, the EdgePlacements are told, and it goes when one of them confirms just this.
+ * The brake: what is deleted by name goes, an object as well as an EdgePlacement with all that it had. What nobody wants any more for
+ * another reason (a selector, a label, a Location, a grant, a binding, a Namespace that is deleted, a store that was restored) goes
+ * only while it is little. Else it is held: the copies stay, the EdgePlacements that had them report it, and it goes when one of them
+ * confirms just this.
  *
  * What another space waits for is no exception: to its owner it is lost as well.
  *
@@ -15,62 +16,58 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
-import { BrakeLedger, digestOf, planHash, type Removal } from './brakeLedger.ts'
+import { type BrakeLedger, type Order, planHash, type Removal } from './brakeLedger.ts'
 import { type Hold, heldSince, holdOf } from './hold.ts'
 import { type CopyFact, type Mailbox, ownersIn } from './mailbox.ts'
 import { isNamespaceKey, parseObjectKey } from './names.ts'
-import type { PlacementJoin } from './placementJoin.ts'
+import { isShared } from './ownership.ts'
+import type { LostCopies, PlacementJoin } from './placementJoin.ts'
 import { isTooMuch, MAX_REMOVED } from './removalLimits.ts'
+import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
 
-export interface BrakeDeps {
-  join: Pick<PlacementJoin, 'fact' | 'isWorkloadSpace' | 'placementNames'>
+export interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
+  join: Pick<PlacementJoin, 'fact' | 'isWorkloadSpace' | 'placementNames' | 'carrying' | 'sourcesOf'>
   clock: Clock
-  /** All mailboxes, as far as their content is known. */
-  mailboxes: () => Iterable<Mailbox>
-  mailbox: (name: string) => Mailbox | undefined
   /** Whether the present is known: all mailboxes, and what is placed. */
   isWhole: () => boolean
-  /** Whether all of a space is known. */
-  isKnown: (space: string) => boolean
-  /** Whether it is being found out of all that is in a mailbox whether it may have to go. */
-  isOpen: (mailbox: string) => boolean
   /** Whether a space goes with all that is in it, or is gone. */
   isGoing: (space: string) => boolean
   /** Whether a mailbox is to be emptied, by the word of who administers the inventory about just this cluster. */
   isEvicted: (mailbox: string) => boolean
-  /** Whether a copy is to go, or to pass to another space; `undefined`: nobody knows. */
-  isUnwanted: (mailbox: Mailbox, key: string) => boolean | undefined
-  /** Has {@link Brake.judge} called when all that the space's changes have named was looked at. */
-  ask: (space: string) => void
+  /** Whether a pause keeps all in a mailbox that its space wants no more. */
+  keepsAll: (space: string, mailbox: string) => boolean
   /** The copies are to be looked at again. */
   again: (copies: Iterable<{ readonly mailbox: string; readonly key: string }>, space: string) => void
-  /** Copies are held from now on, or are held no more. */
-  heldOrFreed: (space: string, copies: readonly { readonly mailbox: string; readonly key: string }[]) => void
+  /** Copies stay from now on although their space wants them no more, or do so no more. */
+  stays: (space: string, copies: readonly { readonly mailbox: string; readonly key: string }[]) => void
+  /** No copy is left that the space wants no more. */
+  emptied: (space: string) => void
   /** {@link Brake.holdOf} answers otherwise. */
   tell: (space: string, placement: string) => void
 }
 
 export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Copies that are looked at between two turns of the loop. */
-const TURN_WORK = 2000
-
 export class Brake {
   readonly #deps: BrakeDeps
-  readonly #ledgers = new Map<string, BrakeLedger>()
-  /** Removals by mailbox and key. */
-  readonly #at = new Map<string, Map<string, Removal>>()
+  readonly #list: UnwantedCopies
   readonly #holds = new Map<string, Hold>()
   /** Spaces that are judged once more is known. */
   readonly #waiting = new Set<string>()
   /** All that was in the mailboxes at the start is looked at, once. */
   #looking: Promise<void> | undefined
-  #isPastStart = false
-  /** Spaces that were not known then: they are looked at when they are. */
-  readonly #unlooked = new Set<string>()
 
   constructor(deps: BrakeDeps) {
     this.#deps = deps
+    this.#list = new UnwantedCopies({
+      ...deps,
+      isThere: (space, key) => deps.join.fact(space, key) !== undefined,
+      dropped: removal => {
+        const { space, state, isPaused } = removal
+        if (state === 'held' || isPaused) deps.stays(space, [removal])
+        if (!this.isPending(space)) deps.emptied(space)
+      },
+    })
   }
 
   /** More is known than before. */
@@ -85,13 +82,17 @@ export class Brake {
   mayGo(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
     const [space] = ownersIn(copy.owner)
     if (space === undefined) return true
-    const known = this.#removal(mailbox.name, key)
-    const removal = known?.uid === copy.uid ? known : this.#add(space, mailbox, key, copy)
+    const known = this.#list.find(mailbox.name, key)
+    const removal = this.#list.list(space, mailbox, key, copy)
+    if (removal.isPaused) {
+      removal.isPaused = false
+      this.#deps.stays(space, [removal])
+    }
     if (removal.state === 'free') return true
+    removal.order ??= this.#list.ledger(space).orderFor(mailbox.name, key)
     if (this.#isOrdered(removal)) {
       removal.state = 'free'
-      removal.isPreserved = this.#ledgers.get(space)?.orderFor(mailbox.name, key)?.preserve ?? false
-      if (known) this.#deps.ask(space)
+      if (known === removal) this.#deps.ask(space)
       return true
     }
     if (removal.state === 'new') this.#deps.ask(space)
@@ -100,26 +101,50 @@ export class Brake {
 
   /** Whether the cluster is to keep a copy that goes because its EdgePlacement was deleted. */
   isPreserved(mailbox: string, key: string): boolean {
-    return this.#removal(mailbox, key)?.isPreserved ?? false
+    return this.#list.find(mailbox, key)?.order?.preserve ?? false
   }
 
   /** A pause keeps the copy: it is judged anew when that ends, with all that it kept. */
-  paused(mailbox: string, key: string): void {
-    const removal = this.#removal(mailbox, key)
-    if (removal && removal.state !== 'held') this.#drop(removal)
+  paused(mailbox: Mailbox, key: string): void {
+    const copy = mailbox.copies.get(key)
+    const [space] = ownersIn(copy?.owner ?? '')
+    if (!copy || space === undefined) return
+    this.#pause(this.#list.list(space, mailbox, key, copy))
   }
 
-  /** The copy is wanted, or not there (any more). */
-  settled(mailbox: string, key: string): void {
-    const removal = this.#removal(mailbox, key)
-    if (!removal) return
-    this.#drop(removal)
+  #pause(removal: Removal): void {
+    if (removal.state === 'free') removal.state = 'new'
+    if (removal.isPaused) return
+    removal.isPaused = true
+    this.#deps.stays(removal.space, [removal])
+  }
+
+  /** The copy was found wanted, or not there (any more): what has changed since then counts. */
+  settled(mailbox: Mailbox, key: string): void {
+    const removal = this.#list.find(mailbox.name, key)
+    if (!removal || this.#deps.isUnwanted(mailbox, key) === true) return
+    this.#list.drop(removal)
     if (removal.state !== 'free') this.#deps.ask(removal.space)
   }
 
-  /** Something has left a placement. What is named until all is known has left none. */
-  lost(space: string, placement: string): void {
-    if (this.#looking) this.#ledger(space).lost(placement, this.#deps.clock.now())
+  /** What has left a placement. What is named until all is known has left none, unless the placement is deleted by name. */
+  lost(space: string, placement: string, what: LostCopies): void {
+    if (what.mailboxes.length === 0 || what.keys.length === 0) return
+    if (!this.#looking && !this.#list.known(space)?.isDeparting(placement)) return
+    const ledger = this.#list.ledger(space)
+    ledger.lose(placement, what)
+    if (ledger.isAsked) return
+    ledger.isAsked = true
+    // behind all that this turn of the loop names
+    queueMicrotask(() => {
+      ledger.isAsked = false
+      this.#deps.ask(space)
+    })
+  }
+
+  /** What keeps copies of a space may be over. */
+  lookAgain(space: string): void {
+    if (this.isPending(space)) this.#deps.ask(space)
   }
 
   /**
@@ -127,8 +152,8 @@ export class Brake {
    * would be wanted no more either, and that a pause keeps.
    */
   wouldHold(space: string, going: KeysByMailbox, kept: KeysByMailbox): boolean {
-    const byMailbox = this.#ledgers.get(space)?.recent(this.#deps.clock.now()) ?? new Map<string, number>()
-    for (const [mailbox, keys] of going) byMailbox.set(mailbox, (byMailbox.get(mailbox) ?? 0) + keys.size)
+    const byMailbox = this.#list.known(space)?.recent(this.#deps.clock.now()) ?? new Map<string, Set<string>>()
+    for (const [mailbox, keys] of going) byMailbox.set(mailbox, new Set([...(byMailbox.get(mailbox) ?? []), ...keys]))
     const isDoomed = (name: string, key: string): boolean =>
       going.get(name)?.has(key) === true || kept.get(name)?.has(key) === true
     return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, key => isDoomed(name, key)) })
@@ -138,193 +163,183 @@ export class Brake {
   placementSeen(space: string, name: string, { metadata, status }: KubeObject): void {
     const confirmed = metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
     const since = heldSince(status)
-    const ledger = this.#ledgers.get(space)
+    const ledger = this.#list.known(space)
+    ledger?.arrive(name)
     if (confirmed === ledger?.confirmed.get(name) && (since === undefined || ledger?.since !== undefined)) return
     if (confirmed === undefined && since === undefined) {
       ledger?.confirmed.delete(name)
       return
     }
-    const { told, inherited, confirmed: confirmations } = this.#ledger(space)
+    const { told, inherited, confirmed: confirmations } = this.#list.ledger(space)
     if (confirmed === undefined) confirmations.delete(name)
     else confirmations.set(name, confirmed)
     if (since !== undefined && !told.has(name)) inherited.set(name, since)
     this.#deps.ask(space)
   }
 
-  /** An EdgePlacement is gone; to be called before it is taken out of the join. What it had placed goes, if it was deleted. */
-  placementGone(
-    space: string,
-    name: string,
-    order?: { mailboxes: Iterable<string>; keys: readonly string[]; preserve: boolean },
-  ): void {
-    if (order) {
-      const { mailboxes, keys, preserve } = order
-      this.#ledger(space).orders.push({ mailboxes: new Set(mailboxes), keys: new Set(keys), preserve })
-    }
-    this.#ledgers.get(space)?.forget(name)
+  /** An EdgePlacement is gone; to be called before it is taken out of the join. `order`: it was deleted by name, and what it had goes. */
+  placementGone(space: string, name: string, order?: Order): void {
+    if (order) this.#list.ledger(space).depart(name, order)
+    this.#list.known(space)?.forget(name)
     this.#deps.ask(space)
   }
 
   /** An object of a workload space is there no more (`byName`), or is none that travels any more. */
   sourceGone(space: string, key: string, byName: boolean): void {
-    if (!byName) this.#ledger(space).withdrawn.add(key)
-    if (!this.#ledgers.has(space)) return
-    this.#lookAgain(space, key)
+    if (!byName) this.#list.ledger(space).withdrawn.add(key)
+    this.#lookAgainAt(space, key)
   }
 
   /** An object of a workload space is there. */
   sourceCame(space: string, key: string): void {
-    const ledger = this.#ledgers.get(space)
+    const ledger = this.#list.known(space)
     ledger?.withdrawn.delete(key)
     if (!ledger) return
     // it may hand its copies over
-    this.#lookAgain(space, key)
+    this.#lookAgainAt(space, key)
     if (ledger.going.size > 0 && isNamespaceKey(key)) ledger.going.delete(parseObjectKey(key).name)
   }
 
   /** A Namespace of a workload space is being deleted, with the objects in it. */
   namespaceGoing(space: string, namespace: string, keys: Iterable<string>): void {
-    const { going } = this.#ledger(space)
+    const { going } = this.#list.ledger(space)
     if (!going.has(namespace)) going.set(namespace, new Set(keys))
   }
 
-  /** What is held in a mailbox is so no more: what becomes of it is between its SyncTarget and its syncer. */
+  /** What is held in a mailbox is so no more: what becomes of it is between its SyncTarget and its syncer, or it is emptied. */
   mailboxLeaves(mailbox: string): void {
     const spaces = new Set<string>()
-    for (const { space, state } of this.#at.get(mailbox)?.values() ?? []) if (state !== 'free') spaces.add(space)
+    for (const { space } of this.#list.in(mailbox)) spaces.add(space)
     for (const space of spaces) this.#deps.ask(space)
+  }
+
+  /** Whether copies are there that the space wants no more, or may be: until that is over it is followed. */
+  isPending(space: string): boolean {
+    return this.#list.known(space)?.isPending ?? false
   }
 
   /** The space is followed no more. */
   forget(space: string): void {
-    for (const removal of this.#ledgers.get(space)?.removals ?? []) this.#drop(removal)
-    this.#ledgers.delete(space)
+    this.#list.forget(space)
     this.#holds.delete(space)
   }
 
   /** What is held of a placement; `unknown` as long as nobody has looked. */
   holdOf(space: string, placement: string): Hold | 'unknown' | undefined {
-    const ledger = this.#ledgers.get(space)
+    const ledger = this.#list.known(space)
     if (ledger?.told.has(placement)) return this.#holds.get(space)
     return ledger?.inherited.has(placement) ? 'unknown' : undefined
   }
 
   /** Whether something of it was held when the server ended, and nobody has looked yet what of that still is. */
   isUnsure(space: string): boolean {
-    return (this.#ledgers.get(space)?.inherited.size ?? 0) > 0
+    return (this.#list.known(space)?.inherited.size ?? 0) > 0
   }
 
-  /** What of a space is held. */
-  *heldIn(space: string): Generator<Removal> {
-    for (const removal of this.#ledgers.get(space)?.removals ?? []) if (removal.state === 'held') yield removal
+  /** What of a space stays although it wants it no more. */
+  *stayingIn(space: string): Generator<Removal> {
+    for (const removal of this.#list.known(space)?.removals ?? [])
+      if (removal.state === 'held' || removal.isPaused) yield removal
   }
 
-  isHeld(space: string, mailbox: string, key: string): boolean {
-    const removal = this.#removal(mailbox, key)
-    return removal?.state === 'held' && removal.space === space
+  /** Why a copy stays that its space wants no more; `undefined`: it does not. */
+  staysAs(space: string, mailbox: string, key: string): 'held' | 'paused' | undefined {
+    const removal = this.#list.find(mailbox, key)
+    if (removal?.space !== space) return undefined
+    return removal.state === 'held' ? 'held' : removal.isPaused ? 'paused' : undefined
   }
 
   /** The hold of a space, and the first by name of the placements that are told of it. */
   holdIn(space: string): { readonly hold: Hold; readonly placement: string | undefined } | undefined {
     const hold = this.#holds.get(space)
-    return hold && { hold, placement: [...(this.#ledgers.get(space)?.told ?? [])].sort()[0] }
+    return hold && { hold, placement: [...(this.#list.known(space)?.told ?? [])].sort()[0] }
   }
 
   async judge(space: string): Promise<void> {
-    const { isWhole, isKnown } = this.#deps
+    const { isWhole, isKnown, clock, emptied } = this.#deps
     if (isWhole()) {
-      this.#looking ??= this.#lookAtAll()
+      this.#looking ??= this.#list.lookAtAll()
       await this.#looking
     }
     if (!isWhole() || !isKnown(space)) {
-      if (this.#ledgers.has(space)) this.#waiting.add(space)
+      if (space !== '') this.#waiting.add(space)
       return
     }
-    if (this.#unlooked.delete(space)) await this.#lookAtAll(space)
-    const ledger = this.#ledgers.get(space)
+    await this.#list.complete(space)
+    const ledger = this.#list.known(space)
     if (!ledger) return
-    await this.#refresh(ledger)
-    await this.#lookAtOpen(space, ledger)
-    this.#decide(space, ledger)
-    if (ledger.isEmpty(this.#deps.clock.now())) this.#ledgers.delete(space)
+    const isEmptying = await this.#emptying(space, ledger)
+    this.#decide(space, ledger, isEmptying)
+    if (!ledger.isPending) emptied(space)
+    if (ledger.isEmpty(clock.now())) this.#list.forget(space)
   }
 
-  /** What the start has named may be on its way still: it is judged together. `only`: of one space. */
-  async #lookAtAll(only?: string): Promise<void> {
-    await this.#lookAt([...this.#deps.mailboxes()], only)
-    if (only === undefined) this.#isPastStart = true
-  }
-
-  /** More may have to go from mailboxes that are looked through than was come to: the first of it must not pass for little. */
-  async #lookAtOpen(space: string, ledger: BrakeLedger): Promise<void> {
-    const { mailbox: find, isOpen } = this.#deps
-    const fresh = new Set<string>()
-    for (const { state, mailbox } of ledger.removals) if (state === 'new') fresh.add(mailbox)
-    const open = [...fresh].flatMap(name => (isOpen(name) ? (find(name) ?? []) : []))
-    await this.#lookAt(open, space)
-  }
-
-  async #lookAt(mailboxes: readonly Mailbox[], only: string | undefined): Promise<void> {
-    let work = 0
-    for (const mailbox of mailboxes) {
-      for (const [key, copy] of [...mailbox.copies]) {
-        if (++work % TURN_WORK === 0) await setImmediate()
-        const [space] = ownersIn(copy.owner)
-        if (space === undefined || (only !== undefined && space !== only)) continue
-        if (this.#removal(mailbox.name, key) || mailbox.copies.get(key) !== copy) continue
-        if (!this.#deps.isKnown(space)) {
-          this.#unlooked.add(space)
-          this.#waiting.add(space)
-          continue
-        }
-        if (this.#deps.isUnwanted(mailbox, key) !== true) continue
-        this.#add(space, mailbox, key, copy)
-        this.#deps.ask(space)
-      }
-    }
-  }
-
-  /** Forgets what is wanted again, or gone. */
-  async #refresh(ledger: BrakeLedger): Promise<void> {
-    let work = 0
-    for (const removal of [...ledger.removals]) {
-      if (++work % TURN_WORK === 0) await setImmediate()
-      const mailbox = this.#deps.mailbox(removal.mailbox)
-      if (mailbox && !mailbox.synced) continue
-      const stands = mailbox?.copies.get(removal.key)?.uid === removal.uid
-      if (removal.state === 'new') digestOf(removal)
-      if (!mailbox || !stands || this.#deps.isUnwanted(mailbox, removal.key) === false) this.#drop(removal)
-    }
-  }
-
-  #decide(space: string, ledger: BrakeLedger): void {
+  #decide(space: string, ledger: BrakeLedger, isEmptying: (removal: Removal) => boolean): void {
     const nowMs = this.#deps.clock.now()
-    const freed: Removal[] = []
+    const again: Removal[] = []
     const before = new Set(ledger.held())
     const free = (removal: Removal) => {
       ledger.free(removal, nowMs)
-      freed.push(removal)
+      again.push(removal)
     }
-    const open = [...ledger.removals].filter(({ state }) => state !== 'free')
+    const keptIn = new Map<string, boolean>()
+    const open: Removal[] = []
+    for (const removal of ledger.removals) {
+      const { mailbox, key } = removal
+      const isAllKept = keptIn.get(mailbox) ?? this.#deps.keepsAll(space, mailbox)
+      keptIn.set(mailbox, isAllKept)
+      if (isAllKept || this.#deps.join.fact(space, key)?.isPaused) this.#pause(removal)
+      // the work on it finds that the pause is over
+      else if (removal.isPaused) again.push(removal)
+      else if (removal.state !== 'free') open.push(removal)
+    }
     for (const removal of open) {
-      if (!this.#isOrdered(removal)) continue
+      if (!this.#isOrdered(removal) && !follows(removal)) continue
       removal.state = 'free'
-      freed.push(removal)
+      again.push(removal)
     }
     const fresh = open.filter(({ state }) => state === 'new')
-    if (fresh.length > 0) {
-      const isHeld = this.#isTooMuch(space, ledger, nowMs)
-      for (const removal of fresh) {
-        if (!isHeld) free(removal)
-        else [removal.state, removal.atMs] = ['held', nowMs]
-      }
+    const isHeld = fresh.length > 0 && this.#isTooMuch(space, ledger, nowMs)
+    for (const removal of fresh) {
+      if (isHeld || isEmptying(removal)) [removal.state, removal.atMs] = ['held', nowMs]
+      else free(removal)
     }
-    if (this.#isReleased(space, ledger, nowMs)) for (const removal of ledger.held()) free(removal)
+    for (const removal of this.#released(space, ledger, nowMs)) free(removal)
     this.#tellHold(space, ledger)
     const changed = [...ledger.removals].filter(one => before.has(one) !== (one.state === 'held'))
-    if (changed.length > 0) this.#deps.heldOrFreed(space, changed)
-    ledger.orders.length = 0
-    this.#deps.again(freed, space)
+    if (changed.length > 0) this.#deps.stays(space, changed)
+    this.#deps.again(again, space)
+  }
+
+  /** Which copies belong to an EdgePlacement that carries nothing any more, and not because its objects were edited one by one. */
+  async #emptying(space: string, ledger: BrakeLedger): Promise<(removal: Removal) => boolean> {
+    const namesOf = ({ had, isFromStart, isOrphan }: Removal): string[] =>
+      // of what was found at the start nobody remembers whose it was
+      isFromStart && !isOrphan && had.size === 0
+        ? this.#deps.join.placementNames(space)
+        : [...had].flatMap(([name, isTaken]) => (isTaken ? [name] : []))
+    const emptied = new Map<string, boolean>()
+    const idOf = (name: string, key: string) => `${name} ${isShared(key)}`
+    for (const removal of [...ledger.removals]) {
+      if (removal.state !== 'new' || removal.isPaused) continue
+      for (const name of namesOf(removal)) {
+        const id = idOf(name, removal.key)
+        if (!emptied.has(id)) emptied.set(id, !(await this.#carries(space, name, isShared(removal.key))))
+      }
+    }
+    return removal =>
+      (removal.isFromStart && ledger.inherited.size > 0) ||
+      namesOf(removal).some(name => emptied.get(idOf(name, removal.key)) === true)
+  }
+
+  /** Whether an EdgePlacement brings something somewhere; what others need as well counts only beside the same. */
+  async #carries(space: string, name: string, isAlsoShared: boolean): Promise<boolean> {
+    let work = 0
+    for (const isCarried of this.#deps.join.carrying(space, name, key => isAlsoShared || !isShared(key))) {
+      if (isCarried) return true
+      if (++work % TURN_WORK === 0) await setImmediate()
+    }
+    return false
   }
 
   /** What goes now, has gone lately, and will go with Namespaces that are being deleted. */
@@ -338,9 +353,9 @@ export class Brake {
         for (const mailbox of this.#deps.mailboxes()) {
           if (!ownersIn(mailbox.copies.get(key)?.owner ?? '').includes(space)) continue
           isPlaced = true
-          if (this.#removal(mailbox.name, key)) continue
+          if (this.#list.find(mailbox.name, key)) continue
           doomed.add(`${mailbox.name} ${key}`)
-          byMailbox.set(mailbox.name, (byMailbox.get(mailbox.name) ?? 0) + 1)
+          byMailbox.set(mailbox.name, (byMailbox.get(mailbox.name) ?? new Set<string>()).add(key))
         }
         if (!isPlaced && this.#deps.join.fact(space, key) === undefined) keys.delete(key)
       }
@@ -349,103 +364,90 @@ export class Brake {
     return isTooMuch({ byMailbox, remains })
   }
 
-  /** Whether something of the space that is wanted stays in a mailbox; Namespaces alone are nothing, nor is what only a pause keeps. */
+  /** Whether something of the space that is wanted stays in a mailbox; what came along is nothing, nor is what only a pause keeps. */
   #remains(space: string, name: string, isDoomed: (key: string) => boolean): boolean {
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox) return false
     for (const [key, { owner, terminating }] of mailbox.copies) {
       if (terminating || !ownersIn(owner).includes(space) || isNamespaceKey(key)) continue
-      if (this.#removal(name, key) || isDoomed(key)) continue
+      if (this.#list.find(name, key) || isDoomed(key)) continue
+      if (isShared(key) && !this.#isMeant(space, name, key)) continue
       if (this.#deps.isUnwanted(mailbox, key) !== true) return true
     }
     return false
   }
 
-  /** Who is to be told of a hold is found out, and whether what is held may go: confirmed, or nobody is left to do so. */
-  #isReleased(space: string, ledger: BrakeLedger, nowMs: number): boolean {
+  /** Whether a space places an object for its own sake there. */
+  #isMeant(space: string, mailbox: string, key: string): boolean {
+    return this.#deps.join.sourcesOf(mailbox, key).some(source => source.space === space && !source.implied)
+  }
+
+  /** What of the held copies may go: all when it is confirmed; where nobody knows whose they were, when all who were asked are gone. */
+  #released(space: string, ledger: BrakeLedger, nowMs: number): Removal[] {
     const held = ledger.held()
-    if (held.length === 0) return false
-    const { told, inherited, confirmed } = ledger
-    const names = this.#deps.join.placementNames(space)
-    const there = (list: Iterable<string>) => [...list].filter(name => names.includes(name))
-    const before = told.size
-    for (const name of [...told]) if (!names.includes(name)) told.delete(name)
-    if (before > 0 && told.size === 0) return true
-    for (const name of [...there(inherited.keys()), ...there(ledger.concerned(nowMs))]) told.add(name)
-    if (told.size === 0) for (const name of names) told.add(name)
+    if (held.length === 0) return []
+    const { askers, inherited, confirmed } = ledger
+    const names = new Set(this.#deps.join.placementNames(space))
+    const unclear = held.filter(removal => !isAnyOf(removal.had.keys(), names))
+    if (unclear.length > 0 && askers.size > 0 && !isAnyOf(askers, names)) {
+      askers.clear()
+      return unclear
+    }
+    if (unclear.length > 0 && askers.size === 0)
+      for (const name of isAnyOf(inherited.keys(), names) ? inherited.keys() : names) askers.add(name)
     ledger.since ??= [...inherited.values()].sort()[0] ?? timestamp(new Date(nowMs))
-    inherited.clear()
     const hash = planHash(held, ledger.since)
-    return [...told].some(name => confirmed.get(name) === hash)
+    return this.#toldOf(space, ledger).some(name => confirmed.get(name) === hash) ? held : []
+  }
+
+  /** The EdgePlacements whose copies are held. */
+  #toldOf(space: string, ledger: BrakeLedger): string[] {
+    const names = new Set(this.#deps.join.placementNames(space))
+    const told = new Set<string>()
+    for (const { had } of ledger.held()) {
+      for (const name of isAnyOf(had.keys(), names) ? had.keys() : ledger.askers) if (names.has(name)) told.add(name)
+    }
+    return [...told]
   }
 
   #tellHold(space: string, ledger: BrakeLedger): void {
     const held = ledger.held()
-    const names = [...ledger.told, ...ledger.inherited.keys()]
+    const before = [...ledger.told, ...ledger.inherited.keys()]
+    ledger.told = new Set(this.#toldOf(space, ledger))
+    ledger.inherited.clear()
     if (held.length === 0) {
       ledger.since = undefined
-      ledger.told.clear()
-      ledger.inherited.clear()
+      ledger.askers.clear()
       this.#holds.delete(space)
     } else {
       this.#holds.set(space, holdOf(held, ledger.since ?? ''))
     }
-    for (const name of names) this.#deps.tell(space, name)
+    for (const name of new Set([...before, ...ledger.told])) this.#deps.tell(space, name)
   }
 
   /** Whether somebody deleted by name what brought the copy, or nobody is left to be asked. */
-  #isOrdered({ space, mailbox, key, isOrphan }: Pick<Removal, 'space' | 'mailbox' | 'key' | 'isOrphan'>): boolean {
+  #isOrdered({ space, mailbox, key, isOrphan, order }: Removal): boolean {
     const { join, isKnown, isGoing, isWhole, isEvicted } = this.#deps
-    if (isEvicted(mailbox) || isGoing(space) || !join.isWorkloadSpace(space)) return true
-    const ledger = this.#ledgers.get(space)
-    if (ledger?.orderFor(mailbox, key)) return true
+    if (order || isEvicted(mailbox) || isGoing(space) || !join.isWorkloadSpace(space)) return true
+    const ledger = this.#list.known(space)
     if (isOrphan || !isWhole() || !isKnown(space) || join.fact(space, key) !== undefined) return false
     return !ledger?.withdrawn.has(key) && !ledger?.isInGoingNamespace(key)
   }
 
-  #lookAgain(space: string, key: string): void {
-    for (const [mailbox, removals] of this.#at) if (removals.has(key)) this.#deps.again([{ mailbox, key }], space)
-  }
-
-  #ledger(space: string): BrakeLedger {
-    const known = this.#ledgers.get(space)
-    if (known) return known
-    const ledger = new BrakeLedger()
-    this.#ledgers.set(space, ledger)
-    return ledger
-  }
-
-  #removal(mailbox: string, key: string): Removal | undefined {
-    return this.#at.get(mailbox)?.get(key)
-  }
-
-  #add(space: string, mailbox: Mailbox, key: string, { uid }: CopyFact): Removal {
-    const { isWhole, join } = this.#deps
-    const isOrphan =
-      (!isWhole() || !this.#isPastStart || this.#unlooked.has(space)) && join.fact(space, key) === undefined
-    const removal: Removal = {
+  #lookAgainAt(space: string, key: string): void {
+    this.#deps.again(
+      [...this.#list.of(key)].filter(removal => removal.space === space),
       space,
-      mailbox: mailbox.name,
-      key,
-      uid,
-      isOrphan,
-      isPreserved: false,
-      state: 'new',
-      atMs: 0,
-    }
-    const known = this.#removal(mailbox.name, key)
-    if (known) this.#drop(known)
-    const inMailbox = this.#at.get(mailbox.name) ?? new Map<string, Removal>()
-    this.#at.set(mailbox.name, inMailbox.set(key, removal))
-    this.#ledger(space).removals.add(removal)
-    return removal
+    )
   }
+}
 
-  #drop(removal: Removal): void {
-    const inMailbox = this.#at.get(removal.mailbox)
-    if (inMailbox?.get(removal.key) === removal) inMailbox.delete(removal.key)
-    if (inMailbox?.size === 0) this.#at.delete(removal.mailbox)
-    this.#ledgers.get(removal.space)?.removals.delete(removal)
-    if (removal.state === 'held') this.#deps.heldOrFreed(removal.space, [removal])
-  }
+/** Whether it waited until nothing needed it any more: what did has gone, and was judged. */
+function follows({ key, had, isFromStart }: Removal): boolean {
+  return isShared(key) && had.size === 0 && !isFromStart
+}
+
+function isAnyOf(names: Iterable<string>, known: ReadonlySet<string>): boolean {
+  for (const name of names) if (known.has(name)) return true
+  return false
 }

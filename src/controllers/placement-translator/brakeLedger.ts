@@ -1,82 +1,138 @@
 /** What the brake remembers of one workload space. */
 import { createHash } from 'node:crypto'
+import type { LostCopies } from './placementJoin.ts'
 import { WINDOW_MS } from './removalLimits.ts'
 
-/** A copy that its owner wants no more, and that was not deleted by name. */
+/** An EdgePlacement that was deleted by name. */
+export interface Order {
+  /** Its clusters keep what it had placed. */
+  readonly preserve: boolean
+}
+
+/** A copy that its owner wants no more. */
 export interface Removal {
   readonly space: string
   readonly mailbox: string
   readonly key: string
   /** Of the copy. */
   readonly uid: string
-  /** Its source was not there when the server started: whether it was deleted by name nobody remembers. */
+  /** It was found at the start: nobody remembers which EdgePlacement had it. */
+  readonly isFromStart: boolean
+  /** Nor was its source there: whether it was deleted by name nobody remembers. */
   readonly isOrphan: boolean
+  /** EdgePlacements that had the copy, and whether they lost it otherwise than by an edit of the object alone. */
+  readonly had: Map<string, boolean>
   /** `new`: not judged yet. `free`: it may go. */
   state: 'new' | 'free' | 'held'
-  /** Its cluster keeps it, by the word of an EdgePlacement that was deleted. */
-  isPreserved: boolean
+  /** A pause keeps it: it is judged when that ends. */
+  isPaused: boolean
+  /** One of those that had it was deleted by name. */
+  order: Order | undefined
   /** When it was judged. */
   atMs: number
   /** Of all that is said above; made when it is needed. */
   digest?: readonly [number, number]
 }
 
-/** An EdgePlacement that was deleted by name, and what it had placed. */
-interface Order {
+/** Keys, and whether they were lost otherwise than by an edit of the object alone. */
+interface LostInMailboxes {
   readonly mailboxes: ReadonlySet<string>
-  readonly keys: ReadonlySet<string>
-  readonly preserve: boolean
+  readonly keys: Map<string, boolean>
 }
 
-/** An EdgePlacement from which something has left is told of it when it did so this long ago at most. */
-const CONCERNED_MS = 60_000
+/** What an EdgePlacement may have had, and has no more. */
+interface Lost {
+  readonly placement: string
+  order: Order | undefined
+  /** By lists of mailboxes, which objects share. */
+  readonly copies: Map<readonly string[], LostInMailboxes>
+  /** Nothing is added any more. */
+  isClosed: boolean
+}
 
 export class BrakeLedger {
   readonly removals = new Set<Removal>()
-  /** EdgePlacements deleted by name since the last judgement. */
-  readonly orders: Order[] = []
+  /** What was lost since all of it was last looked at. */
+  readonly #lost: Lost[] = []
   /** Sources that are not to be placed any more, and were not deleted. */
   readonly withdrawn = new Set<string>()
   /** Namespaces that are being deleted, with what was in them. */
   readonly going = new Map<string, Set<string>>()
   /** EdgePlacements that say that there is a hold. */
-  readonly told = new Set<string>()
+  told = new Set<string>()
+  /** Those that are asked about copies of which nobody knows whose they were. */
+  readonly askers = new Set<string>()
   /** Those that an earlier run told, and since when. */
   readonly inherited = new Map<string, string>()
   /** The hash that each EdgePlacement confirms. */
   readonly confirmed = new Map<string, string>()
   /** Since when there is a hold: RFC 3339. */
   since: string | undefined
-  /** How many went lately from where, and when. */
-  readonly #gone: { readonly atMs: number; readonly mailbox: string; count: number }[] = []
-  /** When something last left an EdgePlacement. */
-  readonly #lost = new Map<string, number>()
+  /** A judgement was asked for in this turn of the loop. */
+  isAsked = false
+  /** What went lately, the last time it did so: a copy counts once. */
+  readonly #gone = new Map<string, { readonly atMs: number; readonly mailbox: string; readonly key: string }>()
 
   isEmpty(nowMs: number): boolean {
-    const { removals, orders, withdrawn, going, told, inherited, confirmed } = this
-    const isKept = [removals, withdrawn, going, told, inherited, confirmed].some(({ size }) => size > 0)
-    return !isKept && orders.length === 0 && this.recent(nowMs).size === 0 && this.concerned(nowMs).length === 0
+    const { withdrawn, going, told, inherited, confirmed } = this
+    const isKept = [withdrawn, going, told, inherited, confirmed].some(({ size }) => size > 0)
+    return !isKept && !this.isPending && this.recent(nowMs).size === 0
   }
 
-  lost(placement: string, nowMs: number): void {
-    this.#lost.set(placement, nowMs)
+  /** Whether copies are there that nobody wants, or may be. */
+  get isPending(): boolean {
+    return this.removals.size > 0 || this.#lost.length > 0
   }
 
-  /** EdgePlacements from which something has left lately. */
-  concerned(nowMs: number): string[] {
-    for (const [name, atMs] of this.#lost) if (nowMs - atMs > CONCERNED_MS) this.#lost.delete(name)
-    return [...this.#lost.keys()]
-  }
-
+  /** An EdgePlacement is to be told of no hold any more. */
   forget(placement: string): void {
-    this.#lost.delete(placement)
     this.confirmed.delete(placement)
     this.inherited.delete(placement)
   }
 
-  /** What an EdgePlacement that was deleted by name had placed there goes; whether the cluster keeps it. */
-  orderFor(mailbox: string, key: string): { readonly preserve: boolean } | undefined {
-    return this.orders.find(({ mailboxes, keys }) => mailboxes.has(mailbox) && keys.has(key))
+  lose(placement: string, { mailboxes, keys, how }: LostCopies): void {
+    const lost = this.#lastOf(placement) ?? this.#begin(placement)
+    const there = lost.copies.get(mailboxes) ?? { mailboxes: new Set(mailboxes), keys: new Map<string, boolean>() }
+    lost.copies.set(mailboxes, there)
+    for (const key of keys) there.keys.set(key, there.keys.get(key) === true || how === 'taken')
+  }
+
+  /** An EdgePlacement is deleted by name: that is an order about all that it has or had. */
+  depart(placement: string, order: Order): void {
+    for (const removal of this.removals) if (removal.had.has(placement)) removal.order = order
+    for (const lost of this.#lost) if (lost.placement === placement) lost.order = order
+    const last = this.#lastOf(placement) ?? this.#begin(placement)
+    last.order = order
+  }
+
+  isDeparting(placement: string): boolean {
+    return this.#lastOf(placement)?.order !== undefined
+  }
+
+  /** An EdgePlacement is there: what it loses from now on is no matter of an earlier one of its name. */
+  arrive(placement: string): void {
+    const last = this.#lastOf(placement)
+    if (last?.order) last.isClosed = true
+  }
+
+  /** All that was lost until now; it is forgotten when {@link settleLost} is called with it. */
+  takeLost(): readonly Lost[] {
+    for (const lost of this.#lost) lost.isClosed = true
+    return [...this.#lost]
+  }
+
+  settleLost({ length }: readonly Lost[]): void {
+    this.#lost.splice(0, length)
+  }
+
+  get hasLost(): boolean {
+    return this.#lost.length > 0
+  }
+
+  /** The deletion of an EdgePlacement that had the copy, where not all of it was looked at yet. */
+  orderFor(mailbox: string, key: string): Order | undefined {
+    const isOf = (one: LostInMailboxes) => one.mailboxes.has(mailbox) && one.keys.has(key)
+    return this.#lost.find(({ order, copies }) => order && [...copies.values()].some(isOf))?.order
   }
 
   isInGoingNamespace(key: string): boolean {
@@ -87,27 +143,46 @@ export class BrakeLedger {
   free(removal: Removal, nowMs: number): void {
     removal.state = 'free'
     removal.atMs = nowMs
-    const last = this.#gone.at(-1)
-    if (last?.mailbox === removal.mailbox && last.atMs === nowMs) last.count++
-    else this.#gone.push({ atMs: nowMs, mailbox: removal.mailbox, count: 1 })
+    const { mailbox, key } = removal
+    const id = `${mailbox} ${key}`
+    this.#gone.delete(id)
+    this.#gone.set(id, { atMs: nowMs, mailbox, key })
   }
 
   /** What went or was to go within the window, by mailbox. */
-  recent(nowMs: number): Map<string, number> {
-    const first = this.#gone.findIndex(({ atMs }) => nowMs - atMs < WINDOW_MS)
-    this.#gone.splice(0, first < 0 ? this.#gone.length : first)
-    const counts = new Map<string, number>()
-    const count = (mailbox: string, more = 1) => counts.set(mailbox, (counts.get(mailbox) ?? 0) + more)
-    for (const { mailbox, count: more } of this.#gone) count(mailbox, more)
-    for (const { state, atMs, mailbox } of this.removals) {
-      if (state === 'new' || (state === 'held' && nowMs - atMs < WINDOW_MS)) count(mailbox)
+  recent(nowMs: number): Map<string, Set<string>> {
+    for (const [id, { atMs }] of this.#gone) {
+      if (nowMs - atMs < WINDOW_MS) break
+      this.#gone.delete(id)
     }
-    return counts
+    const found = new Map<string, Set<string>>()
+    const add = (mailbox: string, key: string) => found.set(mailbox, (found.get(mailbox) ?? new Set<string>()).add(key))
+    for (const { mailbox, key } of this.#gone.values()) add(mailbox, key)
+    for (const { state, isPaused, atMs, mailbox, key } of this.removals) {
+      const isCounted = (state === 'new' && !isPaused) || (state === 'held' && nowMs - atMs < WINDOW_MS)
+      if (isCounted) add(mailbox, key)
+    }
+    return found
   }
 
   held(): Removal[] {
     return [...this.removals].filter(({ state }) => state === 'held')
   }
+
+  #lastOf(placement: string): Lost | undefined {
+    return this.#lost.findLast(lost => lost.placement === placement && !lost.isClosed)
+  }
+
+  #begin(placement: string): Lost {
+    const lost: Lost = { placement, order: undefined, copies: new Map(), isClosed: false }
+    this.#lost.push(lost)
+    return lost
+  }
+}
+
+export function noteLoss(removal: Removal, placement: string, isTaken: boolean, order: Order | undefined): void {
+  removal.had.set(placement, removal.had.get(placement) === true || isTaken)
+  removal.order = order ?? removal.order
 }
 
 /** The same for the same copies in any order; another one for each hold, so that what confirmed one confirms no other. */

@@ -11,7 +11,6 @@ import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import type { SourceReader } from './sourceReader.ts'
-import type { StayingCopies } from './stayingCopies.ts'
 
 export interface CopyDeps {
   client: Client
@@ -23,10 +22,12 @@ export interface CopyDeps {
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined
   rules: OwnershipRules
+  /** Whether it is known what the space says of a copy that it may want no more; it is looked at again when it is. */
+  isFollowed: (space: string) => boolean
   /** Whether an object is not to come into a mailbox that does not hold it yet; it is looked at again when it is. */
   keepsOut: (mailbox: Mailbox, key: string, claims: readonly Source[]) => boolean
   /** Says whether what nobody wants any more may go. */
-  brake: Pick<Brake, 'mayGo' | 'isPreserved' | 'settled'>
+  brake: Pick<Brake, 'mayGo' | 'isPreserved' | 'paused' | 'settled'>
   /** Says what stays as it is for now. */
   pauses: Pick<Pauses, 'holdsClaim' | 'holdsCopy'>
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
@@ -43,8 +44,6 @@ export interface CopyDeps {
   wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
   /** Is told what keeps copies from being right that is their authors' to mend. */
   heldBack: Pick<HeldBack, 'cannotCustomize' | 'notTaken' | 'settle'>
-  /** Copies that would go if nothing were paused. */
-  staying: Pick<StayingCopies, 'behindPause' | 'settled'>
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */

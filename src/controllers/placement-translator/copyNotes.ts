@@ -10,16 +10,15 @@ export interface Meant {
 }
 
 export class CopyNotes {
-  readonly #deps: Pick<CopyDeps, 'join' | 'brake' | 'staying' | 'heldBack' | 'meansOther'>
+  readonly #deps: Pick<CopyDeps, 'join' | 'brake' | 'heldBack' | 'meansOther'>
 
-  constructor(deps: Pick<CopyDeps, 'join' | 'brake' | 'staying' | 'heldBack' | 'meansOther'>) {
+  constructor(deps: Pick<CopyDeps, 'join' | 'brake' | 'heldBack' | 'meansOther'>) {
     this.#deps = deps
   }
 
   /** The copy is wanted, or not there (any more). */
   settled(mailbox: Mailbox, key: string): void {
-    this.#deps.brake.settled(mailbox.name, key)
-    this.#deps.staying.settled(mailbox.name, key)
+    this.#deps.brake.settled(mailbox, key)
   }
 
   /** Nothing keeps the copy from being right any more. */

@@ -16,7 +16,7 @@ import type { Source } from './placementProduct.ts'
 export interface CopyRemovalsDeps
   extends Pick<
     CopyDeps,
-    'client' | 'join' | 'rules' | 'isGoneFrom' | 'mailbox' | 'brake' | 'pauses' | 'staying' | 'again'
+    'client' | 'join' | 'rules' | 'isFollowed' | 'isGoneFrom' | 'mailbox' | 'brake' | 'pauses' | 'again'
   > {
   notes: CopyNotes
   writer: CopyWriter
@@ -58,12 +58,11 @@ export class CopyRemovals {
 
   /** Whether a copy that its owner wants no more stays all the same; it is looked at again when it may go, or pass on. */
   stays(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
-    const { brake, pauses, staying } = this.#deps
+    const { brake, pauses } = this.#deps
     if (pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) {
-      staying.behindPause(mailbox, key)
+      brake.paused(mailbox, key)
       return true
     }
-    staying.settled(mailbox.name, key)
     return !brake.mayGo(mailbox, key, copy)
   }
 
@@ -97,6 +96,7 @@ export class CopyRemovals {
     if (!copy) return { mailbox, key, copy }
     if (!this.#isNeedless(mailbox, key, copy)) return undefined
     const owners = ownersIn(copy.owner)
+    if (!owners.every(space => this.#deps.isFollowed(space))) return undefined
     if (pauses.holdsCopy(mailbox.name, key, owners[0]) || !brake.mayGo(mailbox, key, copy)) return undefined
     if (brake.isPreserved(mailbox.name, key)) return undefined
     for (const space of owners) if (join.destinationsOf(space, key).size > 0) return undefined
@@ -105,11 +105,10 @@ export class CopyRemovals {
 
   /** Of many of them; whether each is done with. */
   async removeTogether(copies: readonly GoingCopy[]): Promise<readonly boolean[]> {
-    const { staying, notes, writer } = this.#deps
+    const { notes, writer } = this.#deps
     for (const { mailbox, key, copy } of copies) {
       this.#lookAround(mailbox, key)
-      if (copy) staying.settled(mailbox.name, key)
-      else notes.settled(mailbox, key)
+      if (!copy) notes.settled(mailbox, key)
       notes.unhindered(mailbox, key)
     }
     return await writer.removeTogether(copies)
@@ -170,14 +169,14 @@ export class CopyRemovals {
   }
 
   /**
-   * A Namespace may hold things that are not ours. It goes when nothing needs it, and each of its sources is known to be gone:
-   * also what is held there goes before it. One that was made because objects needed it goes when nothing is left in it.
+   * A Namespace may hold things that are not ours. It goes when nothing needs it and nothing is left in it: also what is held there
+   * goes before it. One that its owner deleted takes with it what came from the cluster.
    */
   #namespaceMayGo(mailbox: Mailbox, copy: CopyFact, name: string): boolean {
     const owners = ownersIn(copy.owner)
     if (this.#deps.join.needsNamespace(mailbox.name, name)) return false
-    if (owners.length === 0) return isEmptyIn(mailbox, name)
-    if (mailbox.copies.hasIn(name)) return false
+    if (isEmptyIn(mailbox, name)) return true
+    if (owners.length === 0 || mailbox.copies.hasIn(name)) return false
     return owners.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
   }
 }

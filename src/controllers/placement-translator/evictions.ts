@@ -19,17 +19,19 @@ export class Evictions {
     return (this.#atMs.get(mailbox) ?? Number.POSITIVE_INFINITY) <= this.#clock.now()
   }
 
-  set({ space, name }: { space: string; name: string }, object: KubeObject | undefined): void {
+  /** Takes in a SyncTarget; its mailbox, if that has such a time. */
+  set({ space, name }: { space: string; name: string }, object: KubeObject | undefined): string | undefined {
     const id = `${space}/${name}`
     const before = this.#byTarget.get(id)
     if (before !== undefined) this.#atMs.delete(before)
     const atMs = object ? schedulingOf(object).evictAtMs : Number.POSITIVE_INFINITY
     if (!object || !Number.isFinite(atMs)) {
       this.#byTarget.delete(id)
-      return
+      return undefined
     }
     const mailbox = mailboxOf({ space, object })
     this.#byTarget.set(id, mailbox)
     this.#atMs.set(mailbox, atMs)
+    return mailbox
   }
 }

@@ -318,7 +318,7 @@ export class Mailboxes {
     const namespace = namespaceOf(key)
     if (namespace === '' || !isEmptyIn(mailbox, namespace)) return
     const around = namespaceKey(namespace)
-    if (mailbox.copies.get(around)?.owner === '') this.#listener.changed(mailbox.name, around)
+    if (mailbox.copies.has(around)) this.#listener.changed(mailbox.name, around)
   }
 }
 

@@ -54,8 +54,13 @@ export class Pauses {
   ): boolean {
     const { join } = this.#deps
     if (owner === undefined) return false
-    if (join.fact(owner, key)?.isPaused) return true
-    return join.placementsOf(mailbox).some(({ space, name }) => space === owner && specs.spec(space, name)?.isPaused)
+    return join.fact(owner, key)?.isPaused === true || this.leadsPaused(owner, mailbox, specs)
+  }
+
+  /** Whether a paused placement of a space leads to a mailbox. */
+  leadsPaused(owner: string, mailbox: string, specs: Pick<PlacementJoin, 'spec'> = this.#deps.join): boolean {
+    const leads = this.#deps.join.placementsOf(mailbox)
+    return leads.some(({ space, name }) => space === owner && specs.spec(space, name)?.isPaused)
   }
 
   setLocation(inventory: string, name: string, object: KubeObject | undefined): void {

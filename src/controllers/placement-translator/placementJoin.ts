@@ -9,7 +9,7 @@ import { destinations, PlacementProduct, type Space } from './placementProduct.t
 import { type PlacementSpec, upsyncs } from './placementSpec.ts'
 import type { Consent } from './wayChoice.ts'
 import { type Destination, sameWays, type Ways, waysOf } from './ways.ts'
-import { addTo, type ObjectFact, removeFrom, Workload } from './workload.ts'
+import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './workload.ts'
 
 /**
  * Where changes are told. What it is given many of it may draw by and by, as each of them only says where to look; the lists
@@ -24,8 +24,15 @@ export interface ChangeSink {
   placement(space: string, name: string): void
   /** The same of many of a space. */
   placements(space: string, names: readonly string[]): void
-  /** Something that the placement brought somewhere it brings there no more, or may not. */
-  lost(space: string, name: string): void
+  /** What the placement may have brought there, and brings no more or may not. */
+  lost(space: string, name: string, what: LostCopies): void
+}
+
+/** Each of the objects in each of the mailboxes. */
+export interface LostCopies {
+  readonly mailboxes: readonly string[]
+  readonly keys: readonly string[]
+  readonly how: Departure
 }
 
 export class PlacementJoin extends PlacementProduct {
@@ -98,23 +105,23 @@ export class PlacementJoin extends PlacementProduct {
     const released = space.workload.matchAgain(name)
     // what is to be made comes before what is to go, so that a move seldom waits
     const touched = new Set<string>()
-    let hasLost = false
+    const lost: string[] = []
     for (const [mailbox, ways] of after) {
       const old = before.get(mailbox)
       if (!old) addTo(this.byMailbox, mailbox, space.leads.get(name)!)
       if (old && sameWays(old, ways)) continue
       touched.add(mailbox)
-      hasLost ||= old !== undefined
+      if (old) lost.push(mailbox)
     }
     for (const mailbox of before.keys()) {
       if (after.has(mailbox)) continue
       removeFrom(this.byMailbox, mailbox, space.leads.get(name)!)
       touched.add(mailbox)
-      hasLost = true
+      lost.push(mailbox)
     }
     if (space.specs.has(name)) this.#sink.placement(id, name)
-    if (hasLost) this.#sink.lost(id, name)
-    this.#touch(id, name, [...touched], released)
+    const keys = this.#touch(id, name, [...touched], released)
+    if (lost.length > 0) this.#sink.lost(id, name, { mailboxes: lost, keys, how: 'taken' })
     this.#touchCarried(id, [space.specs.get(name)], [...touched])
   }
 
@@ -128,25 +135,25 @@ export class PlacementJoin extends PlacementProduct {
       for (const name of space.specs.keys()) {
         const touched: string[] = []
         for (const [mailbox, ways] of destinations(space, name)) if (ways.some(through)) touched.push(mailbox)
-        if (touched.length > 0) {
-          space.workload.matchAgain(name)
-          this.#sink.lost(one, name)
-        }
-        this.#touch(one, name, touched)
+        if (touched.length === 0) continue
+        const released = space.workload.matchAgain(name)
+        const keys = this.#touch(one, name, touched, released)
+        this.#sink.lost(one, name, { mailboxes: touched, keys, how: 'taken' })
         this.#touchCarried(one, [space.specs.get(name)], touched)
       }
       this.#sink.placements(one, [...space.specs.keys()])
     }
   }
 
-  /** All that a placement has to do with some mailboxes, and what it had to do with them. */
-  #touch(id: string, name: string, mailboxes: readonly string[], released: readonly string[] = []): void {
-    if (mailboxes.length === 0) return
+  /** All that a placement has to do with some mailboxes, and what it had to do with them. Answers with the keys of these. */
+  #touch(id: string, name: string, mailboxes: readonly string[], released: readonly string[] = []): readonly string[] {
+    if (mailboxes.length === 0) return []
     const { workload } = this.spaces.get(id)!
     const selected = [...workload.selectedBy(name), ...released]
     this.#sink.configs(mailboxes, id)
     this.#sink.copies(mailboxes, workload.dependents.with(selected), id)
     this.#sink.sources(id, selected)
+    return selected
   }
 
   /** What upsync sets of a placement name may be carried up from some mailboxes now, or no more: whatever else places it there. */
@@ -162,9 +169,11 @@ export class PlacementJoin extends PlacementProduct {
     this.#sink.copies(mailboxes, workload.dependents.with(named), id)
     this.#sink.sources(id, named)
     for (const name of all.keys()) {
-      if (!named.some(key => workload.selects(name, key))) continue
+      const keys = named.filter(key => workload.selects(name, key))
+      if (keys.length === 0) continue
       this.#sink.placement(id, name)
-      this.#sink.lost(id, name)
+      // what is born there is carried up from there
+      this.#sink.lost(id, name, { mailboxes, keys, how: 'left' })
     }
   }
 
@@ -246,14 +255,14 @@ export class PlacementJoin extends PlacementProduct {
     return spec !== undefined && this.choice.isHeld({ space: id, spec, ways: destinations(space, name) }, fact)
   }
 
-  #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'left' | 'changed'): void {
+  #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'changed' | Departure): void {
     const space = this.spaces.get(id)!
     const mailboxes = this.#mailboxesOf(destinations(space, name))
     this.#sink.sources(id, [key])
     const touched = change === 'changed' ? [key] : space.workload.dependents.with([key])
     this.#sink.copies(mailboxes, touched, id)
     if (change !== 'changed') this.#sink.placement(id, name)
-    if (change === 'left') this.#sink.lost(id, name)
+    if (change === 'left' || change === 'taken') this.#sink.lost(id, name, { mailboxes, keys: [key], how: change })
   }
 
   #mailboxesOf(ways: Ways): readonly string[] {

@@ -79,7 +79,10 @@ export class PlacementNotes {
     if (!conditions) return {}
     this.#toldAt.set(id, clock.now())
     const { resourceVersion = '' } = placement.metadata
-    const body = { metadata: { resourceVersion }, status: { conditions } }
+    // the number and the condition agree in each version; before the first report there is none
+    const hasCounts = isRecord(placement.status) && isRecord(placement.status.counts)
+    const counts = hasCounts && hold !== 'unknown' && { counts: { deletionHeld: hold?.copies ?? 0 } }
+    const body = { metadata: { resourceVersion }, status: { conditions, ...counts } }
     const options = { subresource: 'status', fieldManager: FIELD_MANAGER } as const
     await client.in(space).patch(EDGE_PLACEMENTS, { name }, 'merge', body, options)
     const wasHeld = before.some(({ type, status }) => type === DELETION_HELD && status === 'True')

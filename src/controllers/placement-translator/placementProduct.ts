@@ -191,6 +191,21 @@ export class PlacementProduct {
     return false
   }
 
+  /** Looks whether a placement brings anything anywhere that counts, one object and cluster at a time: `true` when it does. */
+  *carrying(id: string, name: string, counts: (key: string) => boolean): Generator<boolean> {
+    const space = this.spaces.get(id)
+    if (!space?.specs.has(name)) return
+    for (const mailbox of destinations(space, name).keys()) {
+      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
+      for (const key of space.workload.namedBy(name)) {
+        const fact = space.workload.get(key)!
+        const mayGo = () =>
+          this.wayOn(approach, fact, carriers) !== undefined || this.#isUnsure(approach, fact, mailbox)
+        yield counts(key) && mayGo()
+      }
+    }
+  }
+
   /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
   causesOf(mailbox: string, key: string): Cause[] {
     const { group, resource, name: object } = parseObjectKey(key)

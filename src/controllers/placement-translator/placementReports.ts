@@ -18,6 +18,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Allowance, Told } from './allowance.ts'
 import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
+import { heldSince } from './hold.ts'
 import { LookPace } from './lookPace.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import type { OutageEvents } from './outageEvents.ts'
@@ -396,8 +397,12 @@ export class PlacementReports implements CenterFindings {
       verdict,
       now,
     )
-    const { stayingCopies: deletionHeld = 0, outcome } = verdict.stages
+    const { stayingCopies = 0, outcome } = verdict.stages
     const { broken, differing, fallen, ambiguous } = outcome
+    const before = isRecord(placement.status) ? placement.status : {}
+    // whoever writes the condition keeps the number in step with it
+    const known = isRecord(before.counts) ? before.counts.deletionHeld : undefined
+    const deletionHeld = known ?? (heldSince(before) === undefined ? 0 : stayingCopies)
     const counts = { ...outcome.counts, deletionHeld }
     const news = {
       conditions,
@@ -406,7 +411,6 @@ export class PlacementReports implements CenterFindings {
       counts,
       broken: broken.length > 0 ? broken : null,
     }
-    const before = isRecord(placement.status) ? placement.status : {}
     const isSaid = (field: keyof typeof news | 'observedResourceVersion') =>
       equalJson(Reflect.get(news, field) ?? undefined, before[field])
     if (

@@ -9,6 +9,7 @@ import type { KeysByMailbox } from './brake.ts'
 import { type ImaginedPlacement, imaginedCarriers } from './imaginedPlacements.ts'
 import type { Mailbox } from './mailbox.ts'
 import { namespaceKey, resourceKey } from './names.ts'
+import { isShared } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { downsyncs } from './placementSpec.ts'
 import { previewLocation } from './previewGroups.ts'
@@ -19,7 +20,7 @@ import type { ObjectFact, Workload } from './workload.ts'
 export interface TotalsDeps {
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'wayOn' | 'carriersTo' | 'placementNames'>
   /** What the space holds. */
-  workload: Pick<Workload, 'get' | 'selectionOf'>
+  workload: Pick<Workload, 'get' | 'keys' | 'selectionOf'>
   mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownersOf'> | undefined
   /** Whether a copy that nobody wants any more stays all the same. */
   keeps: (mailbox: string, key: string) => boolean
@@ -48,7 +49,7 @@ export function* totalsOf(
   space: string,
   { placements, movers, counts }: Pick<Moves, 'placements' | 'movers' | 'counts'>,
 ): Steps<ReadonlyMap<PreviewedObject, Total>> {
-  const totals = new Map<PreviewedObject, Total & { byMailbox: Map<string, Count>; isPartial: boolean }>()
+  const totals = new Map<PreviewedObject, { byMailbox: Map<string, Count>; isPartial: boolean; isHeld: boolean }>()
   const byName = new Map<string, Map<string, Count>>()
   for (const one of counts.keys()) {
     if (resourceKey(one.resource) !== resourceKey(EDGE_PLACEMENTS)) continue
@@ -116,7 +117,35 @@ export function* totalsOf(
     }
   }
   const isHeld = going.size > 0 && wouldHold(going, kept)
-  return new Map([...totals].map(([by, total]) => [by, { ...total, isHeld: isHeld && sumOf(total, deletesIn) > 0 }]))
+  for (const [by, total] of totals) {
+    if (sumOf(total, deletesIn) === 0) continue
+    const placement = placements.get(by.object.metadata.name ?? '')
+    total.isHeld =
+      isHeld || (placement !== undefined && !(yield* carriesThen(placement, { join, workload, space, carriersThen })))
+  }
+  return totals
+}
+
+interface CarriesDeps extends Pick<TotalsDeps, 'join' | 'workload'> {
+  readonly space: string
+  readonly carriersThen: ReturnType<typeof imaginedCarriers>
+}
+
+/** Whether a placement would bring something somewhere: else all that it takes away is held. */
+function* carriesThen(
+  { spec, ways, waysBefore }: ImaginedPlacement,
+  { join, workload, space, carriersThen }: CarriesDeps,
+): Steps<boolean> {
+  for (const [mailbox, several] of ways ?? waysBefore) {
+    const carriers = carriersThen(mailbox)
+    for (const key of workload.keys()) {
+      yield
+      const fact = workload.get(key)!
+      if (isShared(key) || !downsyncs(spec, fact, workload.get(namespaceKey(fact.namespace))?.labels)) continue
+      if (join.wayOn({ space, spec, ways: several }, fact, carriers)) return true
+    }
+  }
+  return false
 }
 
 /** What it selects because it defines the kind of others it goes on selecting, for what is asked of it is labels and names. */

@@ -7,16 +7,16 @@ export const MAX_EMPTIED = 10
 export const WINDOW_MS = 10_000
 
 export interface RemovalsAtOnce {
-  /** How many copies go, or have gone within the window, by mailbox. */
-  readonly byMailbox: ReadonlyMap<string, number>
+  /** The copies that go, or have gone within the window, by mailbox. */
+  readonly byMailbox: ReadonlyMap<string, { readonly size: number }>
   /** Whether anything of the space stays there. Asked only where it matters. */
   readonly remains: (mailbox: string) => boolean
 }
 
 export function isTooMuch({ byMailbox, remains }: RemovalsAtOnce): boolean {
   let total = 0
-  for (const count of byMailbox.values()) total += count
+  for (const { size } of byMailbox.values()) total += size
   if (total > MAX_REMOVED) return true
-  for (const [mailbox, count] of byMailbox) if (count > MAX_EMPTIED && !remains(mailbox)) return true
+  for (const [mailbox, { size }] of byMailbox) if (size > MAX_EMPTIED && !remains(mailbox)) return true
   return false
 }

@@ -11,6 +11,8 @@ export interface SpaceClosingDeps {
   join: PlacementJoin
   workloads: Workloads
   places: SpacePlaces
+  /** Whether copies are there that the space wants no more. */
+  isPending: (space: string) => boolean
   /** Has {@link SpaceClosing.close} called. */
   ask: (space: string) => void
 }
@@ -32,8 +34,8 @@ export class SpaceClosing {
 
   /** Whether it was closed. Each step of taking back asks again. */
   close(space: string): boolean {
-    const { join, workloads } = this.#deps
-    if (join.isWorkloadSpace(space) || join.hasFeedback(space)) return false
+    const { join, workloads, isPending } = this.#deps
+    if (join.isWorkloadSpace(space) || join.hasFeedback(space) || isPending(space)) return false
     if (this.#telling.has(space)) return false
     if (this.#leftovers.has(space) && !workloads.isSynced(space)) return false
     this.#leftovers.delete(space)
@@ -55,12 +57,24 @@ export class SpaceClosing {
     }
   }
 
+  /** Whether it is known what the space holds, or that it says nothing: it is none that feeds others, or goes with all that it holds. */
+  isFollowed(space: string): boolean {
+    const { places, workloads } = this.#deps
+    if (workloads.isSynced(space) || standsInMailbox(places, space) === true) return true
+    return places.isDeleting(space) || places.pathOf(space) === undefined
+  }
+
+  /** Of a space that may have lost its last placement while copies of it are there. */
+  follow(space: string): void {
+    this.#leftovers.add(space)
+    this.#deps.workloads.open(space)
+  }
+
   /** Feedback of an earlier run in spaces that may have lost their last placement is taken back. */
   takeBack(spaces: Iterable<string>): void {
     for (const space of spaces) {
       if (standsInMailbox(this.#deps.places, space) !== false) continue // what an earlier release told there harms nobody
-      this.#leftovers.add(space)
-      this.#deps.workloads.open(space)
+      this.follow(space)
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Copies that nobody places any more and that stay in their clusters all the same: the brake holds them, or something is paused.
- * What the brake holds it is asked for. What stays behind a pause is noted when it is looked at, as it is again at each start.
+ * Copies that nobody places any more and that stay in their clusters all the same: the brake holds them, or something is paused. What
+ * is reported of them.
  */
 import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Told } from './allowance.ts'
@@ -12,11 +12,9 @@ import type { PlacementJoin } from './placementJoin.ts'
 
 export interface StayingCopiesDeps {
   join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
-  brake: Pick<Brake, 'heldIn' | 'isHeld' | 'holdIn' | 'paused'>
+  brake: Pick<Brake, 'stayingIn' | 'staysAs' | 'holdIn'>
   pauses: Pick<Pauses, 'locationOf'>
   mailbox: (name: string) => Mailbox | undefined
-  /** A copy stays behind a pause from now on, or does so no more. */
-  changed: (space: string, mailbox: string, key: string) => void
 }
 
 export interface StayingCopy {
@@ -26,51 +24,19 @@ export interface StayingCopy {
 
 export class StayingCopies {
   readonly #deps: StayingCopiesDeps
-  /** Behind a pause: keys by space and mailbox. */
-  readonly #behind = new Map<string, Map<string, Set<string>>>()
 
   constructor(deps: StayingCopiesDeps) {
     this.#deps = deps
   }
 
-  /** A pause keeps a copy that would go else. */
-  behindPause(mailbox: Mailbox, key: string): void {
-    this.#deps.brake.paused(mailbox.name, key)
-    for (const space of ownersIn(mailbox.copies.get(key)?.owner ?? '')) {
-      const there = this.#behind.get(space) ?? new Map<string, Set<string>>()
-      const keys = there.get(mailbox.name) ?? new Set<string>()
-      if (keys.has(key)) continue
-      this.#behind.set(space, there.set(mailbox.name, keys.add(key)))
-      this.#deps.changed(space, mailbox.name, key)
-    }
-  }
-
-  /** The copy is wanted, gone, or about to go. */
-  settled(mailbox: string, key: string): void {
-    for (const [space, there] of this.#behind) {
-      const keys = there.get(mailbox)
-      if (!keys?.delete(key)) continue
-      if (keys.size === 0) there.delete(mailbox)
-      if (there.size === 0) this.#behind.delete(space)
-      this.#deps.changed(space, mailbox, key)
-    }
-  }
-
-  /** The space is followed no more. */
-  forget(space: string): void {
-    this.#behind.delete(space)
-  }
-
   *of(space: string): Generator<StayingCopy> {
-    for (const { mailbox, key } of this.#deps.brake.heldIn(space))
+    for (const { mailbox, key } of this.#deps.brake.stayingIn(space))
       if (this.#stands(space, mailbox, key)) yield { mailbox, key }
-    for (const [mailbox, keys] of this.#behind.get(space) ?? [])
-      for (const key of keys) if (this.#stands(space, mailbox, key)) yield { mailbox, key }
   }
 
   /** Whether a copy stays the space's although it does not place it any more. */
   keeps(space: string, mailbox: string, key: string): boolean {
-    return this.#deps.brake.isHeld(space, mailbox, key) || this.#isBehindPause(space, mailbox, key)
+    return this.#deps.brake.staysAs(space, mailbox, key) !== undefined
   }
 
   /** Of those behind a pause, what a placement is told of. */
@@ -78,10 +44,9 @@ export class StayingCopies {
     const { join, pauses } = this.#deps
     const isPaused = join.spec(space, placement)?.isPaused === true
     let count = 0
-    for (const [mailbox, keys] of this.#behind.get(space) ?? []) {
-      if (!leadsTo(mailbox)) continue
-      if (isPaused || pauses.locationOf(mailbox) !== undefined) count += keys.size
-      else for (const key of keys) if (join.fact(space, key)?.isPaused) count++
+    for (const { mailbox, key, isPaused: isKept } of this.#deps.brake.stayingIn(space)) {
+      if (!isKept || !leadsTo(mailbox)) continue
+      if (isPaused || pauses.locationOf(mailbox) !== undefined || join.fact(space, key)?.isPaused) count++
     }
     return count
   }
@@ -89,14 +54,11 @@ export class StayingCopies {
   /** What is said of a copy that nobody places; `undefined`: it is none that stays. */
   verdict(space: string, mailbox: string, key: string): CopyVerdict | undefined {
     if (!this.#stands(space, mailbox, key)) return undefined
-    if (this.#deps.brake.isHeld(space, mailbox, key)) return this.#held(space)
-    if (!this.#isBehindPause(space, mailbox, key)) return undefined
+    const as = this.#deps.brake.staysAs(space, mailbox, key)
+    if (as === 'held') return this.#held(space)
+    if (as === undefined) return undefined
     const { reason, message } = this.#pauseOf(space, mailbox, key)
     return { state: 'Paused', reason, message: `nothing places it there any more; it stays because ${message}` }
-  }
-
-  #isBehindPause(space: string, mailbox: string, key: string): boolean {
-    return this.#behind.get(space)?.get(mailbox)?.has(key) ?? false
   }
 
   #held(space: string): CopyVerdict {

@@ -19,7 +19,6 @@ import type { PlacementJoin } from './placementJoin.ts'
 import type { PlacementNotes } from './placementNotes.ts'
 import type { PlacementReports } from './placementReports.ts'
 import type { SpaceClosing } from './spaceClosing.ts'
-import type { StayingCopies } from './stayingCopies.ts'
 import type { Task } from './task.ts'
 import type { UpsyncRecords } from './upsyncRecords.ts'
 
@@ -31,7 +30,6 @@ export interface TaskRouterDeps {
   knowledge: Knowledge
   leaving: LeavingMailboxes
   pauses: Pauses
-  staying: StayingCopies
   named: NamedCopies
   removals: Pick<CopyRemovals, 'isUnwanted'>
   convergence: Convergence
@@ -88,22 +86,27 @@ export class TaskRouter {
         if (!closing.close(task.space)) return
         feedback.forget(task.space)
         brake.forget(task.space)
-        this.#deps.staying.forget(task.space)
         this.#deps.named.release(task.space)
     }
   }
 
   // biome-ignore lint/suspicious/noConfusingVoidType: as above
   async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
-    const { mailboxes, knowledge, leaving, pauses, removals, staying, convergence } = this.#deps
+    const { mailboxes, knowledge, leaving, pauses, removals, brake, closing, convergence } = this.#deps
     const mailbox = mailboxes.get(task.mailbox)
     if (!mailbox) return { postponed: true } // all its content is queued when it is ready
     if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
     if (leaving.has(task.mailbox)) return
     // all of it is looked at again when that is over
     if (task.type !== 'asked' && pauses.locationOf(task.mailbox) !== undefined) {
-      if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) staying.behindPause(mailbox, task.key)
+      if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) brake.paused(mailbox, task.key)
       return
+    }
+    if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) {
+      // what it says of pauses counts although it has no placement any more
+      const unknown = mailbox.ownersOf(task.key).filter(space => !closing.isFollowed(space))
+      for (const space of unknown) closing.follow(space)
+      if (unknown.length > 0) return this.#postpone(task)
     }
     const work = task.type === 'copy' ? convergence.copy(mailbox, task.key) : this.#around(task, mailbox)
     return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)

@@ -153,12 +153,7 @@ export class TopologyIntake {
       return
     }
     if (this.#placements.delete(key)) {
-      const mailboxes = join.waysOf(space, name)?.keys() ?? []
-      const order = {
-        mailboxes,
-        keys: join.workload(space).selectedBy(name),
-        preserve: join.spec(space, name)?.preserves ?? false,
-      }
+      const order = { preserve: join.spec(space, name)?.preserves ?? false }
       brake.placementGone(space, name, byName ? order : undefined)
     }
     join.removePlacement(space, name)
@@ -193,7 +188,8 @@ export class TopologyIntake {
     const opened = this.#deps.closed.set(at, object)
     this.#releasesChanged(at, object)
     this.#deps.consents.setTarget(at.space, at.name, object)
-    this.#deps.evictions.set(at, object)
+    const evicted = this.#deps.evictions.set(at, object)
+    if (evicted !== undefined) this.#deps.brake.mailboxLeaves(evicted)
     this.#deps.pauses.setTarget(at.space, at.name, object)
     for (const again of new Set([stays, opened])) if (again !== undefined) this.#deps.stays(again)
   }

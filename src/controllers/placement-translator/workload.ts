@@ -41,11 +41,13 @@ export interface ObjectFact {
   readonly handOverTo?: string
 }
 
+/** How a selection ends: `left` by an edit or the deletion of the object itself or of its Namespace, `taken` by anything else. */
+export type Departure = 'left' | 'taken'
 /** A selection came or went, or what is selected changed. */
 export type OnSelection = (
   placement: string,
   key: string,
-  change: 'joined' | 'left' | 'changed',
+  change: 'joined' | 'changed' | Departure,
   /** Of the change that was taken in, and of what is selected. */
   revision: number,
 ) => void
@@ -189,25 +191,27 @@ export class Workload {
       this.#announceImplicit(fact, 'joined')
     }
     this.#rematch(fact)
-    if (isNamespace(fact) && !sameLabels(old?.labels, fact.labels)) this.#rematchNamespace(fact.name)
+    if (isNamespace(fact) && !sameLabels(old?.labels, fact.labels)) this.#rematchNamespace(fact.name, 'left')
   }
 
-  /** @param revision of the deletion; 0: not known */
+  /** @param revision of the deletion; 0: not known, nor who deleted it */
   removeObject(key: string, revision = 0): void {
+    const how = revision === 0 ? 'taken' : 'left'
     const fact = this.#objects.get(key)
     if (!fact) return
     this.#cause = revision
     this.#version++
-    for (const [name, placement] of this.#placements) if (placement.explicit.has(key)) this.#drop(name, placement, fact)
-    this.#removeDefinitions(fact)
-    if (isNamespace(fact)) this.#rematchNamespace(fact.name)
+    for (const [name, placement] of this.#placements)
+      if (placement.explicit.has(key)) this.#drop(name, placement, fact, how)
+    this.#removeDefinitions(fact, how)
+    if (isNamespace(fact)) this.#rematchNamespace(fact.name, how)
   }
 
   /** Takes the object out of the indexes, telling the placements that selected it implicitly. */
-  #removeDefinitions(fact: ObjectFact): void {
+  #removeDefinitions(fact: ObjectFact, how: Departure = 'left'): void {
     const implicit = [...this.#placements].filter(([, p]) => !p.explicit.has(fact.key) && definesUsed(p, fact))
     this.#unindex(fact)
-    for (const [name] of implicit) this.#tell(name, fact.key, 'left')
+    for (const [name] of implicit) this.#tell(name, fact.key, how)
   }
 
   setPlacement(name: string, spec: PlacementSpec): void {
@@ -244,7 +248,7 @@ export class Workload {
     this.#cause = 0
     const placement = this.#placements.get(name)
     if (!placement) return
-    for (const key of [...placement.explicit]) this.#drop(name, placement, this.#objects.get(key)!)
+    for (const key of [...placement.explicit]) this.#drop(name, placement, this.#objects.get(key)!, 'taken')
     this.#placements.delete(name)
   }
 
@@ -267,6 +271,11 @@ export class Workload {
   /** Whether a placement selects anything: what it selects all the same is there for what it selects by name. */
   selectsAny(name: string): boolean {
     return (this.#placements.get(name)?.explicit.size ?? 0) > 0
+  }
+
+  /** Keys that a placement selects for their own sake. */
+  namedBy(name: string): Iterable<string> {
+    return this.#placements.get(name)?.explicit ?? []
   }
 
   /** Keys that a placement selects, explicitly or not. */
@@ -298,26 +307,26 @@ export class Workload {
     return wanted
   }
 
-  #rematchNamespace(namespace: string): void {
+  #rematchNamespace(namespace: string, how: Departure): void {
     for (const key of this.inNamespace(namespace)) {
       const fact = this.#objects.get(key)!
       for (const [name, placement] of this.#placements) {
-        if (placement.spec.readsNamespaceLabels) this.#match(name, placement, fact)
+        if (placement.spec.readsNamespaceLabels) this.#match(name, placement, fact, how)
       }
     }
   }
 
   #rematch(fact: ObjectFact): void {
-    for (const [name, placement] of this.#placements) this.#match(name, placement, fact)
+    for (const [name, placement] of this.#placements) this.#match(name, placement, fact, 'left')
   }
 
-  #match(name: string, placement: Placement, fact: ObjectFact): void {
+  #match(name: string, placement: Placement, fact: ObjectFact, how: Departure = 'taken'): void {
     const namespaceLabels = this.#objects.get(`${resourceKey(NAMESPACES)}||${fact.namespace}`)?.labels
     const isSpaces = fact.account !== undefined && this.#acting.has(`${fact.namespace}/${fact.account}`)
     const wanted = downsyncs(placement.spec, fact, namespaceLabels) && !this.#isHeld(name, fact) && !isSpaces
     if (wanted === placement.explicit.has(fact.key)) return
     if (wanted) this.#take(name, placement, fact)
-    else this.#drop(name, placement, fact)
+    else this.#drop(name, placement, fact, how)
   }
 
   #take(name: string, placement: Placement, fact: ObjectFact): void {
@@ -329,18 +338,18 @@ export class Workload {
     if (count === 0) this.#definersFollow(name, placement, used, 'joined')
   }
 
-  #drop(name: string, placement: Placement, fact: ObjectFact): void {
+  #drop(name: string, placement: Placement, fact: ObjectFact, how: Departure): void {
     placement.explicit.delete(fact.key)
     const used = resourceKey(fact.resource)
     const count = placement.uses.get(used)! - 1
     if (count > 0) placement.uses.set(used, count)
     else placement.uses.delete(used)
-    this.#tell(name, fact.key, definesUsed(placement, fact) ? 'changed' : 'left')
-    if (count === 0) this.#definersFollow(name, placement, used, 'left')
+    this.#tell(name, fact.key, definesUsed(placement, fact) ? 'changed' : how)
+    if (count === 0) this.#definersFollow(name, placement, used, how)
   }
 
   /** The first or last use of a resource: its definers come or go unless something else holds them. */
-  #definersFollow(name: string, placement: Placement, used: string, change: 'joined' | 'left'): void {
+  #definersFollow(name: string, placement: Placement, used: string, change: 'joined' | Departure): void {
     for (const key of this.#definers.get(used) ?? []) {
       if (placement.explicit.has(key)) continue
       const others = this.#objects
@@ -363,8 +372,8 @@ export class Workload {
     }
   }
 
-  #tell(name: string, key: string, change: 'joined' | 'left' | 'changed'): void {
-    const revision = change === 'left' ? 0 : (this.#objects.get(key)?.revision ?? 0)
+  #tell(name: string, key: string, change: 'joined' | 'changed' | Departure): void {
+    const revision = change === 'left' || change === 'taken' ? 0 : (this.#objects.get(key)?.revision ?? 0)
     this.#onSelection(name, key, change, Math.max(this.#cause, revision))
   }
 

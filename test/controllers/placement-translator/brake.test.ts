@@ -46,6 +46,8 @@ class Scene {
         fact: (_, key) => (this.deleted.has(key) ? undefined : ({ key } as ObjectFact)),
         isWorkloadSpace: () => true,
         placementNames: () => ['ep'],
+        carrying: () => [][Symbol.iterator]() as never,
+        sourcesOf: () => [],
       },
       clock: { now: () => this.now } as Clock,
       mailboxes: () => this.mailboxes.values(),
@@ -60,7 +62,9 @@ class Scene {
         this.#asked = true
       },
       again: () => {},
-      heldOrFreed: () => {},
+      keepsAll: () => false,
+      stays: () => {},
+      emptied: () => {},
       tell: () => {},
     })
   }
@@ -76,10 +80,10 @@ class Scene {
       const before = this.removed.length
       for (const mailbox of this.mailboxes.values()) {
         for (const [key, copy] of [...mailbox.copies]) {
-          if (!this.isUnwanted(key)) this.brake.settled(mailbox.name, key)
+          if (!this.isUnwanted(key)) this.brake.settled(mailbox, key)
           else if (this.brake.mayGo(mailbox, key, copy)) {
             mailbox.copies.delete(key)
-            this.brake.settled(mailbox.name, key)
+            this.brake.settled(mailbox, key)
             this.removed.push({ mailbox: mailbox.name, key, atMs: this.now })
           }
         }
@@ -227,7 +231,7 @@ t.test('the first of many does not pass for little while a mailbox is looked thr
   scene.isOpen = false
   await scene.brake.judge('ws1')
   t.notOk(ask(0, 12).includes(true))
-  t.ok(scene.brake.isHeld('ws1', 'm0', keyOf(0)))
+  t.ok(scene.brake.staysAs('ws1', 'm0', keyOf(0)) === 'held')
 })
 
 t.test('what was free to go and is paused before it went is judged with what else the pause kept', async t => {
@@ -239,7 +243,7 @@ t.test('what was free to go and is paused before it went is judged with what els
   for (let i = 0; i < 6; i++) mayGo(i)
   await scene.brake.judge('ws1')
   t.ok(mayGo(0))
-  for (let i = 0; i < 6; i++) scene.brake.paused('m0', keyOf(i))
+  for (let i = 0; i < 6; i++) scene.brake.paused(mailbox!, keyOf(i))
   for (let i = 6; i < 12; i++) scene.unselected.add(keyOf(i))
   scene.now += 2 * WINDOW_MS
   for (let i = 0; i < 12; i++) t.notOk(mayGo(i))

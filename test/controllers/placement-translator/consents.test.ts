@@ -18,6 +18,7 @@ import { FakeServer, namespace } from './fakeServer.ts'
 import {
   ALL_MAPS,
   configMap,
+  confirmHeld,
   EDGE,
   FLORIN_UID,
   grant,
@@ -64,13 +65,17 @@ t.test('nothing goes where no grant is; it goes when one comes, and leaves when 
 
   await server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' })
   await server.quiet()
+  t.same(server.names(florin, MAPS), ['commonstuff/page'], 'all that the placement carries is held')
+  await confirmHeld(server)
   t.same(server.names(florin, MAPS), [])
   await server.in('inv1').create(PLACEMENT_GRANTS, grant('wds1', 'wds1'))
   await server.quiet()
   t.same(server.names(florin, MAPS), ['commonstuff/page'])
   await wds.delete(INVENTORY_BINDINGS, { name: 'inv1' })
   await tick(server, clock)
+  await confirmHeld(server)
   t.same(server.names(florin, MAPS), [], 'the other consent counts as much')
+  await tick(server, clock)
   t.match(placed(server), { status: 'False', reason: 'NotBound' })
 })
 
@@ -171,6 +176,7 @@ t.test('one of several Locations is enough, and labels of Locations and SyncTarg
   await relabel(LOCATIONS, 'florin', 'gold')
   t.same(server.peek(florin, MAPS, 'page', 'commonstuff')!.data, { at: 'florin' })
   await relabel(SYNC_TARGETS, 'florin', 'none')
+  await confirmHeld(server)
   t.same(server.names(florin, MAPS), [])
 })
 
@@ -221,6 +227,8 @@ for (const resource of [PLACEMENT_GRANTS, INVENTORY_BINDINGS]) {
     await tick(server, clock)
     t.same(data(), { a: '2' }, 'work goes on once it is known')
     await server.in(space!).delete(resource, { name: name! })
+    await tick(server, clock)
+    await confirmHeld(server)
     await tick(server, clock)
     t.same([data(), upsyncIn(server, florin)], [undefined, []], 'what is gone allows nothing')
     t.match(placed(server), { status: 'False' })

@@ -17,6 +17,7 @@ import { scene } from './previewScene.ts'
 import {
   ALL_MAPS,
   configMap,
+  confirmHeld,
   consent,
   EDGE,
   grant,
@@ -52,7 +53,7 @@ t.test(
     const { server, wds, actions, ask } = await scene(t)
     const labelled = { downsync: [{ resources: ['configmaps'], labelSelectors: [{ matchLabels: { go: 'yes' } }] }] }
     await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: labelled })
-    await server.quiet()
+    await confirmHeld(server)
     t.same(await actions(configMap('page', { v: '1' })), [])
     t.same(await actions(configMap('page', { v: '1' }, { labels: { go: 'yes' } })), ['Create florin,guilder'])
     const byNamespace = {

@@ -7,11 +7,13 @@ import type { LiveAsker } from '../../../src/apimachinery/liveObjects.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import type { OutcomeReceiver } from '../../../src/apimachinery/outcome.ts'
 import {
+  CONFIRM_DELETION_ANNOTATION,
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
   mailboxName,
   PLACEMENT_GRANTS,
+  SYNC_TARGET_NAME_ANNOTATION,
   SYNC_TARGETS,
   SYNCER_CONFIGS,
 } from '../../../src/apimachinery/placement.ts'
@@ -110,7 +112,7 @@ export async function world(t: Test, clock?: Clock) {
     const workspace = {
       apiVersion: 'tenancy.kcp.io/v1alpha1',
       kind: 'Workspace',
-      metadata: { name: mailboxName('inv1', uid) },
+      metadata: { name: mailboxName('inv1', uid), annotations: { [SYNC_TARGET_NAME_ANNOTATION]: name } },
     }
     await server.in('root:espw').create(WORKSPACES, workspace)
     await inventory(server, name, uid)
@@ -143,15 +145,15 @@ export async function world(t: Test, clock?: Clock) {
   const answerers: (Answerer | undefined)[] = []
   const answers = {
     answerFor: ({ resource }: { resource: string }, answerer: Answerer | undefined) => {
-      if (resource === 'workstatuses') answerers[0] = answerer
+      answerers[resource === 'workstatuses' ? 0 : 1] = answerer
     },
   }
-  /** Names of the work statuses of namespaced objects, with their state and reason. */
-  const workStatuses = async (): Promise<string[]> => {
+  /** Names of the work statuses of namespaced objects, or of those without, with their state and reason. */
+  const workStatuses = async (space = 'wds1', which: 0 | 1 = 0): Promise<string[]> => {
     const rows: string[] = []
     const pace = { due: false, rest: async () => {} }
-    for await (const row of answerers[0]!.rows({ space: 'wds1', fixed: new Map() }, pace)) {
-      const found = await answerers[0]!.row('wds1', row)
+    for await (const row of answerers[which]!.rows({ space, fixed: new Map() }, pace)) {
+      const found = await answerers[which]!.row(space, row)
       const status = at(await found?.whole(), 'status')
       rows.push(`${row.name} ${at(status, 'state')} ${at(status, 'reason')}`)
     }
@@ -215,6 +217,17 @@ export function placed(server: FakeServer, space = 'wds1', name = 'ep') {
     conditions?: { type: string; status: string; reason: string; message: string; lastTransitionTime: string }[]
   }
   return conditions.find(({ type }) => type === 'Placed')
+}
+
+/** Confirms what is held, as an EdgePlacement asks for it. */
+export async function confirmHeld(server: FakeServer, space = 'wds1', name = 'ep'): Promise<void> {
+  await server.quiet()
+  const { status, ...object } = server.peek(space, EDGE_PLACEMENTS, name)!
+  const hash = / edge.kubestellar.io\/confirm-deletion=(\w+)/.exec(JSON.stringify(status))?.[1]
+  if (hash === undefined) throw new Error(`EdgePlacement ${name} of ${space} holds nothing: ${JSON.stringify(status)}`)
+  const annotations = { ...object.metadata.annotations, [CONFIRM_DELETION_ANNOTATION]: hash }
+  await server.in(space).update(EDGE_PLACEMENTS, { ...object, metadata: { ...object.metadata, annotations } })
+  await server.quiet()
 }
 
 /** What happened is told, and the second in which a placement is told nothing more is over. */

@@ -138,6 +138,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     join,
     workloads,
     places,
+    isPending: space => brake.isPending(space),
     // behind all that the space's changes have named
     ask: space => {
       named.settle(space)
@@ -166,6 +167,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       queue.addAll(inHand.ownedBy(space, among), space)
       queue.addAll(configTasks(among), space)
       queue.addAll(sourceTasks(space, keys), space)
+      brake.lookAgain(space)
     },
     stays: mailbox => {
       if (mailboxes.get(mailbox)) listener.synced(mailbox)

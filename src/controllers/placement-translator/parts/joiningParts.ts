@@ -117,8 +117,8 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       sources: (space, keys) => queue.addAll(sourceTasks(space, keys), told(space)),
       placement: report,
       placements: (space, names) => queue.addAll(reportTasks(space, names), told(space)),
-      lost: (space, name) => {
-        parts.brake.lost(space, name)
+      lost: (space, name, what) => {
+        parts.brake.lost(space, name, what)
         if (join.workload(space).hasPaused) note(space, name)
       },
     },

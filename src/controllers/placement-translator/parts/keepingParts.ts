@@ -28,16 +28,20 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
     isEvicted: mailbox => evictions.has(mailbox),
     isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
+    keepsAll: (space, mailbox) => pauses.locationOf(mailbox) !== undefined || pauses.leadsPaused(space, mailbox),
     // behind all that the space's changes have named
     ask: space => {
       named.settle(space)
       queue.addAll([{ type: 'judge', space }], space)
     },
     again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
-    heldOrFreed: (space, copies) => {
+    stays: (space, copies) => {
       parts.statuses.staying(space, copies)
       queue.addAll(inHand.claimantsOf(copies), space)
+      for (const mailbox of new Set(copies.map(copy => copy.mailbox)))
+        for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
     },
+    emptied: space => parts.closing.closeIfIdle(space),
     tell: (space, name) => {
       note(space, name)
       report(space, name)
@@ -55,11 +59,6 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     brake,
     pauses,
     mailbox: name => parts.mailboxes.get(name),
-    changed: (space, mailbox, key) => {
-      parts.statuses.staying(space, [{ mailbox, key }])
-      queue.addAll(inHand.claimantsOf([{ mailbox, key }]), space)
-      for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
-    },
   })
   const crowdLog = new CrowdLog(logger, clock)
   const notes = new PlacementNotes({

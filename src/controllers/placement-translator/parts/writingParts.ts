@@ -59,6 +59,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     join,
     cache,
     sources,
+    isFollowed: space => parts.closing.isFollowed(space),
     isGoneFrom: (space, key) =>
       standsInMailbox(places, space) === true ||
       (parts.workloads.isSynced(space) && join.fact(space, key) === undefined),
@@ -79,7 +80,6 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       reportCopy: (source, told) => parts.reports.reportCopy(source, told),
       withdrawCopy: (source, reason) => parts.reports.withdrawCopy(source, reason),
     }),
-    staying,
     verdictChanged: (mailbox, key) => {
       for (const { space } of join.sourcesOf(mailbox, key)) queue.add({ type: 'source', space, key })
     },
@@ -124,7 +124,6 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     knowledge,
     leaving: parts.leaving,
     pauses,
-    staying,
     named: parts.named,
     removals,
     convergence,
