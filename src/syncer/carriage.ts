@@ -9,6 +9,7 @@
  *     mailbox ◀── reports ◀── outcomes, refusals, orders
  */
 import { randomUUID } from 'node:crypto'
+import type { KubeObject } from '../apimachinery/object.ts'
 import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Clock } from '../client/clock.ts'
@@ -319,11 +320,12 @@ export class Carriage {
   async #findLeftovers(): Promise<void> {
     const { custody, signal } = this.#deps
     const { mirror } = this.feed
-    await this.#side.findLeftovers((key, object) => {
+    const found = (key: SyncKey, object: Readonly<KubeObject>): void => {
       // what the mirror lacks was deleted by name, if it follows from what was known when that was made
       if (this.brake.hasSearched || mirror.get(key)) this.#downsync.foundLeftover(key, object)
       else this.brake.left(key, object)
-    })
+    }
+    await this.#side.findLeftovers(found, key => this.brake.over(key))
     if (signal.aborted) return
     this.brake.searched()
     if (this.brake.isAdopted) await custody.forgetConfirmation(ADOPTED, 'noting that the cluster was searched')

@@ -165,19 +165,44 @@ export class ClusterSide {
     await Promise.all([this.projected.listAnew(), this.born.listAnew(), this.definitions.listAnew()])
   }
 
-  /** What an earlier run applied, of kinds that may not be watched any more, goes to the queue and to `found`. */
-  async findLeftovers(found: (key: SyncKey, object: Readonly<KubeObject>) => void): Promise<void> {
+  /**
+   * What an earlier run applied, of kinds that may not be watched any more, goes to the queue and to `found`. One object is one
+   * object, by uid, in however many groups and kinds the cluster serves it: the others of its keys go to `another`.
+   */
+  async findLeftovers(
+    found: (key: SyncKey, object: Readonly<KubeObject>) => void,
+    another: (key: SyncKey) => void = () => {},
+  ): Promise<void> {
+    const { allowance, mirror, mailboxServed, queues } = this.#deps
     const listed = [...this.served.all()]
       .filter(({ verbs }) => verbs.includes('list') && verbs.includes('delete'))
-      .filter(resource => this.#deps.allowance.mayCarry(resource, resource.namespaced))
+      .filter(resource => allowance.mayCarry(resource, resource.namespaced))
+    const report = (key: SyncKey, object: Readonly<KubeObject>): void => {
+      found(key, object)
+      queues.down.add(key)
+    }
+    const held = new Set<string | undefined>()
+    const others: { key: SyncKey; object: Readonly<KubeObject> }[] = []
     await atMost(LOOKS, listed, async resource => {
       for (const object of await this.#projectedOf(resource)) {
-        if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION) && !isAdopted(object)) continue
         const key = keyOf(resource, object)
-        found(key, object)
-        this.#deps.queues.down.add(key)
+        const isHeld = mirror.get(key) !== undefined
+        if (isHeld) held.add(object.metadata.uid)
+        if (!isOurs(object, DOWNSYNCED) && !isOurs(object, IMPLIED_ANNOTATION) && !isAdopted(object)) continue
+        if (isHeld) report(key, object)
+        else others.push({ key, object })
       }
     })
+    // a key that the mailbox serves is the one that it may have held
+    const [known, unknown] = [true, false].map(is =>
+      others.filter(o => (mailboxServed.find(o.key) !== undefined) === is),
+    )
+    for (const { key, object } of [...known!, ...unknown!]) {
+      const { uid } = object.metadata
+      if (uid !== undefined && held.has(uid)) another(key)
+      else report(key, object)
+      held.add(uid)
+    }
   }
 
   /** Nothing for kinds that cannot be listed: what we cannot see we do not delete. */

@@ -293,6 +293,8 @@ async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: S
   const found = placed.filter(({ objects }) => objects.length > 0)
   if (found.length === 0) return
   const held = await servedBy(mailbox)
+  /** One object, by uid, may be served in several groups, of which the mailbox knows one. */
+  const known = new Set<string | undefined>()
   for (const { resource, objects } of found) {
     const same = held.find(resource)
     if (same === undefined && !held.lacks(resource))
@@ -300,14 +302,14 @@ async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: S
         'ServiceUnavailable',
         `the mailbox does not say whether it serves ${groupResourceName(resource)}`,
       )
-    const there = same ? (await listAll(mailbox, same, CLUSTER_LIST)).items : []
-    const known = new Set(there.map(object => ownMark(object)))
-    const stranger = objects.map(object => ownMark(object)).find(mark => !known.has(mark))
-    if (stranger === undefined) continue
-    throw new TerminalError(
-      `the cluster holds what a syncer placed there, such as ${stranger}, and the mailbox ${name} does not; ${NOTHING_TOUCHED}`,
-    )
+    const there = new Set(same ? (await listAll(mailbox, same, CLUSTER_LIST)).items.map(ownMark) : [])
+    for (const object of objects) if (there.has(ownMark(object))) known.add(object.metadata.uid)
   }
+  const stranger = found.flatMap(({ objects }) => objects).find(({ metadata: { uid } }) => !known.has(uid))
+  if (stranger === undefined) return
+  throw new TerminalError(
+    `the cluster holds what a syncer placed there, such as ${ownMark(stranger)}, and the mailbox ${name} does not; ${NOTHING_TOUCHED}`,
+  )
 }
 
 /** Nothing for kinds that cannot be listed: what we cannot see we do not delete either. */

@@ -13,7 +13,7 @@ import type { ReconcileResult } from '../client/workqueue.ts'
 import type { Allowance } from './allowance.ts'
 import type { ClusterOwners } from './clusterOwners.ts'
 import type { ClusterWatches } from './clusterWatches.ts'
-import { fieldsOf, keyText, refOf, type SyncKey } from './mirror.ts'
+import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from './mirror.ts'
 import type { ObjectWriter } from './objectWriter.ts'
 import { FIELD_MANAGER, isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf } from './ownership.ts'
 import { disclaimed, isPreserved } from './release.ts'
@@ -25,7 +25,8 @@ export interface RemovalsDeps {
   cluster: SpaceClient
   writer: Pick<ObjectWriter, 'as' | 'handBack'>
   owners: Pick<ClusterOwners, 'letGo' | 'left' | 'keptBy'>
-  served: Pick<ServedResources, 'find'>
+  served: Pick<ServedResources, 'find' | 'all'>
+  mirror: Pick<MailboxMirror, 'get'>
   watches: Pick<ClusterWatches, 'get'>
   mirrorComplete: () => boolean
   allowance: Pick<Allowance, 'refusalOf'>
@@ -126,7 +127,8 @@ export class Removals {
     if (waitMs !== undefined) return { requeueAfterMs: waitMs }
     const resource = served.find(key)
     const found = resource && (await unlessGone(cluster.get(resource, refOf(key))))
-    const live = found && recognized(key, found)
+    const isOther = found && (await this.#isHeldInAnotherGroup(key, found))
+    const live = found && !isOther && recognized(key, found)
     // The mailbox may have gone while the cluster was asked.
     if (!this.#deps.mirrorComplete()) return {}
     if (live && (isPreserved(live) || this.#left.get(text)?.isPreserved)) await this.#release(resource, key, live)
@@ -149,6 +151,19 @@ export class Removals {
     this.#order.over(key)
     forget(key)
     return {}
+  }
+
+  /** Whether the mailbox holds this very object, which the cluster serves in another group, too. */
+  async #isHeldInAnotherGroup(key: SyncKey, { kind, metadata }: Readonly<KubeObject>): Promise<boolean> {
+    const { cluster, mirror, served, watches } = this.#deps
+    for (const other of served.all()) {
+      if (other.kind !== kind || other.group === key.group) continue
+      const twin = { ...key, group: other.group, resource: other.resource }
+      if (!mirror.get(twin)) continue
+      const live = watches.get(twin, twin) ?? (await unlessGone(cluster.get(other, refOf(twin))))
+      if (live?.metadata.uid === metadata.uid) return true
+    }
+    return false
   }
 
   /** No watch may tell of its end: the longer it takes, the more seldom it is looked for. */
