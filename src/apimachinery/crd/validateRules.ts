@@ -3,7 +3,7 @@ import { type FieldError, fieldError } from '../fieldErrors.ts'
 import type { Schema, ValidationRule } from '../schema.ts'
 import { estimateCost } from '../structural/celCost.ts'
 import { CelCompileError, checkRuleTypes, compileCel } from '../structural/celProgram.ts'
-import { maxSize } from '../structural/celSizes.ts'
+import { hasBound, maxCount, maxSize } from '../structural/celSizes.ts'
 import { findField } from '../structural/fieldPath.ts'
 import { RuleCosts } from './ruleCosts.ts'
 import { eachShape, type Scope } from './schemaWalk.ts'
@@ -52,8 +52,8 @@ export function ruleTextErrors(rule: ValidationRule, schema: Schema, at: string,
 interface RuleRun {
   errors: FieldError[]
   costs: RuleCosts
-  /** How many values of this place one object can have. */
-  copies: number
+  /** The number of values that one object can have here; `undefined` below a list or map without a bound. */
+  copies: number | undefined
 }
 
 /** Compiles every rule and estimates what it costs. */
@@ -66,7 +66,7 @@ function ruleErrors(schema: Schema, at: string, scope: Scope, run: RuleRun): voi
       const found = compileInto(source, schema, wanted, { report, oldSelf: rule.optionalOldSelf ? undefined : schema })
       if (found?.isSound) {
         // upstream does not count how often a message may be made
-        const times = part === 'rule' ? copies : 1
+        const times = part === 'rule' ? (copies ?? maxCount(schema)) : 1
         errors.push(...costs.add(`${field}.${part}`, part, estimateCost(source, schema) * times))
       }
       return found?.usesOldSelf
@@ -83,7 +83,8 @@ function ruleErrors(schema: Schema, at: string, scope: Scope, run: RuleRun): voi
   }
   eachShape(schema, at, scope, (child, path, inside) => {
     const isMember = child !== schema.items && child !== schema.additionalProperties
-    ruleErrors(child, path, inside, { errors, costs, copies: copies * (isMember ? 1 : maxSize(schema)) })
+    const inContainer = copies !== undefined && hasBound(schema) ? copies * maxSize(schema) : undefined
+    ruleErrors(child, path, inside, { errors, costs, copies: isMember ? copies : inContainer })
   })
 }
 

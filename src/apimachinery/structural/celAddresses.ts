@@ -5,7 +5,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Environment } from '@marcbachmann/cel-js'
 import type { Comparable } from './celEquality.ts'
-import { registerAll, registerNamespace } from './celRegister.ts'
+import { registerAll, registerNamespace, registerOpaque } from './celRegister.ts'
 
 class CelIp implements Comparable {
   readonly family: 4 | 6
@@ -31,10 +31,8 @@ class CelCidr implements Comparable {
 }
 
 export function addAddresses(environment: Environment): void {
-  environment.registerType('kubernetes.IP', CelIp)
-  environment.registerType('kubernetes.CIDR', CelCidr)
-  environment.registerOperator('kubernetes.IP == kubernetes.IP', (a: CelIp, b: CelIp) => a.equals(b))
-  environment.registerOperator('kubernetes.CIDR == kubernetes.CIDR', (a: CelCidr, b: CelCidr) => a.equals(b))
+  registerOpaque(environment, 'kubernetes.IP', CelIp)
+  registerOpaque(environment, 'kubernetes.CIDR', CelCidr)
   const inRange = (range: CelCidr, ip: CelIp): boolean =>
     ip.family === range.ip.family && masked(ip, range.length) === masked(range.ip, range.length)
   const covers = (range: CelCidr, inner: CelCidr): boolean => inner.length >= range.length && inRange(range, inner.ip)

@@ -2,7 +2,7 @@
  * Equality of CEL values, paid for as it goes: whoever compares lists of lists pays for what is really compared, also when
  * one list stands in them many times.
  */
-import { parse } from '@marcbachmann/cel-js'
+import { Optional, parse } from '@marcbachmann/cel-js'
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator'
 import { READ, type WorkBudget } from '../workBudget.ts'
 
@@ -42,7 +42,13 @@ export function celEqual(a: unknown, b: unknown, budget: WorkBudget): boolean {
     budget.spend(a.length * READ)
     return Buffer.compare(a, b) === 0
   }
+  if (a instanceof Optional) return b instanceof Optional && sameOptionals(a, b, budget)
   return sameObjects(a, b)
+}
+
+function sameOptionals(a: Optional, b: Optional, budget: WorkBudget): boolean {
+  if (!a.hasValue() || !b.hasValue()) return a.hasValue() === b.hasValue()
+  return celEqual(a.value(), b.value(), budget)
 }
 
 function sameObjects(a: object, b: object): boolean {
@@ -89,7 +95,7 @@ function sameEntries(a: CelMap, b: CelMap, budget: WorkBudget): boolean {
   return true
 }
 
-function entriesOf(map: CelMap): Iterable<[unknown, unknown]> {
+export function entriesOf(map: CelMap): Iterable<[unknown, unknown]> {
   return map instanceof Map ? map : Object.entries(map)
 }
 

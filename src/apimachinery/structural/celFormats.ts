@@ -5,7 +5,7 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js'
 import { dns1035Label, dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../nameRules.ts'
 import type { Comparable } from './celEquality.ts'
-import { registerAll, registerNamespace } from './celRegister.ts'
+import { registerAll, registerNamespace, registerOpaque } from './celRegister.ts'
 import { isBase64, isDateTime, stringFormats } from './formats.ts'
 
 type Check = (value: string) => string[]
@@ -50,10 +50,7 @@ const FORMATS: Readonly<Record<string, Check>> = {
 
 export function addFormats(environment: Environment): void {
   const formats = new Map(Object.entries(FORMATS).map(([name, check]) => [name, new CelFormat(name, check)]))
-  environment.registerType('kubernetes.NamedFormat', CelFormat)
-  environment.registerOperator('kubernetes.NamedFormat == kubernetes.NamedFormat', (a: CelFormat, b: CelFormat) =>
-    a.equals(b),
-  )
+  registerOpaque(environment, 'kubernetes.NamedFormat', CelFormat)
   registerAll(environment, {
     'kubernetes.NamedFormat.validate(string): optional<list<string>>': (format: CelFormat, value: string) => {
       const errors = format.check(value)

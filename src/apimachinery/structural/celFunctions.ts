@@ -15,10 +15,12 @@ import {
 import { addAddresses } from './celAddresses.ts'
 import { MAX_ITEMS } from './celBounds.ts'
 import { MAX_EXPRESSION_CHARACTERS } from './celDepth.ts'
-import type { Comparable } from './celEquality.ts'
+import { type Comparable, celEqual } from './celEquality.ts'
 import { addFormats } from './celFormats.ts'
+import { addLists } from './celLists.ts'
 import { addMacroFunctions } from './celMacros.ts'
-import { type Functions, registerAll } from './celRegister.ts'
+import { type Functions, registerAll, registerNullable, registerOpaque } from './celRegister.ts'
+import { runningBudget } from './celRunning.ts'
 import { addSemanticVersions } from './celSemver.ts'
 import { addSets } from './celSets.ts'
 import { textFunctions } from './celText.ts'
@@ -48,13 +50,13 @@ export function celEnvironment(): Environment {
   })
     .registerVariable('self', 'dyn')
     .registerVariable('oldSelf', 'dyn')
-    .registerType('kubernetes.Quantity', CelQuantity)
-  environment.registerOperator('kubernetes.Quantity == kubernetes.Quantity', (a: CelQuantity, b: CelQuantity) =>
-    a.equals(b),
-  )
+  registerOpaque(environment, 'kubernetes.Quantity', CelQuantity)
+  for (const name of ['optional', 'google.protobuf.Timestamp', 'google.protobuf.Duration'])
+    registerNullable(environment, name)
+  environment.registerOperator('optional == optional', (a: Optional, b: Optional) => celEqual(a, b, runningBudget()))
   registerAll(environment, { ...textFunctions(MAX_ITEMS), ...lists, ...quantities })
-  for (const add of [addSets, addUrls, addAddresses, addFormats, addSemanticVersions, addTextFormat, addMacroFunctions])
-    add(environment)
+  const libraries = [addSets, addUrls, addAddresses, addFormats, addSemanticVersions, addTextFormat, addLists]
+  for (const add of [...libraries, addMacroFunctions]) add(environment)
   registerAll(environment, {
     'OptionalNamespace.ofNonZeroValue(dyn): optional<dyn>': (_: unknown, value: unknown) =>
       isZero(value) ? Optional.none() : Optional.of(value),

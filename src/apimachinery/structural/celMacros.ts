@@ -1,15 +1,20 @@
 /**
- * Macros of Kubernetes' CEL that the library does not have: `optMap`, `optFlatMap` and comprehensions with two variables. They
- * are written out in terms of those that it has, in the text of the expression.
+ * Macros of Kubernetes' CEL that the library does not have: `optMap`, `optFlatMap`, `sortBy`, comprehensions with two variables, and
+ * `has` of what is no path. They are written out in terms of those that it has, in the text of the expression.
  * @see https://kubernetes.io/docs/reference/using-api/cel/#cel-options-language-features-and-libraries
  */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
+import { type CelMap, entriesOf } from './celEquality.ts'
 import { registerAll } from './celRegister.ts'
 
 /** Indices of a list, keys of a map. */
 const KEYS = 'keysOf'
 /** A map of a list of pairs. */
 const MAP = 'mapOf'
+/** One map of a list of maps. */
+const MERGED = 'mergedMap'
+/** Elements in the order of their keys, of a list of pairs. */
+const SORTED = 'sortedByKey'
 
 /** What the expansions call. */
 export function addMacroFunctions(environment: Environment): void {
@@ -21,7 +26,20 @@ export function addMacroFunctions(environment: Environment): void {
       throw new Error('no such overload')
     },
     [`${MAP}(list): map`]: (pairs: [unknown, unknown][]) => new Map(pairs),
+    [`${MERGED}(list): map`]: merged,
   })
+}
+
+/** @throws Error for a key that two of the maps have */
+function merged(maps: readonly CelMap[]): Map<unknown, unknown> {
+  const all = new Map<unknown, unknown>()
+  for (const map of maps) {
+    for (const [key, value] of entriesOf(map)) {
+      if (all.has(key)) throw new Error(`insert failed: key ${String(key)} already exists`)
+      all.set(key, value)
+    }
+  }
+  return all
 }
 
 /**
@@ -49,6 +67,7 @@ export function expandMacros(source: string, root: ASTNode, limit: number): stri
 }
 
 function expansion(node: ASTNode, textOf: (node: ASTNode) => string): string | undefined {
+  if (node.op === 'call' && node.args[0] === 'has' && node.args[1].length === 1) return hasOf(node.args[1][0]!, textOf)
   if (node.op !== 'rcall') return undefined
   const [name, target, args] = node.args
   const [first, second] = args
@@ -59,6 +78,8 @@ function expansion(node: ASTNode, textOf: (node: ASTNode) => string): string | u
     const bound = `cel.bind(${variable}, ${receiver}.value(), ${textOf(second)})`
     return `(${receiver}.hasValue() ? ${name === 'optMap' ? `optional.of(${bound})` : bound} : optional.none())`
   }
+  if (name === 'sortBy' && args.length === 2)
+    return `${SORTED}((${textOf(target)}).map(${variable}, [dyn(${variable}), ${textOf(second)}]))`
   if (second.op !== 'id' || args.length < 3) return undefined
   const range = `(${textOf(target)})`
   const bodies = args.slice(2).map(body => `cel.bind(${second.args}, ${range}[${variable}], ${textOf(body)})`)
@@ -70,6 +91,8 @@ function expansion(node: ASTNode, textOf: (node: ASTNode) => string): string | u
       return `${KEYS}${range}.${name === 'existsOne' ? 'exists_one' : name}(${variable}, ${bodies[0]})`
     case 'transformList':
       return `${KEYS}${range}.map(${variable}, ${bodies.join(', ')})`
+    case 'transformMapEntry':
+      return `${MERGED}(${KEYS}${range}.map(${variable}, ${bodies.join(', ')}))`
     case 'transformMap': {
       const filter = bodies.length > 1 ? `${bodies[0]}, ` : ''
       return `${MAP}(${KEYS}${range}.map(${variable}, ${filter}[dyn(${variable}), ${bodies.at(-1)}]))`
@@ -77,6 +100,18 @@ function expansion(node: ASTNode, textOf: (node: ASTNode) => string): string | u
     default:
       return undefined
   }
+}
+
+/** The library takes paths from a name only; any other operand is bound to one. The name hides nothing: only the path stands there. */
+function hasOf(operand: ASTNode, textOf: (node: ASTNode) => string): string | undefined {
+  let path = ''
+  let root = operand
+  while (root.op === '.' || root.op === '.?') {
+    path = `${root.op === '.' ? '.' : '.?'}${root.args[1]}${path}`
+    root = root.args[0]
+  }
+  if (path === '' || root.op === 'id') return undefined
+  return `cel.bind(operand, ${textOf(root)}, has(operand${path}))`
 }
 
 /** The tree with its ranges counted from `origin`. */

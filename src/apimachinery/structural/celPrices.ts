@@ -286,6 +286,42 @@ function prices(all: Readonly<Record<string, Price>>): ReadonlyMap<string, Price
   return new Map(Object.entries(all).flatMap(([names, price]) => names.split(' ').map(name => [name, price] as const)))
 }
 
+/** The beginning of a list that a function makes. */
+const LIST = 10
+
+/** As many elements as go in, at most. */
+const copying: Price = ([list], budget) => {
+  if (Array.isArray(list)) budget.spend(LIST + list.length)
+}
+
+const slicing: Price = ([, start, end], budget) => {
+  if (typeof start === 'bigint' && typeof end === 'bigint' && end > start) budget.spend(LIST + Number(end - start))
+}
+
+const ranging: Price = ([, count], budget) => {
+  if (typeof count !== 'bigint' || count <= 0n) return
+  checkItems(Number(count))
+  budget.spend(LIST + Number(count))
+}
+
+/** Every element beside every other, as upstream counts it; texts are read. */
+const sorting: Price = ([list], budget) => {
+  if (!Array.isArray(list)) return
+  const [first] = list as readonly unknown[]
+  const isText = typeof (Array.isArray(first) ? first[1] : first) === 'string'
+  budget.spend(LIST + list.length ** 2 * (isText ? 2 + READ : 2))
+}
+
+const merging: Price = ([maps], budget) => {
+  if (!Array.isArray(maps)) return
+  budget.spend(maps.length)
+  for (const map of maps) {
+    if (!isMap(map)) throw new Error('no such overload: only maps are put together')
+    chargeEntries(map, budget)
+    for (const key of map instanceof Map ? map.keys() : Object.keys(map)) checkNewKey(key, budget)
+  }
+}
+
 /** By name, for functions and methods alike. Every function of our environments is here; those of the first row have one size. */
 export const FUNCTION_PRICES: ReadonlyMap<string, Price> = prices({
   'type dyn hasValue value none of or orValue uuid uri date datetime byte labelValue qualifiedName': free,
@@ -294,7 +330,10 @@ export const FUNCTION_PRICES: ReadonlyMap<string, Price> = prices({
   'family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast': free,
   'prefixLength masked getScheme getHost getHostname getPort': free,
   'path group serviceAccount resource subresource namespace name allowed reason errored error': free,
-  'bool int uint double timestamp named validate trim substring reverse charAt': reading,
+  'bool int uint double timestamp named validate trim substring charAt': reading,
+  'reverse flatten': copying,
+  'sort sortedByKey distinct': sorting,
+  'first last': free,
   'ip isIP cidr isCIDR isCanonical containsIP containsCIDR getEscapedPath getQuery': reading,
   'string lowerAscii upperAscii lowerAsciiOnly upperAsciiOnly': growing(1),
   'base64 hex jsonpatchEscapeKey': growing(2),
@@ -316,6 +355,10 @@ export const FUNCTION_PRICES: ReadonlyMap<string, Price> = prices({
   duration,
   contains,
   split,
+  slice: slicing,
+  range: ranging,
+  quote: ([, text], budget) => growing(2)([text], budget),
+  mergedMap: merging,
   join,
   replace,
   format,

@@ -1,5 +1,6 @@
 /** Adding functions to a CEL environment. */
 import type { Environment } from '@marcbachmann/cel-js'
+import type { Comparable } from './celEquality.ts'
 
 /** By signature, such as `string.find(string): string`. Handlers are synchronous and get the receiver first. */
 export type Functions = Record<string, (...args: never[]) => unknown>
@@ -8,6 +9,22 @@ export function registerAll(environment: Environment, functions: Functions): voi
   for (const [signature, handler] of Object.entries(functions)) {
     environment.registerFunction(signature, handler as (...args: unknown[]) => unknown, { async: false } as object)
   }
+}
+
+/** A type of Kubernetes' own. As every opaque type of the language, it compares with itself and with null. */
+export function registerOpaque(
+  environment: Environment,
+  name: string,
+  type: new (...args: never[]) => Comparable,
+): void {
+  environment.registerType(name, type as never)
+  environment.registerOperator(`${name} == ${name}`, (a: Comparable, b: Comparable) => a.equals(b))
+  registerNullable(environment, name)
+}
+
+/** A type whose values are never null and that compares with null all the same. */
+export function registerNullable(environment: Environment, name: string): void {
+  environment.registerOperator(`${name} == null`, () => false)
 }
 
 /** Functions that are called behind a name, such as `sets.contains(…)`. Signatures start behind the dot. */

@@ -4,7 +4,7 @@
  */
 import type { Environment } from '@marcbachmann/cel-js'
 import type { Comparable } from './celEquality.ts'
-import { registerAll } from './celRegister.ts'
+import { registerAll, registerOpaque } from './celRegister.ts'
 
 export class CelSemver implements Comparable {
   readonly numbers: readonly [bigint, bigint, bigint]
@@ -21,8 +21,7 @@ export class CelSemver implements Comparable {
 const SHAPE = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/
 
 export function addSemanticVersions(environment: Environment): void {
-  environment.registerType('kubernetes.Semver', CelSemver)
-  environment.registerOperator('kubernetes.Semver == kubernetes.Semver', (a: CelSemver, b: CelSemver) => a.equals(b))
+  registerOpaque(environment, 'kubernetes.Semver', CelSemver)
   registerAll(environment, {
     'semver(string): kubernetes.Semver': (s: string) => semver(s),
     'semver(string, bool): kubernetes.Semver': (s: string, lenient: boolean) => semver(lenient ? normalized(s) : s),

@@ -9,6 +9,8 @@ const MAX_REQUEST_BYTES = 3 * 1024 * 1024
 /** A limit counts characters, which may take so many bytes. */
 const BYTES_OF_CHARACTER = 4
 const FORMAT_SIZES: Readonly<Record<string, number>> = { date: 10, 'date-time': 20, duration: 32 }
+/** The shortest JSON texts of these formats; that of any other string is `""`. */
+const FORMAT_MIN_BYTES: Readonly<Record<string, number>> = { date: 12, 'date-time': 21, duration: 3 }
 
 /** Elements of a list or a map, bytes of a string; 1 for everything else. */
 export function maxSize(schema: Schema): number {
@@ -22,6 +24,19 @@ export function maxSize(schema: Schema): number {
     default:
       return 1
   }
+}
+
+/** Whether the schema itself bounds the number of elements of its list or map. */
+export function hasBound(schema: Schema): boolean {
+  return (schema.type === 'array' ? schema.maxItems : schema.maxProperties) !== undefined
+}
+
+/**
+ * The number of values of the schema that fit into a request: upstream counts so often a rule that stands anywhere below a list
+ * or map without a bound, however many of these are nested.
+ */
+export function maxCount(schema: Schema): number {
+  return Math.floor(MAX_REQUEST_BYTES / (minBytes(schema) + 1))
 }
 
 export function kindOf(schema: Schema): 'string' | 'array' | 'map' | 'object' | 'scalar' {
@@ -48,9 +63,11 @@ function minBytes(schema: Schema | undefined): number {
   if (schema === undefined) return 1
   switch (kindOf(schema)) {
     case 'string':
+      if (schema['x-kubernetes-int-or-string'] === true) return 1
+      return FORMAT_MIN_BYTES[schema.format ?? ''] ?? 2
     case 'array':
     case 'map':
-      return schema['x-kubernetes-int-or-string'] === true ? 1 : 2
+      return 2
     case 'object': {
       let bytes = 2
       for (const name of schema.required ?? []) {

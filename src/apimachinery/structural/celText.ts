@@ -32,7 +32,6 @@ export function textFunctions(maxItems: number): Functions {
     'string.replace(string, string, int): string': (s: string, from: string, to: string, limit: bigint) =>
       replace(s, from, to, Number(limit)),
     'string.charAt(int): string': charAt,
-    'string.reverse(): string': reverse,
   }
 }
 
@@ -97,17 +96,4 @@ function charAt(text: string, index: bigint): string {
 
 function widthAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
-}
-
-/** By characters, not by halves of them. */
-function reverse(text: string): string {
-  const units = new Uint16Array(text.length)
-  let to = text.length
-  for (let at = 0; at < text.length; ) {
-    const width = widthAt(text, at)
-    to -= width
-    for (let i = 0; i < width; i++) units[to + i] = text.charCodeAt(at + i)
-    at += width
-  }
-  return Buffer.from(units.buffer).toString('utf16le')
 }

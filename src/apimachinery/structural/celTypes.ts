@@ -235,6 +235,8 @@ function call(node: ASTNode & { op: 'call' }, scope: Scope): Type {
 
 const TESTS: ReadonlySet<string> = new Set(['contains', 'startsWith', 'endsWith', 'matches'])
 const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'existsOne', 'filter', 'map'])
+/** Methods of lists alone, which make a list of the same type. */
+const SAME_LIST: ReadonlySet<string> = new Set(['distinct', 'reverse', 'slice', 'sort'])
 
 function method(node: ASTNode & { op: 'rcall' }, scope: Scope): Type {
   const [name, target, args] = node.args
@@ -245,6 +247,14 @@ function method(node: ASTNode & { op: 'rcall' }, scope: Scope): Type {
     if (name === 'map') return listOf(typeOf(args[1]!, inside))
     expectBool(args[1]!, inside)
     return name === 'filter' ? (receiver.name.startsWith('map(') ? listOf(STRING) : receiver) : BOOL
+  }
+  if (SAME_LIST.has(name)) {
+    if (isOpen(receiver) || receiver.name.startsWith('list(')) return receiver
+    throw methodMismatch(
+      node,
+      receiver,
+      args.map(arg => typeOf(arg, scope)),
+    )
   }
   if (TESTS.has(name) && args.length === 1) return textTest(node, receiver, args[0]!, scope)
   if (name !== 'size' || args.length > 0) return DYN

@@ -1,7 +1,7 @@
 /** Kubernetes' URL library for CEL. @see https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-url-library */
 import type { Environment } from '@marcbachmann/cel-js'
 import type { Comparable } from './celEquality.ts'
-import { registerAll } from './celRegister.ts'
+import { registerAll, registerOpaque } from './celRegister.ts'
 
 export class CelUrl implements Comparable {
   readonly url: URL
@@ -17,8 +17,7 @@ export class CelUrl implements Comparable {
 const RELATIVE_HOST = 'relative.invalid'
 
 export function addUrls(environment: Environment): void {
-  environment.registerType('kubernetes.URL', CelUrl)
-  environment.registerOperator('kubernetes.URL == kubernetes.URL', (a: CelUrl, b: CelUrl) => a.equals(b))
+  registerOpaque(environment, 'kubernetes.URL', CelUrl)
   registerAll(environment, {
     'url(string): kubernetes.URL': (s: string) => {
       const url = absoluteUrl(s)

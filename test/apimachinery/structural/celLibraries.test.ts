@@ -11,6 +11,7 @@ const value = {
   m: { a: 'x', b: 'y' },
   d: '1h',
   o: { k: 1 },
+  lo: [{ a: { b: 'c' } }, {}],
 }
 const text: Schema = { type: 'string' }
 const integer: Schema = { type: 'integer' }
@@ -23,6 +24,10 @@ const schema: Schema = {
     m: { type: 'object', additionalProperties: text },
     d: { type: 'string', format: 'duration' },
     o: { type: 'object', properties: { k: integer, absent: integer } },
+    lo: {
+      type: 'array',
+      items: { type: 'object', properties: { a: { type: 'object', properties: { b: text } } } },
+    },
   },
 }
 const evaluate = (source: string): unknown =>
@@ -44,7 +49,24 @@ const TRUE = [
   `self.s.charAt(0) == 'H'`,
   `self.s.replace('o','0') == 'Hell0, wOrld'`,
   `'%s has %d of %.2f'.format(['a', 3, 1.5]) == 'a has 3 of 1.50'`,
-  `self.s.reverse() == 'dlrOw ,olleH'`,
+  `self.ls.reverse() == ['b', 'a', 'b'] && self.l.reverse()[0] == 2`,
+  `self.ls.distinct() == ['b', 'a'] && [[1], [1.0], [2]].distinct().size() == 2`,
+  `self.l.sort() == [1, 2, 3] && self.ls.sort() == ['a', 'b', 'b']`,
+  `[{'n': 2}, {'n': 1}].sortBy(e, e.n)[0].n == 1 && self.l.sortBy(e, -e) == [3, 2, 1]`,
+  `[duration('1h'), duration('1m')].sort()[0] == duration('1m')`,
+  `self.l.slice(1, 3) == [1, 2] && self.l.slice(0, 0) == []`,
+  `[[1], [2, [3]]].flatten() == [1, 2, [3]] && [[1], [2, [3]]].flatten(2) == [1, 2, 3]`,
+  `lists.range(3) == [0, 1, 2] && lists.range(0) == []`,
+  `self.l.first().value() == 3 && self.ls.last() == optional.of('b') && [].first() == optional.none()`,
+  `strings.quote('a"\\n') == '"a\\\\"\\\\n"'`,
+  `self.m.transformMapEntry(k, v, {v: k}) == {'x': 'a', 'y': 'b'}`,
+  `['p', 'q'].transformMapEntry(i, v, i > 0, {v: i}) == {'q': 1}`,
+  `has(self.lo[0].a) && !has(self.lo[1].a) && has(self.lo[0].a.b) && has({'a': 1}.a)`,
+  `has(self.lo.filter(x, has(x.a))[0].a.b) && self.lo.all(operand, has(self.lo[0].a) || has(operand.a))`,
+  `self.o.?k == optional.of(1) && self.o.?absent == optional.none() && self.o.?k != optional.of(2)`,
+  `[optional.of(1)] == [optional.of(1)] && optional.of([1]) in [optional.of([1])]`,
+  `quantity('1') != null && null != url('https://a') && format.dns1123Label().validate('s') != null`,
+  `duration('1h') != null && timestamp('2020-01-01T00:00:00Z') != null && optional.none() != null`,
   `self.l.isSorted() == false`,
   `self.l.sum() == 6`,
   `self.l.min() == 1`,
@@ -149,13 +171,29 @@ t.test('what fails when it is evaluated', async t => {
     "'%s %s'.format(['x']) == ''",
     "url('x').getHost() == ''",
     '[].min() == 1',
+    'lists.range(-1).size() == 0',
+    'lists.range(99999999).size() == 0',
+    'self.l.slice(2, 1).size() == 0',
+    'self.l.slice(0, 4).size() == 0',
+    '[[1]].flatten(-1).size() == 1',
+    "[1, 'a'].sort().size() == 2",
+    '[[1]].sort().size() == 1',
+    "self.m.transformMapEntry(k, v, {'a': v}).size() == 2",
+    'has(self.lo[1].a.b)',
   ]) {
     t.throws(() => evaluate(source), source)
   }
 })
 
 t.test('what does not compile', async t => {
-  for (const source of ['self.nope', 'sets.nope([1])', 'unknown(1)', 'self.l.all(x)', 'format.nope()']) {
+  for (const source of [
+    'self.nope',
+    'sets.nope([1])',
+    'unknown(1)',
+    'self.l.all(x)',
+    'format.nope()',
+    'has(self.l[0])',
+  ]) {
     t.throws(() => compileCel(source, schema), CelCompileError, source)
   }
 })

@@ -27,6 +27,7 @@ t.test('what goes together passes', async t => {
     'self.l.filter(x, x != "").size() == 0',
     'self.t > timestamp("2020-01-01T00:00:00Z") && self.t != null',
     'self.l[0] == self.l[self.l.size() - 1]',
+    'self.l.reverse()[0] != "z" && self.l.sort() == self.l && self.l.slice(0, 1).distinct()[0] == self.s',
     'self.b ? self.s == "a" : self.i == -9223372036854775808',
     '"a" in self.m && self.s in self.l && self.i in [1, 2]',
     'self.metadata.name.startsWith("a") && self.kind != "" && self.o.x.contains(self.s)',
@@ -50,6 +51,7 @@ t.test('what does not go together is told where, in the words of cel-go', async 
     ['!self.s', 1, "found no matching overload for '!_' applied to '(string)'"],
     ['true && self.i', 13, "expected type 'bool' but found 'int'"],
     ['[1, "a"].size() == 2', 5, "expected type 'int' but found 'string'"],
+    ['self.s.reverse() == "a"', 15, "found no matching overload for 'reverse' applied to 'string.()'"],
     ['self.i > 9223372036854775808', 10, 'invalid int literal'],
     ['self.s.matches("(")', 16, 'invalid matches argument'],
   ]

@@ -66,3 +66,49 @@ t.test('a text of which nothing is known is as large as self in a loop', t => {
   for (const [self, rule, copies, factor] of cases) t.equal(factorOf(rule, copies, self), factor, rule)
   t.end()
 })
+
+// apiextensions-apiserver v1.36.4 judged the same: the cost of one value, then by how many values of a place it is multiplied.
+t.test(
+  'a rule below a list or map without a bound counts as often as its value fits into a request, however deep',
+  t => {
+    const self = (times: number) => Array.from({ length: times }, () => 'self == self').join(' || ')
+    const rule = (text: string, schema: Schema): Schema => ({
+      ...schema,
+      'x-kubernetes-validations': [{ rule: text, message: 'no' }],
+    })
+    const map = (values: Schema): Schema => ({ type: 'object', additionalProperties: values })
+    const object: Schema = {
+      type: 'object',
+      required: ['name', 'port', 'with'],
+      properties: { name: text(10), port: number, with: { type: 'string', default: 'x' } },
+    }
+    const open: ((leaf: Schema) => Schema)[] = [
+      leaf => list(leaf),
+      leaf => list(list(leaf)),
+      leaf => list(list(leaf), 10),
+      leaf => list(list(leaf, 10)),
+      leaf => list(map(leaf)),
+      leaf => map({ type: 'object', properties: { b: list(leaf, 5) } }),
+    ]
+    const leaves: [leaf: Schema, factor: string][] = [
+      [rule(self(8), { type: 'integer' }), '2.5x'],
+      [rule(self(8), { type: 'boolean' }), '1.006632x'],
+      [rule(self(8), { type: 'string', format: 'duration' }), '3.8x'],
+      [rule(self(8), { type: 'string', format: 'date-time' }), 'ok'],
+      [rule('self.name.matches("a")', object), 'ok'],
+      [rule(self(200), object), '5.7x'],
+    ]
+    const judged = (schema: Schema): string => {
+      const [error] = atOnce(validateSchema({ type: 'object', properties: { a: schema } }, 'schema', false))
+      return error === undefined ? 'ok' : (/by factor of (\S+)/.exec(error.detail)?.[1] ?? error.detail)
+    }
+    for (const [leaf, factor] of leaves)
+      for (const wrap of open) t.equal(judged(wrap(leaf)), factor, JSON.stringify(leaf))
+    t.equal(
+      judged(list(list(rule(self(8), { type: 'integer' }), 100), 10_000)),
+      '1.6x',
+      'a product where all have bounds',
+    )
+    t.end()
+  },
+)
