@@ -25,6 +25,8 @@ export const INVENTORY_BINDINGS = edge('inventorybindings')
 export const GRANTED_LOCATIONS = edge('grantedlocations')
 /** On a work status: the name of the GrantedLocation by which its cluster was chosen. */
 export const LOCATION_LABEL = `${EDGE_GROUP}/location`
+/** Of a work status, once for each Location that leads to its cluster; the GrantedLocation's name follows. */
+export const LOCATION_LABELS = `location.${EDGE_GROUP}/`
 /** In a workload space, answered and not stored: what became of each object in each cluster. */
 export const WORK_STATUSES: GroupVersionResource = { ...edge('workstatuses'), version: 'v1alpha1' }
 export const CLUSTER_WORK_STATUSES: GroupVersionResource = { ...edge('clusterworkstatuses'), version: 'v1alpha1' }

@@ -41,10 +41,12 @@ t.test('every command has documents for programs, but those that run on or print
   const without = commandTree()
     .flatMap(leaves)
     .filter(({ options }) => !options.some(({ flags }) => flags.startsWith('-o, --output')))
-  const others = ['start', 'simulate-wec', 'kubeconfig', 'ws', 'kubestellar', 'completion']
+  const others = ['start', 'simulate-wec', 'kubeconfig', 'ws', 'kubestellar', 'completion'].map(
+    name => `orrery ${name}`,
+  )
   t.strictSame(
     without.map(({ path }) => path),
-    others.map(name => `orrery ${name}`),
+    [...others, 'kubectl kubestellar wait'],
   )
   t.end()
 })

@@ -254,7 +254,7 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     )
     t.match(emptied.out, /^ {2}copies: \d+ deleted in 1 cluster\n {4}imw1\.florin: \d+ deleted$/m)
     t.match(emptied.out, /^configmaps "shop\/page" deleted in imw1\.florin$/m)
-    t.match(emptied.out, /\d+ deleted in clusters\n$/)
+    t.match(emptied.out, /\d+ deleted in clusters; deletions would be held until they are confirmed\n$/)
     const unselected = {
       apiVersion: 'v1',
       kind: 'Service',

@@ -13,6 +13,8 @@ export interface SpaceLocation {
   readonly label: string
   /** Name of the GrantedLocation. */
   readonly granted: string
+  /** The same of all Locations of the space's placements that lead there; at most {@link MAX_NAMES}, in order. */
+  readonly names: readonly string[]
   /** The first by name of those that lead there. */
   readonly destination: Destination
 }
@@ -37,6 +39,8 @@ export interface Locations {
   readonly sorted: readonly SpaceLocation[]
 }
 
+/** Locations of one cluster that are named. */
+const MAX_NAMES = 16
 /** Spaces whose locations are kept at hand. */
 const KEPT = 100
 
@@ -53,9 +57,9 @@ export class SpaceLocations {
     if (known?.version === this.#deps.join.version()) return known
     const now = this.#workOut(space, known)
     this.#known.set(space, now)
-    for (const [mailbox, { label }] of known?.byMailbox ?? []) {
+    for (const [mailbox, { label, names }] of known?.byMailbox ?? []) {
       const other = now.byMailbox.get(mailbox)
-      if (!other || other.label === label) continue
+      if (!other || (other.label === label && other.names.join() === names.join())) continue
       this.#deps.renamed(space)
       break
     }
@@ -79,25 +83,31 @@ export class SpaceLocations {
     const destination = { mailbox, cluster, locationName: target, syncTarget: this.#deps.targetOf(mailbox) ?? target }
     // what leads elsewhere by now has taken the name
     const label = byLabel.has(granted) ? `${granted}+${mailbox}` : granted
-    return { mailbox, label, granted, destination }
+    return { mailbox, label, granted, names: [granted], destination }
   }
 
   #workOut(space: string, before: Locations | undefined): Locations {
     const { join, bindingTo } = this.#deps
     const first = new Map<string, Destination>()
+    const names = new Map<string, Set<string>>()
+    const grantedOf = ({ cluster, locationName }: Destination): string =>
+      grantedName(bindingTo(space, cluster) ?? cluster, locationName)
     for (const name of join.placementNames(space)) {
-      for (const [mailbox, [way]] of join.waysOf(space, name) ?? []) {
+      for (const [mailbox, ways] of join.waysOf(space, name) ?? []) {
+        const [way] = ways
         const old = first.get(mailbox)
         if (way && (!old || precedes(way, old))) first.set(mailbox, way)
+        names.set(mailbox, new Set([...(names.get(mailbox) ?? []), ...ways.map(grantedOf)]))
       }
     }
     const byLabel = new Map<string, SpaceLocation>()
     const byMailbox = new Map<string, SpaceLocation>()
     for (const [mailbox, destination] of first) {
-      const { cluster, locationName, syncTarget = locationName } = destination
-      const granted = grantedName(bindingTo(space, cluster) ?? cluster, locationName)
+      const { locationName, syncTarget = locationName } = destination
+      const granted = grantedOf(destination)
       const label = clusterLabel(granted, locationName, syncTarget)
-      const location = { mailbox, label, granted, destination }
+      const all = [...(names.get(mailbox) ?? [])].sort().slice(0, MAX_NAMES)
+      const location = { mailbox, label, granted, names: all, destination }
       byLabel.set(label, location)
       byMailbox.set(mailbox, location)
     }

@@ -8,7 +8,7 @@ import { StatusError } from '../../apimachinery/errors.ts'
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { inOurGenerations } from '../../apimachinery/observedGeneration.ts'
-import { LOCATION_LABEL, OWNED_SINCE_ANNOTATION, WORK_STATUSES } from '../../apimachinery/placement.ts'
+import { LOCATION_LABEL, LOCATION_LABELS, OWNED_SINCE_ANNOTATION, WORK_STATUSES } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { type CopyVerdict, healthIn } from './copyState.ts'
@@ -198,7 +198,7 @@ export class WorkStatuses implements Answerer {
     if (!resource) return undefined
     const object = parseObjectKey(key)
     const { namespace } = object
-    const { label, granted, destination } = location
+    const { label, destination } = location
     const name = `${label}:${tailOf(key)}`
     const health = healthIn(verdict, mailbox?.health.of(key), cluster.sight.outcome.exceptions.get(key)?.health)
     const head: KubeObject = {
@@ -207,7 +207,7 @@ export class WorkStatuses implements Answerer {
       metadata: {
         name,
         ...(namespace && { namespace }),
-        ...(granted.length <= MAX_LABEL && { labels: { [LOCATION_LABEL]: granted } }),
+        labels: labelsOf(location),
       },
       spec: {
         sourceRef: {
@@ -319,4 +319,12 @@ function reportedBy({ metadata, status }: KubeObject, meant: number | undefined)
   if (generation === undefined) return status
   const produced = meant === undefined ? undefined : { here: meant, there: generation }
   return inOurGenerations(status, produced, undefined)
+}
+
+/** A name that is too long for a label has none. */
+function labelsOf({ granted, names }: SpaceLocation): Record<string, string> {
+  const labels = Object.fromEntries(
+    names.filter(({ length }) => length <= MAX_LABEL).map(name => [`${LOCATION_LABELS}${name}`, 'true'] as const),
+  )
+  return granted.length <= MAX_LABEL ? { [LOCATION_LABEL]: granted, ...labels } : labels
 }

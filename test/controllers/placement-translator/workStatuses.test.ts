@@ -163,7 +163,7 @@ t.test('each object in each cluster, in the order of names, and pages follow it'
 })
 
 t.test('what the cluster reports is told with generations of the object', async t => {
-  const { add, copy, statuses } = setUp()
+  const { add, copy, statuses, deps } = setUp()
   const key = add(DEPLOYMENTS, 'shop', 'web')
   const reported = (observedGeneration: number, generation: number): KubeObject => ({
     apiVersion: 'apps/v1',
@@ -181,11 +181,32 @@ t.test('what the cluster reports is told with generations of the object', async 
   t.match(seen, {
     apiVersion: EDGE.replace('v2', 'v1'),
     kind: 'WorkStatus',
-    metadata: { creationTimestamp: '2026-01-01T00:00:00Z', labels: { 'edge.kubestellar.io/location': 'imw.florin' } },
+    metadata: {
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: {
+        'edge.kubestellar.io/location': 'imw.florin',
+        'location.edge.kubestellar.io/imw.florin': 'true',
+      },
+    },
     spec: { sourceRef: { kind: 'Deployment', uid: 'uid-web' }, location: { name: 'florin' }, placements: ['p'] },
     status: { state: 'Applied', generation: 4, reported: { observedGeneration: 4, replicas: 2 } },
   })
   t.same(at(await whole('imw.flor+one'), 'status', 'reported'), { replicas: 2 }, 'it has not seen the newest')
+  // another placement leads to the same cluster by a Location of another name
+  deps.join.setPlacement('w', 'q', compilePlacement(placement('q', SPEC)))
+  const other = { mailbox: 'm1', cluster: 'inv', locationName: 'zone', syncTarget: 'florin' }
+  deps.join.setDestinations('w', 'q', [other])
+  t.match(await whole('imw.florin'), {
+    metadata: {
+      labels: {
+        'edge.kubestellar.io/location': 'imw.florin',
+        'location.edge.kubestellar.io/imw.florin': 'true',
+        'location.edge.kubestellar.io/imw.zone': 'true',
+      },
+    },
+    spec: { placements: ['p', 'q'] },
+  })
+  deps.join.setDestinations('w', 'q', [])
   const since = '2026-01-02T00:00:00Z'
   const metadata = {
     creationTimestamp: '2026-01-01T00:00:00Z',
