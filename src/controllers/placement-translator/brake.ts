@@ -88,6 +88,10 @@ export class Brake {
       removal.isPaused = false
       this.#deps.stays(space, [removal])
     }
+    if (removal.state === 'held' && removal.isOfEmptied && this.#isAwaited(removal)) {
+      removal.state = 'new'
+      this.#deps.stays(space, [removal])
+    }
     if (removal.state === 'free') return true
     removal.order ??= this.#list.ledger(space).orderFor(mailbox.name, key)
     if (this.#isOrdered(removal)) {
@@ -301,7 +305,8 @@ export class Brake {
     const fresh = open.filter(({ state }) => state === 'new')
     const isHeld = fresh.length > 0 && this.#isTooMuch(space, ledger, nowMs)
     for (const removal of fresh) {
-      if (isHeld || isEmptying(removal)) [removal.state, removal.atMs] = ['held', nowMs]
+      removal.isOfEmptied = !isHeld && isEmptying(removal)
+      if (isHeld || removal.isOfEmptied) [removal.state, removal.atMs] = ['held', nowMs]
       else free(removal)
     }
     for (const removal of this.#released(space, ledger, nowMs)) free(removal)
@@ -329,7 +334,12 @@ export class Brake {
     }
     return removal =>
       (removal.isFromStart && ledger.inherited.size > 0) ||
-      namesOf(removal).some(name => emptied.get(idOf(name, removal.key)) === true)
+      (!this.#isAwaited(removal) && namesOf(removal).some(name => emptied.get(idOf(name, removal.key)) === true))
+  }
+
+  /** Whether another space takes the copy over: its object stays in the cluster, and nothing is emptied. */
+  #isAwaited({ space, mailbox, key }: Removal): boolean {
+    return this.#deps.join.sourcesOf(mailbox, key).some(source => source.space !== space)
   }
 
   /** Whether an EdgePlacement brings something somewhere; what others need as well counts only beside the same. */

@@ -26,6 +26,8 @@ export interface Removal {
   state: 'new' | 'free' | 'held'
   /** A pause keeps it: it is judged when that ends. */
   isPaused: boolean
+  /** It is held for one reason alone: an EdgePlacement that had it carries nothing any more. */
+  isOfEmptied: boolean
   /** One of those that had it was deleted by name. */
   order: Order | undefined
   /** When it was judged. */

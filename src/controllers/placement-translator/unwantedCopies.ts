@@ -186,6 +186,7 @@ export class UnwantedCopies {
       had: new Map(),
       state: 'new',
       isPaused: false,
+      isOfEmptied: false,
       order: undefined,
       atMs: 0,
     }

@@ -7,6 +7,7 @@ import {
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
+  OWNER_ANNOTATION,
   PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   SLICES,
@@ -404,3 +405,37 @@ t.test('the number of held copies and the condition agree in every version of a 
   await until(false)
   t.same(odd, [])
 })
+
+for (const isFirst of [true, false]) {
+  t.test(
+    `what another space takes over is not held, the other one leads there ${isFirst ? 'before' : 'after'} it is given up`,
+    async t => {
+      const { florin, isHeld, lead, make, place, server, settle } = await scene(t)
+      const other = server.in('wds2')
+      await consent(server, 'wds2')
+      await other.create(NAMESPACES, namespace(NS))
+      await other.create(MAPS, configMap('x0', { from: 'two' }, { labels: { app: 'x' } }))
+      await make('x', 1)
+      await place('p', mapsOf('x'), 'florin')
+      await other.create(EDGE_PLACEMENTS, placement('p', mapsOf('x')))
+      await other.create(SLICES, slice('p'))
+      await settle()
+      const follows = async () => {
+        const known = server.peek('wds2', SLICES, 'p')!
+        await other.update(SLICES, { ...known, destinations: slice('p', 'florin').destinations })
+      }
+      const ownerOf = () => server.peek(florin, MAPS, 'x0', NS)?.metadata.annotations?.[OWNER_ANNOTATION]
+      t.equal(ownerOf(), 'wds1')
+      if (isFirst) await follows()
+      await lead('p')
+      await settle()
+      if (!isFirst) {
+        t.ok(isHeld('p'), 'nothing else is known yet')
+        await follows()
+        await settle()
+      }
+      t.equal(ownerOf(), 'wds2')
+      t.notOk(isHeld('p'))
+    },
+  )
+}
