@@ -88,9 +88,9 @@ function typeOf(node: ASTNode, scope: Scope): Type {
     case 'id':
       return scope.get(node.args) ?? DYN
     case '.':
-      return member(typeOf(node.args[0], scope), node.args[1])
+      return member(typeOf(node.args[0], scope), node.args[1], pointOf(node))
     case '.?':
-      typeOf(node.args[0], scope)
+      member(typeOf(node.args[0], scope), node.args[1], node.input.lastIndexOf('.', node.range.end))
       return DYN
     case '[]':
       return indexed(node, scope)
@@ -129,10 +129,11 @@ function literal(value: unknown, node: ASTNode): Type {
   return INT
 }
 
-function member(owner: Type, name: string): Type {
+function member(owner: Type, name: string, offset: number): Type {
   if (owner.schema === undefined) return owner.name.startsWith('map(') ? (owner.element ?? DYN) : DYN
   const found = memberNamed(owner.schema, name)
-  return found === undefined ? DYN : typeOfSchema(found)
+  if (found === undefined) throw new CelTypeMismatch(`undefined field '${name}'`, offset)
+  return typeOfSchema(found)
 }
 
 function indexed(node: ASTNode & { op: '[]' }, scope: Scope): Type {
@@ -225,8 +226,11 @@ function same(a: Type, b: Type): boolean {
 
 function call(node: ASTNode & { op: 'call' }, scope: Scope): Type {
   const [name, args] = node.args
-  // what it looks for need not be there
-  if (name === 'has') return BOOL
+  if (name === 'has') {
+    const [asked] = args
+    if (asked?.op === '.') member(typeOf(asked.args[0], scope), asked.args[1], node.range.start + name.length)
+    return BOOL
+  }
   const types = args.map(arg => typeOf(arg, scope))
   if (name !== 'size') return DYN
   if (types.length === 1 && !isSized(types[0]!)) throw mismatch(node, types, node.range.start + name.length, name)

@@ -52,6 +52,9 @@ t.test('what does not go together is told where, in the words of cel-go', async 
     ['true && self.i', 13, "expected type 'bool' but found 'int'"],
     ['[1, "a"].size() == 2', 5, "expected type 'int' but found 'string'"],
     ['self.s.reverse() == "a"', 15, "found no matching overload for 'reverse' applied to 'string.()'"],
+    ['has(self.o.nope)', 4, "undefined field 'nope'"],
+    ['[self.o].all(x, x.nope == 1)', 18, "undefined field 'nope'"],
+    ['self.o.?nope.hasValue()', 7, "undefined field 'nope'"],
     ['self.i > 9223372036854775808', 10, 'invalid int literal'],
     ['self.s.matches("(")', 16, 'invalid matches argument'],
   ]
