@@ -90,7 +90,7 @@ function typeOf(node: ASTNode, scope: Scope): Type {
     case '.':
       return member(typeOf(node.args[0], scope), node.args[1], pointOf(node))
     case '.?':
-      member(typeOf(node.args[0], scope), node.args[1], node.input.lastIndexOf('.', node.range.end))
+      member(typeOf(node.args[0], scope), node.args[1], node.input.lastIndexOf('.', node.range.end - 1))
       return DYN
     case '[]':
       return indexed(node, scope)
