@@ -17,7 +17,9 @@ export async function syncerStatus(settings: Record<string, unknown>): Promise<n
   if (statuses.length === 0) {
     const names = found.map(status => str(status, 'syncTarget') || 'one without a name').sort()
     throw new Error(
-      `no syncer of SyncTarget ${JSON.stringify(name)} answers on this machine; there are: ${names.join(', ')}`,
+      names.length === 0
+        ? 'no syncer answers on this machine'
+        : `no syncer of SyncTarget ${JSON.stringify(name)} answers on this machine; there are: ${names.join(', ')}`,
     )
   }
   const documents = statuses.map(status => ({ kind: 'SyncerStatus', ...record(status) }))

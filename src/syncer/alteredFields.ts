@@ -93,7 +93,7 @@ class Look {
     }
     if (Array.isArray(sent) && Array.isArray(live)) return this.#list(sent, live, steps, isTrial)
     const isBytes = BYTES.has(last) || BYTES.has(steps.at(-2)?.member ?? '') || (isFree && this.#kind === 'Secret')
-    if (isLiteral ? String(sent) === String(live) && !isRecord(sent) && !isRecord(live) : isSameScalar(sent, live))
+    if (isLiteral ? !isRecord(sent) && !isRecord(live) && String(sent) === String(live) : isSameScalar(sent, live))
       return true
     if (isBytes && isSameBase64(sent, live)) return true
     return this.#differs(sent, live, steps, isTrial)
@@ -117,10 +117,11 @@ class Look {
     const isInPlace = isOrdered && sent.length === live.length
     const places = isInPlace ? [] : this.#placesOf(sent, live, { steps, isOrdered })
     // a record without counterpart is held beside what is left
-    const left = isOrdered ? [] : live.filter((_, i) => !places.includes(i))
+    const found = new Set(places)
+    const left = (isOrdered ? [] : live.filter((_, i) => !found.has(i))).values()
     return this.#each(sent, isTrial, (item, i) => {
       if (places[i] !== undefined) return true
-      const counterpart = isInPlace ? live[i] : left.shift()
+      const counterpart = isInPlace ? live[i] : left.next().value
       return this.compare(item, counterpart, [...steps, { element: `[${i}]` }], isTrial)
     })
   }
@@ -143,15 +144,19 @@ class Look {
     const inElement = [...steps, { element: '[]' }]
     const taken = new Set<number>()
     let from = 0
+    const isAt = (item: unknown, j: number): boolean => {
+      if (taken.has(j) || !this.compare(item, live[j], inElement, true)) return false
+      taken.add(j)
+      if (isOrdered) from = j + 1
+      return true
+    }
     return sent.map((item, i) => {
       // most often each is where it was
-      for (const j of isOrdered ? live.keys() : [i, ...live.keys()]) {
-        if (j >= live.length || j < from || taken.has(j)) continue
-        if (j !== i && ++this.#pairs > MOST_PAIRS) return undefined
-        if (!this.compare(item, live[j], inElement, true)) continue
-        taken.add(j)
-        if (isOrdered) from = j + 1
-        return j
+      if (!isOrdered && i < live.length && isAt(item, i)) return i
+      for (let j = from; j < live.length; j++) {
+        if (this.#pairs > MOST_PAIRS) return undefined
+        if (isAt(item, j)) return j
+        this.#pairs++
       }
       return undefined
     })
@@ -207,11 +212,16 @@ function areKeysOf(keys: readonly string[], items: readonly unknown[], of?: read
 }
 
 function keyOf(keys: readonly string[], item: Fields): string {
-  return keys.map(key => String(item[key] ?? DEFAULTS[key] ?? '')).join('|')
+  return keys.map(key => textOf(item[key] ?? DEFAULTS[key] ?? '')).join('|')
 }
 
 function nameOf(keys: readonly string[], item: Fields): string {
-  return `[${keys.flatMap(key => (item[key] === undefined ? [] : [`${key}=${String(item[key])}`])).join(',')}]`
+  return `[${keys.flatMap(key => (item[key] === undefined ? [] : [`${key}=${textOf(item[key])}`])).join(',')}]`
+}
+
+/** A stranger's object may have a `toString` of its own. */
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 const PLAIN = /^[\w-]+$/

@@ -164,7 +164,7 @@ export class Carrier {
       // as long as nobody changed what was made, it shows what the cluster made of that
       const altered = this.#deps.echoes.isBrought(text, live, object) ? alteredFields(key, sent, live) : undefined
       if (!mayOverwrite(object)) return { live, altered, ...(await this.#handsOff(resource, key, object, live)) }
-      // nobody's news of a stranger's object reach us
+      // no watch reports objects that somebody else made
       return { live, altered, ...(!isOurs(seen, DOWNSYNCED) && this.#lookAgain(text)) }
     }
     if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(seen))

@@ -124,7 +124,7 @@ export class Reports {
   exceptions(): Partial<Record<OutcomeState, number>> {
     const counts: Partial<Record<OutcomeState, number>> = {}
     for (const [, { state, reason }] of this.outcomes.exceptions)
-      if (reason !== PLAIN.reason) counts[state] = (counts[state] ?? 0) + 1
+      if (state !== 'finished' && reason !== PLAIN.reason) counts[state] = (counts[state] ?? 0) + 1
     return counts
   }
 }

@@ -1,10 +1,10 @@
 /**
  * The brake: what is deleted by name goes, an object as well as an EdgePlacement with all that it had. What nobody wants any more for
  * another reason (a selector, a label, a Location, a grant, a binding, a Namespace that is deleted, a store that was restored) goes
- * only while it is little. Else it is held: the copies stay, the EdgePlacements that had them report it, and it goes when one of them
+ * only while it is little and leaves no EdgePlacement empty. Else it is held: the copies stay, the EdgePlacements that had them report it, and it goes when one of them
  * confirms just this.
  *
- * What another space waits for is no exception: to its owner it is lost as well.
+ * A copy that another space waits for counts by number, too. It empties no EdgePlacement: the object stays in its cluster.
  *
  * What a space's changes took away is judged once all work that they caused was looked at, so that the first copy does not go
  * before the last one is known. What is found at a start is judged when all mailboxes are known, for nobody remembers then what
@@ -190,7 +190,8 @@ export class Brake {
 
   /** An object of a workload space is there no more (`byName`), or is none that travels any more. */
   sourceGone(space: string, key: string, byName: boolean): void {
-    if (!byName) this.#list.ledger(space).withdrawn.add(key)
+    if (byName) this.#list.known(space)?.withdrawn.delete(key)
+    else this.#list.ledger(space).withdrawn.add(key)
     this.#lookAgainAt(space, key)
   }
 

@@ -78,6 +78,8 @@ export class CopyRemovals {
     if (this.stays(mailbox, key, copy)) return {}
     const requeueAfterMs = await this.#moved(mailbox, key, copy)
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
+    // an undo or a pause may have come meanwhile
+    if (this.isUnwanted(mailbox, key) === false || this.stays(mailbox, key, copy)) return {}
     // its cluster hears so even where the placement said it only just before it went
     await writer.remove(mailbox, key, copy, brake.isPreserved(mailbox.name, key))
     return {}

@@ -137,9 +137,8 @@ export function isUntold({ reason }: CopyVerdict): boolean {
 }
 
 /**
- * `reported`: by the center's spec and the status that the cluster reported last. `live`: by the live spec, where the syncer says that
- * this is something else. What is finished is
- * told by how it ended. `undefined` of all else.
+ * Health of a copy. `reported`: by the center's spec and the last status from the cluster. `live`: by the live spec where that differs,
+ * and of a finished copy by its end. `undefined`: the copy has no health.
  */
 export function healthIn(
   verdict: CopyVerdict,

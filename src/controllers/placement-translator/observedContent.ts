@@ -1,6 +1,6 @@
 /**
  * Which content is taken in of each placement: the newest revision among what it selects, its slices, Customizers and its spec,
- * deletions included. It never passes what is not taken in: two streams tell of a space, and what only one of them has told keeps it.
+ * deletions included. It never passes what is not taken in: two streams report each space, and a change that only one has reported holds it back.
  */
 
 /** A kind, namespace and name that both streams tell of. */

@@ -136,13 +136,14 @@ function* carriesThen(
   { spec, ways, waysBefore }: ImaginedPlacement,
   { join, workload, space, carriersThen }: CarriesDeps,
 ): Steps<boolean> {
-  for (const [mailbox, several] of ways ?? waysBefore) {
-    const carriers = carriersThen(mailbox)
-    for (const key of workload.keys()) {
+  const approaches = [...(ways ?? waysBefore)]
+  for (const key of workload.keys()) {
+    yield
+    const fact = workload.get(key)!
+    if (isShared(key) || !downsyncs(spec, fact, workload.get(namespaceKey(fact.namespace))?.labels)) continue
+    for (const [mailbox, several] of approaches) {
       yield
-      const fact = workload.get(key)!
-      if (isShared(key) || !downsyncs(spec, fact, workload.get(namespaceKey(fact.namespace))?.labels)) continue
-      if (join.wayOn({ space, spec, ways: several }, fact, carriers)) return true
+      if (join.wayOn({ space, spec, ways: several }, fact, carriersThen(mailbox))) return true
     }
   }
   return false

@@ -1,26 +1,19 @@
 /**
  * An object that no update makes what it is to be: a field that never changes has another value, or a definition lacks the version in
- * which the cluster stores. It is made anew where its author has deleted it and made it anew, and where another space comes to own it and the
- * former owner claims it no more: what the brake and pauses let go is deleted first, as is what holds data. A definition waits until
- * nothing of its kind is left in the mailbox.
+ * which the cluster stores. It is made anew where another space comes to own it and the former owner claims it no more: what the brake and
+ * pauses let go is deleted first, as is what holds data. A definition waits until nothing of its kind is left in the mailbox. For an owner
+ * that goes on claiming it nothing is deleted: the last good copy stays.
  */
-import { OWNED_SINCE_ANNOTATION } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
-import type { Client } from '../../client/client.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { Brake } from './brake.ts'
 import type { CopyWriter } from './copyWriter.ts'
 import type { Mailbox } from './mailbox.ts'
 import { parseObjectKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import type { Source } from './placementProduct.ts'
-import type { SourceReader } from './sourceReader.ts'
 
 export interface SuccessionDeps {
-  client: Client
   join: Pick<PlacementJoin, 'sourcesOf'>
-  sources: Pick<SourceReader, 'read'>
   brake: Pick<Brake, 'isPreserved'>
   writer: Pick<CopyWriter, 'remove'>
 }
@@ -49,7 +42,7 @@ export async function succeed(deps: SuccessionDeps, mailbox: Mailbox, key: strin
   const claims = join.sourcesOf(mailbox.name, key)
   if (!copy || copy.terminating || owners.length === 0 || claims.length === 0) return undefined
   const own = claims.find(({ space }) => owners.includes(space))
-  if (own && !(await isMadeAnew(deps, mailbox, own))) {
+  if (own) {
     if (claims.length === 1) return undefined
     return { requeueAfterMs: LATER_MS, remedy: claimedRemedy(own.space) }
   }
@@ -57,18 +50,6 @@ export async function succeed(deps: SuccessionDeps, mailbox: Mailbox, key: strin
   if (wait) return wait
   await writer.remove(mailbox, key, copy, brake.isPreserved(mailbox.name, key))
   return {} // made when it is known to be gone
-}
-
-/** Whether the object of the owner is younger than its copy, as it was deleted and made anew since. */
-async function isMadeAnew({ client, sources }: SuccessionDeps, mailbox: Mailbox, own: Source): Promise<boolean> {
-  const { resource, namespace, name } = own.fact
-  const ref = { ...(namespace !== '' && { namespace }), name }
-  const [object, copy] = await Promise.all([
-    sources.read(own.space, own.fact),
-    unlessGone(client.in(mailbox.space).get(mailbox.copies.get(own.fact.key)?.resource ?? resource, ref)),
-  ])
-  const since = copy?.metadata.annotations?.[OWNED_SINCE_ANNOTATION] ?? copy?.metadata.creationTimestamp
-  return since !== undefined && (object?.metadata.creationTimestamp ?? '') > since
 }
 
 /** Why a definition cannot be made anew yet. */

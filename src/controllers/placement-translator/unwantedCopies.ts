@@ -13,7 +13,7 @@ export interface UnwantedCopiesDeps {
   mailbox: (name: string) => Mailbox | undefined
   /** Whether all of a space is known. */
   isKnown: (space: string) => boolean
-  /** Whether it is being found out of all that is in a mailbox whether it may have to go. */
+  /** Whether a search of the whole mailbox for unwanted copies is under way. */
   isOpen: (mailbox: string) => boolean
   /** Whether a copy is to go, or to pass to another space; `undefined`: nobody knows. */
   isUnwanted: (mailbox: Mailbox, key: string) => boolean | undefined
@@ -131,7 +131,7 @@ export class UnwantedCopies {
     ledger.settleLost(all)
   }
 
-  /** More may have to go from mailboxes that are looked through than was come to: the first of it must not pass for little. */
+  /** Searches of mailboxes may still find unwanted copies: the first ones must not count as few. */
   async #lookAtOpen(space: string, ledger: BrakeLedger): Promise<void> {
     const { mailbox: find, isOpen } = this.#deps
     const fresh = new Set<string>()

@@ -270,3 +270,18 @@ t.test('what an earlier run held is not known before somebody has looked', async
   t.notOk(scene.brake.isUnsure('ws1'))
   t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 60 })
 })
+
+t.test('held objects that were withdrawn go when they are deleted by name', async t => {
+  const scene = new Scene(2, 40)
+  await scene.brake.judge('')
+  const keys = Array.from({ length: 40 }, (_, i) => keyOf(i))
+  for (const key of keys) {
+    scene.deleted.add(key)
+    scene.brake.sourceGone('ws1', key, false)
+  }
+  await scene.settle()
+  t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 80 })
+  for (const key of keys) scene.brake.sourceGone('ws1', key, true)
+  await scene.settle()
+  t.equal(scene.removed.length, 80)
+})

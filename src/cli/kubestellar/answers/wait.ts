@@ -8,7 +8,7 @@ import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { nameOfObject } from './askedObject.ts'
 import { type WhyFacts, why } from './why.ts'
-import type { ClusterState } from './workStatus.ts'
+import { type ClusterState, isDone } from './workStatus.ts'
 
 export type Goal = 'applied' | 'healthy'
 
@@ -22,8 +22,6 @@ export interface Progress {
   readonly clusters: number
 }
 
-/** In the cluster as it should be; what has ended by itself was. */
-const THERE: ReadonlySet<string> = new Set(['Applied', 'Finished'])
 /** Health at which a cluster does not do yet, or no more, what the object asks for. */
 const UNWELL: ReadonlySet<string> = new Set(['Progressing', 'Degraded', 'Unknown'])
 
@@ -69,7 +67,7 @@ function isScheduled({ metadata, status }: KubeObject): boolean {
 function missingIn(one: ClusterState, version: string, goal: Goal): string | undefined {
   const { location, state, reason, message, sourceResourceVersion = '0', health = '', healthMessage } = one
   const words = [reason === state ? '' : (reason ?? ''), message ?? ''].filter(text => text !== '').join(': ')
-  if (!THERE.has(state)) return `${location}: ${state}${words === '' ? '' : ` (${words})`}`
+  if (!isDone({ state })) return `${location}: ${state}${words === '' ? '' : ` (${words})`}`
   if (Number(sourceResourceVersion) < Number(version)) return `${location}: ${state}, of the content before`
   if (goal === 'applied' || !UNWELL.has(health)) return undefined
   return `${location}: ${health}${healthMessage ? ` (${healthMessage})` : ''}`
