@@ -227,7 +227,6 @@ export const customRules: Script = {
       'words of the parser': [inWords(14, 15, 16, 17, 31, 34, 66, 70, 97)],
       'reserved words are escaped': [30],
       'not known to be wrong before it runs': [61, 90, 122, inWords(59)],
-      'the function is missing': [inWords(71)],
       'the function is there': [72],
     },
   ),
