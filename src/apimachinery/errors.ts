@@ -104,6 +104,15 @@ export function hasCause(error: unknown, reason: string): boolean {
   return error instanceof StatusError && error.details?.causes?.some(cause => cause.reason === reason) === true
 }
 
+/** The reason of a cause: nothing new comes into a Namespace that is being deleted. */
+export const NAMESPACE_TERMINATING = 'NamespaceTerminating'
+
+/** Why a Namespace takes no object, which is no fault of the object, and may be over any time: it is missing, or being deleted. */
+export function namespaceTrouble(error: unknown): 'NamespaceMissing' | typeof NAMESPACE_TERMINATING | undefined {
+  if (isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces') return 'NamespaceMissing'
+  return isStatusError(error, 'Forbidden') && hasCause(error, NAMESPACE_TERMINATING) ? NAMESPACE_TERMINATING : undefined
+}
+
 function reasonForCode(code: number): StatusReason {
   for (const [reason, value] of Object.entries(STATUS_REASONS)) if (value === code) return reason as StatusReason
   return code >= 500 ? 'InternalError' : 'BadRequest'

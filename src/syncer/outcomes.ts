@@ -3,7 +3,7 @@
  * neither ahead of that nor an exception is in the cluster as the mailbox says.
  */
 
-import { hasCause, isStatusError, StatusError, type StatusReason } from '../apimachinery/errors.ts'
+import { isStatusError, namespaceTrouble, StatusError, type StatusReason } from '../apimachinery/errors.ts'
 import type { FieldDifference } from '../apimachinery/fieldDifference.ts'
 import type { HealthVerdict } from '../apimachinery/health.ts'
 import { isRecord } from '../apimachinery/object.ts'
@@ -179,11 +179,3 @@ const TOO_LONG = /metadata\.annotations: Too long/
 /** No other server takes the marks beside its limit, and without them nobody would know whose the object is. */
 const MARKS_COUNT =
   "the marks by which Orrery knows its objects (edge.kubestellar.io/…) need some of that: shorten the object's own"
-
-/** The Namespace that it is to be in is missing or going, which is no fault of it, and may be over any time. */
-function namespaceTrouble(error: StatusError): string | undefined {
-  if (isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces') return 'NamespaceMissing'
-  return isStatusError(error, 'Forbidden') && hasCause(error, NAMESPACE_TERMINATING) ? NAMESPACE_TERMINATING : undefined
-}
-
-const NAMESPACE_TERMINATING = 'NamespaceTerminating'

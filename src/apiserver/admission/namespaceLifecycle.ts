@@ -2,7 +2,7 @@
  * Objects live in namespaces that exist and are not on their way out; three namespaces cannot be deleted.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#namespacelifecycle
  */
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { NAMESPACE_TERMINATING, StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
@@ -51,20 +51,21 @@ export function namespaceLifecycle(stateOf: NamespaceState): Admission {
       const name = object.metadata.namespace ?? ''
       return whenKnown(stateOf(context.space, name), state => {
         if (state === 'missing') throw statusError.notFound(NAMESPACES, name)
-        if (state === 'ending') throw isTerminating(type, object, name)
+        if (state === 'ending') throw namespaceTerminating(type, object, name)
       })
     },
   }
 }
 
-function isTerminating(type: GroupResource, object: KubeObject, name: string): StatusError {
+/** @param name of the Namespace */
+export function namespaceTerminating(type: GroupResource, object: KubeObject, name: string): StatusError {
   const why = `unable to create new content in namespace ${name} because it is being terminated`
   const refused = statusError.forbidden(type, object.metadata.name ?? '', why)
   return new StatusError('Forbidden', refused.message, {
     ...refused.details,
     causes: [
       {
-        reason: 'NamespaceTerminating',
+        reason: NAMESPACE_TERMINATING,
         message: `namespace ${name} is being terminated`,
         field: 'metadata.namespace',
       },

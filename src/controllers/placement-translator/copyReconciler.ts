@@ -3,7 +3,7 @@
  * only on complete knowledge; its caller sees to that. What cannot be customized as its owner asks is held back: the copy stays as
  * it was.
  */
-import { hasCause, isStatusError } from '../../apimachinery/errors.ts'
+import { hasCause, isStatusError, NAMESPACE_TERMINATING, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { BUDGET_EXCEEDED } from '../../apimachinery/spaceBudget.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
@@ -14,7 +14,7 @@ import type { CopyNotes } from './copyNotes.ts'
 import type { CopyRemovals } from './copyRemovals.ts'
 import type { CopyWriter } from './copyWriter.ts'
 import type { Mailbox } from './mailbox.ts'
-import { FIELD_MANAGER, namespaceKey } from './names.ts'
+import { FIELD_MANAGER, namespaceKey, namespaceOf } from './names.ts'
 import { byRight } from './ownership.ts'
 import type { Source } from './placementProduct.ts'
 import { implicitNamespace } from './projection.ts'
@@ -65,6 +65,7 @@ export class CopyReconciler {
 
   async reconcile(mailbox: Mailbox, key: string): Promise<CopyResult> {
     if (mayBeAnothers(this.#deps.join, mailbox, key)) return { postponed: true } // all is looked at again once it is known
+    const hadNamespace = mailbox.namespaces.has(namespaceOf(key))
     try {
       const result = await this.#converge(mailbox, key)
       this.#noteRefusal(mailbox, key, undefined)
@@ -73,6 +74,9 @@ export class CopyReconciler {
       return result
     } catch (error) {
       if (error instanceof UnservedKindError) return this.#unserved(mailbox, key, error)
+      // no failure: the end of a Namespace wakes all that goes there, also one that the mailbox's stream has yet to report
+      const trouble = namespaceTrouble(error)
+      if (trouble === NAMESPACE_TERMINATING || (trouble && hadNamespace)) return { behind: true }
       if (isStatusError(error, 'Invalid', 'BadRequest')) {
         this.#noteRefusal(mailbox, key, error.message)
         const succession = await succeed(this.#deps, mailbox, key)

@@ -6,6 +6,7 @@
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
 import type { CopyNotes } from './copyNotes.ts'
+import type { CopyResult } from './copyReconciler.ts'
 import type { CopyWriter, GoingCopy } from './copyWriter.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailbox.ts'
@@ -21,7 +22,7 @@ export interface CopyRemovalsDeps
   notes: CopyNotes
   writer: CopyWriter
   /** Has a copy made what it should be, at once. */
-  converge: (mailbox: Mailbox, key: string) => Promise<unknown>
+  converge: (mailbox: Mailbox, key: string) => Promise<CopyResult>
 }
 
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
@@ -152,7 +153,7 @@ export class CopyRemovals {
         const other = this.#deps.mailbox(name)
         if (!other || other.copies.get(key)?.terminating === false) continue
         try {
-          await this.#deps.converge(other, key)
+          if ((await this.#deps.converge(other, key)).behind) failed = true
         } catch {
           failed = true // the other place's own work says why, and tries again
         }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { statusError } from '../../../src/apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { namespaceTerminating } from '../../../src/apiserver/admission/namespaceLifecycle.ts'
 import type {
   Client,
   DeleteOptions,
@@ -262,7 +263,9 @@ export class FakeServer implements Client, SpacePlaces {
     const { name = '', namespace = '' } = body.metadata
     this.refuse(space, 'create', resource, name)
     this.#requireServed(space, resource)
-    if (namespace && !this.peek(space, NAMESPACES, namespace)) throw statusError.notFound(NAMESPACES, namespace)
+    const around = namespace === '' ? undefined : this.peek(space, NAMESPACES, namespace)
+    if (namespace && !around) throw statusError.notFound(NAMESPACES, namespace)
+    if (around?.metadata.deletionTimestamp !== undefined) throw namespaceTerminating(resource, body, namespace)
     if (this.peek(space, resource, name, namespace)) throw statusError.alreadyExists(resource, name)
     const object = structuredClone(body)
     if (options?.dryRun) return object
