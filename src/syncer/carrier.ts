@@ -209,6 +209,11 @@ export class Carrier {
     }
   }
 
+  /** Whether the cluster's object was somebody else's at the last look. */
+  isStrangers(key: SyncKey): boolean {
+    return this.#strangers.has(keyText(key))
+  }
+
   #lookAgain(text: string): { requeueAfterMs: number } {
     this.#strangers.add(text)
     const { each, together, seldom } = STRANGER_LOOK_MS

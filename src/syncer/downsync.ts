@@ -48,7 +48,7 @@ export interface DownsyncDeps {
   echoes: Echoes
   refusals: Refusals
   /** Is told what of the mailbox is not in the cluster as it should be. */
-  outcomes: Pick<Outcomes, 'except' | 'settle'>
+  outcomes: Pick<Outcomes, 'except' | 'settle' | 'exceptions' | 'isOpen'>
   allowance: Allowance
   emptied: Pick<EmptiedNamespaces, 'remove'>
   brake: Pick<RemovalBrake, 'holdOf' | 'over'>
@@ -180,7 +180,7 @@ export class Downsync {
   async reconcile(key: SyncKey): Promise<ReconcileResult> {
     if (this.#waiting) {
       this.#waiting.set(keyText(key), key)
-      this.#except(key, HELD)
+      if (!this.#stands(key)) this.#except(key, HELD)
       this.#judge(key, this.#echoes.get(keyText(key)))
       return {}
     }
@@ -195,6 +195,14 @@ export class Downsync {
       this.#busy.delete(keyText(key))
       this.#order.ended(key, mirrored?.object)
     }
+  }
+
+  /** Whether a verdict outlasts a pause: the mailbox has no news of the object, and a timer wakes it, no watch of the cluster. */
+  #stands(key: SyncKey): boolean {
+    const { outcomes } = this.#deps
+    if (outcomes.isOpen(key)) return false
+    const { state } = outcomes.exceptions.get(keyText(key)) ?? {}
+    return state === 'refused' || (state === undefined && this.#carrier.isStrangers(key))
   }
 
   async #reconcile(key: SyncKey, mirrored: Mirrored | undefined): Promise<ReconcileResult> {

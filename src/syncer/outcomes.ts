@@ -109,6 +109,11 @@ export class Outcomes {
     }
   }
 
+  /** Whether the mailbox says something of an object that no look has seen. */
+  isOpen(key: SyncKey): boolean {
+    return this.#open.has(keyText(key))
+  }
+
   #lookedAt(text: string, open: Open): void {
     if (open.meanwhile === undefined) {
       this.#open.delete(text)

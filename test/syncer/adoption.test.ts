@@ -8,6 +8,7 @@ import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
+import { toldOutcomes } from './support/toldOutcomes.ts'
 
 const AT_A = { namespace: 'app', name: 'a' }
 
@@ -44,6 +45,42 @@ t.test('somebody deletes one of two objects that were there before: the placed o
   await passes(15)
   t.match(world.get(p.clusterId, 'configmaps app/a'), { data: { x: '1' } })
   t.same(world.get(p.clusterId, 'configmaps app/b')?.data, { own: 'x' }, 'the other one stays')
+})
+
+t.test('a pause leaves the verdict on objects that were there before, and holds what the mailbox changes', async t => {
+  const objectsByNamespace = [{ namespace: 'app', names: ['a', 'b', 'mine'] }]
+  const wants = { group: '', resource: 'configmaps', apiVersion: 'v1', objectsByNamespace }
+  const p = await pairIn(center, t, { namespacedObjects: [wants] })
+  const { world } = center
+  const clock = new FakeClock()
+  const told = toldOutcomes(p)
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  for (const name of ['a', 'b', 'mine']) await p.cluster.create(MAPS, configMap(name, { own: 'x' }))
+  for (const name of ['a', 'b']) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+  await p.mailbox.create(MAPS, sent('mine', { x: '1' }, { annotations: { [OVERWRITE]: 'false' } }))
+  const passes = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      await clock.advance(1000)
+      await p.settled()
+    }
+  }
+  const states = async () => {
+    const { exceptions } = await told.until(() => true)
+    return Object.fromEntries([...exceptions.values()].map(({ name, state }) => [name, state]))
+  }
+  p.start(undefined, clock, { center: told.center })
+  const status = () => world.get(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one')?.status
+  for (let i = 0; i < 120 && (await states()).b !== 'refused'; i++) await passes(1)
+  t.same(await states(), { a: 'refused', b: 'refused' }, 'the third is left alone, which is no exception')
+  const paused = { metadata: { annotations: { 'edge.kubestellar.io/paused': 'true' } } }
+  await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', paused)
+  for (let i = 0; i < 30 && !JSON.stringify(status()).includes('"paused":true'); i++) await passes(1)
+  t.match(status(), { paused: true })
+  await passes(30)
+  t.same(await states(), { a: 'refused', b: 'refused' })
+  await p.mailbox.patch(MAPS, { namespace: 'app', name: 'b' }, 'merge', { data: { x: '2' } })
+  await passes(30)
+  t.same(await states(), { a: 'refused', b: 'held' })
 })
 
 t.test(
