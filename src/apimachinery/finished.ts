@@ -1,21 +1,29 @@
 /**
- * Whether an object has run to its end, and how it ended, by its status alone: a Job, a Pod, a workflow, a run. Who has ended may be
- * removed by its cluster at any time, and would run again if it were made anew. Pure.
+ * Whether an object has run to its end, and how it ended, by its status alone: a Job, a Pod, a workflow, a run. Its cluster may remove
+ * such an object at any time, and it would run again if it were made anew. Pure.
+ *
+ * Custom kinds share no way to report an end. A table names the kinds that are known to end. Any other kind ends only where its name,
+ * a time and a result agree: a copy that is wrongly taken for finished would never be repaired.
  */
-import { at, objects, str } from './fields.ts'
+import { at, has, objects, str } from './fields.ts'
 import { HEALTHY, type HealthVerdict, healthOf } from './health.ts'
 import { type GroupResource, groupResourceName, type KubeObject } from './object.ts'
+
+/** How a kind reports its end: a word at a path of its status, or conditions as `Type=Status`. */
+interface Ending {
+  readonly path?: readonly string[]
+  readonly done: readonly string[]
+  readonly failed: readonly string[]
+}
 
 /** `undefined`: it still runs, or is of a kind that does not end. */
 export function endOf(kind: GroupResource, object: Readonly<KubeObject>): HealthVerdict | undefined {
   const name = groupResourceName(kind)
-  if (name === 'jobs.batch')
-    return holds(object, 'Complete') || holds(object, 'Failed') ? healthIn(kind, object) : undefined
-  // a Pod that somebody deletes while it runs ends before it is gone
-  if (object.metadata.deletionTimestamp !== undefined) return undefined
-  if (name === 'pods')
-    return ['Succeeded', 'Failed'].includes(str(object.status, 'phase')) ? healthIn(kind, object) : undefined
-  return kind.group.includes('.') ? endOfRun(object) : undefined
+  // a Job cannot go on; others that somebody deletes while they run end before they are gone
+  if (name !== 'jobs.batch' && object.metadata.deletionTimestamp !== undefined) return undefined
+  const ending = Object.hasOwn(ENDINGS, name) ? ENDINGS[name]! : isRun(kind, object) ? ANY_RUN : []
+  const end = ending.map(one => endBy(one, object)).find(one => one !== undefined)
+  return end && (name === 'jobs.batch' || name === 'pods') ? healthIn(kind, object) : end
 }
 
 /** Whatever its spec has become since. */
@@ -24,44 +32,80 @@ function healthIn(kind: GroupResource, { metadata, ...rest }: Readonly<KubeObjec
   return healthOf(kind, { ...rest, metadata: still })
 }
 
-/** Where controllers write how far a run is, and when it ended. */
-const PHASES = [
-  ['phase'],
-  ['state'],
-  ['state', 'phase'],
-  ['jobStatus'],
-  ['applicationState', 'state'],
-  ['jobDeploymentStatus'],
+function endBy({ path, done, failed }: Ending, { status }: Readonly<KubeObject>): HealthVerdict | undefined {
+  const said = path
+    ? [{ word: at(status, ...path), message: str(status, 'message') }]
+    : objects(status, 'conditions').map(one => ({
+        word: `${one.type}=${one.status}`,
+        message: str(one, 'message') || str(one, 'reason'),
+      }))
+  const is = (words: readonly string[]) => said.find(({ word }) => typeof word === 'string' && words.includes(word))
+  const loss = is(failed)
+  if (loss) return { health: 'Degraded', message: loss.message || String(loss.word) }
+  return is(done) ? HEALTHY : undefined
+}
+
+const phase = (done: readonly string[], failed: readonly string[], path = ['phase']): Ending => ({ path, done, failed })
+const SUCCEEDED: Ending = { done: ['Succeeded=True'], failed: ['Succeeded=False'] }
+const KUBEFLOW: Ending = { done: ['Succeeded=True'], failed: ['Failed=True'] }
+const ARGO_METRICS = phase(['Successful'], ['Failed', 'Error', 'Inconclusive'])
+const VELERO = phase(['Completed'], ['PartiallyFailed', 'Failed', 'FailedValidation', 'Canceled'])
+
+const ENDINGS: Readonly<Record<string, readonly Ending[]>> = {
+  pods: [phase(['Succeeded'], ['Failed'])],
+  'jobs.batch': [{ done: ['Complete=True'], failed: ['Failed=True'] }],
+  'workflows.argoproj.io': [phase(['Succeeded'], ['Failed', 'Error'])],
+  'analysisruns.argoproj.io': [ARGO_METRICS],
+  'experiments.argoproj.io': [ARGO_METRICS],
+  'taskruns.tekton.dev': [SUCCEEDED],
+  'pipelineruns.tekton.dev': [SUCCEEDED],
+  'runs.tekton.dev': [SUCCEEDED],
+  'customruns.tekton.dev': [SUCCEEDED],
+  'buildruns.shipwright.io': [SUCCEEDED],
+  'builds.kpack.io': [SUCCEEDED],
+  'builds.build.openshift.io': [phase(['Complete'], ['Failed', 'Error', 'Cancelled'])],
+  // an aborted one may be resumed
+  'jobs.batch.volcano.sh': [phase(['Completed'], ['Failed', 'Terminated'], ['state', 'phase'])],
+  'sparkapplications.sparkoperator.k8s.io': [phase(['COMPLETED'], ['FAILED'], ['applicationState', 'state'])],
+  'tfjobs.kubeflow.org': [KUBEFLOW],
+  'pytorchjobs.kubeflow.org': [KUBEFLOW],
+  'mpijobs.kubeflow.org': [KUBEFLOW],
+  'xgboostjobs.kubeflow.org': [KUBEFLOW],
+  'mxjobs.kubeflow.org': [KUBEFLOW],
+  'paddlejobs.kubeflow.org': [KUBEFLOW],
+  'jaxjobs.kubeflow.org': [KUBEFLOW],
+  'experiments.kubeflow.org': [KUBEFLOW],
+  'trials.kubeflow.org': [KUBEFLOW],
+  'trainjobs.trainer.kubeflow.org': [{ done: ['Complete=True'], failed: ['Failed=True'] }],
+  'jobsets.jobset.x-k8s.io': [{ done: ['Completed=True'], failed: ['Failed=True'] }],
+  'appwrappers.workload.codeflare.dev': [phase(['Succeeded'], ['Failed'])],
+  'rayjobs.ray.io': [phase(['Complete'], ['Failed'], ['jobDeploymentStatus'])],
+  'backups.velero.io': [VELERO],
+  'restores.velero.io': [VELERO],
+  'podvolumebackups.velero.io': [VELERO],
+  'podvolumerestores.velero.io': [VELERO],
+  'datauploads.velero.io': [VELERO],
+  'datadownloads.velero.io': [VELERO],
+  'backups.postgresql.cnpg.io': [phase(['completed'], ['failed'])],
+  'virtualmachineinstances.kubevirt.io': [phase(['Succeeded'], ['Failed'])],
+  'virtualmachineinstancemigrations.kubevirt.io': [phase(['Succeeded'], ['Failed'])],
+  'datavolumes.cdi.kubevirt.io': [phase(['Succeeded'], [])],
+  'testruns.k6.io': [phase(['finished'], ['error'], ['stage'])],
+  'scans.execution.securecodebox.io': [phase(['Done'], ['Errored'], ['state'])],
+}
+
+/** A kind of which nothing is known: its name, a time of its end, and no schedule by which it would begin again. */
+function isRun({ group }: GroupResource, { kind = '', spec, status }: Readonly<KubeObject>): boolean {
+  if (!group.includes('.') || !RUN.test(kind) || REPEATED.test(kind)) return false
+  return !REPEATS.some(field => has(spec, field)) && TIMES.some(field => str(status, field) !== '')
+}
+const RUN = /(Run|Job|Workflow|Execution|Build|Backup|Restore)$/
+const REPEATED = /^(Cron|Scheduled|Recurring)/
+const REPEATS = ['schedule', 'schedules', 'cron', 'interval', 'trigger', 'triggers']
+const TIMES = ['completionTime', 'completionTimestamp', 'finishedAt', 'completedAt', 'endTime', 'finishTime']
+const WORDS = { done: ['Succeeded', 'Completed', 'Complete'], failed: ['Failed', 'Error', 'Errored'] }
+const ANY_RUN: readonly Ending[] = [
+  { done: ['Succeeded=True', 'Complete=True', 'Completed=True'], failed: ['Succeeded=False', 'Failed=True'] },
+  phase(WORDS.done, WORDS.failed),
+  phase(WORDS.done, WORDS.failed, ['state']),
 ]
-const ENDS = ['completionTime', 'completionTimestamp', 'finishedAt', 'completedAt', 'terminationTime', 'endTime']
-const DONE = /^(succeeded|success|completed?|finished)$/i
-const FAILED =
-  /^(failed|error|errored|partiallyfailed|failedvalidation|aborted|terminated|stopped|cancell?ed|timedout)$/i
-/** Of other kinds, a database or an operator say, such a word is no end. */
-const RUNS = /(Job|JobSet|Run|Workflow|Backup|Restore|Build|Task|Test|Scan|Upload|Download|Execution|SparkApplication)$/
-
-/** Custom kinds have no common way to say it: these are those of Argo, Tekton, Kubeflow, Spark, Ray, Volcano and Velero. */
-function endOfRun({ kind = '', status, metadata, ...rest }: Readonly<KubeObject>): HealthVerdict | undefined {
-  const object = { ...rest, kind, status, metadata }
-  const isTimed = ENDS.some(field => str(status, field) !== '')
-  const isRun = isTimed || RUNS.test(kind)
-  const words = isRun ? PHASES.map(path => at(status, ...path)).filter(word => typeof word === 'string') : []
-  const failed =
-    conditionIn(object, 'Succeeded', 'False') ??
-    (isRun ? conditionIn(object, 'Failed', 'True') : undefined) ??
-    words.find(word => FAILED.test(word))
-  if (failed !== undefined) return { health: 'Degraded', message: str(status, 'message') || failed }
-  const done = isRun ? ['Succeeded', 'Complete', 'Completed'] : ['Succeeded']
-  const isDone = done.some(type => holds(object, type)) || words.some(word => DONE.test(word))
-  return isDone || (isTimed && RUNS.test(kind)) ? HEALTHY : undefined
-}
-
-function holds(object: Readonly<KubeObject>, type: string): boolean {
-  return conditionIn(object, type, 'True') !== undefined
-}
-
-/** Its words, where it is so. */
-function conditionIn({ status }: Readonly<KubeObject>, type: string, is: 'True' | 'False'): string | undefined {
-  const found = objects(status, 'conditions').find(one => one.type === type && one.status === is)
-  return found && (str(found, 'message') || str(found, 'reason') || type)
-}

@@ -160,6 +160,8 @@ export const OUTCOME_CONNECTION_MS = 420_000
 export const MAX_EXCEPTIONS = 300
 export const MAX_MESSAGE = 300
 const MAX_REASON = 60
+/** More than any release knows. */
+const MAX_STATES = 40
 /** Of one state that find no place in the list: more than a mailbox can hold are no count. */
 export const MAX_UNLISTED = 10_000_000
 /** Some kinds have names of any length; what has a longer one is counted as unlisted. */
@@ -197,8 +199,6 @@ export function readOutcomeReport(spec: unknown): OutcomeReport {
 function readException(item: unknown, at: string): Exception {
   const key = readKey(item, at)
   if (!isRecord(item)) throw bad(at, 'must be an object')
-  const { state } = item
-  if (!isState(state)) throw bad(`${at}.state`, `must be one of ${OUTCOME_STATES.join(', ')}`)
   const reason = text(item, 'reason', MAX_REASON, '', at)
   if (!WORD.test(reason)) throw bad(`${at}.reason`, 'must be one word of letters and digits')
   const since = text(item, 'since', 32, '', at)
@@ -210,7 +210,7 @@ function readException(item: unknown, at: string): Exception {
   return {
     ...key,
     seq: count(item, 'seq', at),
-    state,
+    state: stateOf(text(item, 'state', MAX_REASON, undefined, at)),
     reason,
     message,
     since,
@@ -221,8 +221,9 @@ function readException(item: unknown, at: string): Exception {
 
 function readHealth(value: unknown, at: string): HealthVerdict {
   if (!isRecord(value)) throw bad(at, 'must be an object')
-  const health = HEALTHS.find(one => one === value.health)
-  if (health === undefined) throw bad(`${at}.health`, `must be one of ${HEALTHS.join(', ')}`)
+  const said = text(value, 'health', MAX_REASON, undefined, at)
+  // a later release may know more: nobody is well by a word that nobody knows
+  const health = HEALTHS.find(one => one === said) ?? 'Progressing'
   return { health, message: oneLine(text(value, 'message', MAX_MESSAGE, '', at)) }
 }
 
@@ -244,12 +245,16 @@ function readUnlisted(value: unknown): OutcomeReport['unlisted'] {
   if (value === undefined) return {}
   if (!isRecord(value)) throw bad('unlisted', 'must be an object')
   const unlisted: Partial<Record<OutcomeState, number>> = {}
-  for (const state of Object.keys(value)) {
-    if (!isState(state)) throw bad('unlisted', `${JSON.stringify(state.slice(0, MAX_REASON))} is no state`)
-    const number = count(value, state, 'unlisted')
-    if (number > MAX_UNLISTED) throw bad(`unlisted.${state}`, `must be at most ${MAX_UNLISTED}`)
+  const words = Object.keys(value)
+  if (words.length > MAX_STATES) throw bad('unlisted', `has ${words.length} states; at most ${MAX_STATES}`)
+  for (const word of words) {
+    const shown = word.slice(0, MAX_REASON)
+    if (!WORD.test(word)) throw bad('unlisted', `${JSON.stringify(shown)} is no state`)
+    const number = count(value, word, 'unlisted')
+    if (number > MAX_UNLISTED) throw bad(`unlisted.${shown}`, `must be at most ${MAX_UNLISTED}`)
+    const state = stateOf(word)
     // none is nothing to tell
-    if (number > 0) unlisted[state] = number
+    if (number > 0) unlisted[state] = Math.min((unlisted[state] ?? 0) + number, MAX_UNLISTED)
   }
   return unlisted
 }
@@ -270,8 +275,9 @@ export function requireReached({ processed, exceptions }: OutcomeReport, newest:
   for (const [i, { seq }] of exceptions.entries()) if (seq > newest) throw bad(`exceptions[${i}].seq`, `${seq} ${why}`)
 }
 
-function isState(value: unknown): value is OutcomeState {
-  return OUTCOME_STATES.includes(value as OutcomeState)
+/** A syncer of a later release may know more states: one that this center does not know is none that is done. */
+function stateOf(word: string): OutcomeState {
+  return OUTCOME_STATES.find(one => one === word) ?? 'waiting'
 }
 
 function listOf(from: Record<string, unknown>, field: string, limit: number): unknown[] {

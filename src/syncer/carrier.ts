@@ -94,7 +94,11 @@ export class Carrier {
   }
 
   /** @param needer the space whose object needs a Namespace that nobody placed */
-  async carry(key: SyncKey, { resource: { version }, object }: Mirrored, needer?: string): Promise<Outcome> {
+  async carry(key: SyncKey, mirrored: Mirrored, needer?: string): Promise<Outcome> {
+    const {
+      resource: { version },
+      object,
+    } = mirrored
     const { served, watches } = this.#deps
     const implied = this.#deps.as !== undefined && isImplied(object)
     const owner = this.#deps.as && (ownerOf(object) ?? (implied ? needer : undefined))
@@ -117,7 +121,7 @@ export class Carrier {
     const isUnknown = this.#deps.echoes.get(text) === undefined && !this.#met.has(text)
     const isNew = cached === undefined && watches.hasSynced(key) && isUnknown
     let live = cached ?? (isNew ? undefined : await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
-    const end = live === undefined ? this.#endOf(key, object) : undefined
+    const end = live === undefined ? this.#endOf(key, mirrored) : undefined
     if (end) return { trouble: finished(end) }
     if (live === undefined) {
       // Whatever comes of it, the next time is a look first.
@@ -142,7 +146,7 @@ export class Carrier {
       if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING }
     }
     if (live.metadata.deletionTimestamp !== undefined) {
-      const isOver = this.#endOf(key, object) !== undefined
+      const isOver = this.#endOf(key, mirrored) !== undefined
       if (!isOver) this.#deps.echoes.forget(text)
       // when it is gone it is made again
       const trouble = goingAway(live, 'what the cluster holds is being deleted, and is made anew then,')
@@ -221,12 +225,16 @@ export class Carrier {
   }
 
   /** What the cluster holds of it now, read anew, beside what would be written. Writes nothing. */
-  async compare(key: SyncKey, { resource: { version }, object }: Mirrored): Promise<Compared> {
+  async compare(key: SyncKey, mirrored: Mirrored): Promise<Compared> {
+    const {
+      resource: { version },
+      object,
+    } = mirrored
     const { served, cluster, as, owners, echoes } = this.#deps
     const resource = served.at(key, version)
     if (resource === undefined || isImplied(object)) return { state: 'notCarried' }
     const live = await unlessGone(cluster.get(resource, refOf(key)))
-    if (live === undefined) return { state: this.#endOf(key, object) ? 'finished' : 'missing' }
+    if (live === undefined) return { state: this.#endOf(key, mirrored) ? 'finished' : 'missing' }
     const seen = echoes.recognized(keyText(key), live)
     if (!mayOverwrite(object) || isCreateOnly(object) || keepsClusters(object, seen) || isStrangers(seen))
       return { state: 'notOurs' }
@@ -240,11 +248,15 @@ export class Carrier {
   }
 
   /** Whether the cluster has it and was told just this of it; of what an unknown run has brought nobody knows better. */
-  isThere(key: SyncKey, { resource: { version }, object }: Mirrored): boolean {
+  isThere(key: SyncKey, mirrored: Mirrored): boolean {
+    const {
+      resource: { version },
+      object,
+    } = mirrored
     const { watches, served, echoes, as } = this.#deps
     const live = watches.get(key, key)
     const resource = served.at(key, version)
-    if (live === undefined && this.#endOf(key, object)) return true
+    if (live === undefined && this.#endOf(key, mirrored)) return true
     if (live === undefined || resource === undefined) return false
     if (echoes.get(keyText(key)) === undefined) return true
     const owner = as && ownerOf(object)
@@ -253,10 +265,11 @@ export class Carrier {
     return echoes.said(keyText(key), withoutFields(whole, leftFieldsOf(object)))
   }
 
-  /** How it ended, where it has run to its end and is not to run again. Who lost what it knew goes by what it has reported. */
-  #endOf(key: SyncKey, object: Readonly<KubeObject>): HealthVerdict | undefined {
+  /** How it ended, where it has run to its end and is not to run again. A syncer without its state goes by what was reported of this spec. */
+  #endOf(key: SyncKey, { object, isStatusOld }: Mirrored): HealthVerdict | undefined {
     const text = keyText(key)
-    return this.#deps.echoes.get(text) ? this.#deps.echoes.endOf(text, object) : endOf(key, object)
+    if (this.#deps.echoes.get(text)) return this.#deps.echoes.endOf(text, object)
+    return isStatusOld ? undefined : endOf(key, object)
   }
 
   /** The cluster's copy must say so too: its annotation decides about deletion. */

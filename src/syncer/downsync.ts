@@ -283,8 +283,7 @@ export class Downsync {
 
   #noteEnd(key: SyncKey, live: Readonly<KubeObject>): void {
     const source = this.#deps.mirror.get(key)?.object
-    const end = source && endOf(key, live)
-    if (end) this.#echoes.ended(keyText(key), source, live, end)
+    if (source) this.#echoes.ended(keyText(key), source, live, endOf(key, live))
   }
 
   /** Whatever came of it, its status need not wait any longer. */

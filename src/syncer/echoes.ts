@@ -31,7 +31,7 @@ export interface Echo {
   /** Of what holds duplicates in a cluster that notes no owners then: which fields were sent. */
   readonly claim?: ManagedFieldsEntry
   /** That it has run to its end, and how; with a digest of the spec that did. */
-  readonly end?: HealthVerdict & { readonly spec: string }
+  readonly end?: (HealthVerdict & { readonly spec: string }) | undefined
 }
 
 export class Echoes {
@@ -118,10 +118,15 @@ export class Echoes {
     return isNoted ? live : withClaims(live, [known.claim!])
   }
 
-  /** Notes that `live`, which came of `source`, has run to its end. */
-  ended(key: string, source: Readonly<KubeObject>, live: Readonly<KubeObject>, how: HealthVerdict): void {
+  /** Notes that `live`, which came of `source`, has run to its end, or that it goes on after all. */
+  ended(key: string, source: Readonly<KubeObject>, live: Readonly<KubeObject>, how: HealthVerdict | undefined): void {
     const known = this.#byKey.get(key)
     if (known === undefined || known.uid !== live.metadata.uid || known.sourceUid !== source.metadata.uid) return
+    if (how === undefined) {
+      // on its way out it runs no more
+      if (known.end && live.metadata.deletionTimestamp === undefined) this.#set(key, { ...known, end: undefined })
+      return
+    }
     const end = { ...how, spec: specDigest(source) }
     // the cluster may hold an older spec of it still
     if (known.end || known.sourceGeneration !== source.metadata.generation) return

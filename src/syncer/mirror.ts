@@ -1,4 +1,5 @@
 /** The mailbox space as the syncer last saw it, and what changed in it since it was last written down. */
+import { has } from '../apimachinery/fields.ts'
 import type { LogFields } from '../apimachinery/logFields.ts'
 import {
   type GroupResource,
@@ -9,10 +10,13 @@ import {
 } from '../apimachinery/object.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { StreamEvent } from '../client/client.ts'
+import { isOfThisSpec } from './reportedStatus.ts'
 
 export interface Mirrored {
   readonly resource: GroupVersionResource
   readonly object: Readonly<KubeObject>
+  /** Its status is, or may be, about an earlier spec. */
+  readonly isStatusOld?: true
 }
 /** Names an object on both sides. */
 export interface SyncKey extends GroupResource {
@@ -77,7 +81,12 @@ export class MailboxMirror {
     }
     const text = keyText(key)
     const before = this.#objects.get(text)
-    const now = { resource: event.resource, object: slim(event.object) }
+    const isStatusOld = has(event.object.status) && !isOfThisSpec(event.object)
+    const now: Mirrored = {
+      resource: event.resource,
+      object: slim(event.object),
+      ...(isStatusOld && { isStatusOld }),
+    }
     this.#objects.set(text, now)
     if (!isSame(before, now)) this.#changed.add(text)
   }
@@ -111,7 +120,10 @@ export class MailboxMirror {
 /** A snapshot tells again what is known. Revisions of two lives of a store may be the same. */
 function isSame(before: Mirrored | undefined, now: Mirrored): boolean {
   return (
-    before !== undefined && before.resource.version === now.resource.version && equalJson(before.object, now.object)
+    before !== undefined &&
+    before.isStatusOld === now.isStatusOld &&
+    before.resource.version === now.resource.version &&
+    equalJson(before.object, now.object)
   )
 }
 

@@ -57,11 +57,33 @@ t.test('what a cluster does not hold as it was sent is read as strictly', async 
     [{ differences: Array.from({ length: 9 }, () => one) }, 'differences'],
     [{ differences: [{ ...one, path: 'x'.repeat(201) }] }, 'differences[0].path'],
     [{ differences: [{ ...one, live: 1 }] }, 'differences[0].live'],
-    [{ differences: [{ ...one, change: 'Other' }] }, 'differences[0].change'],
-    [{ health: { health: 'Fine', message: '' } }, 'health.health'],
+    [{ differences: [{ ...one, change: 1 }] }, 'differences[0].change'],
+    [{ health: { health: ['Healthy'], message: '' } }, 'health.health'],
   ] as const)
     t.throws(() => read(more), { message: new RegExp(`exceptions\\[0\\].${field.replace(/[[\]]/g, '\\$&')}`) }, field)
 })
+
+t.test(
+  'a syncer of a later release knows more: its words cost the others nothing, and nothing is done or well by them',
+  async t => {
+    const later = { ...exception, name: 'later', state: 'quarantined', health: { health: 'Glowing', message: 'hot' } }
+    const changed = { path: 'spec.a', change: 'Reordered', decisive: false }
+    const read = readOutcomeReport({
+      ...report,
+      exceptions: [exception, { ...later, differences: [changed] }],
+      unlisted: { quarantined: 2, waiting: 3, applied: 1 },
+    })
+    t.strictSame(read.exceptions[0], exception)
+    t.match(read.exceptions[1], {
+      name: 'later',
+      state: 'waiting',
+      reason: exception.reason,
+      health: { health: 'Progressing', message: 'hot' },
+      differences: [{ ...changed, change: 'Changed' }],
+    })
+    t.strictSame(read.unlisted, { waiting: 5, applied: 1 })
+  },
+)
 
 t.test('what a cluster offers is read as strictly', async t => {
   const maps = { group: '', resource: 'configmaps', versions: ['v1'] }
@@ -114,7 +136,8 @@ const WRONG: [what: string, spec: unknown, field: string][] = [
   ['a negative number', { ...report, number: -1 }, 'number'],
   ['no list', { ...report, exceptions: {} }, 'exceptions'],
   ['too many', { ...report, exceptions: Array(MAX_EXCEPTIONS + 1).fill(exception) }, 'exceptions'],
-  ['an unknown state', { ...report, exceptions: [{ ...exception, state: 'fine' }] }, 'exceptions[0].state'],
+  ['no state', { ...report, exceptions: [{ ...exception, state: undefined }] }, 'exceptions[0].state'],
+  ['a state without end', { ...report, exceptions: [{ ...exception, state: 'x'.repeat(61) }] }, 'exceptions[0].state'],
   ['a reason of many words', { ...report, exceptions: [{ ...exception, reason: 'a b' }] }, 'exceptions[0].reason'],
   ['a long message', { ...report, exceptions: [{ ...exception, message: 'x'.repeat(301) }] }, 'exceptions[0].message'],
   ['no time', { ...report, exceptions: [{ ...exception, since: 'now' }] }, 'exceptions[0].since'],
@@ -132,7 +155,12 @@ const WRONG: [what: string, spec: unknown, field: string][] = [
   ['a number as text', { ...report, exceptions: [{ ...exception, seq: '7' }] }, 'exceptions[0].seq'],
   ['a list as a text', { ...report, exceptions: [{ ...exception, message: ['x'] }] }, 'exceptions[0].message'],
   ['an escape in a session', { ...report, session: 's\u001b[2J' }, 'session'],
-  ['counts of nothing', { ...report, unlisted: { fine: 1 } }, 'unlisted'],
+  ['counts of no word', { ...report, unlisted: { 'so so': 1 } }, 'unlisted'],
+  [
+    'counts without end',
+    { ...report, unlisted: Object.fromEntries(Array.from({ length: 41 }, (_, i) => [`s${i}`, 1])) },
+    'unlisted',
+  ],
 ]
 
 for (const [what, spec, field] of WRONG)

@@ -129,6 +129,16 @@ t.test('by kind, who has run to its end', async t => {
     'Healthy',
   )
   t.equal(end('example.org', 'databases', 'Database', { phase: 'Failed', ...is('Failed', 'True') }), undefined)
+  t.equal(end('example.org', 'databases', 'Database', is('Succeeded', 'False')), undefined, 'an operator tries again')
+  t.equal(end('kustomize.toolkit.fluxcd.io', 'kustomizations', 'Kustomization', is('Succeeded', 'True')), undefined)
+  t.equal(end('batch.volcano.sh', 'jobs', 'Job', { state: { phase: 'Terminated' } }), 'Degraded')
+  t.equal(end('batch.volcano.sh', 'jobs', 'Job', { state: { phase: 'Aborted' } }), undefined, 'it may be resumed')
+  t.equal(end('ray.io', 'rayjobs', 'RayJob', { jobStatus: 'FAILED', jobDeploymentStatus: 'Retrying' }), undefined)
+  t.equal(end('ray.io', 'rayjobs', 'RayJob', { jobDeploymentStatus: 'Complete' }), 'Healthy')
+  const ended = { finishedAt: 'now', phase: 'Failed' }
+  t.equal(end('example.org', 'importruns', 'ImportRun', ended), 'Degraded', 'name, time and result agree')
+  t.equal(end('example.org', 'importruns', 'ImportRun', { phase: 'Failed' }), undefined)
+  t.equal(end('example.org', 'cronimportruns', 'CronImportRun', ended), undefined)
   t.equal(end('operators.coreos.com', 'csvs', 'ClusterServiceVersion', { phase: 'Succeeded' }), undefined)
   t.equal(end('apps', 'deployments', 'Deployment', is('Complete', 'True')), undefined)
 })
