@@ -48,6 +48,13 @@ export interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped
 
 export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
 
+/** By which copies of one moment are judged. */
+interface Circumstances {
+  readonly isEmptying: (removal: Removal) => boolean
+  /** What goes soon with its Namespace. */
+  readonly doomed: KeysByMailbox
+}
+
 export class Brake {
   readonly #deps: BrakeDeps
   readonly #list: UnwantedCopies
@@ -65,7 +72,9 @@ export class Brake {
       dropped: removal => {
         const { space, state, isPaused } = removal
         if (state === 'held' || isPaused) deps.stays(space, [removal])
-        if (!this.isPending(space)) deps.emptied(space)
+        if (this.isPending(space)) return
+        if (this.#list.known(space)?.going.size) deps.ask(space)
+        deps.emptied(space)
       },
     })
   }
@@ -157,10 +166,10 @@ export class Brake {
    */
   wouldHold(space: string, going: KeysByMailbox, kept: KeysByMailbox): boolean {
     const byMailbox = this.#list.known(space)?.recent(this.#deps.clock.now()) ?? new Map<string, Set<string>>()
-    for (const [mailbox, keys] of going) byMailbox.set(mailbox, new Set([...(byMailbox.get(mailbox) ?? []), ...keys]))
     const isDoomed = (name: string, key: string): boolean =>
       going.get(name)?.has(key) === true || kept.get(name)?.has(key) === true
-    return isTooMuch({ byMailbox, remains: name => this.#remains(space, name, key => isDoomed(name, key)) })
+    const remains = (name: string): boolean => this.#remains(space, name, key => isDoomed(name, key))
+    return isTooMuch({ byMailbox: joined(byMailbox, going), remains })
   }
 
   /** Takes in what an EdgePlacement says of holds. */
@@ -192,6 +201,8 @@ export class Brake {
   sourceGone(space: string, key: string, byName: boolean): void {
     if (byName) this.#list.known(space)?.withdrawn.delete(key)
     else this.#list.ledger(space).withdrawn.add(key)
+    // with the last of its copies its deletion is over
+    if (isNamespaceKey(key) && this.#list.known(space)?.going.has(parseObjectKey(key).name)) this.#deps.ask(space)
     this.#lookAgainAt(space, key)
   }
 
@@ -274,12 +285,13 @@ export class Brake {
     const ledger = this.#list.known(space)
     if (!ledger) return
     const isEmptying = await this.#emptying(space, ledger)
-    this.#decide(space, ledger, isEmptying)
+    const doomed = await this.#doomed(space, ledger)
+    this.#decide(space, ledger, { isEmptying, doomed })
     if (!ledger.isPending) emptied(space)
     if (ledger.isEmpty(clock.now())) this.#list.forget(space)
   }
 
-  #decide(space: string, ledger: BrakeLedger, isEmptying: (removal: Removal) => boolean): void {
+  #decide(space: string, ledger: BrakeLedger, { isEmptying, doomed }: Circumstances): void {
     const nowMs = this.#deps.clock.now()
     const again: Removal[] = []
     const before = new Set(ledger.held())
@@ -304,7 +316,7 @@ export class Brake {
       again.push(removal)
     }
     const fresh = open.filter(({ state }) => state === 'new')
-    const isHeld = fresh.length > 0 && this.#isTooMuch(space, ledger, nowMs)
+    const isHeld = fresh.length > 0 && this.#isTooMuch(space, ledger.recent(nowMs), doomed)
     for (const removal of fresh) {
       removal.isOfEmptied = !isHeld && isEmptying(removal)
       if (isHeld || removal.isOfEmptied) [removal.state, removal.atMs] = ['held', nowMs]
@@ -353,26 +365,33 @@ export class Brake {
     return false
   }
 
-  /** What goes now, has gone lately, and will go with Namespaces that are being deleted. */
-  #isTooMuch(space: string, ledger: BrakeLedger, nowMs: number): boolean {
-    const byMailbox = ledger.recent(nowMs)
-    const doomed = new Set<string>()
-    for (const keys of ledger.going.values()) {
-      for (const key of keys) {
-        if (doomed.size > MAX_REMOVED) return true
+  /** What will go with Namespaces that are being deleted, until that is too much. The deletion of one ends with its last copy. */
+  async #doomed(space: string, ledger: BrakeLedger): Promise<KeysByMailbox> {
+    const doomed = new Map<string, Set<string>>()
+    let [work, count] = [0, 0]
+    for (const [namespace, keys] of [...ledger.going]) {
+      const mailboxes = [...this.#deps.mailboxes()].filter(({ copies }) => copies.hasIn(namespace))
+      for (const key of [...keys]) {
         let isPlaced = false
-        for (const mailbox of this.#deps.mailboxes()) {
-          if (!ownersIn(mailbox.copies.get(key)?.owner ?? '').includes(space)) continue
+        for (const { name, copies } of mailboxes) {
+          if (++work % TURN_WORK === 0) await setImmediate()
+          if (!ownersIn(copies.get(key)?.owner ?? '').includes(space)) continue
           isPlaced = true
-          if (this.#list.find(mailbox.name, key)) continue
-          doomed.add(`${mailbox.name} ${key}`)
-          byMailbox.set(mailbox.name, (byMailbox.get(mailbox.name) ?? new Set<string>()).add(key))
+          if (this.#list.find(name, key)) continue
+          doomed.set(name, (doomed.get(name) ?? new Set<string>()).add(key))
+          if (++count > MAX_REMOVED) return doomed
         }
         if (!isPlaced && this.#deps.join.fact(space, key) === undefined) keys.delete(key)
       }
+      if (keys.size === 0) ledger.going.delete(namespace)
     }
-    const remains = (name: string): boolean => this.#remains(space, name, key => doomed.has(`${name} ${key}`))
-    return isTooMuch({ byMailbox, remains })
+    return doomed
+  }
+
+  /** Of what goes now, has gone lately, and is doomed. */
+  #isTooMuch(space: string, byMailbox: Map<string, Set<string>>, doomed: KeysByMailbox): boolean {
+    const remains = (name: string): boolean => this.#remains(space, name, key => doomed.get(name)?.has(key) === true)
+    return isTooMuch({ byMailbox: joined(byMailbox, doomed), remains })
   }
 
   /** Whether something of the space that is wanted stays in a mailbox; what came along is nothing, nor is what only a pause keeps. */
@@ -451,6 +470,12 @@ export class Brake {
       space,
     )
   }
+}
+
+function joined(a: KeysByMailbox, b: KeysByMailbox): KeysByMailbox {
+  const all = new Map(a)
+  for (const [mailbox, keys] of b) all.set(mailbox, new Set([...(all.get(mailbox) ?? []), ...keys]))
+  return all
 }
 
 /** Whether it waited until nothing needed it any more: what did has gone, and was judged. */

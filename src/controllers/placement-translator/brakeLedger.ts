@@ -16,7 +16,7 @@ export interface Removal {
   readonly key: string
   /** Of the copy. */
   readonly uid: string
-  /** It was found at the start: nobody remembers which EdgePlacement had it. */
+  /** It was found at the start, or in a mailbox that was closed before: nobody remembers which EdgePlacement had it. */
   readonly isFromStart: boolean
   /** Nor was its source there: whether it was deleted by name nobody remembers. */
   readonly isOrphan: boolean
@@ -70,14 +70,16 @@ export class BrakeLedger {
   readonly confirmed = new Map<string, string>()
   /** Since when there is a hold: RFC 3339. */
   since: string | undefined
+  /** Mailboxes that were not open when the space lost something there: what they hold then is looked at when they are. */
+  readonly unseen = new Set<string>()
   /** A judgement was asked for in this turn of the loop. */
   isAsked = false
   /** What went lately, the last time it did so: a copy counts once. */
   readonly #gone = new Map<string, { readonly atMs: number; readonly mailbox: string; readonly key: string }>()
 
   isEmpty(nowMs: number): boolean {
-    const { withdrawn, going, told, inherited, confirmed } = this
-    const isKept = [withdrawn, going, told, inherited, confirmed].some(({ size }) => size > 0)
+    const { withdrawn, going, told, inherited, confirmed, unseen } = this
+    const isKept = [withdrawn, going, told, inherited, confirmed, unseen].some(({ size }) => size > 0)
     return !isKept && !this.isPending && this.recent(nowMs).size === 0
   }
 

@@ -11,6 +11,8 @@ export interface UnwantedCopiesDeps {
   /** All mailboxes, as far as their content is known. */
   mailboxes: () => Iterable<Mailbox>
   mailbox: (name: string) => Mailbox | undefined
+  /** Whether a mailbox has no SyncTarget any more that stays: it does not come back. */
+  isLeaving: (mailbox: string) => boolean
   /** Whether all of a space is known. */
   isKnown: (space: string) => boolean
   /** Whether a search of the whole mailbox for unwanted copies is under way. */
@@ -108,11 +110,12 @@ export class UnwantedCopies {
     do await this.#takeInLost(space, ledger)
     while (ledger.hasLost)
     await this.#refresh(ledger)
+    await this.#lookAtUnseen(space, ledger)
     await this.#lookAtOpen(space, ledger)
   }
 
   async #takeInLost(space: string, ledger: BrakeLedger): Promise<void> {
-    const { mailbox: find, isUnwanted } = this.#deps
+    const { mailbox: find, isUnwanted, isLeaving } = this.#deps
     const all = ledger.takeLost()
     let work = 0
     for (const { placement, copies, order } of all) {
@@ -121,6 +124,7 @@ export class UnwantedCopies {
           for (const [key, isTaken] of keys) {
             if (++work % TURN_WORK === 0) await setImmediate()
             const mailbox = find(name)
+            if (!mailbox?.synced && !isLeaving(name)) ledger.unseen.add(name)
             const copy = mailbox?.copies.get(key)
             if (!mailbox || !copy || ownersIn(copy.owner)[0] !== space || isUnwanted(mailbox, key) !== true) continue
             noteLoss(this.list(space, mailbox, key, copy), placement, isTaken, order)
@@ -129,6 +133,16 @@ export class UnwantedCopies {
       }
     }
     ledger.settleLost(all)
+  }
+
+  /** Of what mailboxes hold that were closed meanwhile nobody remembers who had it. */
+  async #lookAtUnseen(space: string, ledger: BrakeLedger): Promise<void> {
+    const { mailbox: find, isLeaving } = this.#deps
+    for (const name of [...ledger.unseen]) {
+      const mailbox = find(name)
+      if (mailbox?.synced) await this.#lookAt([mailbox], space)
+      if (mailbox?.synced || isLeaving(name)) ledger.unseen.delete(name)
+    }
   }
 
   /** Searches of mailboxes may still find unwanted copies: the first ones must not count as few. */
@@ -161,13 +175,13 @@ export class UnwantedCopies {
     }
   }
 
-  /** Forgets what is wanted again, or gone. */
+  /** Forgets what is wanted again, or gone. What a closed mailbox holds is there when it is opened again. */
   async #refresh(ledger: BrakeLedger): Promise<void> {
     let work = 0
     for (const removal of [...ledger.removals]) {
       if (++work % TURN_WORK === 0) await setImmediate()
       const mailbox = this.#deps.mailbox(removal.mailbox)
-      if (mailbox && !mailbox.synced) continue
+      if (mailbox ? !mailbox.synced : !this.#deps.isLeaving(removal.mailbox)) continue
       const stands = mailbox?.copies.get(removal.key)?.uid === removal.uid
       if (removal.state === 'new') digestOf(removal)
       if (!mailbox || !stands || this.#deps.isUnwanted(mailbox, removal.key) === false) this.drop(removal)
@@ -175,7 +189,8 @@ export class UnwantedCopies {
   }
 
   #removalOf(space: string, mailbox: string, key: string, uid: string): Removal {
-    const isFromStart = !this.#isPastStart || this.#unlooked.has(space)
+    const isUnseen = this.#ledgers.get(space)?.unseen.has(mailbox) === true
+    const isFromStart = !this.#isPastStart || this.#unlooked.has(space) || isUnseen
     return {
       space,
       mailbox,

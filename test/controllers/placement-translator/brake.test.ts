@@ -18,7 +18,11 @@ class Scene {
   /** Objects that are not placed any more, and those that are there no more. */
   readonly unselected = new Set<string>()
   readonly deleted = new Set<string>()
+  /** Mailboxes whose SyncTarget is gone. */
+  readonly left = new Set<string>()
   readonly brake: Brake
+  /** How often somebody went through all mailboxes. */
+  rounds = 0
   /** Not all of the mailboxes was looked at yet. */
   isOpen = false
   readonly removed: { mailbox: string; key: string; atMs: number }[] = []
@@ -50,13 +54,17 @@ class Scene {
         sourcesOf: () => [],
       },
       clock: { now: () => this.now } as Clock,
-      mailboxes: () => this.mailboxes.values(),
+      mailboxes: () => {
+        this.rounds++
+        return this.mailboxes.values()
+      },
       mailbox: name => this.mailboxes.get(name),
       isWhole: () => true,
       isKnown: () => true,
       isOpen: () => this.isOpen,
       isGoing: () => false,
       isEvicted: () => false,
+      isLeaving: name => this.left.has(name),
       isUnwanted: (mailbox, key) => mailbox.copies.has(key) && this.isUnwanted(key),
       ask: () => {
         this.#asked = true
@@ -211,6 +219,72 @@ t.test('what goes with its Namespace stays held whatever else bears the name of 
   scene.brake.sourceCame('ws1', namespaceKey('ns'))
   await scene.settle()
   t.equal(scene.removed.length, 80)
+})
+
+t.test('what is held of a small app stays held when its mailbox is closed and opened again', async t => {
+  const scene = new Scene(2, 3)
+  const keys = [0, 1, 2].map(keyOf)
+  const hold = () => scene.brake.holdOf('ws1', 'ep')
+  const lose = () => {
+    for (const key of keys) scene.unselected.add(key)
+    scene.brake.lost('ws1', 'ep', { mailboxes: ['m0', 'm1'], keys, how: 'taken' })
+  }
+  await scene.brake.judge('')
+  lose()
+  await scene.settle()
+  t.match(hold(), { copies: 6 })
+  const m0 = scene.mailboxes.get('m0')!
+  scene.mailboxes.delete('m0')
+  await scene.brake.judge('ws1')
+  scene.mailboxes.set('m0', m0)
+  await scene.settle()
+  t.match(hold(), { copies: 6 })
+  t.equal(scene.removed.length, 0)
+
+  t.comment('and so does what it lost while the mailbox was closed')
+  scene.unselected.clear()
+  await scene.settle()
+  t.equal(hold(), undefined)
+  scene.mailboxes.delete('m0')
+  lose()
+  await scene.settle()
+  t.match(hold(), { copies: 3 })
+  scene.mailboxes.set('m0', m0)
+  await scene.settle()
+  t.match(hold(), { copies: 6 })
+  t.equal(scene.removed.length, 0)
+
+  t.comment('a mailbox whose SyncTarget is gone takes its copies with it')
+  scene.mailboxes.delete('m0')
+  scene.left.add('m0')
+  scene.brake.mailboxLeaves('m0')
+  await scene.brake.judge('ws1')
+  t.match(hold(), { copies: 3 })
+})
+
+t.test('the deletion of a Namespace is over with the last copy of what it held', async t => {
+  const scene = new Scene(3, 40)
+  await scene.brake.judge('')
+  const keys = Array.from({ length: 4 }, (_, i) => keyOf(i))
+  const [m0, ...others] = scene.mailboxes.values()
+  for (const mailbox of others) for (const key of keys) mailbox.copies.delete(key)
+  const fact = m0!.copies.get(keys[0]!)!
+  const goesByName = async (isDue: boolean) => {
+    for (const key of keys) scene.brake.sourceGone('ws1', key, true)
+    await scene.settle()
+    t.equal(m0!.copies.has(keys[0]!), !isDue)
+  }
+  scene.brake.namespaceGoing('ws1', 'ns', keys)
+  for (const key of keys) scene.deleted.add(key)
+  scene.rounds = 0
+  await goesByName(true)
+  t.ok(scene.rounds < 6, `all mailboxes are gone through once in a judgement, not for each key: ${scene.rounds}`)
+
+  t.comment('they come again, and the EdgePlacement carries nothing: what is deleted by name then goes all the same')
+  for (const key of keys) m0!.copies.set(key, { ...fact, uid: `again ${key}` })
+  scene.brake.lost('ws1', 'ep', { mailboxes: ['m0'], keys, how: 'taken' })
+  await goesByName(true)
+  t.equal(scene.removed.length, 8)
 })
 
 t.test('the first of many does not pass for little while a mailbox is looked through', async t => {

@@ -27,6 +27,7 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     isOpen: mailbox => parts.namings.isOpen(mailbox) || parts.checks.isOpen(mailbox),
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
     isEvicted: mailbox => evictions.has(mailbox),
+    isLeaving: mailbox => parts.leaving.has(mailbox),
     isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
     keepsAll: (space, mailbox) => pauses.locationOf(mailbox) !== undefined || pauses.leadsPaused(space, mailbox),
     // behind all that the space's changes have named
