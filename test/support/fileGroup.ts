@@ -3,6 +3,7 @@
  * the start of a process and the loading of what it tests. A file notices nothing: what it imports as `tap` is its subtest.
  * Paths come in TEST_FILES, divided by blanks; tap makes the names of its folders from the command line, which is short.
  */
+import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 // Node's own order: where a certificate is looked at before TLS is loaded, no TLS server starts in that process any more
@@ -33,8 +34,20 @@ tap.setTimeout(0)
 tap.plan(files.length)
 for (const file of files) {
   tap.test(file, async t => {
+    const before = processorSeconds()
+    t.teardown(() => {
+      if (before !== undefined) console.error(`# processor ${(processorSeconds()! - before).toFixed(1)} s ${file}`)
+    })
     const url = pathToFileURL(resolve(file)).href
     tests.set(url, t)
     await import(url)
   })
+}
+
+/** Seconds that this process and its ended children have used so far, by proc(5); undefined on another system than Linux. */
+function processorSeconds(): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ')
+  // utime, stime, cutime, cstime, in ticks of 1/100 s
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100
 }
