@@ -25,7 +25,7 @@ export interface TotalsDeps {
   /** Whether a copy that nobody wants any more stays all the same. */
   keeps: (mailbox: string, key: string) => boolean
   wouldHold: (going: KeysByMailbox, kept: KeysByMailbox) => boolean
-  /** Pairs of an object and a cluster that are looked at. */
+  /** Units of work: a pair of an object and a cluster that is looked at, a test of an object. */
   pairs: number
 }
 
@@ -58,7 +58,7 @@ export function* totalsOf(
     byName.set(one.object.metadata.name ?? '', byMailbox)
   }
   const [going, kept] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()]
-  let left = pairs
+  const budget = { left: pairs }
   const carriersThen = imaginedCarriers(join, space, placements)
   const wayTo = (names: Iterable<string>, box: string, fact: ObjectFact, isThen: boolean): Destination | undefined => {
     const carriers = isThen ? carriersThen(box) : join.carriersTo(space, box)
@@ -90,7 +90,7 @@ export function* totalsOf(
     }
     for (const [one, names] of mailboxes) {
       yield
-      if (left-- <= 0) {
+      if (budget.left-- <= 0) {
         for (const each of totals.values()) each.isPartial = true
         break moving
       }
@@ -120,8 +120,10 @@ export function* totalsOf(
   for (const [by, total] of totals) {
     if (sumOf(total, deletesIn) === 0) continue
     const placement = placements.get(by.object.metadata.name ?? '')
-    total.isHeld =
-      isHeld || (placement !== undefined && !(yield* carriesThen(placement, { join, workload, space, carriersThen })))
+    const deps = { join, workload, space, carriersThen, budget }
+    const carries = isHeld || !placement ? undefined : yield* carriesThen(placement, deps)
+    total.isHeld = isHeld || carries === false
+    if (carries === 'unknown') total.isPartial = true
   }
   return totals
 }
@@ -129,20 +131,26 @@ export function* totalsOf(
 interface CarriesDeps extends Pick<TotalsDeps, 'join' | 'workload'> {
   readonly space: string
   readonly carriersThen: ReturnType<typeof imaginedCarriers>
+  /** The same for all that is counted. */
+  readonly budget: { left: number }
 }
 
 /** Whether a placement would bring something somewhere: else all that it takes away is held. */
 function* carriesThen(
   { spec, ways, waysBefore }: ImaginedPlacement,
-  { join, workload, space, carriersThen }: CarriesDeps,
-): Steps<boolean> {
+  { join, workload, space, carriersThen, budget }: CarriesDeps,
+): Steps<boolean | 'unknown'> {
   const approaches = [...(ways ?? waysBefore)]
+  if (approaches.length === 0 || spec.downsync.length === 0) return false
   for (const key of workload.keys()) {
     yield
+    budget.left -= spec.downsync.length
+    if (budget.left < 0) return 'unknown'
     const fact = workload.get(key)!
     if (isShared(key) || !downsyncs(spec, fact, workload.get(namespaceKey(fact.namespace))?.labels)) continue
     for (const [mailbox, several] of approaches) {
       yield
+      if (budget.left-- <= 0) return 'unknown'
       if (join.wayOn({ space, spec, ways: several }, fact, carriersThen(mailbox))) return true
     }
   }
