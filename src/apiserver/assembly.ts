@@ -52,6 +52,7 @@ import { BlockWriter } from './endpoints/blockWriter.ts'
 import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
+import { OpenAccess } from './endpoints/openAccess.ts'
 import { OpenWatches } from './endpoints/openWatches.ts'
 import { WriteTurns } from './endpoints/writeTurns.ts'
 import { obeyFlows } from './flowcontrol/effectiveFlows.ts'
@@ -169,6 +170,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     { since, clusterIp: network.kubernetesAddress },
   )
   const nature = natureOf(tree)
+  const openAccess = new OpenAccess({ turns: work, clock: systemClock })
   const demands = new UpsyncDemands({ store, types })
   const outcomes = new OutcomeInbox({
     tree,
@@ -183,6 +185,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     nature,
     ownKinds: options.spaces,
     rootSpace: ROOT,
+    onForgotten: space => openAccess.rightsChanged(space),
     onLeftOut: space => log.warn({ space }, 'roles and bindings are more than may count: those behind grant nothing'),
     ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
   })
@@ -195,6 +198,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     nature,
     tokenFile: options.tokenFile,
     oidc: options.oidc,
+    onForgotten: space => openAccess.credentialsChanged(space),
     ...(options.spaces && { more: [new RenewalAuthenticator({ issuer, getObject, clock: Date.now })] }),
   })
   forgetEndedTokens(store, authenticator)
@@ -314,6 +318,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     authorizer,
     draining,
     openWatches: new OpenWatches(servingThreads(options) > 1),
+    openAccess,
     bookmarkIntervalMs: options.bookmarkIntervalMs,
     watchScope: (space, group, resource) => scopes.signal(space, group, resource),
   }
@@ -394,7 +399,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
           issuer,
           getObject,
           clock,
-          endReads: space => scopes.endSpace(space),
         })
       : undefined,
     tokenSecrets: new TokenSecrets({

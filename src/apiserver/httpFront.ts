@@ -133,6 +133,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       epochs: assembly.epochs,
       forms: services.forms,
       derived: services.derived,
+      openAccess: services.openAccess,
       draining,
       bookmarkIntervalMs: options.bookmarkIntervalMs,
       random: Math.random,

@@ -1,5 +1,7 @@
 /** Watches: ordered, complete, resumable; bookmarks and initial events as informers rely on them. */
 import t from 'tap'
+import { planOf, type WatchTarget } from '../../src/apiserver/endpoints/watch.ts'
+import { parseRequest } from '../../src/apiserver/request/requestInfo.ts'
 import type { WatchEvent } from '../support/api.ts'
 import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer } from '../support/server.ts'
 
@@ -105,6 +107,25 @@ t.test('one object, one namespace, all namespaces', async t => {
 t.test('timeoutSeconds ends a watch quietly', async t => {
   const watch = await api.watch(`${CONFIGMAPS}?watch=1&timeoutSeconds=1&resourceVersion=${await revision()}`)
   t.strictSame(await watch.rest(), [])
+})
+
+t.test('timeoutSeconds below nothing ends a watch at once; none is the default, and there is a longest', async t => {
+  const watch = await api.watch(`${CONFIGMAPS}?watch=1&timeoutSeconds=-1&resourceVersion=${await revision()}`)
+  t.strictSame(await watch.rest(), [])
+  const { services } = server
+  const type = services.types.in('root').find('', 'v1', 'configmaps')!
+  const timeoutOf = async (query: string): Promise<number> => {
+    const info = parseRequest('GET', `${CONFIGMAPS}?watch=1${query}`)
+    const form = { format: 'json' } as WatchTarget['form']
+    const user = { name: 'u', groups: [] }
+    return (await planOf(services, { info, resource: info.resource!, space: 'root', type, form, user })).timeoutMs
+  }
+  for (const query of ['', '&timeoutSeconds=0']) {
+    const ms = await timeoutOf(query)
+    t.ok(ms >= 1_800_000 && ms <= 3_600_000, query)
+  }
+  t.equal(await timeoutOf('&timeoutSeconds=3599'), 3_599_000)
+  t.equal(await timeoutOf('&timeoutSeconds=31536000'), 3_600_000)
 })
 
 t.test('a version that is no longer kept', async t => {

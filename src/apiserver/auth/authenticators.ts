@@ -5,7 +5,7 @@ import { type ObjectReader, ServiceAccountAuthenticator } from './serviceAccount
 import type { TokenIssuer } from './serviceAccountTokens.ts'
 import { StaticTokenAuthenticator } from './staticTokens.ts'
 import type { Authenticator } from './types.ts'
-import { UnionAuthenticator } from './union.ts'
+import { UnionAuthenticator, type UnionOptions } from './union.ts'
 import { X509Authenticator } from './x509.ts'
 
 export interface AuthenticatorsOptions {
@@ -19,10 +19,12 @@ export interface AuthenticatorsOptions {
   oidc: Omit<OidcOptions, 'audiences' | 'clock' | 'elapsed'> | undefined
   /** For credentials of further sorts. */
   more?: readonly Authenticator[]
+  /** See {@link UnionOptions}. */
+  onForgotten?: UnionOptions['onForgotten']
 }
 
 export async function authenticators(options: AuthenticatorsOptions): Promise<UnionAuthenticator> {
-  const { issuer, getObject, nature, tokenFile, oidc, more = [] } = options
+  const { issuer, getObject, nature, tokenFile, oidc, more = [], onForgotten } = options
   return new UnionAuthenticator({
     authenticators: [
       new X509Authenticator(),
@@ -31,6 +33,7 @@ export async function authenticators(options: AuthenticatorsOptions): Promise<Un
       ...more,
       ...(oidc === undefined ? [] : [await oidcAuthenticator(oidc, issuer.audiences)]),
     ],
+    ...(onForgotten && { onForgotten }),
   })
 }
 

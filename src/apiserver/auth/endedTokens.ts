@@ -7,6 +7,8 @@ import type { UnionAuthenticator } from './union.ts'
 
 /** Whether only the end of an object matters: of these, everything else is written all the time. */
 const TOKENS_HANG_ON = { serviceaccounts: false, secrets: false, pods: true, nodes: true }
+/** The mark of an object that ends after its grace period. */
+const ENDING = '"deletionTimestamp":'
 
 export function forgetEndedTokens(
   store: Pick<Store, 'project'>,
@@ -17,8 +19,8 @@ export function forgetEndedTokens(
       { group: '', resource },
       {
         reset: () => tokens.clear(),
-        apply({ type, key }) {
-          if (type === 'delete' || !endOnly) tokens.forget(key.space)
+        apply({ type, key, stored }) {
+          if (type === 'delete' || !endOnly || stored.bytes.includes(ENDING)) tokens.forget(key.space)
         },
       },
     )

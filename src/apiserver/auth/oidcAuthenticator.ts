@@ -86,8 +86,9 @@ export class OidcAuthenticator implements Authenticator {
     const audiences = credentials.audiences?.filter(audience => this.#options.audiences?.includes(audience))
     if (audiences?.length === 0) return undefined
     try {
-      const user = this.#userOf(await this.#verify(token))
-      return { user: authenticated(user), ...(audiences && { audiences }) }
+      const claims = await this.#verify(token)
+      const untilMs = Number(claims.exp) * 1000
+      return { user: authenticated(this.#userOf(claims)), untilMs, ...(audiences && { audiences }) }
     } catch (error) {
       const why = messageOf(error)
       throw new StatusError('Unauthorized', 'Unauthorized', undefined, { cause: new Error(`oidc: ${why}`) })

@@ -40,6 +40,8 @@ export interface RbacOptions {
   turns?: WorkTurns
   /** Hears of a space, once, whose roles and bindings are more than may count. */
   onLeftOut?: (space: string) => void
+  /** Called with each space whose rights may be others now, inside the commit that changed them; `undefined`: those of all. */
+  onForgotten?: (space: string | undefined) => void
 }
 
 export interface GrantedRules {
@@ -91,6 +93,7 @@ export class RbacAuthorizer implements Authorizer {
       builtin: NO_RULES,
       turns: new WorkTurns(),
       onLeftOut: () => undefined,
+      onForgotten: () => undefined,
       ...options,
     }
     const weight = { limit: this.#options.maxIndexBytes, of: ({ bytes }: Known) => bytes }
@@ -106,8 +109,9 @@ export class RbacAuthorizer implements Authorizer {
       reset: () => {
         this.#indexes.clear()
         this.#reader.reset()
+        this.#options.onForgotten(undefined)
       },
-      apply: ({ key }: StoreEvent) => this.#indexes.delete(key.space),
+      apply: ({ key }: StoreEvent) => this.forget(key.space),
     }
     for (const resource of RESOURCES) options.store.project({ group: RBAC_GROUP, resource }, forget)
   }
@@ -115,6 +119,7 @@ export class RbacAuthorizer implements Authorizer {
   /** What counts in a space has become other than it was. */
   forget(space: string): void {
     this.#indexes.delete(space)
+    this.#options.onForgotten(space)
   }
 
   authorize(given: Attributes): Soon<Decision> {

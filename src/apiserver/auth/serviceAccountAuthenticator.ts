@@ -86,7 +86,8 @@ export class ServiceAccountAuthenticator implements Authenticator {
       throw refused('the token is for another subject')
     }
     const { space, namespace, serviceAccount } = identity
-    return whenKnown(this.#checkObjects(identity, token), () => ({
+    const expiresMs = typeof claims.exp === 'number' ? claims.exp * 1000 : Infinity
+    return whenKnown(this.#checkObjects(identity, token), endsMs => ({
       user: authenticated({
         name: serviceAccountUserName({ namespace, name: serviceAccount.name }),
         uid: serviceAccount.uid,
@@ -95,6 +96,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
       }),
       space,
       audiences,
+      untilMs: Math.min(expiresMs, endsMs),
     }))
   }
 
@@ -116,23 +118,26 @@ export class ServiceAccountAuthenticator implements Authenticator {
     throw refused(`token audiences ${list(named)} is invalid for the target audiences ${list(accepted)}`)
   }
 
-  #checkObjects(identity: Identity, token: string): Soon<void> {
+  /** Until when what is there now lasts. */
+  #checkObjects(identity: Identity, token: string): Soon<number> {
     const { space, namespace, serviceAccount } = identity
     return whenKnown(this.#require(identity, SERVICE_ACCOUNTS.resource, namespace, serviceAccount), account => {
       if (!this.#options.nature.acts(space, SERVICE_ACCOUNTS, account)) {
         throw refused(`serviceaccount ${JSON.stringify(serviceAccount.name)} is a description and nobody in this space`)
       }
-      return whenKnown(this.#checkBound(identity, 0), () => this.#checkSecret(identity, token))
+      return whenKnown(this.#checkBound(identity, 0), boundMs =>
+        whenKnown(this.#checkSecret(identity, token), () => Math.min(endMs(account), boundMs)),
+      )
     })
   }
 
   /** What the token is bound to, from one on. */
-  #checkBound(identity: Identity, index: number): Soon<void> {
+  #checkBound(identity: Identity, index: number): Soon<number> {
     const bound = identity.bound[index]
-    if (bound === undefined) return undefined
+    if (bound === undefined) return Infinity
     const namespace = bound.resource === 'nodes' ? '' : identity.namespace
-    return whenKnown(this.#require(identity, bound.resource, namespace, bound.ref), () =>
-      this.#checkBound(identity, index + 1),
+    return whenKnown(this.#require(identity, bound.resource, namespace, bound.ref), object =>
+      whenKnown(this.#checkBound(identity, index + 1), othersMs => Math.min(endMs(object), othersMs)),
     )
   }
 
@@ -156,13 +161,15 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const name = `${groupResourceName({ group: '', resource })} ${JSON.stringify(ref.name)}`
     if (object === undefined) throw refused(`${name} not found`)
     if (ref.uid !== '' && object.metadata.uid !== ref.uid) throw refused(`${name} is not the one of the token`)
-    const { deletionTimestamp } = object.metadata
     // A Pod may use its token while it shuts down: its timestamp lies ahead by the grace period.
-    if (deletionTimestamp !== undefined && Date.parse(deletionTimestamp) <= this.#options.clock()) {
-      throw refused(`${name} has been deleted`)
-    }
+    if (endMs(object) <= this.#options.clock()) throw refused(`${name} has been deleted`)
     return object
   }
+}
+
+/** The moment from which an object counts as deleted. */
+function endMs({ metadata: { deletionTimestamp } }: KubeObject): number {
+  return deletionTimestamp === undefined ? Infinity : Date.parse(deletionTimestamp)
 }
 
 function boundIdentity(claims: Record<string, unknown>): Identity {

@@ -23,6 +23,21 @@ export interface Authentication {
   /** The space that the credential belongs to, when it implies one (ServiceAccount tokens). */
   space?: string
   audiences?: readonly string[]
+  /** The moment from which the credential is refused for its age, in milliseconds since the epoch. Absent: none is known. */
+  untilMs?: number
+}
+
+/** The reason why something stays open, which can be judged again while it is. */
+export interface Permission {
+  /** Logical-cluster id of what is read, or `*`. */
+  readonly space: string
+  /** As it was when it was last judged. */
+  readonly identity: Authentication
+  /**
+   * Judges again whether the request would still be let in; `anew`: also the credential.
+   * @throws StatusError Unauthorized, Forbidden
+   */
+  judge(anew: boolean): Soon<void>
 }
 
 export interface Authenticator {

@@ -22,6 +22,10 @@ export interface UnionOptions {
   failureTtlMs?: number
   /** Tokens remembered at most; the least recently used goes first. Default 4096. */
   maxEntries?: number
+  /** Milliseconds since the epoch: nobody is remembered beyond the end of a credential. Default `Date.now`. */
+  now?: () => number
+  /** Called with each space whose tokens are forgotten; `undefined`: all are. */
+  onForgotten?: (space: string | undefined) => void
 }
 
 interface Entry {
@@ -52,6 +56,8 @@ export class UnionAuthenticator implements Authenticator {
       clock: () => performance.now(),
       ttlMs: 10_000,
       maxEntries: 4096,
+      now: Date.now,
+      onForgotten: () => {},
       ...options,
       failureTtlMs: Math.min(options.failureTtlMs ?? 1000, 1000),
     }
@@ -75,12 +81,14 @@ export class UnionAuthenticator implements Authenticator {
     this.#entries.clear()
     this.#shown = new WeakMap()
     this.#forgotten.clear()
+    this.#options.onForgotten(undefined)
   }
 
   /** Forgets the tokens that belong to a space, and those whose space is still being found out. */
   forget(space: string): void {
     if (this.#forgotten.size >= SPACES_APART && !this.#forgotten.has(space)) this.clear()
     this.#forgotten.set(space, ++this.#forgettings)
+    this.#options.onForgotten(space)
   }
 
   #byToken(credentials: Credentials, token: string): Soon<Authentication> {
@@ -102,10 +110,16 @@ export class UnionAuthenticator implements Authenticator {
   #begin(key: string, token: string, audiences: readonly string[] | undefined): Entry {
     const since = this.#forgettings
     const asked = this.#asked({ token, ...(audiences && { audiences }) })
-    const { clock, ttlMs, failureTtlMs } = this.#options
+    const { clock, failureTtlMs } = this.#options
     if (asked !== undefined && !(asked instanceof Promise)) {
       const { space = '' } = asked
-      const entry = { outcome: Promise.resolve(asked), found: asked, expiresMs: clock() + ttlMs, since, space }
+      const entry = {
+        outcome: Promise.resolve(asked),
+        found: asked,
+        expiresMs: clock() + this.#goodMs(asked),
+        since,
+        space,
+      }
       this.#entries.set(key, entry)
       return entry
     }
@@ -121,12 +135,17 @@ export class UnionAuthenticator implements Authenticator {
     entry.outcome.then(
       found => {
         entry.found = found
-        settle(found?.space ?? '', found === undefined ? failureTtlMs : ttlMs)
+        settle(found?.space ?? '', found === undefined ? failureTtlMs : this.#goodMs(found))
       },
       // A refusal may be remembered; a failure to find out may not. The caller, who has the promise too, hears of both.
       error => settle('', isStatusError(error, 'Unauthorized') ? failureTtlMs : 0),
     )
     return entry
+  }
+
+  #goodMs({ untilMs = Infinity }: Authentication): number {
+    const { ttlMs, now } = this.#options
+    return Math.min(ttlMs, untilMs - now())
   }
 
   #isGood(entry: Entry): boolean {

@@ -48,10 +48,12 @@ export class X509Authenticator implements Authenticator {
 }
 
 function read(certificate: X509Certificate): Known {
+  const identity = identityOf(certificate)
+  const notAfterMs = certificate.validToDate.getTime()
   return {
-    authentication: identityOf(certificate),
+    authentication: identity && { ...identity, untilMs: notAfterMs + 1 },
     notBeforeMs: certificate.validFromDate.getTime(),
-    notAfterMs: certificate.validToDate.getTime(),
+    notAfterMs,
   }
 }
 

@@ -47,15 +47,13 @@ import type { SpaceTree } from '../spaces/tree.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
 export interface SyncerTokensDeps {
-  store: Pick<Store, 'list' | 'project'>
+  store: Pick<Store, 'list'>
   registry: Registry
   types: Pick<TypeRegistry, 'in'>
   tree: Pick<SpaceTree, 'pathOf'>
   issuer: TokenIssuer
   getObject: ObjectReader
   clock: () => Date
-  /** Ends what reads a space over HTTP; it may come back with a credential that is still good. */
-  endReads(space: string): void
 }
 
 export interface TokenAsked {
@@ -79,19 +77,6 @@ export class SyncerTokens {
 
   constructor(deps: SyncerTokensDeps) {
     this.#deps = deps
-    const endsWith = (resource: string, isIt: (name: string) => boolean) =>
-      deps.store.project(
-        { group: '', resource },
-        {
-          reset: () => {},
-          apply({ type, key }) {
-            if (type === 'delete' && isIt(key.name) && key.namespace === SYNCER_NAMESPACE) deps.endReads(key.space)
-          },
-        },
-      )
-    // with a credential ends who only looks
-    endsWith('secrets', name => name === SESSION_NAME || name.startsWith(CREDENTIAL_PREFIX))
-    endsWith('serviceaccounts', name => name === SYNCER_NAME)
   }
 
   /**

@@ -23,6 +23,7 @@ import type { Answering, Asked } from './carriers.ts'
 import type { Compression } from './compression.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
+import type { OpenAccess } from './openAccess.ts'
 import type { OpenWatches } from './openWatches.ts'
 import type { WriteTurns } from './writeTurns.ts'
 
@@ -54,6 +55,8 @@ export interface Services {
   readonly draining: AbortSignal
   /** Those over HTTP. */
   readonly openWatches: OpenWatches
+  /** Ends what is open and may not be any more. */
+  readonly openAccess: Pick<OpenAccess, 'hold'>
   /** Between bookmarks of a watch. Default 60 s. */
   readonly bookmarkIntervalMs?: number | undefined
   /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */

@@ -13,13 +13,14 @@ import type { GroupResource } from '../../apimachinery/object.ts'
 import { readSession } from '../../apimachinery/outcome.ts'
 import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
 import type { Store, Stored } from '../../storage/store.ts'
-import type { UserInfo } from '../auth/types.ts'
+import type { Permission, UserInfo } from '../auth/types.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
 import type { DerivedParts } from '../registry/derivedParts.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { StoreEpochs } from '../registry/storeEpochs.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import { EventLines } from './eventLines.ts'
+import type { OpenAccess } from './openAccess.ts'
 import { type FrameSink, writeEach } from './streamWriter.ts'
 
 const BOOKMARK_INTERVAL_MS = 60_000
@@ -38,6 +39,8 @@ export interface SpaceStreamDeps {
   /** Aborts when the space is gone. */
   scope(space: string): AbortSignal
   random: () => number
+  /** Ends what is open and may not be any more. */
+  openAccess: Pick<OpenAccess, 'hold'>
   /** Told that somebody begins to read a space, who may refuse it; what it answers is called when they end. */
   reading?: ((space: string, user: UserInfo, syncer: StreamingSyncer) => () => void) | undefined
 }
@@ -117,16 +120,27 @@ function parseResourceName(name: string): GroupResource {
   return dot < 0 ? { group: '', resource: name } : { group: name.slice(dot + 1), resource: name.slice(0, dot) }
 }
 
+export interface StreamReader {
+  gone: AbortSignal
+  user: UserInfo
+  permission: Permission
+}
+
 /** Runs until either side ends it. @throws what is the server's own fault, once the client has been told */
 export async function runSpaceStream(
   deps: SpaceStreamDeps,
   plan: SpaceStreamPlan,
   sink: FrameSink,
-  { gone, user }: { gone: AbortSignal; user: UserInfo },
+  { gone, user, permission }: StreamReader,
 ): Promise<void> {
   const ask = (question: LiveQuestion): void => void sink.write([questionLine(question)])
   const lived = new AbortController()
   const lifetime = setTimeout(() => lived.abort(), LIFETIME_MS * (1 + deps.random()))
+  // plainly: its reader is refused, and learns why, when it comes back
+  const held = deps.openAccess.hold(permission, () => {
+    if (sink.busy) sink.end()
+    lived.abort()
+  })
   const signal = AbortSignal.any([gone, lived.signal, deps.draining, deps.scope(plan.space)])
   let ended: (() => void) | undefined
   let protocol: number | undefined
@@ -172,6 +186,7 @@ export async function runSpaceStream(
     await sink.write([Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status.toStatus() })}\n`)])
     if (status !== error) throw error
   } finally {
+    held.release()
     ended?.()
     clearInterval(ticker)
     clearTimeout(lifetime)

@@ -8,6 +8,7 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
+import type { Permission } from '../auth/types.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
@@ -23,7 +24,7 @@ import { protobufForm } from './protobufForms.ts'
 import { tableOf } from './respond.ts'
 import { type FrameSink, responseSink, writeEach } from './streamWriter.ts'
 import { wholeItems } from './wholeItems.ts'
-import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
+import { showsWorkspaces, sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a watch needs to know of its request: nothing of what carries it. */
 export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'form' | 'user'>
@@ -31,6 +32,8 @@ export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' 
 const BOOKMARK_INTERVAL_MS = 60_000
 /** Without timeoutSeconds a watch ends after 30 to 60 minutes, as upstream does to spread reconnects. */
 const DEFAULT_TIMEOUT_SECONDS = 1800
+/** The longest that a client may ask for: clients resume a watch anyway. */
+const LONGEST_TIMEOUT_SECONDS = 2 * DEFAULT_TIMEOUT_SECONDS
 /** Of the objects that a watch begins with, handed over at once. */
 const INITIAL_BATCH_BYTES = 64 * 1024
 
@@ -51,7 +54,8 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   raw.once('close', () => over.abort())
   if (raw.destroyed) over.abort()
   const closed = services.openWatches.opened(() => over.abort())
-  await runWatch(services, exchange, plan, responseSink(raw, turns), over.signal).finally(closed)
+  const reader = { gone: over.signal, permission: exchange.request.authorized!.permission! }
+  await runWatch(services, exchange, plan, responseSink(raw, turns), reader).finally(closed)
 }
 
 export interface WatchPlan {
@@ -65,6 +69,12 @@ export interface WatchPlan {
   timeoutMs: number
   /** What of the changes the user sees; absent: all. */
   seen?: ReturnType<WorkspaceSight['follow']>
+  sight?: WorkspaceSight | undefined
+}
+
+export interface WatchReader {
+  gone: AbortSignal
+  permission: Permission
 }
 
 /** Reads the options and takes the snapshot, so that errors are still plain answers. @throws StatusError */
@@ -97,14 +107,16 @@ export async function planOf(services: Services, exchange: WatchTarget, work?: W
       : undefined
   const whole = wantsInitial && present ? await wholeItems(services, exchange.type, present, work) : present
   const initial = wantsInitial && whole ? await (sight?.shownAll(whole, work) ?? whole) : undefined
-  const seconds = intOption(query, 'timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
+  // as upstream: none is the default, and below it the watch ends at once
+  const seconds = intOption(query, 'timeoutSeconds') || DEFAULT_TIMEOUT_SECONDS * (1 + services.deps.random())
   return {
     selection,
     initial,
     marksInitialEnd: sendInitial === 'true' && bookmarks,
     after: initial ? initial.revision : revision === 0 ? reader.revision : revision,
     bookmarks,
-    timeoutMs: Math.min(Math.max(seconds, 1) * 1000, 2 ** 31 - 1),
+    timeoutMs: Math.min(Math.max(seconds, 0), LONGEST_TIMEOUT_SECONDS) * 1000,
+    sight,
     ...(sight && present && { seen: sight.follow(namesOf(present), present.revision, selection) }),
   }
 }
@@ -140,9 +152,14 @@ export async function runWatch(
   exchange: WatchTarget,
   plan: WatchPlan,
   sink: FrameSink,
-  gone: AbortSignal,
+  { gone, permission }: WatchReader,
 ): Promise<void> {
   const ended = new AbortController()
+  const held = services.openAccess.hold(seenBy(services, exchange, plan, permission), () => {
+    // whoever reads too slowly gets nothing more
+    if (sink.busy) sink.end()
+    ended.abort()
+  })
   const scope = services.watchScope(exchange.space, exchange.type.group, exchange.type.resource)
   const signal = AbortSignal.any([gone, ended.signal, services.draining, scope])
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
@@ -160,7 +177,7 @@ export async function runWatch(
     const work = services.work.begin({ owner: exchange.space })
     if (plan.initial) {
       const letGo = holdViews(exchange.type)
-      const isOpen = await sendInitial(plan, { sink, work, ...form }).finally(letGo)
+      const isOpen = await sendInitial(plan, { sink, work, signal, ...form }).finally(letGo)
       if (!isOpen) return
     }
     for await (const batch of reader.watch(exchange.type, {
@@ -196,20 +213,46 @@ export async function runWatch(
       const isOpen = writeEach(sink, seen, ({ type, stored }) => render(type, stored))
       if (isOpen !== true && !(await isOpen)) return
     }
+    if (held.refusal !== undefined) throw held.refusal
   } catch (error) {
     const status = error instanceof StatusError ? error : statusError.internal(error)
     await sink.write([form.failure(status)])
     if (status !== error) throw error
   } finally {
+    held.release()
     clearTimeout(timeout)
     clearInterval(ticker)
     sink.end()
   }
 }
 
+/** With what the user sees of Workspaces: who sees less than when the watch began is to list again. */
+function seenBy(services: Services, exchange: WatchTarget, plan: WatchPlan, permission: Permission): Permission {
+  const judge = async (anew: boolean): Promise<void> => {
+    await permission.judge(anew)
+    const sight = await sightOf(services.authorizer, exchange)
+    if (sight?.isLessThan(plan.sight)) throw new StatusError('Expired', 'fewer Workspaces may be seen now: list again')
+  }
+  if (!showsWorkspaces(exchange.type)) return permission
+  const { space } = permission
+  return {
+    space,
+    get identity() {
+      return permission.identity
+    },
+    judge,
+  }
+}
+
 async function sendInitial(
   plan: WatchPlan,
-  { sink, work, render, bookmark }: { sink: FrameSink; work: Work } & Pick<Frames, 'render' | 'bookmark'>,
+  {
+    sink,
+    work,
+    signal,
+    render,
+    bookmark,
+  }: { sink: FrameSink; work: Work; signal: AbortSignal } & Pick<Frames, 'render' | 'bookmark'>,
 ): Promise<boolean> {
   const { items, revision } = plan.initial!
   let frames: Buffer[] = []
@@ -220,7 +263,7 @@ async function sendInitial(
     bytes += frame.length
     const isDue = work.due
     if (!isDue && bytes < INITIAL_BATCH_BYTES) continue
-    if (!(await sink.write(frames))) return false
+    if (signal.aborted || !(await sink.write(frames))) return false
     frames = []
     bytes = 0
     if (isDue) await work.rest()

@@ -7,7 +7,7 @@
  * Requests for anything else, and those of system:masters, cost nothing.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
-import { isRecord } from '../../apimachinery/object.ts'
+import { type GroupResource, isRecord } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import type { Work } from '../../program/workTurns.ts'
@@ -29,9 +29,13 @@ export type SeenEvent = Pick<SelectedEvent, 'type' | 'stored'>
 
 /** `undefined` for who sees everything, and for other kinds. */
 export function sightOf(authorizer: Judge, exchange: Asker): Soon<WorkspaceSight | undefined> {
-  if (exchange.type.resource !== WORKSPACES.resource || exchange.type.group !== WORKSPACES.group) return undefined
+  if (!showsWorkspaces(exchange.type)) return undefined
   const user = effectiveUser(exchange.user, exchange.space)
   return user.groups.includes(GROUPS.masters) ? undefined : narrowedSight(authorizer, exchange, user)
+}
+
+export function showsWorkspaces({ group, resource }: GroupResource): boolean {
+  return resource === WORKSPACES.resource && group === WORKSPACES.group
 }
 
 async function narrowedSight(authorizer: Judge, exchange: Asker, user: UserInfo): Promise<WorkspaceSight | undefined> {
@@ -65,6 +69,13 @@ export class WorkspaceSight {
 
   constructor(sights: Sights) {
     this.#sights = sights
+  }
+
+  /** `before`: a sight of the same user; `undefined` for everything. */
+  isLessThan(before: WorkspaceSight | undefined): boolean {
+    const { all, owners } = this.#sights
+    const was = before === undefined ? { all: true, owners: true } : before.#sights
+    return (was.all && !all) || (was.owners && !owners)
   }
 
   /** What there is of one object for this user. */

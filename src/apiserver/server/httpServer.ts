@@ -354,7 +354,7 @@ async function openStream(
   request.inFlight?.begun()
   // the kernel asks a quiet peer whether it is there: of a lost network nothing else would tell for minutes
   raw.socket?.setKeepAlive(true, PROBE_AFTER_MS)
-  const reader = { gone: goneSignal(raw), user: authorized.user }
+  const reader = { gone: goneSignal(raw), user: authorized.user, permission: authorized.permission! }
   const turns = deps.services.turns.of(request.inFlight?.flow.path ?? [])
   // each makes its own lines
   await runSpaceStream(deps.stream, plan, responseSink(raw, turns, { isAlone: true }), reader)

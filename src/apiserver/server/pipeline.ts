@@ -17,6 +17,7 @@ import type {
   Authorizer,
   Credentials,
   Decision,
+  Permission,
   UserInfo,
 } from '../auth/types.ts'
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
@@ -42,6 +43,8 @@ export interface AuthorizedRequest {
   user: UserInfo
   /** Logical-cluster id, or `*`. */
   space: string
+  /** Watches and streams have one: they stay open. */
+  permission?: Permission
 }
 
 export interface RawRequest {
@@ -117,14 +120,44 @@ export class Pipeline {
       witness?.identified(identity.user)
       return whenKnown(this.#spaceOf(info, identity), space => {
         witness?.located(space)
-        const user = hasImpersonation(request.headers)
-          ? this.#impersonated(request, info, { user: identity.user, space }, witness)
-          : identity.user
-        return whenKnown(user, user =>
-          whenKnown(this.#decide(info, user, space), decision => this.#admit({ info, user, space }, decision, witness)),
+        return whenKnown(this.#actingUser(request, info, { user: identity.user, space }, witness), user =>
+          whenKnown(this.#decide(info, user, space), decision => {
+            const asked: AuthorizedRequest = { info, user, space }
+            if (info.stream || info.verb === 'watch') asked.permission = this.#permission(request, asked, identity)
+            return this.#admit(asked, decision, witness)
+          }),
         )
       })
     })
+  }
+
+  /** The space stays the same, whatever is at its path later. The end of a space has signals of its own. */
+  #permission(request: RawRequest, { info, space }: AuthorizedRequest, shown: Authentication): Permission {
+    let identity = shown
+    return {
+      space,
+      get identity() {
+        return identity
+      },
+      judge: anew =>
+        whenKnown(anew ? this.#authenticate(request, info) : identity, known => {
+          identity = known
+          return whenKnown(this.#actingUser(request, info, { user: known.user, space }), user =>
+            whenKnown(this.#decide(info, user, space), decision => {
+              if (!decision.allowed) throw decision.refusal
+            }),
+          )
+        }),
+    }
+  }
+
+  #actingUser(
+    request: RawRequest,
+    info: RequestInfo,
+    asking: { user: UserInfo; space: string },
+    witness?: AccessWitness,
+  ): Soon<UserInfo> {
+    return hasImpersonation(request.headers) ? this.#impersonated(request, info, asking, witness) : asking.user
   }
 
   #admit(asked: AuthorizedRequest, decision: Judged, witness: AccessWitness | undefined): AuthorizedRequest {

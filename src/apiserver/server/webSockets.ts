@@ -138,11 +138,12 @@ export class WebSockets {
       const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
       metrics.observe({ verb: 'watch', type: target?.type, code: 101, seconds })
     })
+    const permission = authorized.permission!
     if (target === undefined) {
       const plan = planStream(authorized.space, authorized.info.query, stream)
       ticket.begun()
       return {
-        run: (sink, gone) => runSpaceStream(stream, plan, sink, { gone, user: authorized.user }),
+        run: (sink, gone) => runSpaceStream(stream, plan, sink, { gone, user: authorized.user, permission }),
         protobuf: false,
         path: ticket.flow.path,
       }
@@ -151,7 +152,11 @@ export class WebSockets {
     const plan = await planOf(services, target, work)
     ticket.begun()
     const protobuf = target.form.format === 'protobuf'
-    return { run: (sink, gone) => runWatch(services, target, plan, sink, gone), protobuf, path: ticket.flow.path }
+    return {
+      run: (sink, gone) => runWatch(services, target, plan, sink, { gone, permission }),
+      protobuf,
+      path: ticket.flow.path,
+    }
   }
 
   async #serve(peer: WebSocket, transport: Duplex, { run, protobuf, path }: Session): Promise<void> {

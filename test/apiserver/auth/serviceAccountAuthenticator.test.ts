@@ -54,6 +54,7 @@ t.test('a token says who, where and in which groups', async t => {
     },
     space: 's1',
     audiences: ['https://kubernetes.default.svc'],
+    untilMs: START_MS + 600_000,
   })
 })
 
@@ -87,10 +88,12 @@ t.test('a token ends with its time, its account and its Pod', async t => {
   const token = await issuer.issue({ ...plain, bound: { kind: 'Pod', name: 'pod', uid: 'p1' } })
   const found = await authenticator.authenticate({ token })
   t.match(found?.user.extra, { 'authentication.kubernetes.io/pod-name': ['pod'] })
+  t.equal(found?.untilMs, START_MS + 600_000)
 
   const pod = world.objects.get('s1//pods/ns/pod')!
   pod.metadata.deletionTimestamp = new Date(START_MS + 30_000).toISOString()
-  t.ok(await authenticator.authenticate({ token }), 'a Pod may use it while it shuts down')
+  const ending = await authenticator.authenticate({ token })
+  t.equal(ending?.untilMs, START_MS + 30_000, 'a Pod may use it while it shuts down')
   world.now += 30_000
   await t.rejects(async () => authenticator.authenticate({ token }), refusal(/pods "pod" has been deleted/))
   world.objects.set('s1//pods/ns/pod', object('pod', 'p2'))

@@ -68,6 +68,28 @@ t.test('setting the time of day changes nothing of how long tokens are remembere
   t.same(backend.asked, ['a'], 'forward: it is still known')
 })
 
+t.test('nobody is remembered beyond the end of a credential', async t => {
+  let now = 0
+  const backend = new Recorder()
+  backend.answer = () => ({ ...user('ann'), untilMs: 1_005_000 })
+  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now, now: () => 1_000_000 })
+  await union.authenticate({ token: 'a' })
+  now = 4999
+  await union.authenticate({ token: 'a' })
+  t.equal(backend.asked.length, 1)
+  now = 5000
+  await union.authenticate({ token: 'a' })
+  t.equal(backend.asked.length, 2)
+})
+
+t.test('each forgetting is reported, also that of all', async t => {
+  const spaces: (string | undefined)[] = []
+  const union = new UnionAuthenticator({ authenticators: [], onForgotten: space => spaces.push(space) })
+  union.forget('s1')
+  union.clear()
+  t.same(spaces, ['s1', undefined])
+})
+
 t.test('a failure to find out is not remembered', async t => {
   const backend = new Recorder()
   backend.answer = () => {

@@ -21,7 +21,11 @@ t.test('a certificate that runs out while its connection lives is refused', asyn
   const certificate = new X509Certificate(pair.certPem)
   let now = nowMs
   const authenticator = new X509Authenticator({ clock: () => now })
+  const { untilMs = 0 } = (await authenticator.authenticate({ certificate }))!
+  now = untilMs - 1
   t.ok(await authenticator.authenticate({ certificate }))
+  now = untilMs
+  await t.rejects(async () => authenticator.authenticate({ certificate }), { message: 'Unauthorized' })
   now += 2 * 86_400_000
   await t.rejects(async () => authenticator.authenticate({ certificate }), { message: 'Unauthorized' })
 })

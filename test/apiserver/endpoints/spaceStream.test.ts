@@ -12,6 +12,9 @@ interface Line {
   revision: number
 }
 
+const permission = { space: 's1', identity: { user: { name: 'u', groups: [] } }, judge: () => {} }
+const hold = () => ({ refusal: undefined, release: () => {} })
+
 /** What a stream sent, and when it has sent something. */
 class Sent implements FrameSink {
   readonly lines: Line[] = []
@@ -48,11 +51,15 @@ t.test('no bookmark overtakes what is still converted', async t => {
       forms: forms as StreamForms,
       draining: end.signal,
       scope: () => end.signal,
+      openAccess: { hold },
       random: () => 0,
       bookmarkIntervalMs: 1,
     }
     const plan = planStream('s1', new URLSearchParams({ resourceVersion: '0' }), deps)
-    return { sent, run: runSpaceStream(deps, plan, sent, { gone: end.signal, user: { name: 'u', groups: [] } }) }
+    return {
+      sent,
+      run: runSpaceStream(deps, plan, sent, { gone: end.signal, user: permission.identity.user, permission }),
+    }
   }
   const { promise: converted, resolve: convert } = Promise.withResolvers<void>()
   const held = stream(converted)
@@ -94,6 +101,7 @@ t.test('who resumes is told at once that it has caught up, in a quiet space too'
     forms: { prepare: () => undefined, told: (as: Stored) => ({ version: 'v1', as }) } as never,
     draining: end.signal,
     scope: () => end.signal,
+    openAccess: { hold },
     random: () => 0,
     bookmarkIntervalMs: 1e9,
   }
@@ -104,7 +112,7 @@ t.test('who resumes is told at once that it has caught up, in a quiet space too'
     const sent = new Sent()
     const plan = planStream('s1', new URLSearchParams({ resourceVersion }), deps)
     const gone = new AbortController()
-    const run = runSpaceStream(deps, plan, sent, { gone: gone.signal, user: { name: 'u', groups: [] } })
+    const run = runSpaceStream(deps, plan, sent, { gone: gone.signal, user: permission.identity.user, permission })
     await sent.until(lines => lines.length >= expected.length)
     t.same(
       sent.lines.map(({ type, revision }) => `${type} ${revision}`),

@@ -25,6 +25,7 @@ t.test('what was written before the tick, though the thread had no turn to hear 
     form: { format: 'json' } as WatchTarget['form'],
     user: { name: 'u', groups: [] },
   }
+  const permission = { space: 'root', identity: { user: target.user }, judge: () => {} }
   let tick = (): void => {}
   t.capture(globalThis, 'setInterval', ((run: () => void) => {
     tick = run
@@ -52,7 +53,7 @@ t.test('what was written before the tick, though the thread had no turn to hear 
     timeoutMs: 2 ** 30,
   }
   const reader = new Reader({ store, parsed: services.deps.parsed as never })
-  const ended = runWatch({ ...services, reader }, target, plan, sink, gone.signal)
+  const ended = runWatch({ ...services, reader }, target, plan, sink, { gone: gone.signal, permission })
   const key = { space: 'root', group: '', resource: 'configmaps', namespace: 'default', name: 'a' }
   const text = { head: '{"metadata":{"resourceVersion":"', tail: '"}}' }
   for (let round = 0; round < 300; round++) {

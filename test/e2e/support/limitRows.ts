@@ -171,6 +171,7 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
     [`${ENDPOINTS}/watch.ts`, 'DEFAULT_TIMEOUT_SECONDS', count],
     [`${ENDPOINTS}/spaceStream.ts`, 'LIFETIME_MS', seconds, 2 / 1000],
   ],
+  '`timeoutSeconds` of a watch': [[`${ENDPOINTS}/watch.ts`, 'LONGEST_TIMEOUT_SECONDS', count]],
   'bookmarks of watches that want them; of space streams': [
     [`${ENDPOINTS}/watch.ts`, 'BOOKMARK_INTERVAL_MS', ofMs],
     [`${ENDPOINTS}/spaceStream.ts`, 'BOOKMARK_INTERVAL_MS', ofMs],

@@ -1,0 +1,4 @@
+import t from 'tap'
+import { endedAccess } from './endedAccess.ts'
+
+await endedAccess(t, 0)
