@@ -6,7 +6,6 @@
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
 import type { CopyNotes } from './copyNotes.ts'
-import type { CopyResult } from './copyReconciler.ts'
 import type { CopyWriter, GoingCopy } from './copyWriter.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailbox.ts'
@@ -21,8 +20,8 @@ export interface CopyRemovalsDeps
   > {
   notes: CopyNotes
   writer: CopyWriter
-  /** Has a copy made what it should be, at once. */
-  converge: (mailbox: Mailbox, key: string) => Promise<CopyResult>
+  /** Has a copy made what it should be, at once; `behind`: news will say when it can be. */
+  converge: (mailbox: Mailbox, key: string) => Promise<{ readonly behind?: boolean }>
 }
 
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
