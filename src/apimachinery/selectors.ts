@@ -103,7 +103,7 @@ export function unmetRequirements(
   { requirements }: LabelSelector,
   labels: Readonly<Record<string, string>>,
 ): { readonly key: string; readonly text: string }[] {
-  return requirements.filter(one => !compile(one)(labels)).map(one => ({ key: one.key, text: format(one) }))
+  return requirements.filter(one => !isMet(one, labels)).map(one => ({ key: one.key, text: format(one) }))
 }
 
 const OBJECT_OPERATORS: Readonly<Record<string, LabelOperator | undefined>> = {
@@ -142,44 +142,71 @@ function requirement(key: string, operator: LabelOperator, given: readonly strin
 }
 
 function labelSelector(given: LabelRequirement[], isNothing = false): LabelSelector {
-  const requirements = given.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-  const tests = requirements.map(compile)
-  return {
-    requirements,
-    isEverything: requirements.length === 0 && !isNothing,
+  return new Requirements(
+    given.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)),
     isNothing,
-    matches: (labels = {}) => !isNothing && tests.every(test => test(labels)),
-    toString: () => requirements.map(format).join(','),
+  )
+}
+
+/** Without closures: placements hold tens of thousands of selectors. */
+class Requirements implements LabelSelector {
+  readonly requirements: readonly LabelRequirement[]
+  readonly isNothing: boolean
+
+  constructor(requirements: readonly LabelRequirement[], isNothing: boolean) {
+    this.requirements = requirements
+    this.isNothing = isNothing
+  }
+
+  get isEverything(): boolean {
+    return this.requirements.length === 0 && !this.isNothing
+  }
+
+  matches(labels: Readonly<Record<string, string>> = {}): boolean {
+    if (this.isNothing) return false
+    for (const each of this.requirements) if (!isMet(each, labels)) return false
+    return true
+  }
+
+  toString(): string {
+    return this.requirements.map(format).join(',')
   }
 }
 
-function compile({ key, operator, values }: LabelRequirement): (labels: Readonly<Record<string, string>>) => boolean {
-  const has = (labels: Readonly<Record<string, string>>) => Object.hasOwn(labels, key)
-  const only = values[0] ?? ''
-  const set = new Set(values)
+function isMet({ key, operator, values }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined
   switch (operator) {
     case '=':
     case '==':
-      return labels => has(labels) && labels[key] === only
+      return value !== undefined && value === values[0]
     case '!=':
-      return labels => !has(labels) || labels[key] !== only
+      return value !== values[0]
     case 'in':
-      return labels => has(labels) && set.has(labels[key]!)
+      return value !== undefined && isIn(values, value)
     case 'notin':
-      return labels => !has(labels) || !set.has(labels[key]!)
+      return value === undefined || !isIn(values, value)
     case 'exists':
-      return has
+      return value !== undefined
     case '!':
-      return labels => !has(labels)
+      return value === undefined
     case 'gt':
     case 'lt': {
-      const limit = toInt64(only)!
-      return labels => {
-        const value = has(labels) ? toInt64(labels[key]!) : undefined
-        return value !== undefined && (operator === 'gt' ? value > limit : value < limit)
-      }
+      const number = value === undefined ? undefined : toInt64(value)
+      const limit = toInt64(values[0]!)!
+      return number !== undefined && (operator === 'gt' ? number > limit : number < limit)
     }
   }
+}
+
+/** Of sorted ones. */
+function isIn(values: readonly string[], value: string): boolean {
+  let from = 0
+  for (let to = values.length; from < to; ) {
+    const middle = (from + to) >> 1
+    if (values[middle]! < value) from = middle + 1
+    else to = middle
+  }
+  return values[from] === value
 }
 
 function format({ key, operator, values }: LabelRequirement): string {

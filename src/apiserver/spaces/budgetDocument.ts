@@ -22,7 +22,7 @@ export interface BudgetDocument extends UsedBudget {
   readonly children: readonly (UsedBudget & { readonly name: string })[]
 }
 
-const NOTHING: Use = { objects: 0, bytes: 0, carriedObjects: 0, carriedBytes: 0 }
+const NOTHING: Use = { objects: 0, bytes: 0, syncTargets: 0, carriedObjects: 0, carriedBytes: 0 }
 
 export interface BudgetSources {
   tree: SpaceTree

@@ -4,18 +4,17 @@
  * the order of the store's queue, so no two writes can both take the last place.
  */
 import { SERVER_SHORT } from '../../apimachinery/errors.ts'
-import { CRDS, WORKSPACES } from '../../apimachinery/resources.ts'
 import {
+  ALWAYS_UPDATED_BYTES,
   BUDGET_ANNOTATIONS,
   BUDGET_EXCEEDED,
   bytesText,
-  DEFINITION_TIMES,
   MEASURES,
   type Measure,
   REMOVAL_BYTES,
   type SpaceBudget,
   UPDATE_RESERVE,
-  WORKSPACE_OVERHEAD_BYTES,
+  weightOf,
 } from '../../apimachinery/spaceBudget.ts'
 import { AlikeText } from '../../storage/alikeText.ts'
 import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
@@ -89,14 +88,15 @@ export class SpaceBudgets implements Budget {
   }
 
   loaded({ space, group, resource }: Kin, objects: number, bytes: number): void {
-    this.#use.add(space, { objects, bytes: weighed({ group, resource }, bytes, objects) })
+    this.#use.add(space, weighed({ group, resource }, objects, bytes))
   }
 
   count(key: Key, now: Stored | undefined, before: Stored | undefined): void {
-    const more: { -readonly [measure in keyof Use]?: number } = {
-      objects: (now ? 1 : 0) - (before ? 1 : 0),
-      bytes: weightOf(key, now) - weightOf(key, before),
-    }
+    const more: { -readonly [measure in keyof Use]?: number } = weighed(
+      key,
+      (now ? 1 : 0) - (before ? 1 : 0),
+      sizeOf(now) - sizeOf(before),
+    )
     if (this.#tree !== undefined && isMailbox(this.#tree, key.space)) {
       const [is, was] = [this.#isCarried(now), this.#isCarried(before)]
       more.carriedObjects = (is ? 1 : 0) - (was ? 1 : 0)
@@ -119,11 +119,9 @@ export class SpaceBudgets implements Budget {
     if (leadsOut && growth <= REMOVAL_BYTES) return undefined
     const short = this.#shortage(change, growth)
     if (short !== undefined || this.#tree === undefined || (previous !== undefined && growth <= 0)) return short
-    const more: Amounts = {
-      objects: previous ? 0 : 1,
-      bytes: previous ? growth * timesOf(key) : weighed(key, bytes),
-    }
-    for (let at = this.#use.get(key.space); at !== undefined; at = at.above) {
+    const more: Amounts = weighed(key, previous ? 0 : 1, growth)
+    const goesOn = previous !== undefined && weightOf(key).bytes > 0 && bytes <= ALWAYS_UPDATED_BYTES
+    for (let at = goesOn ? undefined : this.#use.get(key.space); at !== undefined; at = at.above) {
       const budget = this.#tree.get(at.id)?.budget
       const over = budget && exceeded(budget, at.all, more)
       if (over) return this.#refuse(key, at, budget, over, more[over] ?? 0)
@@ -191,9 +189,10 @@ export class SpaceBudgets implements Budget {
     const figures = `requested: ${shown(more)}${used}, limited: ${shown(budget[over]!)}`
     const path = this.#tree?.pathOf(at.id) ?? at.id
     const what = over.startsWith('carried') ? 'what is carried up to space' : 'space'
+    const deletes = over === 'syncTargets' ? 'SyncTargets' : 'objects'
     const remedy = over.startsWith('carried')
       ? 'let fewer objects be selected by upsync, or delete them in the cluster'
-      : 'delete objects in it or in the spaces below it'
+      : `delete ${deletes} in it or in the spaces below it`
     return {
       reason: 'Budget',
       message: `exceeded budget of ${what} ${path}: ${figures}; ${remedy}, or ask who may update its Workspace for more (annotation ${BUDGET_ANNOTATIONS[over]})`,
@@ -229,6 +228,7 @@ type Amounts = Partial<Record<Measure, number>>
 const NAMES: Readonly<Record<Measure, string>> = {
   objects: 'objects',
   bytes: 'bytes',
+  syncTargets: 'syncTargets',
   carriedObjects: 'upsyncedObjects',
   carriedBytes: 'upsyncedBytes',
 }
@@ -252,18 +252,14 @@ function partOf(used: number, limit: number | undefined): number {
   return limit === 0 ? (used > 0 ? Number.MAX_VALUE : 0) : used / limit
 }
 
-/** What objects of a kind count for, of so many bytes together. */
-function weighed(kind: Kind, bytes: number, objects = 1): number {
-  const isSpace = kind.resource === WORKSPACES.resource && kind.group === WORKSPACES.group
-  return bytes * timesOf(kind) + (isSpace ? objects * WORKSPACE_OVERHEAD_BYTES : 0)
-}
-
-function timesOf({ group, resource }: Kind): number {
-  return resource === CRDS.resource && group === CRDS.group ? DEFINITION_TIMES : 1
-}
-
-function weightOf(key: Key, stored: Stored | undefined): number {
-  return stored === undefined ? 0 : weighed(key, sizeOf(stored))
+/** The amounts of so many objects of a kind that have so many bytes together. */
+function weighed(kind: Kind, objects: number, bytes: number): Pick<Use, 'objects' | 'bytes' | 'syncTargets'> {
+  const weight = weightOf(kind)
+  return {
+    objects: objects * (1 + weight.objects),
+    bytes: bytes * weight.times + objects * weight.bytes,
+    syncTargets: objects * weight.syncTargets,
+  }
 }
 
 function isMailbox(tree: SpaceTree, space: string): boolean {

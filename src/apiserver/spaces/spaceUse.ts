@@ -5,6 +5,7 @@
 export interface Use {
   readonly objects: number
   readonly bytes: number
+  readonly syncTargets: number
   readonly carriedObjects: number
   readonly carriedBytes: number
 }
@@ -102,12 +103,13 @@ export class SpaceUse {
 }
 
 function zero(): Counters {
-  return { objects: 0, bytes: 0, carriedObjects: 0, carriedBytes: 0 }
+  return { objects: 0, bytes: 0, syncTargets: 0, carriedObjects: 0, carriedBytes: 0 }
 }
 
 function addTo(sum: Counters, more: Partial<Use>, sign: 1 | -1): void {
   sum.objects += sign * (more.objects ?? 0)
   sum.bytes += sign * (more.bytes ?? 0)
+  sum.syncTargets += sign * (more.syncTargets ?? 0)
   sum.carriedObjects += sign * (more.carriedObjects ?? 0)
   sum.carriedBytes += sign * (more.carriedBytes ?? 0)
 }

@@ -9,6 +9,8 @@ import type { Terminal } from './runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from './session.ts'
 
 const HEAD = ['NAME', 'OBJECTS', 'LIMIT', 'BYTES', 'LIMIT', 'UPSYNCED', 'LIMIT']
+/** Where there are any. */
+const FLEET_HEAD = ['SYNCTARGETS', 'LIMIT']
 
 export async function budgetCommand(options: SessionOptions & DocumentOptions, terminal: Terminal): Promise<void> {
   await withSession(options, async session => {
@@ -28,12 +30,14 @@ export async function budgetCommand(options: SessionOptions & DocumentOptions, t
       return
     }
     if (options.output !== undefined) return printDocument(document, options.output, terminal)
-    const rows = children.map(child => rowOf(String(child.name), child))
-    for (const line of columns([HEAD, rowOf('.', document), ...rows])) terminal.out(line)
+    const all = [document, ...children]
+    const hasFleet = all.some(({ used }) => isRecord(used) && Number(used.syncTargets) > 0)
+    const rows = all.map((space, i) => rowOf(i === 0 ? '.' : String(space.name), space, hasFleet))
+    for (const line of columns([hasFleet ? [...HEAD, ...FLEET_HEAD] : HEAD, ...rows])) terminal.out(line)
   })
 }
 
-function rowOf(name: string, { used, limits }: Record<string, unknown>): string[] {
+function rowOf(name: string, { used, limits }: Record<string, unknown>, hasFleet: boolean): string[] {
   const count = (of: unknown, measure: string, text: (amount: number) => string): string => {
     const amount = isRecord(of) ? of[measure] : undefined
     return typeof amount === 'number' ? text(amount) : '-'
@@ -42,7 +46,8 @@ function rowOf(name: string, { used, limits }: Record<string, unknown>): string[
     count(used, measure, usedText),
     count(limits, measure, limitText),
   ]
-  return [name, ...pair('objects', String), ...pair('bytes', roughBytes, bytesText), ...pair('carriedObjects', String)]
+  const own = [...pair('objects', String), ...pair('bytes', roughBytes, bytesText), ...pair('carriedObjects', String)]
+  return [name, ...own, ...(hasFleet ? pair('syncTargets', String) : [])]
 }
 
 /** Three digits or so are enough for who looks. */

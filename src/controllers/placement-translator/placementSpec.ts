@@ -29,11 +29,13 @@ export interface UpsyncSet {
   names: string[]
 }
 
+type Listed = Pick<ReadonlySet<string>, 'has'>
+
 interface UpsyncTest {
   /** `undefined`: any. */
-  resources: ReadonlySet<string> | undefined
-  namespaces: ReadonlySet<string> | undefined
-  names: ReadonlySet<string> | undefined
+  resources: Listed | undefined
+  namespaces: Listed | undefined
+  names: Listed | undefined
 }
 
 /** By API group: whether any of many sets holds an object is asked of those alone that are about its group. */
@@ -41,9 +43,9 @@ type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
 
 export interface DownsyncTest {
   apiGroup: string | undefined
-  resources: ReadonlySet<string> | undefined
-  namespaces: ReadonlySet<string> | undefined
-  names: ReadonlySet<string> | undefined
+  resources: Listed | undefined
+  namespaces: Listed | undefined
+  names: Listed | undefined
   /** `undefined`: no criterion. A list whose items are all malformed matches nothing. */
   namespaceSelectors: readonly LabelSelector[] | undefined
   labelSelectors: readonly LabelSelector[] | undefined
@@ -177,9 +179,9 @@ function compileTest(test: Record<string, unknown>, parts: SelectorParts): Downs
 }
 
 /** A list as a set; empty or with `*` it is no criterion at all. */
-function criterion(value: unknown): ReadonlySet<string> | undefined {
+function criterion(value: unknown): Listed | undefined {
   const list = strings(value)
-  return list.length === 0 || list.includes('*') ? undefined : new Set(list)
+  return list.length === 0 || list.includes('*') ? undefined : listed(list)
 }
 
 /** A malformed selector, or one too many, is left out (the where-resolver reports it to the user); the others still count. */
@@ -198,6 +200,25 @@ function selectors(value: unknown, parts: SelectorParts): readonly LabelSelector
 }
 
 /** A list as a set; with `*` anything is in it, empty nothing is. */
-function anyOf(list: readonly string[]): ReadonlySet<string> | undefined {
-  return list.includes('*') ? undefined : new Set(list)
+function anyOf(list: readonly string[]): Listed | undefined {
+  return list.includes('*') ? undefined : listed(list)
+}
+
+/** A Set takes ten times the memory of a short list, and a placement may have thousands of them. */
+function listed(list: readonly string[]): Listed {
+  return list.length > FEW ? new Set(list) : new Few(list)
+}
+
+const FEW = 8
+
+class Few implements Listed {
+  readonly #list: readonly string[]
+
+  constructor(list: readonly string[]) {
+    this.#list = list
+  }
+
+  has(text: string): boolean {
+    return this.#list.includes(text)
+  }
 }

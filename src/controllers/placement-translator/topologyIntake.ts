@@ -2,10 +2,10 @@
  * Takes in what all spaces say of placing (EdgePlacements, slices, Locations, SyncTargets, Customizers, bindings and grants),
  * and hands it to those who keep it.
  */
+import { hash } from 'node:crypto'
 import { at, num } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../apimachinery/placement.ts'
-import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { takeConsent } from '../consent/takeConsent.ts'
@@ -57,8 +57,8 @@ interface Place {
 
 export class TopologyIntake {
   readonly #deps: TopologyIntakeDeps
-  /** Specs and creation times as last taken in. */
-  readonly #placements = new Map<string, unknown>()
+  /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
+  readonly #placements = new Map<string, string>()
   readonly #locations = new Map<string, KubeObject>()
   readonly #customizers = new Map<string, KubeObject>()
   /** Of each placement, the generation of its spec and the revision as which that was written. */
@@ -140,8 +140,8 @@ export class TopologyIntake {
       brake.placementSeen(space, name, object)
       // status and annotations of placements change too
       const { creationTimestamp = '' } = object.metadata
-      const seen = [object.spec, creationTimestamp]
-      if (equalJson(this.#placements.get(key), seen)) return
+      const seen = hash('sha256', JSON.stringify([object.spec, creationTimestamp]), 'base64')
+      if (this.#placements.get(key) === seen) return
       const isFirst = !this.#placements.has(key)
       this.#placements.set(key, seen)
       const wasPaused = join.spec(space, name)?.isPaused ?? false

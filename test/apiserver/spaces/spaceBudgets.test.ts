@@ -1,11 +1,21 @@
 /** Budgets of spaces: what would pass them is refused with words, everything else goes on, and nobody escapes by children. */
 import t from 'tap'
-import { BUDGET_ANNOTATIONS, DEFAULT_SPACE_OBJECTS } from '../../../src/apimachinery/spaceBudget.ts'
+import {
+  BUDGET_ANNOTATIONS,
+  DEFAULT_SPACE_BYTES,
+  DEFAULT_SPACE_OBJECTS,
+  DEFAULT_SYNC_TARGETS,
+  MAILBOX_OVERHEAD_BYTES,
+  MAILBOX_OVERHEAD_OBJECTS,
+  weightOf,
+} from '../../../src/apimachinery/spaceBudget.ts'
 import type { BudgetDocument } from '../../../src/apiserver/spaces/budgetDocument.ts'
 import type { Api } from '../../support/api.ts'
 import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
 
-const { objects: OBJECTS, bytes: BYTES } = BUDGET_ANNOTATIONS
+const { objects: OBJECTS, bytes: BYTES, syncTargets: SYNC_TARGETS } = BUDGET_ANNOTATIONS
+const EDGE = '/apis/edge.kubestellar.io/v2alpha1'
+const TARGETS = `${EDGE}/synctargets`
 const WORKSPACES = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
 
 const started = await startTestServer(t)
@@ -141,6 +151,102 @@ t.test('a definition counts four times, as its kinds cost more than their text',
     ).items
   while ((await left()).length > 0) await new Promise(resolve => setImmediate(resolve))
   t.match(await used('root:defining'), await recount(id), 'all of it is free again')
+})
+
+const target = (name: string, labels = {}) => ({
+  apiVersion: 'edge.kubestellar.io/v2alpha1',
+  kind: 'SyncTarget',
+  metadata: { name, labels },
+  spec: {},
+})
+
+t.test('a SyncTarget counts with its mailbox, in its space and in those above, and a space has so many', async t => {
+  await createSpace(api, 'fleet')
+  const fleet = api.in('root:fleet')
+  const id = await createSpace(fleet, 'one', 'inventory')
+  await createSpace(fleet, 'two', 'inventory')
+  const [one, two] = [api.in('root:fleet:one'), api.in('root:fleet:two')]
+  const before = { one: await used('root:fleet:one'), fleet: await used('root:fleet') }
+  await one.ok(one.post(TARGETS, target('a')))
+  await one.ok(one.patch(`${TARGETS}/b?fieldManager=t`, 'apply', target('b')))
+  await two.ok(two.post(TARGETS, target('c')))
+  for (const [path, was, count] of [
+    ['root:fleet:one', before.one, 2],
+    ['root:fleet', before.fleet, 3],
+  ] as const) {
+    const now = await used(path)
+    t.equal(now.syncTargets, count)
+    t.equal(now.objects - was.objects, count * (1 + MAILBOX_OVERHEAD_OBJECTS))
+    const texts = now.bytes - was.bytes - count * MAILBOX_OVERHEAD_BYTES
+    t.ok(texts > 0 && texts < count * 2000, `${texts}`)
+  }
+  await api.ok(api.patch(`${WORKSPACES}/fleet`, 'merge', { metadata: { annotations: { [SYNC_TARGETS]: '3' } } }))
+  const refusal = `exceeded budget of space root:fleet: requested: syncTargets=1, limited: syncTargets=3; delete SyncTargets in it or in the spaces below it, or ask who may update its Workspace for more (annotation ${SYNC_TARGETS})`
+  t.match(await two.post(TARGETS, target('d')), {
+    code: 403,
+    body: { reason: 'Forbidden', message: `synctargets.edge.kubestellar.io "d" is forbidden: ${refusal}` },
+  })
+  t.match(await one.patch(`${TARGETS}/d?fieldManager=t`, 'apply', target('d')), { code: 403 })
+  t.equal((await one.post(CONFIGMAPS, configMap('a'))).code, 201, 'anything else goes on')
+  await two.ok(two.delete(`${TARGETS}/c`))
+  t.equal((await one.post(TARGETS, target('d'))).code, 201)
+  await one.ok(one.delete(`${TARGETS}/d`))
+  t.match(await used('root:fleet:one'), { syncTargets: 2 })
+  const { objects } = await recount(id)
+  t.equal((await used('root:fleet:one')).objects, objects + 2 * MAILBOX_OVERHEAD_OBJECTS, 'all of it is free again')
+})
+
+t.test('SyncTargets of a space that has more than it may are updated all the same', async t => {
+  await createSpace(api, 'older', 'inventory')
+  const older = api.in('root:older')
+  await older.ok(older.post(TARGETS, target('a')))
+  await older.ok(older.post(CONFIGMAPS, configMap('a')))
+  const annotations = { [OBJECTS]: '1', [BYTES]: '1', [SYNC_TARGETS]: '1' }
+  await api.ok(api.patch(`${WORKSPACES}/older`, 'merge', { metadata: { annotations } }))
+  const condition = { type: 'Ready', status: 'True', reason: 'SyncerAlive', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const status = { conditions: [{ ...condition, message: 'x'.repeat(500) }] }
+  t.equal((await older.patch(`${TARGETS}/a/status`, 'merge', { status })).code, 200)
+  t.equal((await older.patch(`${TARGETS}/a`, 'merge', { metadata: { labels: { env: 'prod' } } })).code, 200)
+  const large = { metadata: { annotations: { large: 'x'.repeat(20_000) } } }
+  t.match(await older.patch(`${TARGETS}/a`, 'merge', large), { code: 403 }, 'which is no way to store more')
+  t.match(await older.patch(`${CONFIGMAPS}/a`, 'merge', { data: { longer: 'than before' } }), { code: 403 })
+  await older.ok(older.delete(`${TARGETS}/a`))
+})
+
+t.test('ten thousand clusters, each with a Location, find room by default', async t => {
+  const clusters = 10_000
+  const [cluster, location] = ['synctargets', 'locations'].map(resource =>
+    weightOf({ group: 'edge.kubestellar.io', resource }),
+  )
+  t.ok(clusters < DEFAULT_SYNC_TARGETS)
+  t.ok(clusters * (2 + cluster!.objects + location!.objects) < DEFAULT_SPACE_OBJECTS)
+  t.ok(clusters * (cluster!.bytes + 2048 * (cluster!.times + location!.times)) < DEFAULT_SPACE_BYTES)
+})
+
+t.test('what is kept compiled counts as often as that takes its text', async t => {
+  await createSpace(api, 'compiled')
+  const compiled = api.in('root:compiled')
+  const selector = { matchLabels: { id: 'x'.repeat(60) } }
+  const spec = { resource: { group: 'edge.kubestellar.io', version: 'v2alpha1', resource: 'synctargets' } }
+  const values = Array.from({ length: 500 }, (_, i) => `v${i}`)
+  const tests = values.map(name => ({ apiGroup: '', resources: ['configmaps'], objectNames: [name] }))
+  const instanceSelector = { matchExpressions: [{ key: 'id', operator: 'In', values }] }
+  const hard = Object.fromEntries(values.map(value => [`count/${value}.example.com`, '1']))
+  const made = [
+    [9, `${EDGE}/edgeplacements`, { spec: { locationSelectors: [selector], downsync: tests } }],
+    [9, `${EDGE}/locations`, { spec: { ...spec, instanceSelector } }],
+    [4, '/api/v1/namespaces/default/resourcequotas', { spec: { hard } }],
+  ] as const
+  for (const [times, path, object] of made) {
+    const before = (await used('root:compiled')).bytes
+    const answer = await compiled.ok(compiled.post(path, { metadata: { name: 'a' }, ...object }))
+    const ratio = ((await used('root:compiled')).bytes - before) / JSON.stringify(answer).length
+    t.ok(ratio > times * 0.9 && ratio < times * 1.2, `${path}: ${ratio}`)
+  }
+  await allow('compiled', { bytes: 40_000 })
+  const refused = await compiled.post(`${EDGE}/edgeplacements`, { metadata: { name: 'b' }, ...made[0][2] })
+  t.match(refused, { code: 403, body: { message: /exceeded budget of space root:compiled: requested: bytes=/ } })
+  await compiled.ok(compiled.delete(`${EDGE}/locations/a`))
 })
 
 t.test('a new space that finds no room for its first content says so, and is made when there is', async t => {

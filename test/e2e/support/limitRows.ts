@@ -194,9 +194,10 @@ export const ROWS: Readonly<Record<string, readonly Said[]>> = {
   history: [['src/storage/journaledStore.ts', 'options.historyAgeMs', minutes]],
   'end of the server': [[`${SERVER}/httpServer.ts`, 'DRAIN_MS', ofMs]],
 
-  'objects; bytes of a space, with all spaces below it': [
+  'objects; bytes; SyncTargets of a space, with all spaces below it': [
     [BUDGET, 'DEFAULT_SPACE_OBJECTS', count],
     [BUDGET, 'DEFAULT_SPACE_BYTES', gibibytes],
+    [BUDGET, 'DEFAULT_SYNC_TARGETS', count],
   ],
   'an answer of a cluster to its syncer, watches aside': [['src/cli/syncer.ts', 'ANSWER_LIMIT_BYTES', bytes]],
   'objects; bytes of a list that a client reads page by page; bytes of one that a syncer reads': [
