@@ -3,7 +3,7 @@ import { Argument, Command, Option } from 'commander'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { COMPLETE, SHELLS, type Shell } from './completion/shells.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
-import { addSettings, settingsOf } from './settings.ts'
+import { addSettings, attributeOf, type Setting, settingsOf } from './settings.ts'
 import { SUB_COMMANDS, type SubCommand } from './subCommands.ts'
 import { isLasting } from './tunedProcess.ts'
 import { endWithReader, outliveReaders, processTerminal, type Terminal } from './ws/terminal.ts'
@@ -83,19 +83,21 @@ export function orreryProgram(): { program: Command; result: { readonly code: nu
     }
   }
   const add = (to: Command, described: SubCommand): void => {
-    const { name, summary, notes, settings, inFile, load, mistaken, commands = [] } = described
+    const { name, summary, notes, settings, argument, inFile, load, mistaken, commands = [] } = described
     const command = to.command(name).description(summary).enablePositionalOptions()
     if (mistaken) command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : mistaken(command.opts())))
     if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
     addSettings(command, settings)
+    if (argument) command.argument('[name]', argument.description)
     const path = to === program ? name : `${to.name()} ${name}`
     // One that also runs by itself takes a misspelt sub-command for an argument too many, and would only count it.
     if (load && commands.length > 0) command.allowExcessArguments()
     const run = async (start: NonNullable<typeof load>): Promise<number> => {
-      const [unknown] = command.args
-      if (unknown !== undefined) {
+      const [word] = command.args
+      if (argument) takeArgument(command, argument, word)
+      else if (word !== undefined) {
         const known = commands.map(below => below.name).join(', ')
-        throw new Error(`there is no sub-command ${JSON.stringify(unknown)}; there is: ${known}`)
+        throw new Error(`there is no sub-command ${JSON.stringify(word)}; there is: ${known}`)
       }
       process.umask(PRIVATE_UMASK)
       return (await start())(await settingsOf(command, settings, inFile))
@@ -129,6 +131,15 @@ export function orreryProgram(): { program: Command; result: { readonly code: nu
     })(),
   )
   return { program, result }
+}
+
+/** A name without its flag; it goes before the environment and a file, and contradicts no flag. */
+function takeArgument(command: Command, setting: Setting, word: string | undefined): void {
+  if (word === undefined) return
+  const attribute = attributeOf(setting)
+  const flag = command.getOptionValueSource(attribute) === 'cli' ? command.getOptionValue(attribute) : word
+  if (flag !== word) throw new Error(`it names ${JSON.stringify(word)}, and ${JSON.stringify(flag)} by its flag`)
+  command.setOptionValueWithSource(attribute, word, 'cli')
 }
 
 const COMPLETION_NOTES = `

@@ -130,7 +130,7 @@ function nameOf(setting: Setting): string {
   return /--([a-z-]+)/.exec(setting.flags)![1]!
 }
 
-function attributeOf(setting: Setting): string {
+export function attributeOf(setting: Setting): string {
   return nameOf(setting).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 

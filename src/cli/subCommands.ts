@@ -20,6 +20,8 @@ export interface SubCommand {
   /** More, for its own help. */
   notes?: string
   settings: readonly Setting[]
+  /** One of these that may stand without its flag, too. */
+  argument?: Setting
   /** What its config file may say, when that is the file of another command, which uses more of it. Default: `settings`. */
   inFile?: readonly Setting[]
   /** The exit code for a line that cannot be read, by the flags that can; default: 1. */
@@ -52,9 +54,9 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
         name: 'status',
         summary: 'how the syncers on this machine are; the exit code says whether they are ready',
         notes:
-          'Of several syncers, --sync-target-name chooses one. Exit codes: 0 all that are shown are ready, 1 one is not, or\n' +
-          'nobody answers.',
+          'A name chooses one of several syncers. Exit codes: 0 all that are shown are ready, 1 one is not, or nobody answers.',
         settings: [CONFIG, SYNC_TARGET_NAME, HEALTH_ADDRESS, OUTPUT],
+        argument: SYNC_TARGET_NAME,
         inFile: SYNCER,
         load: async () => (await import('./syncerStatusCommand.ts')).syncerStatus,
       },

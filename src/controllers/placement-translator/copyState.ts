@@ -9,7 +9,7 @@
 import type { FieldDifference } from '../../apimachinery/fieldDifference.ts'
 import { isFieldsReason } from '../../apimachinery/fieldDifference.ts'
 import type { HealthVerdict } from '../../apimachinery/health.ts'
-import { type OutcomeState, STATUS_TOO_LARGE } from '../../apimachinery/outcome.ts'
+import { MAX_EXCEPTIONS, type OutcomeState, STATUS_TOO_LARGE } from '../../apimachinery/outcome.ts'
 import type { Told } from './allowance.ts'
 import type { ClusterOutcome } from './clusterOutcomes.ts'
 import type { DesiredContent } from './desiredContent.ts'
@@ -89,7 +89,6 @@ const UNREACHABLE: CopyVerdict = {
 const PROJECTING = plain('Projecting', 'the copy is being written')
 const NOT_COMPARED = plain('Pending', 'its cluster is being compared with what is placed there')
 const PENDING = plain('Pending', 'its cluster has not looked at it yet')
-const UNKNOWN = plain('Unknown', 'more is wrong in the cluster than its syncer can tell')
 const APPLIED = plain('Applied')
 
 /** What holds for everything in a cluster of which there is nothing special to say. `paused`: why all of it stays as it is. */
@@ -99,7 +98,14 @@ export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, pa
   if (outcome.unreachable) return UNREACHABLE
   if (projecting) return PROJECTING
   if (!outcome.compared) return NOT_COMPARED
-  return Object.keys(outcome.unlisted).length > 0 ? UNKNOWN : APPLIED
+  return Object.keys(outcome.unlisted).length > 0 ? unknownBeside(outcome) : APPLIED
+}
+
+/** A syncer names so many objects that are not as they should be, and counts the others: this may be one of them. */
+function unknownBeside({ unlisted }: ClusterOutcome): CopyVerdict {
+  const others = Object.entries(unlisted).map(([state, count]) => `${count} ${state}`)
+  const named = `its syncer names at most ${MAX_EXCEPTIONS} objects that are not as they should be`
+  return plain('Unknown', `${named}; it counts ${others.join(', ')} beside them, and this may be one`)
 }
 
 /** `space` is the one whose object it is. */

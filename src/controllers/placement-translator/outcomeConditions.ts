@@ -1,4 +1,5 @@
 /** The stages of a placement as conditions of its EdgePlacement. Pure. */
+import { MAX_EXCEPTIONS } from '../../apimachinery/outcome.ts'
 import type { Told } from './allowance.ts'
 import type { PlacementOutcome } from './placementOutcome.ts'
 import { placeName } from './placeNames.ts'
@@ -95,7 +96,7 @@ function appliedIn({ counts, broken, differing, silent, ambiguous }: PlacementOu
   const say = (status: 'True' | 'False' | 'Unknown', reason: string, more = ''): Omit<StageCondition, 'type'> => ({
     status,
     reason,
-    message: more === '' ? told : `${told}; ${more}`,
+    message: [told, ...(more === '' ? [] : [more]), ...(unknown > 0 ? [TOO_MUCH] : [])].join('; '),
   })
   const words = (...states: readonly string[]): string => {
     const first = [...broken, ...differing].find(({ state }) => states.includes(state))
@@ -108,7 +109,7 @@ function appliedIn({ counts, broken, differing, silent, ambiguous }: PlacementOu
   if (pending > 0) return say('False', 'Pending')
   if (held > 0) return say('False', 'Held', words('held'))
   if (stale > 0) return say('Unknown', 'Stale', `nothing is heard of the clusters at ${silent.join(', ')}`)
-  if (unknown > 0) return say('Unknown', 'TooMuchTrouble', 'more is wrong in a cluster than its syncer can tell')
+  if (unknown > 0) return say('Unknown', 'TooMuchTrouble')
   if (conflict > 0) return say('False', 'Conflict', words('conflict'))
   if (notPlaced > 0) return say('False', 'NotPlaced')
   if (paused > 0) return say('False', 'Paused')
@@ -116,6 +117,8 @@ function appliedIn({ counts, broken, differing, silent, ambiguous }: PlacementOu
   if (counts.differing === 0) return say('True', 'AllApplied')
   return say('True', 'AllApplied', `${counts.differing} of them not in all fields; ${words('applied')}`)
 }
+
+const TOO_MUCH = `more is wrong in a cluster than the ${MAX_EXCEPTIONS} objects that its syncer names, and the unknown may be part of it`
 
 /** Health is said of what is applied. As long as not all is, not all does what it is there for. */
 function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omit<StageCondition, 'type'> {

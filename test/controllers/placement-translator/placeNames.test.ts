@@ -63,6 +63,18 @@ t.test('conditions say which one it is', async t => {
     const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
     return stages.find(({ type }) => type === 'Applied')
   }
+  const tooMany = { ...altered, copies: 402, altered: 300, unknown: 101 }
+  t.match(applied({ counts: tooMany, broken: one('altered') }), {
+    status: 'False',
+    reason: 'Altered',
+    message:
+      /^1 applied, 300 altered, 101 unknown; at florin, .*drops; more is wrong .* than the 300 objects .* the unknown may be/,
+  })
+  t.match(applied({ counts: { ...counts, refused: 0, unknown: 1 } }), {
+    status: 'Unknown',
+    reason: 'TooMuchTrouble',
+    message: /^1 applied, 1 unknown; more is wrong in a cluster than the 300/,
+  })
   t.match(applied({ counts: altered, broken: one('altered') }), {
     status: 'False',
     reason: 'Altered',

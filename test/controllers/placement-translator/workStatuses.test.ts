@@ -271,6 +271,19 @@ t.test('of what is applied the syncer tells how it is where the live spec is ano
   t.match(row?.head.status, { state: 'Applied', reason: 'Applied', health: 'Suspended', healthMessage: 'it is paused' })
 })
 
+t.test('what a syncer has no room to name is unknown, with what it counts', async t => {
+  const { add, copy, statuses, deps } = setUp()
+  const key = add(DEPLOYMENTS, 'shop', 'web')
+  copy('m1', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } })
+  Object.assign(deps.clusters.outcome(), { unlisted: { altered: 100, retrying: 2 } })
+  const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
+  t.match(row?.head.status, {
+    state: 'Unknown',
+    message:
+      /^its syncer names at most 300 objects .*; it counts 100 altered, 2 retrying beside them, and this may be one/,
+  })
+})
+
 t.test('an empty list is never the answer as long as not all is known', async t => {
   const { statuses } = setUp(false)
   await t.rejects(namesOf(statuses), /not known yet/)
