@@ -68,6 +68,8 @@ export interface CatalogResource {
   columns: CatalogColumn[]
   /** JSONPaths usable in field selectors; absent: none of its own. */
   selectableFields?: string[]
+  /** Whether its deletion answers the deleted object in place of a Status. */
+  returnsDeleted?: true
   /** Whether its objects are answered and not stored. */
   answered?: true
 }

@@ -1,6 +1,8 @@
 /** The packages that upstream names its OpenAPI definitions after. */
 
 export const META_PACKAGE = 'io.k8s.apimachinery.pkg.apis.meta.v1'
+/** The answer of `/version`. */
+export const VERSION_DEFINITION = 'io.k8s.apimachinery.pkg.version.Info'
 
 /** Packages that do not follow `io.k8s.api.<first label of the group>`. */
 const PACKAGES: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { CatalogFile, CatalogResource, DescriptionsFile } from './catalogFormat.ts'
 import { type Model, Models } from './derive/models.ts'
-import { modelsIn, nameDefinitions, type RootModel, splitModelName } from './derive/names.ts'
+import { modelsIn, nameDefinitions, type RootModel, splitModelName, VERSION_MODEL } from './derive/names.ts'
 import { type ResourceOperations, readOperations } from './derive/operations.ts'
 import { readOwnGroups } from './derive/ownGroups.ts'
 import { buildSchemas } from './derive/schemas.ts'
@@ -26,7 +26,7 @@ import {
 /** Models that requests and answers use without being a resource, with the group that names them. */
 const EXTRA_ROOTS: readonly RootModel[] = [
   ...['V1APIGroup', 'V1APIGroupList', 'V1APIResourceList', 'V1APIVersions', 'V1Condition'],
-  ...['V1DeleteOptions', 'V1Status', 'V1WatchEvent'],
+  ...['V1DeleteOptions', 'V1Status', 'V1WatchEvent', VERSION_MODEL],
 ].map(model => ({ model, group: 'meta' }))
 
 /** Both files of `openapi/generated/`, from the client package whose compiled code is in `gen`. */
@@ -83,6 +83,7 @@ function catalogResource(resource: ResourceOperations, names: ReadonlyMap<string
     storageVersion: Object.keys(GROUP_FACTS.find(fact => fact.group === group)!.versions)[0]!,
     subresources: resource.subresources.map(({ name }) => name).filter(isServed),
     ...(scale && { scale }),
+    ...(resource.deletedModel === resource.model && { returnsDeleted: true }),
     definition: names.get(resource.model)!,
     ...(resource.listModel !== undefined && { listDefinition: names.get(resource.listModel)! }),
     columns: [],

@@ -2,7 +2,7 @@
  * Gives the model classes the names of upstream's OpenAPI definitions: `V1ContainerPort` is
  * `io.k8s.api.core.v1.ContainerPort`. A model does not say its group; its name's prefix, or the kinds that reach it, do.
  */
-import { definitionPackage, META_PACKAGE } from '../definitionNames.ts'
+import { definitionPackage, META_PACKAGE, VERSION_DEFINITION } from '../definitionNames.ts'
 import type { Model } from './models.ts'
 
 export interface RootModel {
@@ -17,6 +17,8 @@ const META_KINDS: ReadonlySet<string> = new Set(
 )
 /** Core types that only kinds of other groups use. */
 const CORE_KINDS: ReadonlySet<string> = new Set(['TopologySelectorTerm', 'TopologySelectorLabelRequirement'])
+/** The one model of no group. */
+export const VERSION_MODEL = 'VersionInfo'
 const MODEL = /^([A-Z][a-z]+)?(V\d+(?:(?:alpha|beta)\d+)?)([A-Z]\w*)$/
 
 /** `V1ContainerPort` is `{ version: 'v1', kind: 'ContainerPort' }`; `RbacV1Subject` has the prefix `rbac` too. */
@@ -51,6 +53,7 @@ export function nameDefinitions(
 }
 
 function definitionName(model: string, groups: ReadonlySet<string>): string {
+  if (model === VERSION_MODEL) return VERSION_DEFINITION
   const { prefix, version, kind } = splitModelName(model)
   if (META_KINDS.has(kind)) return `${META_PACKAGE}.${kind}`
   if (CORE_KINDS.has(kind) || prefix === 'core') return `${definitionPackage('')}.${version}.${kind}`

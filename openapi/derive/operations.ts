@@ -22,6 +22,8 @@ export interface ResourceOperations {
   verbs: string[]
   model: string
   listModel: string | undefined
+  /** The answer of a deletion. */
+  deletedModel: string | undefined
   /** Sorted by name. */
   subresources: SubresourceOperations[]
 }
@@ -74,6 +76,7 @@ interface Draft {
   verbs: Set<string>
   model: string | undefined
   listModel: string | undefined
+  deletedModel: string | undefined
   subresources: Map<string, { verbs: Set<string>; model: string | undefined }>
 }
 
@@ -86,6 +89,7 @@ function newDraft(group: string, version: string, resource: string): Draft {
     verbs: new Set(),
     model: undefined,
     listModel: undefined,
+    deletedModel: undefined,
     subresources: new Map(),
   }
 }
@@ -93,6 +97,7 @@ function newDraft(group: string, version: string, resource: string): Draft {
 function addToItem(draft: Draft, operation: Operation): void {
   draft.verbs.add(ITEM_VERBS[operation.method]!)
   if (operation.method === 'GET' || operation.method === 'PUT') draft.model = operation.answer
+  if (operation.method === 'DELETE') draft.deletedModel = operation.answer
 }
 
 function addToCollection(draft: Draft, operation: Operation): void {

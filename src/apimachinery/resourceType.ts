@@ -80,6 +80,8 @@ export interface ResourceType {
   /** JSONPaths usable in field selectors beside metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[]
   readonly form: TypeForm
+  /** Whether its deletion answers the deleted object in place of a Status. */
+  readonly returnsDeleted?: true
   /** Whether its objects are answered by whoever knows what they say, and not stored. */
   readonly answered?: true
   /** Of the form `custom`: what its CRD says beside. */

@@ -124,6 +124,10 @@ const UNLIKE_120: readonly { at: RegExp; why: string }[] = [
     at: /:delete.*\.parameters\.(body|dryRun|gracePeriodSeconds|orphanDependents|propagationPolicy)$/,
     why: 'it takes them untold',
   },
+  { at: /^\/apis\/[^/]+\/v1\/:get/, why: 'it tells of the discovery of built-in groups alone' },
+  { at: /^\/apis\/[^/]+\/v1\/watch\//, why: 'it tells of the older paths of watches for built-in kinds alone' },
+  { at: /:get\.produces$/, why: 'it tells of streams for built-in kinds alone' },
+  { at: /:patch\.responses\.201/, why: 'it does not tell that an apply creates' },
   { at: /\.parameters\.(fieldValidation|sendInitialEvents)$/, why: 'newer than 1.20' },
   { at: /:patch.*\.parameters\.force$/, why: 'it keeps the parameter of apply to itself' },
 ]

@@ -29,6 +29,8 @@ t.test('definitions have the names that upstream gives them', async t => {
     'io.k8s.api.policy.v1.Eviction',
     `${CORE}.TopologySelectorTerm`,
     `${META}.ObjectMeta`,
+    `${META}.WatchEvent`,
+    'io.k8s.apimachinery.pkg.version.Info',
     'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps',
     'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService',
     'io.kubestellar.edge.v2alpha1.EdgePlacement',

@@ -14,18 +14,6 @@ import { type Exchange, intOption, isDryRun, type Services, workOf, writeContext
 import { sendList } from './listAnswers.ts'
 import { sendObject, sendValue } from './respond.ts'
 
-/** Kinds whose deletion upstream answers with the deleted object instead of a Status. */
-const RETURNS_OBJECT = new Set([
-  'pods',
-  'services',
-  'serviceaccounts',
-  'resourcequotas',
-  'podtemplates',
-  'persistentvolumes',
-  'persistentvolumeclaims',
-  'limitranges',
-])
-
 /** Deletions of a collection that are prepared in a row; they share writes to the disk. */
 const DELETED_AT_ONCE = 100
 
@@ -33,8 +21,7 @@ export async function deleteEndpoint(services: Services, exchange: Exchange): Pr
   const options = optionsOf(services, exchange)
   const context = warnedContext(services, exchange, options)
   const { stored, gone } = await deleteObject(services.deps, context, exchange.type, exchange.resource, options)
-  if (!gone || (exchange.type.group === '' && RETURNS_OBJECT.has(exchange.type.resource)))
-    return sendObject(services, exchange, stored)
+  if (!gone || exchange.type.returnsDeleted) return sendObject(services, exchange, stored)
   const details = {
     name: exchange.resource.name,
     ...(exchange.type.group && { group: exchange.type.group }),

@@ -23,7 +23,11 @@ const CONNECTIONS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The methods of a sub-resource that leads to what runs; `undefined` for all others. */
-export function connectionMethods({ group, resource, subresource }: ResourceRequest): readonly string[] | undefined {
+export function connectionMethods({
+  group,
+  resource,
+  subresource,
+}: Pick<ResourceRequest, 'group' | 'resource' | 'subresource'>): readonly string[] | undefined {
   if (subresource === '' || group !== '') return undefined
   const name = `${resource}/${subresource}`
   return Object.hasOwn(CONNECTIONS, name) ? CONNECTIONS[name] : undefined

@@ -60,6 +60,11 @@ export function negotiateFormat(accept: string | undefined, hasProtobuf = false)
   throw notAcceptable(MEDIA_TYPES)
 }
 
+/** Whether the client would like plain text. */
+export function acceptsText(accept: string | undefined): boolean {
+  return accept !== undefined && preferences(accept).some(({ media }) => media === 'text/plain' || media === 'text/*')
+}
+
 /** The form of an error's Status, which has them all: as if the client had asked for a plain object. */
 export function errorFormat(accept: string | undefined): Format {
   if (accept === undefined || accept === 'application/json') return 'json'

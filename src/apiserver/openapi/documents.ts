@@ -3,16 +3,28 @@
  * them, and only the latest few are: the document of a whole space is megabytes.
  */
 
+import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { type Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { discoveryOperations } from './discoveryOperations.ts'
 import { joined } from './joined.ts'
 import { OpenApiV2Builder } from './openApiV2Builder.ts'
 import { JsonForm } from './openApiV2Form.ts'
-import { openApiHash, openApiV3Index, openApiV3Steps, openApiV3Text, typeHash } from './openApiV3.ts'
+import {
+  discoveryHash,
+  type OpenApiV3Document,
+  openApiHash,
+  openApiV3Discovery,
+  openApiV3Index,
+  openApiV3Steps,
+  openApiV3Text,
+  typeHash,
+} from './openApiV3.ts'
 import { ProtobufForm } from './protobuf.ts'
 
 export interface PreparedDocument {
@@ -21,19 +33,21 @@ export interface PreparedDocument {
   hash: string
 }
 
-/** Group versions of v3 are some hundred kilobytes each; a browsing user reads a dozen. Those of a thousand kinds are larger. */
-const KEPT_GROUP_VERSIONS = 32
+/** Documents of v3: group versions, some hundred kilobytes each, and small ones. A browsing user reads a dozen; those of a thousand kinds are larger. */
+const KEPT_PAGES = 64
 const KEPT_BYTES = 64 * 1024 * 1024
 /** Documents are shared by all spaces with the same kinds, so they are made for nobody in particular. */
 const OWNER = 'openapi'
 /** Per form of v2: the built-in kinds alone, and the spaces that are being worked with. */
 const KEPT_WHOLE = 4
 
+type Make = (descriptions: DescriptionsFile) => Steps<OpenApiV3Document | undefined>
+
 export class OpenApiDocuments {
   readonly #catalog: Catalog
   readonly #turns: WorkTurns
-  readonly #groupVersions = new BoundedCache<string, Buffer>({
-    entries: KEPT_GROUP_VERSIONS,
+  readonly #pages = new BoundedCache<string, Buffer>({
+    entries: KEPT_PAGES,
     weight: { limit: KEPT_BYTES, of: body => body.length },
   })
   /** By hash: those who ask for the same while it is made share it. */
@@ -67,14 +81,30 @@ export class OpenApiDocuments {
     if (served.length === 0) return undefined
     await this.#hashTypes(served)
     const hash = openApiHash(served, this.#catalog)
-    const body = this.#groupVersions.get(hash) ?? this.#building.get(hash) ?? this.#build(served, hash)
+    return await this.#prepared(hash, descriptions =>
+      openApiV3Steps(served, { group, version, catalog: this.#catalog, descriptions }),
+    )
+  }
+
+  /** The document of a path that is about no resource, by its name in the index; `undefined` when these types have none of it. */
+  async discovery(types: readonly ResourceType[], path: string): Promise<PreparedDocument | undefined> {
+    const operation = discoveryOperations(types).get(path)
+    if (operation === undefined) return undefined
+    const catalog = this.#catalog
+    return await this.#prepared(discoveryHash(path, catalog), descriptions =>
+      openApiV3Discovery([operation], { catalog, descriptions }),
+    )
+  }
+
+  async #prepared(hash: string, make: Make): Promise<PreparedDocument> {
+    const body = this.#pages.get(hash) ?? this.#building.get(hash) ?? this.#build(hash, make)
     return { body: await body, hash }
   }
 
-  #build(served: readonly ResourceType[], hash: string): Promise<Buffer> {
-    const building = this.#groupVersion(served)
+  #build(hash: string, make: Make): Promise<Buffer> {
+    const building = this.#written(make)
       .then(body => {
-        this.#groupVersions.set(hash, body)
+        this.#pages.set(hash, body)
         return body
       })
       .finally(() => this.#building.delete(hash))
@@ -82,11 +112,9 @@ export class OpenApiDocuments {
     return building
   }
 
-  async #groupVersion(served: readonly ResourceType[]): Promise<Buffer> {
-    const { group, version } = served[0]!
+  async #written(make: Make): Promise<Buffer> {
     const work = this.#begin()
-    const options = { group, version, catalog: this.#catalog, descriptions: this.#catalog.loadDescriptions() }
-    const steps = openApiV3Steps(served, options)
+    const steps = make(this.#catalog.loadDescriptions())
     let step = steps.next()
     for (; !step.done; step = steps.next()) if (work.due) await work.rest()
     const pieces: Buffer[] = []
@@ -139,7 +167,8 @@ export function openApiOf(types: TypeRegistry, documents: OpenApiDocuments): Kin
       if (path === '/openapi/v2') return await documents.whole(served, form.format === 'protobuf' ? 'protobuf' : 'json')
       if (path === '/openapi/v3') return ready(await documents.index(served))
       const match = GROUP_VERSION.exec(path)
-      return match ? ready(await documents.groupVersion(served, match[1] ?? '', match[2]!)) : undefined
+      if (match) return ready(await documents.groupVersion(served, match[1] ?? '', match[2]!))
+      return ready(await documents.discovery(served, path.slice('/openapi/v3/'.length)))
     },
   }
 }

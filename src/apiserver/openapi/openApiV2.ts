@@ -7,11 +7,11 @@ import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { modelName } from './modelName.ts'
-import { mayTakeLonger, type Operation, operationsOf } from './operations.ts'
-import { type Parameter, parametersOf, pathParameters } from './parameters.ts'
+import type { TypeNames } from './modelName.ts'
+import type { Operation, Parameter } from './operation.ts'
+import { mayCreate, mayTakeLonger, operationsOf } from './operations.ts'
+import { type Describe, pathsOf } from './paths.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
-import { bodyTypes, patchTypes, tagOf } from './wording.ts'
 import { DefinitionWriter, type OwnDefinitions } from './writtenDefinitions.ts'
 
 export interface OpenApiV2Document extends OpenApiV2Frame {
@@ -31,19 +31,25 @@ export interface OpenApiV2Part extends OwnDefinitions {
   paths: Record<string, SchemaDocument>
 }
 
-const PRODUCES = ['application/json', 'application/yaml']
-
 /** The paths of a type, and its definitions when they are not the catalog's. No other type has the same paths. */
 export function openApiV2TypePart(type: ResourceType, catalog: Catalog): OpenApiV2Part {
-  // Texts belong to the definitions of the catalog, which have parts of their own.
-  const writer = new DefinitionWriter(catalog, {}, 'v2')
-  const paths: Record<string, SchemaDocument> = {}
-  const names = writer.addType(type)
-  for (const operation of operationsOf(type)) {
-    const item = paths[operation.path] ?? { parameters: pathParameters(operation.path).map(parameter) }
-    paths[operation.path] = item
-    item[operation.method] = operationDocument(operation, type, model => writer.reference(modelName(model, names)))
-  }
+  const writer = ownWriter(catalog)
+  return part(writer, operationsOf(type), writer.addType(type))
+}
+
+/** Paths that are about no resource. */
+export function openApiV2PathsPart(operations: Iterable<Operation>, catalog: Catalog): OpenApiV2Part {
+  return part(ownWriter(catalog), operations)
+}
+
+/** Texts belong to the definitions of the catalog, which have parts of their own. */
+function ownWriter(catalog: Catalog): DefinitionWriter {
+  return new DefinitionWriter(catalog, {}, 'v2')
+}
+
+function part(writer: DefinitionWriter, operations: Iterable<Operation>, names?: TypeNames): OpenApiV2Part {
+  const paths: OpenApiV2Part['paths'] = {}
+  pathsOf(operations, paths, { writer, names, operation: operationDocument, parameter })
   return { paths, ...writer.finishOwn() }
 }
 
@@ -69,40 +75,26 @@ export function openApiV2Frame(catalog: Catalog): OpenApiV2Frame {
   }
 }
 
-function operationDocument(
-  operation: Operation,
-  type: ResourceType,
-  reference: (model: Operation['answer']) => SchemaDocument,
-): SchemaDocument {
-  const schema = reference(operation.answer)
-  const { group, kind, version } = operation.kind
+function operationDocument(operation: Operation, schemaOf: Describe): SchemaDocument {
+  const { consumes, produces } = operation
+  const schema = schemaOf(operation.answer)
   return {
-    description: operation.description,
-    consumes: operation.method === 'patch' ? patchTypes(type) : bodyTypes(type),
-    produces: PRODUCES,
+    ...(consumes.length > 0 && { consumes }),
+    produces,
     schemes: ['https'],
-    tags: [tagOf(type)],
-    operationId: operation.id,
-    parameters: [...bodyParameter(operation, reference), ...parametersOf(operation, type).map(parameter)],
+    parameters: [...bodyParameter(operation, schemaOf), ...operation.parameters.map(parameter)],
     responses: {
       200: { description: 'OK', schema },
-      ...(operation.body && { 201: { description: 'Created', schema } }),
+      ...(mayCreate(operation) && { 201: { description: 'Created', schema } }),
       ...(mayTakeLonger(operation) && { 202: { description: 'Accepted', schema } }),
       401: { description: 'Unauthorized' },
     },
-    'x-kubernetes-action': operation.action,
-    'x-kubernetes-group-version-kind': { group, kind, version },
   }
 }
 
-function bodyParameter(
-  operation: Operation,
-  reference: (model: Operation['answer']) => SchemaDocument,
-): SchemaDocument[] {
-  const body = { name: 'body', in: 'body' }
-  if (operation.method === 'patch') return [{ ...body, required: true, schema: reference('patch') }]
-  if (operation.method === 'delete') return [{ ...body, schema: reference('deleteOptions') }]
-  return operation.body === undefined ? [] : [{ ...body, required: true, schema: reference(operation.body) }]
+function bodyParameter({ body }: Operation, schemaOf: Describe): SchemaDocument[] {
+  if (body === undefined) return []
+  return [{ name: 'body', in: 'body', ...(body !== 'deleteOptions' && { required: true }), schema: schemaOf(body) }]
 }
 
 function parameter(given: Parameter): SchemaDocument {

@@ -10,9 +10,18 @@ import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { type OpenApiV2Part, openApiV2DefinitionPart, openApiV2Frame, openApiV2TypePart } from './openApiV2.ts'
+import { servedGroups } from '../discovery/groups.ts'
+import { discoveryOperations, resourceListOperation } from './discoveryOperations.ts'
+import {
+  type OpenApiV2Part,
+  openApiV2DefinitionPart,
+  openApiV2Frame,
+  openApiV2PathsPart,
+  openApiV2TypePart,
+} from './openApiV2.ts'
 import type { OpenApiV2Form } from './openApiV2Form.ts'
 import { typeHash } from './openApiV3.ts'
+import type { Operation } from './operation.ts'
 
 interface Entry {
   readonly name: string
@@ -97,7 +106,7 @@ export class OpenApiV2Builder {
     return { body: writer.body, parts }
   }
 
-  /** The parts of the types in their order, then those of all that they refer to. */
+  /** The parts that are about no type, those of the types in their order, then those of all that they refer to. */
   async #collect(types: readonly ResourceType[], work: Work): Promise<Parts> {
     const parts = new Map<string, EncodedPart>()
     const kinds = new Map<string, GroupVersionKind>()
@@ -107,6 +116,12 @@ export class OpenApiV2Builder {
       parts.set(key, part)
       for (const [name, kind] of part.kinds) kinds.set(name, kind)
       for (const name of part.references) names.add(name)
+    }
+    const addPath = (operation: Operation): Promise<void> =>
+      add(`GET ${operation.path}`, () => openApiV2PathsPart([operation], this.#catalog))
+    for (const operation of discoveryOperations(types).values()) await addPath(operation)
+    for (const { group, versions } of servedGroups(types)) {
+      for (const { version } of versions) await addPath(resourceListOperation(group, version))
     }
     for (const type of types) {
       await add(typeHash(type, this.#catalog).toString('latin1'), () => openApiV2TypePart(type, this.#catalog))

@@ -3,17 +3,18 @@
  * Pure functions of the resource types of a space; callers keep the result.
  * @see https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
  */
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { servedGroups } from '../discovery/groups.ts'
-import { modelName } from './modelName.ts'
-import { mayTakeLonger, type Operation, operationsOf } from './operations.ts'
-import { type Parameter, parametersOf, pathParameters } from './parameters.ts'
+import { discoveryOperations, resourceListOperation } from './discoveryOperations.ts'
+import type { TypeNames } from './modelName.ts'
+import type { Operation, Parameter } from './operation.ts'
+import { mayCreate, mayTakeLonger, operationsOf } from './operations.ts'
+import { type Describe, pathsOf } from './paths.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
-import { bodyTypes, patchTypes, tagOf } from './wording.ts'
 import { DefinitionWriter } from './writtenDefinitions.ts'
 
 export interface OpenApiV3Index {
@@ -27,14 +28,20 @@ export interface OpenApiV3Document {
   components: { schemas: Record<string, SchemaDocument>; securitySchemes: Record<string, SchemaDocument> }
 }
 
-const JSON_TYPES = ['application/json', 'application/yaml']
+/** Raised when documents of the same kinds say something else: clients keep them by their hashes. */
+const EDITION = '2'
+
 /** `/openapi/v3`. The hash in each URL changes with the document, so clients may keep it for good. */
 export function openApiV3Index(types: readonly ResourceType[], catalog: Catalog): OpenApiV3Index {
   const paths: OpenApiV3Index['paths'] = {}
+  const add = (path: string, hash: string): void => {
+    paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }
+  }
+  for (const path of discoveryOperations(types).keys()) add(path, discoveryHash(path, catalog))
   for (const { group, versions } of servedGroups(types)) {
     for (const { version, types: served } of versions) {
       const path = group === '' ? `api/${version}` : `apis/${group}/${version}`
-      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${openApiHash(served, catalog)}` }
+      add(path, openApiHash(served, catalog))
     }
   }
   return { paths }
@@ -42,9 +49,18 @@ export function openApiV3Index(types: readonly ResourceType[], catalog: Catalog)
 
 /** Upper-case hexadecimal; equal for types with equal documents. Built-in schemas are told apart by release and name. */
 export function openApiHash(types: readonly ResourceType[], catalog: Catalog): string {
-  const hash = createHash('sha256').update(catalog.release)
+  const hash = editionHash(catalog)
   for (const type of types) hash.update(typeHash(type, catalog))
   return hash.digest('hex').toUpperCase()
+}
+
+/** The same for a document that is about no resource. */
+export function discoveryHash(path: string, catalog: Catalog): string {
+  return editionHash(catalog).update(`/${path}`).digest('hex').toUpperCase()
+}
+
+function editionHash(catalog: Catalog): Hash {
+  return createHash('sha256').update(`${catalog.release} ${EDITION} `)
 }
 
 // A memo of a pure function: a space with a thousand kinds must not hash them all because one of them changed.
@@ -85,20 +101,43 @@ export function* openApiV3Steps(
   types: readonly ResourceType[],
   options: OpenApiV3Options,
 ): Steps<OpenApiV3Document | undefined> {
-  const { catalog, descriptions } = options
-  const served = types.filter(type => type.group === options.group && type.version === options.version)
+  const { group, version, catalog, descriptions } = options
+  const served = types.filter(type => type.group === group && type.version === version)
   if (served.length === 0) return undefined
   const writer = new DefinitionWriter(catalog, descriptions, 'v3')
-  const paths: Record<string, SchemaDocument> = {}
+  const paths: OpenApiV3Document['paths'] = {}
+  write([resourceListOperation(group, version)], paths, writer)
   for (const type of served) {
-    const names = writer.addType(type)
-    for (const operation of operationsOf(type)) {
-      const item = paths[operation.path] ?? { parameters: pathParameters(operation.path).map(parameter) }
-      paths[operation.path] = item
-      item[operation.method] = operationDocument(operation, type, model => writer.reference(modelName(model, names)))
-    }
+    write(operationsOf(type), paths, writer, writer.addType(type))
     yield
   }
+  return documentOf(paths, writer, catalog)
+}
+
+/** The document of operations that are about no resource. */
+export function* openApiV3Discovery(
+  operations: Iterable<Operation>,
+  { catalog, descriptions }: Pick<OpenApiV3Options, 'catalog' | 'descriptions'>,
+): Steps<OpenApiV3Document> {
+  const writer = new DefinitionWriter(catalog, descriptions, 'v3')
+  const paths: OpenApiV3Document['paths'] = {}
+  for (const operation of operations) {
+    write([operation], paths, writer)
+    yield
+  }
+  return documentOf(paths, writer, catalog)
+}
+
+function write(
+  operations: Iterable<Operation>,
+  paths: OpenApiV3Document['paths'],
+  writer: DefinitionWriter,
+  names?: TypeNames,
+): void {
+  pathsOf(operations, paths, { writer, names, operation: operationDocument, parameter })
+}
+
+function documentOf(paths: OpenApiV3Document['paths'], writer: DefinitionWriter, catalog: Catalog): OpenApiV3Document {
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: `v${catalog.release}.0` },
@@ -135,42 +174,24 @@ function* membersOf(record: Record<string, unknown>): Generator<string> {
   }
 }
 
-function operationDocument(
-  operation: Operation,
-  type: ResourceType,
-  reference: (model: Operation['answer']) => SchemaDocument,
-): SchemaDocument {
-  const answer = { description: 'OK', content: content(JSON_TYPES, reference(operation.answer)) }
-  const { group, kind, version } = operation.kind
+function operationDocument(operation: Operation, schemaOf: Describe): SchemaDocument {
+  const answer = { description: 'OK', content: content(operation.produces, schemaOf(operation.answer)) }
   return {
-    tags: [tagOf(type)],
-    description: operation.description,
-    operationId: operation.id,
-    parameters: parametersOf(operation, type).map(parameter),
-    ...requestBody(operation, type, reference),
+    parameters: operation.parameters.map(parameter),
+    ...requestBody(operation, schemaOf),
     responses: {
       200: answer,
-      ...(operation.body && { 201: { ...answer, description: 'Created' } }),
+      ...(mayCreate(operation) && { 201: { ...answer, description: 'Created' } }),
       ...(mayTakeLonger(operation) && { 202: { ...answer, description: 'Accepted' } }),
       401: { description: 'Unauthorized' },
     },
-    'x-kubernetes-action': operation.action,
-    'x-kubernetes-group-version-kind': { group, kind, version },
   }
 }
 
-function requestBody(
-  operation: Operation,
-  type: ResourceType,
-  reference: (model: Operation['answer']) => SchemaDocument,
-): SchemaDocument {
-  if (operation.method === 'patch') {
-    return { requestBody: { required: true, content: content(patchTypes(type), reference('patch')) } }
-  }
-  if (operation.method === 'delete')
-    return { requestBody: { content: content(bodyTypes(type), reference('deleteOptions')) } }
-  if (operation.body === undefined) return {}
-  return { requestBody: { required: true, content: content(bodyTypes(type), reference(operation.body)) } }
+function requestBody({ body, consumes }: Operation, schemaOf: Describe): SchemaDocument {
+  if (body === undefined) return {}
+  const isRequired = body !== 'deleteOptions'
+  return { requestBody: { ...(isRequired && { required: true }), content: content(consumes, schemaOf(body)) } }
 }
 
 function content(types: readonly string[], schema: SchemaDocument): SchemaDocument {

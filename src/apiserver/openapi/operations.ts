@@ -5,94 +5,81 @@ import { SUBRESOURCE_FACTS } from '../../../openapi/resourceFacts.ts'
 import type { GroupVersionKind } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { describeSubresource } from '../discovery/discovery.ts'
+import { connectionOperations } from './connectionOperations.ts'
+import type { Action, HttpMethod, Model, Operation } from './operation.ts'
+import { parametersOf, WATCH_PARAMETERS } from './parameters.ts'
+import { answerTypes, article, bodyTypes, idPrefix, patchTypes, tagOf, watchTypes } from './wording.ts'
 
-export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
-export type Action = 'get' | 'list' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection'
-
-export interface Operation {
-  path: string
-  method: HttpMethod
-  action: Action
-  /** Unique in a document: `readAppsV1NamespacedDeployment`. */
-  id: string
-  description: string
-  /** What `x-kubernetes-group-version-kind` says. */
-  kind: GroupVersionKind
-  /** Definition of the body of POST and PUT. */
-  body?: Model
-  answer: Model
-}
-
-/** The kind itself, its list, a meta kind, or another kind of the catalog that a sub-resource speaks. */
-export type Model = 'object' | 'list' | 'status' | 'patch' | 'deleteOptions' | GroupVersionKind
-
-const ITEM_ACTIONS: readonly [verb: string, method: HttpMethod, word: string][] = [
+const ITEM_ACTIONS: readonly [verb: string, method: HttpMethod & Action, word: string][] = [
   ['get', 'get', 'read'],
   ['update', 'put', 'replace'],
   ['patch', 'patch', 'patch'],
   ['delete', 'delete', 'delete'],
 ]
-const SUBRESOURCE_ACTIONS: readonly [verb: string, method: HttpMethod, word: string][] = [
+const SUBRESOURCE_ACTIONS: readonly [verb: string, method: HttpMethod & Action, word: string][] = [
   ...ITEM_ACTIONS.slice(0, 3),
   ['create', 'post', 'create'],
 ]
 
 /** All operations of a type, grouped by path. */
 export function operationsOf(type: ResourceType): Operation[] {
-  const { group, version, kind } = type
-  const own: GroupVersionKind = { group, version, kind }
+  const { group, version, kind, resource } = type
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-  const collection = `${root}/${type.namespaced ? 'namespaces/{namespace}/' : ''}${type.resource}`
+  const collection = `${type.namespaced ? 'namespaces/{namespace}/' : ''}${resource}`
+  const item = `${root}/${collection}/{name}`
   const scope = type.namespaced ? 'Namespaced' : ''
   const prefix = idPrefix(group, version)
   const operations: Operation[] = []
   const has = (verb: string): boolean => type.verbs.includes(verb)
+  const add = (operation: Described): number => operations.push(completed(operation, type))
 
   if (has('list')) {
-    const text = `list or watch objects of kind ${kind}`
-    const list = { method: 'get', action: 'list', description: text, kind: own, answer: 'list' } as const
-    if (type.namespaced) {
-      operations.push({ ...list, path: `${root}/${type.resource}`, id: `list${prefix}${kind}ForAllNamespaces` })
-    }
-    operations.push({ ...list, path: collection, id: `list${prefix}${scope}${kind}` })
+    const description = `list or watch objects of kind ${kind}`
+    const list = { method: 'get', action: 'list', description, answer: 'list' } as const
+    if (type.namespaced) add({ ...list, path: `${root}/${resource}`, id: `list${prefix}${kind}ForAllNamespaces` })
+    add({ ...list, path: `${root}/${collection}`, id: `list${prefix}${scope}${kind}` })
   }
   if (has('create')) {
-    operations.push({
-      path: collection,
+    add({
+      path: `${root}/${collection}`,
       method: 'post',
       action: 'post',
       id: `create${prefix}${scope}${kind}`,
       description: `create ${article(kind)} ${kind}`,
-      kind: own,
-      body: 'object',
       answer: 'object',
     })
   }
   if (has('deletecollection')) {
-    operations.push({
-      path: collection,
+    add({
+      path: `${root}/${collection}`,
       method: 'delete',
       action: 'deletecollection',
       id: `delete${prefix}Collection${scope}${kind}`,
       description: `delete a collection of ${kind}`,
-      kind: own,
       answer: 'status',
     })
   }
   for (const [verb, method, word] of ITEM_ACTIONS) {
     if (!has(verb)) continue
-    operations.push({
-      path: `${collection}/{name}`,
+    add({
+      path: item,
       method,
-      action: method as Action,
+      action: method,
       id: `${word}${prefix}${scope}${kind}`,
       description: `${ITEM_TEXTS[method]} ${kind}`,
-      kind: own,
-      ...(method === 'put' && { body: 'object' as const }),
-      answer: method === 'delete' ? 'status' : 'object',
+      answer: method === 'delete' && !type.returnsDeleted ? 'status' : 'object',
     })
   }
-  for (const name of type.subresources) operations.push(...subresourceOperations(type, name, `${collection}/{name}`))
+  for (const name of type.subresources) for (const operation of subresourceOperations(type, name, item)) add(operation)
+  operations.push(...connectionOperations(type, item))
+  if (has('watch')) {
+    const watch = { method: 'get', description: `watch objects of kind ${kind}`, answer: 'watchEvent' } as const
+    const lists = { ...watch, action: 'watchlist' } as const
+    const all = `watch${prefix}${kind}ListForAllNamespaces`
+    if (type.namespaced) add({ ...lists, path: `${root}/watch/${resource}`, id: all })
+    add({ ...lists, path: `${root}/watch/${collection}`, id: `watch${prefix}${scope}${kind}List` })
+    add({ ...watch, action: 'watch', path: `${root}/watch/${collection}/{name}`, id: `watch${prefix}${scope}${kind}` })
+  }
   return operations
 }
 
@@ -101,7 +88,12 @@ export function mayTakeLonger({ action }: Operation): boolean {
   return action === 'post' || action === 'delete'
 }
 
-const ITEM_TEXTS: Record<HttpMethod, string> = {
+/** Whether an object may be there afterwards that was not: an update and an apply create one, too. */
+export function mayCreate({ body }: Operation): boolean {
+  return body !== undefined && body !== 'deleteOptions'
+}
+
+const ITEM_TEXTS: Partial<Record<HttpMethod, string>> = {
   get: 'read the specified',
   put: 'replace the specified',
   patch: 'partially update the specified',
@@ -109,7 +101,34 @@ const ITEM_TEXTS: Record<HttpMethod, string> = {
   post: 'create',
 }
 
-function subresourceOperations(type: ResourceType, name: string, item: string): Operation[] {
+type Described = Pick<Operation, 'path' | 'method' | 'id' | 'description' | 'answer'> &
+  Partial<Operation> & { action: Action }
+
+/** With what follows from the type and from what is done. */
+function completed(operation: Described, type: ResourceType): Operation {
+  const { group, version, kind } = type
+  const { method, action } = operation
+  const body = operation.body ?? BODIES[method]
+  const isStream = action === 'list' || operation.answer === 'watchEvent'
+  return {
+    tag: tagOf(group, version),
+    kind: { group, version, kind },
+    consumes: method === 'patch' ? patchTypes(type) : bodyTypes(type),
+    produces: isStream ? watchTypes(type) : answerTypes(type),
+    parameters: operation.answer === 'watchEvent' ? WATCH_PARAMETERS : parametersOf(action, type),
+    ...operation,
+    ...(body && { body }),
+  }
+}
+
+const BODIES: Partial<Record<HttpMethod, Model>> = {
+  post: 'object',
+  put: 'object',
+  patch: 'patch',
+  delete: 'deleteOptions',
+}
+
+function subresourceOperations(type: ResourceType, name: string, item: string): Described[] {
   const spoken = describeSubresource(type, name)
   const own = spoken.group === type.group && spoken.version === type.version && spoken.kind === type.kind
   const model: Model = own ? 'object' : { group: spoken.group, version: spoken.version, kind: spoken.kind }
@@ -117,25 +136,14 @@ function subresourceOperations(type: ResourceType, name: string, item: string): 
   const suffix = name[0]!.toUpperCase() + name.slice(1)
   // Upstream tags the scale of a custom resource with the custom kind.
   const foreign = !own && !(name in SUBRESOURCE_FACTS && type.form === 'custom')
-  const kind = foreign ? (model as GroupVersionKind) : { group: type.group, version: type.version, kind: type.kind }
   return SUBRESOURCE_ACTIONS.filter(([verb]) => spoken.verbs.includes(verb)).map(([, method, word]) => ({
     path: `${item}/${name}`,
     method,
-    action: method as Action,
+    action: method,
     id: `${word}${idPrefix(type.group, type.version)}${scope}${type.kind}${suffix}`,
     description: `${ITEM_TEXTS[method]} ${name} of ${article(type.kind)} ${type.kind}`,
-    kind,
+    ...(foreign && { kind: model as GroupVersionKind }),
     ...((method === 'put' || method === 'post') && { body: model }),
     answer: model,
   }))
-}
-
-/** `AppsV1`, `RbacAuthorizationV1`, `ExIoV1`. */
-function idPrefix(group: string, version: string): string {
-  const labels = group === '' ? ['core'] : group.replace(/\.k8s\.io$/, '').split('.')
-  return [...labels, version].map(label => label[0]!.toUpperCase() + label.slice(1)).join('')
-}
-
-function article(kind: string): string {
-  return /^[AEIOU]/.test(kind) ? 'an' : 'a'
 }

@@ -25,7 +25,7 @@ const MESSAGES: Record<string, string> = {
   Paths: 'path:NamedPathItem*=2',
   NamedPathItem: 'name:string=1 value:PathItem=2',
   PathItem:
-    'get:Operation=2 put:Operation=3 post:Operation=4 delete:Operation=5 patch:Operation=8 parameters:ParametersItem*=9',
+    'get:Operation=2 put:Operation=3 post:Operation=4 delete:Operation=5 options:Operation=6 head:Operation=7 patch:Operation=8 parameters:ParametersItem*=9',
   Operation:
     'tags:string*=1 description:string=3 operationId:string=5 produces:string*=6 consumes:string*=7 parameters:ParametersItem*=8 responses:Responses=9 schemes:string*=10 vendorExtension:NamedAny*=13',
   ParametersItem: 'parameter:Parameter=1',
@@ -126,7 +126,7 @@ function descriptor(): protobuf.INamespace {
 
 type Message = Record<string, unknown>
 
-function reshapePathItem({ parameters, ...operations }: SchemaDocument): Message {
+function reshapePathItem({ parameters = [], ...operations }: SchemaDocument): Message {
   return {
     ...mapValues(operations as Record<string, SchemaDocument>, reshapeOperation),
     parameters: (parameters as SchemaDocument[]).map(reshapeParameter),

@@ -1,12 +1,27 @@
 /** Small words that both OpenAPI dialects share. */
+import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { WATCH_MEDIA_TYPES } from '../endpoints/negotiate.ts'
 import { FORMS } from '../registry/forms.ts'
 
-/** `core_v1`, `apps_v1`, `rbacAuthorization_v1`. */
-export function tagOf({ group, version }: ResourceType): string {
-  if (group === '') return `core_${version}`
-  const [first, ...rest] = group.replace(/\.k8s\.io$/, '').split('.')
-  return `${first}${rest.map(label => label[0]!.toUpperCase() + label.slice(1)).join('')}_${version}`
+/** Media types of everything that has no protobuf form. */
+const TEXT_TYPES: readonly string[] = ['application/json', 'application/yaml']
+export const ALL_TYPES: readonly string[] = [...TEXT_TYPES, PROTOBUF_MEDIA_TYPE]
+export const ANY_TYPE: readonly string[] = ['*/*']
+
+/** `core_v1`, `apps_v1`, `rbacAuthorization_v1`; of a group alone without the version. */
+export function tagOf(group: string, version?: string): string {
+  const [first, ...rest] = labelsOf(group)
+  return `${first}${rest.map(capitalized).join('')}${version === undefined ? '' : `_${version}`}`
+}
+
+/** `AppsV1`, `RbacAuthorizationV1`, `ExIoV1`. */
+export function idPrefix(group: string, version = ''): string {
+  return [...labelsOf(group), version].map(capitalized).join('')
+}
+
+export function article(kind: string): string {
+  return /^[AEIOU]/.test(kind) ? 'an' : 'a'
 }
 
 /** The content types of PATCH. */
@@ -19,7 +34,26 @@ export function patchTypes({ form }: ResourceType): string[] {
   ]
 }
 
-/** The content types of POST, PUT and DELETE. Custom kinds have no protobuf form. */
-export function bodyTypes(type: ResourceType): string[] {
-  return type.form === 'custom' ? ['application/json', 'application/yaml'] : ['*/*']
+/** The content types of POST, PUT and DELETE. Custom kinds and Orrery's own have no protobuf form. */
+export function bodyTypes({ form }: ResourceType): readonly string[] {
+  return form === 'struct' ? ANY_TYPE : TEXT_TYPES
+}
+
+/** The content types of objects and lists that are answered. */
+export function answerTypes({ form }: ResourceType): readonly string[] {
+  return form === 'struct' ? ALL_TYPES : TEXT_TYPES
+}
+
+/** The same, where a stream of events may be answered instead. */
+export function watchTypes(type: ResourceType): readonly string[] {
+  const types = answerTypes(type)
+  return [...types, ...WATCH_MEDIA_TYPES.filter(stream => types.includes(stream.split(';')[0]!))]
+}
+
+function labelsOf(group: string): string[] {
+  return group === '' ? ['core'] : group.replace(/\.k8s\.io$/, '').split('.')
+}
+
+function capitalized(label: string): string {
+  return label.slice(0, 1).toUpperCase() + label.slice(1)
 }

@@ -24,6 +24,11 @@ const NOT_IN_V2: ReadonlySet<string> = new Set([
   'default',
   'x-kubernetes-validations',
 ])
+/** Kinds of every version of the API beside its own ones, as of the first. */
+const META_KINDS: ReadonlySet<string> = new Set([
+  ...['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'],
+  ...['DeleteOptions', 'Status', 'WatchEvent'],
+])
 const SUBSCHEMA_LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
 const REFERENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   metadata: "Standard object's metadata: name, namespace, labels and the like.",
@@ -178,6 +183,8 @@ export class DefinitionWriter {
     const texts = this.#descriptions[name]
     const document = this.#write(schema, texts)
     if (texts?.['']) document.description = texts['']
+    const kind = name.startsWith(`${META_PACKAGE}.`) ? name.slice(META_PACKAGE.length + 1) : ''
+    if (META_KINDS.has(kind)) document['x-kubernetes-group-version-kind'] = [{ group: '', kind, version: 'v1' }]
     return document
   }
 

@@ -17,7 +17,7 @@ import {
 import { getEndpoint } from '../endpoints/get.ts'
 import { listEndpoint } from '../endpoints/list.ts'
 import { acrossNamespaces, allowedMethods, connectionMethods, methodNotAllowed } from '../endpoints/methods.ts'
-import { negotiate } from '../endpoints/negotiate.ts'
+import { acceptsText, negotiate } from '../endpoints/negotiate.ts'
 import { patchEndpoint } from '../endpoints/patch.ts'
 import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.ts'
 import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
@@ -60,9 +60,10 @@ const PARTS: ReadonlySet<string> = new Set([
 const connectionEndpoint: Endpoint = async (services, exchange) =>
   (await import('../endpoints/connections.ts')).connectionEndpoint(services, exchange)
 
-/** What comes from elsewhere comes as it is; only logs are negotiated about, and then are text all the same. */
-function answersInForms(resource: ResourceRequest): boolean {
-  return resource.subresource === 'log' || connectionMethods(resource) === undefined
+/** Connections carry their bytes as they are. Logs are negotiated about as objects are, and are text all the same. */
+function answersInForms(resource: ResourceRequest, accept: string | undefined): boolean {
+  if (connectionMethods(resource) === undefined) return true
+  return resource.subresource === 'log' && !acceptsText(accept)
 }
 
 /** The exchange for an authorized request. @throws StatusError NotFound, NotAcceptable */
@@ -87,7 +88,7 @@ export function targetOf(services: Services, authorized: AuthorizedRequest, acce
   if (type.namespaced && resource.namespace === '' && resource.name !== '') throw pageNotFound()
   const { subresource } = resource
   const form = negotiate(
-    answersInForms(resource) ? accept : undefined,
+    answersInForms(resource, accept) ? accept : undefined,
     () => hasProtobuf(services, type, subresource),
     () => hasTable(type, subresource),
   )

@@ -88,8 +88,8 @@ export class NonResourceRoutes {
     const openId = this.#deps.openId[path]
     if (openId) {
       reply
-        .type(path.endsWith('jwks') ? 'application/jwk-set+json' : 'application/json')
-        .send(JSON.stringify(openId(space)))
+        .header('Content-Type', path.endsWith('jwks') ? 'application/jwk-set+json' : 'application/json')
+        .send(Buffer.from(JSON.stringify(openId(space))))
       return true
     }
     if (path.startsWith(OPENAPI)) return this.#deps.openApi.handle(request, reply, path, space)
