@@ -320,7 +320,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     openWatches: new OpenWatches(servingThreads(options) > 1),
     openAccess,
     bookmarkIntervalMs: options.bookmarkIntervalMs,
-    watchScope: (space, group, resource) => scopes.signal(space, group, resource),
+    watchScope: (space, group, resource) => scopes.of(space, group, resource),
   }
   types.onChange((space, group, resource) => {
     if (types.in(space).versions(group, resource).length === 0) scopes.endResource(space, group, resource)

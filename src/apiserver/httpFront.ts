@@ -143,7 +143,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
           for (const end of ends) end()
         }
       },
-      scope: space => scopes.signal(space, '', ''),
+      scope: space => scopes.of(space, '', '').gone,
     },
     nonResource: (request, reply, authorized) => nonResource.handle(request, reply, authorized),
     subresources: {

@@ -4,7 +4,7 @@
  */
 import { sizeOf } from './sharedStored.ts'
 import { type Range, StorageError, type StoreEvent } from './store.ts'
-import { Subscription } from './subscription.ts'
+import { Subscription, type SubscriptionOptions } from './subscription.ts'
 
 export interface HubOptions {
   /** Unread events that one watcher may leave behind before it is ended with `SlowWatcher`. */
@@ -12,6 +12,9 @@ export interface HubOptions {
   /** The same in bytes of events' texts. */
   backlogBytes: number
 }
+
+/** Signals that end a subscription. */
+export type SubscriptionEnds = Pick<SubscriptionOptions, 'signal' | 'closing'>
 
 /** A range with the watchers on exactly that range; children narrow it by one part. */
 interface Node {
@@ -45,13 +48,13 @@ export class WatchHub {
    * Joins live: sees every event that is published from now on. `missed` are the events of the range before that, which
    * the caller collected in the same turn of the event loop; they do not count against the backlog.
    */
-  subscribe(range: Range, missed: readonly StoreEvent[], signal: AbortSignal): Subscription {
+  subscribe(range: Range, missed: readonly StoreEvent[], ends: SubscriptionEnds): Subscription {
     if (this.#closed !== undefined) throw this.#closed
     const node = this.#nodeOf(range)
     const subscription: Subscription = new Subscription({
       ...this.#options,
+      ...ends,
       missed,
-      signal,
       onEnd: () => {
         if (!node.watchers.delete(subscription)) return
         this.#watchers--

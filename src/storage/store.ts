@@ -133,7 +133,10 @@ export interface Page {
 export interface WatchOptions {
   /** Events with a greater revision. */
   after: Revision
+  /** Ends the watch at once. */
   signal: AbortSignal
+  /** Ends it behind all that was committed in the turn in which this aborts, or before. */
+  closing?: AbortSignal | undefined
   /**
    * Called once, when kept history has been handed over: from then on events arrive in the turn in which they are committed.
    * `isWaiting` tells whether the reader waits for more: then all events up to the store's revision, as it was told before the

@@ -79,9 +79,9 @@ export class StoreView {
       assertReadable: after => this.history.assertReadable(after),
       recent: (range, after) => this.history.recent(range, after),
       older: (range, after) => this.history.older(range, after),
-      subscribe: (range, missed, signal) => {
+      subscribe: (range, missed, ends) => {
         if (!this.isWatched) options.watched?.()
-        return this.#hub.subscribe(range, missed, signal)
+        return this.#hub.subscribe(range, missed, ends)
       },
     }
   }

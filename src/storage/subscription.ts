@@ -20,14 +20,18 @@ export interface SubscriptionOptions {
   backlogBytes: number
   /** Events from before the subscription, in order; outside the bounds. */
   missed: Batch
+  /** Ends it, and what was not read is forgotten. */
   signal: AbortSignal
-  /** Called once, when the subscription takes no more events; not when `signal` had fired before it began. */
+  /** Ends it behind what was not read. */
+  closing?: AbortSignal | undefined
+  /** Called once, when the subscription takes no more events; not when a signal had fired before it began. */
   onEnd: () => void
 }
 
 export class Subscription {
   readonly #options: SubscriptionOptions
   readonly #abort = (): void => this.end()
+  readonly #close = (): void => this.#finish(undefined)
   #missed: Batch | undefined
   #queue: Commit[] = []
   /** Batches before this place were read. */
@@ -45,7 +49,12 @@ export class Subscription {
       return
     }
     if (options.missed.length > 0) this.#missed = options.missed
+    if (options.closing?.aborted) {
+      this.#ended = true
+      return
+    }
     options.signal.addEventListener('abort', this.#abort)
+    options.closing?.addEventListener('abort', this.#close)
   }
 
   /** Whether it takes no more events. Unread ones may still be there. */
@@ -131,6 +140,7 @@ export class Subscription {
     if (this.#ended) return
     this.#ended = true
     this.#options.signal.removeEventListener('abort', this.#abort)
+    this.#options.closing?.removeEventListener('abort', this.#close)
     this.#options.onEnd()
     const reader = this.#reader
     this.#reader = undefined

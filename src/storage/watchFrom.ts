@@ -2,6 +2,7 @@
  * A watch from a past revision: history in pages, read as fast as the reader takes them, then the hub. The last piece of
  * history is collected and the hub joined in one turn of the event loop: nothing is lost between them and nothing repeats.
  */
+import type { SubscriptionEnds } from './hub.ts'
 import type { HistoryPage } from './journal.ts'
 import type { Range, StoreEvent, WatchOptions } from './store.ts'
 import type { Batch, Subscription } from './subscription.ts'
@@ -14,7 +15,7 @@ export interface EventSource {
   recent(range: Range, after: number): StoreEvent[] | undefined
   /** A page of older events behind `after`. */
   older(range: Range, after: number): Promise<HistoryPage>
-  subscribe(range: Range, missed: Batch, signal: AbortSignal): Subscription
+  subscribe(range: Range, missed: Batch, ends: SubscriptionEnds): Subscription
 }
 
 const DONE: IteratorResult<Batch> = { value: undefined, done: true }
@@ -27,6 +28,7 @@ class WatchIterator implements AsyncIterator<Batch> {
   readonly #source: EventSource
   readonly #range: Range
   readonly #signal: AbortSignal
+  readonly #closing: AbortSignal | undefined
   readonly #onLive: WatchOptions['onLive']
   #after: number
   #live: Subscription | undefined
@@ -38,6 +40,7 @@ class WatchIterator implements AsyncIterator<Batch> {
     this.#source = source
     this.#range = range
     this.#signal = options.signal
+    this.#closing = options.closing
     this.#onLive = options.onLive
     this.#after = options.after
   }
@@ -66,7 +69,7 @@ class WatchIterator implements AsyncIterator<Batch> {
         this.#source.assertReadable(this.#after)
         const missed = this.#source.recent(this.#range, this.#after)
         if (missed !== undefined) {
-          const live = this.#source.subscribe(this.#range, missed, this.#signal)
+          const live = this.#source.subscribe(this.#range, missed, { signal: this.#signal, closing: this.#closing })
           this.#live = live
           this.#onLive?.(() => live.isWaiting)
           return await live.next()

@@ -17,6 +17,7 @@ import type { Reader } from '../registry/reader.ts'
 import type { Registry, RegistryDeps } from '../registry/registry.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
 import type { RequestInfo, ResourceRequest } from '../request/requestInfo.ts'
+import type { WatchScope } from '../server/watchScopes.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { BlockWriter } from './blockWriter.ts'
 import type { Answering, Asked } from './carriers.ts'
@@ -59,8 +60,8 @@ export interface Services {
   readonly openAccess: Pick<OpenAccess, 'hold'>
   /** Between bookmarks of a watch. Default 60 s. */
   readonly bookmarkIntervalMs?: number | undefined
-  /** Aborts when watches of a resource in a space must end (its definition or the space is gone). */
-  watchScope(space: string, group: string, resource: string): AbortSignal
+  /** Ends watches of a resource in a space: its definition or the space is gone. */
+  watchScope(space: string, group: string, resource: string): WatchScope
 }
 
 export interface Exchange {

@@ -161,7 +161,7 @@ export async function runWatch(
     ended.abort()
   })
   const scope = services.watchScope(exchange.space, exchange.type.group, exchange.type.resource)
-  const signal = AbortSignal.any([gone, ended.signal, services.draining, scope])
+  const signal = AbortSignal.any([gone, ended.signal, services.draining, scope.gone])
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
   const reader = readerOf(services, exchange.type)
   let shown = exchange
@@ -186,16 +186,19 @@ export async function runWatch(
       selection: plan.selection,
       after: plan.after,
       signal,
+      closing: scope.closing,
       derived: services.derived,
       onLive: isWaiting => {
         isCaughtUp = isWaiting
       },
     })) {
       // A definition may change while its objects are watched: each event is shown as the kind is now.
-      const type = services.types
-        .in(exchange.space)
-        .find(exchange.type.group, exchange.type.version, exchange.type.resource)
-      if (type === undefined) return
+      const { group, version, resource } = exchange.type
+      const kinds = services.types.in(exchange.space)
+      const found = kinds.find(group, version, resource)
+      // of a kind that is gone the last events are to come; a version that is gone alone has no form any more
+      if (found === undefined && kinds.versions(group, resource).length > 0) return
+      const type = found ?? shown.type
       if (type !== shown.type) {
         shown = { ...exchange, type }
         form = framesFor(services, shown)

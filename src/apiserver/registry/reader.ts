@@ -60,6 +60,8 @@ export interface WatchQuery {
   /** Events behind this revision. */
   after: number
   signal: AbortSignal
+  /** As the store's. Kinds that are answered and not stored never close. */
+  closing?: AbortSignal | undefined
   /** As the store's: whoever waits has handled all events up to {@link Reader.revision}. */
   onLive?: NonNullable<WatchOptions['onLive']>
   /** Has objects with derived parts told whole. Absent: as they are stored. */

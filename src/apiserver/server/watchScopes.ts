@@ -1,35 +1,48 @@
-/** Ends watches when what they watch is gone: a custom resource's definition, or the whole space. */
+/** Signals that end watches: their space is gone, or the resource is gone from it. */
+
+export interface WatchScope {
+  /** Aborts when the space is gone. */
+  readonly gone: AbortSignal
+  /** Aborts when the resource is gone from the space: the watch ends behind all that happened before. */
+  readonly closing: AbortSignal
+}
+
+interface SpaceScopes {
+  readonly gone: AbortController
+  /** By group and resource. */
+  readonly closing: Map<string, AbortController>
+}
 
 export class WatchScopes {
-  readonly #bySpace = new Map<string, Map<string, AbortController>>()
+  readonly #bySpace = new Map<string, SpaceScopes>()
 
-  /** Aborts when the resource is gone from the space. For `*` nothing ends it. */
-  signal(space: string, group: string, resource: string): AbortSignal {
+  /** For the space `*` nothing ends it. */
+  of(space: string, group: string, resource: string): WatchScope {
     let scopes = this.#bySpace.get(space)
     if (scopes === undefined) {
-      scopes = new Map()
+      scopes = { gone: new AbortController(), closing: new Map() }
       this.#bySpace.set(space, scopes)
     }
     const key = `${group}/${resource}`
-    let scope = scopes.get(key)
-    if (scope === undefined) {
-      scope = new AbortController()
-      scopes.set(key, scope)
+    let closing = scopes.closing.get(key)
+    if (closing === undefined) {
+      closing = new AbortController()
+      scopes.closing.set(key, closing)
     }
-    return scope.signal
+    return { gone: scopes.gone.signal, closing: closing.signal }
   }
 
   endResource(space: string, group: string, resource: string): void {
     const scopes = this.#bySpace.get(space)
     const key = `${group}/${resource}`
-    const scope = scopes?.get(key)
-    scopes?.delete(key)
-    // a replica may learn in one go that the last objects are gone and their definition, too: watches hear of both
+    const scope = scopes?.closing.get(key)
+    scopes?.closing.delete(key)
+    // a replica may learn in one go that the last objects are gone and their definition, too: watches are given both by then
     if (scope !== undefined) queueMicrotask(() => scope.abort())
   }
 
   endSpace(space: string): void {
-    for (const scope of this.#bySpace.get(space)?.values() ?? []) scope.abort()
+    this.#bySpace.get(space)?.gone.abort()
     this.#bySpace.delete(space)
   }
 }
