@@ -4,7 +4,7 @@
  */
 import { type GroupResource, groupResourceName, isRecord } from './object.ts'
 
-export interface DecidingRow {
+interface DecidingRow {
   readonly what: string
   /** Names of kinds, as `resource.group`; absent: of any kind, at any depth. */
   readonly of?: readonly string[]

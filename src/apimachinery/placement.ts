@@ -181,3 +181,8 @@ export const SYNC_TARGET_NAME_ANNOTATION = `${EDGE_GROUP}/sync-target-name`
 /** The syncer's ServiceAccount in each mailbox. Earlier releases called the roles so that they gave it. */
 export const SYNCER_NAME = 'kubestellar-syncer'
 export const SYNCER_NAMESPACE = 'default'
+
+/** The one group that a downsync test asks for. */
+export function groupOfTest({ apiGroup }: { readonly apiGroup?: unknown }): string | undefined {
+  return typeof apiGroup === 'string' && apiGroup !== '*' ? apiGroup : undefined
+}

@@ -34,7 +34,7 @@ const IGNORED_RESOURCES: ReadonlySet<string> = new Set([
 ])
 
 /** `cluster`: to the mailbox and on to the cluster. `mailbox`: no further than the mailbox. `none`: stays. */
-export type Reach = 'none' | 'mailbox' | 'cluster'
+type Reach = 'none' | 'mailbox' | 'cluster'
 
 export function reachOf(gr: GroupResource): Reach {
   if (IGNORED_GROUPS.has(gr.group) || IGNORED_RESOURCES.has(`${gr.resource}.${gr.group}`)) return 'none'

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from './object.ts'
 
-const TYPE = 'kubernetes.io/service-account-token'
+export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid'
 /** Labels by which a server keeps account of how such a token is used. */
@@ -13,7 +13,7 @@ const USE = 'kubernetes.io/legacy-token-'
 
 /** Items of a list, which lack their apiVersion, are looked at, too. */
 export function isTokenSecret({ kind, type }: Readonly<KubeObject>): boolean {
-  return kind === 'Secret' && type === TYPE
+  return kind === 'Secret' && type === TOKEN_SECRET_TYPE
 }
 
 /** Name of the ServiceAccount in the same namespace; `undefined` of all other objects. */

@@ -20,7 +20,7 @@ import {
   grantName,
   inventoryBinding,
   placementGrant,
-  shortened,
+  shortName,
 } from '../controllers/consent/consentObjects.ts'
 
 const MAX_LABEL = 63
@@ -70,7 +70,7 @@ function inventoriesOf({ destinations }: KubeObject): string[] {
 /** `root:a:b` and `root:a-b` would be called the same. */
 function freeName(name: string, taken: Set<string>): string {
   let free = name
-  for (let n = 2; taken.has(free); n++) free = shortened(`${name}-${n}`, MAX_LABEL)
+  for (let n = 2; taken.has(free); n++) free = shortName(`${name}-${n}`, MAX_LABEL)
   taken.add(free)
   return free
 }

@@ -12,7 +12,7 @@ export const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource
 export const EVENT_PATIENCE_MS = 1000
 
 /** `known`: an Event of that name stands there. `refused` also covers an answer that is late. */
-export type EventOutcome = 'written' | 'known' | 'refused'
+type EventOutcome = 'written' | 'known' | 'refused'
 
 export async function createEvent(
   api: SpaceClient,

@@ -5,7 +5,7 @@
  */
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
 import { EDGE_GROUP, PLACEMENT_LABEL } from '../apimachinery/placement.ts'
-import { shortened } from './consent/consentObjects.ts'
+import { shortName } from './consent/consentObjects.ts'
 
 /** Destinations in one slice, some 100 KB. */
 export const MAX_DESTINATIONS = 500
@@ -18,12 +18,12 @@ const SUFFIX = '-slice-'
 const MAX_DIGITS = 6
 
 export function placementLabel(placement: string): string {
-  return shortened(placement, MAX_LABEL)
+  return shortName(placement, MAX_LABEL)
 }
 
 /** `number` is from 1. */
 export function sliceName(placement: string, number: number): string {
-  return number === 1 ? placement : `${shortened(placement, MAX_NAME - SUFFIX.length - MAX_DIGITS)}${SUFFIX}${number}`
+  return number === 1 ? placement : `${shortName(placement, MAX_NAME - SUFFIX.length - MAX_DIGITS)}${SUFFIX}${number}`
 }
 
 /** Name of the EdgePlacement that a slice is about. One without the label is its namesake's, as those of other writers are. */

@@ -14,6 +14,7 @@ import {
 } from '../apimachinery/fields.ts'
 import { qualifiedName } from '../apimachinery/nameRules.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
+import { TOKEN_SECRET_TYPE } from '../apimachinery/tokenSecret.ts'
 import { cloneJson, equalJson, sameMeaning } from '../apimachinery/values.ts'
 import { tlsWarnings } from './access/secretWarnings.ts'
 import { canonicalQuantities, configKey, immutable, invalidBy } from './checks.ts'
@@ -315,7 +316,7 @@ function immutableContents(object: KubeObject, old: KubeObject, fields: readonly
 
 function validateSecretType(object: KubeObject, data: Fields): FieldError[] {
   const type = str(object, 'type')
-  if (type === 'kubernetes.io/service-account-token') {
+  if (type === TOKEN_SECRET_TYPE) {
     const key = 'kubernetes.io/service-account.name'
     return object.metadata.annotations?.[key] ? [] : [fieldError.required(`metadata.annotations[${key}]`)]
   }

@@ -2,6 +2,7 @@
  * Forms in which API servers, and programs beside them, write the same value: what they make of one another is no difference. Types
  * of fields are not known here; a form counts where both texts have it. Pure.
  */
+import { objects } from '../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../apimachinery/object.ts'
 import { compareQuantities, parseQuantity } from '../apimachinery/quantity.ts'
 
@@ -110,13 +111,9 @@ function endpointsIn(subsets: unknown): unknown {
   for (const subset of subsets) {
     if (!isRecord(subset)) continue
     for (const side of ['addresses', 'notReadyAddresses'] as const)
-      for (const address of recordsIn(subset[side]))
-        for (const { port, protocol = 'TCP', name = '' } of recordsIn(subset.ports))
+      for (const address of objects(subset, side))
+        for (const { port, protocol = 'TCP', name = '' } of objects(subset, 'ports'))
           found.push(`${side} ${String(address.ip)} ${String(protocol)}/${String(port)} ${String(name)}`)
   }
   return [...new Set(found)].sort()
-}
-
-function recordsIn(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
 }

@@ -135,11 +135,11 @@ const KEYS = [['name'], ['containerPort', 'protocol'], ['port', 'protocol'], ['i
 
 /** Whether a list of what people write of an object holds two items of one key. */
 export function hasDuplicates({ metadata: _metadata, status: _status, ...fields }: Readonly<KubeObject>): boolean {
-  return repeatsKeys(fields)
+  return hasEqualItems(fields)
 }
 
-function repeatsKeys(value: unknown): boolean {
-  if (isRecord(value)) return Object.values(value).some(repeatsKeys)
+function hasEqualItems(value: unknown): boolean {
+  if (isRecord(value)) return Object.values(value).some(hasEqualItems)
   if (!Array.isArray(value)) return false
   const items = value.filter(isRecord)
   const isRepeated = KEYS.some(([first = '', second]) => {
@@ -148,5 +148,5 @@ function repeatsKeys(value: unknown): boolean {
     )
     return new Set(keys).size < keys.length
   })
-  return isRepeated || items.some(repeatsKeys)
+  return isRepeated || items.some(hasEqualItems)
 }

@@ -3,7 +3,7 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 import {
   elementOf,
   isList,
-  isNumber,
+  isScalar,
   isTime,
   LIST_LITERAL,
   READ,
@@ -46,7 +46,7 @@ export function listCall(name: string, values: readonly Value[], args: readonly 
     }
     case 'first':
     case 'last':
-      return isNumber(elementOf(list)) ? scalar(cost + 1) : unbounded(cost + 1)
+      return isScalar(elementOf(list)) ? scalar(cost + 1) : unbounded(cost + 1)
     case 'distinct':
     case 'sort':
       return made(list, cost + sortCost(list.size, elementOf(list)), list.size ** 2)
@@ -134,7 +134,7 @@ export function call(name: string, values: readonly Value[]): Value {
     case 'lastIndexOf':
       return scalar(isList(a) ? args + traversal(a) : args + times(read(a.size), read(b.size)))
     case 'string':
-      return isNumber(a) || isTime(a.schema)
+      return isScalar(a) || isTime(a.schema)
         ? { cost: args + 1, size: Number.POSITIVE_INFINITY }
         : { cost: reading, size: a.size }
     case 'validate':
@@ -165,5 +165,5 @@ export function call(name: string, values: readonly Value[]): Value {
 /** Looking at each element of a list: texts are read. */
 function traversal(list: Value): number {
   const element = elementOf(list)
-  return times(list.size, isNumber(element) ? 1 : 1 + read(element.size))
+  return times(list.size, isScalar(element) ? 1 : 1 + read(element.size))
 }

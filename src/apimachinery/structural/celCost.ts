@@ -11,7 +11,7 @@ import {
   comparedSize,
   elementOf,
   isList,
-  isNumber,
+  isScalar,
   known,
   LIST_LITERAL,
   largest,
@@ -103,7 +103,7 @@ function binary(operator: string, [a, b]: [Value, Value]): Value {
     case '+': {
       const size = a.size + b.size
       if (isList(a) || isList(b)) return { ...a, size, cost: args + 1 }
-      return { cost: args + (isNumber(a) && isNumber(b) ? 1 : read(size)), size: isNumber(a) && isNumber(b) ? 1 : size }
+      return { cost: args + (isScalar(a) && isScalar(b) ? 1 : read(size)), size: isScalar(a) && isScalar(b) ? 1 : size }
     }
     case '==':
     case '!=':

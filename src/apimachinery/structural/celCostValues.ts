@@ -65,7 +65,7 @@ export function member(owner: Value, name: string): Value {
 
 /** Upstream knows no size of what an optional holds. */
 export function optionalOf(value: Value): Value {
-  return isNumber(value) ? scalar(value.cost) : { ...unbounded(value.cost), type: value.schema ?? value.type }
+  return isScalar(value) ? scalar(value.cost) : { ...unbounded(value.cost), type: value.schema ?? value.type }
 }
 
 function ofType(type: Schema | undefined, cost: number): Value {
@@ -85,7 +85,7 @@ export function isList({ schema, element }: Value): boolean {
   return element !== undefined || schema?.type === 'array'
 }
 
-export function isNumber({ size, schema, type = schema, element }: Value): boolean {
+export function isScalar({ size, schema, type = schema, element }: Value): boolean {
   return size === 1 && element === undefined && (type === undefined || kindOf(type) === 'scalar')
 }
 
@@ -94,7 +94,7 @@ export function read(size: number): number {
 }
 
 export function known(element: Value): Value {
-  return isNumber(element) || isList(element) ? element : UNKNOWN_TEXT
+  return isScalar(element) || isList(element) ? element : UNKNOWN_TEXT
 }
 
 export function total(values: readonly Value[]): number {

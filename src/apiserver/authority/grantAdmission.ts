@@ -5,6 +5,7 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
+import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { EDGE_GROUP, isInMailbox, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
@@ -29,9 +30,9 @@ export function grantAdmission(deps: AuthorityDeps): Admission {
     async admit({ type, object, old, context }) {
       const before = old === undefined ? {} : specOf(old)
       const spec = specOf(object)
-      const entries = recordsIn(before.spaces)
+      const entries = objects(before, 'spaces')
       const spaces = []
-      for (const [i, entry] of recordsIn(spec.spaces).entries())
+      for (const [i, entry] of objects(spec, 'spaces').entries())
         spaces.push(await placed(deps, context.user, entry, `spec.spaces[${i}]`, entries))
       const problems = [
         ...spaces.flatMap(({ problems }) => problems),
@@ -96,7 +97,7 @@ function selectorProblems(selector: unknown): FieldError[] {
 
 function partsOf({ matchLabels, matchExpressions }: Fields): number {
   const labels = isRecord(matchLabels) ? Object.keys(matchLabels).length : 0
-  return recordsIn(matchExpressions).reduce(
+  return objects(matchExpressions).reduce(
     (sum, { values }) => sum + 1 + (Array.isArray(values) ? values.length : 0),
     labels,
   )
@@ -104,7 +105,7 @@ function partsOf({ matchLabels, matchExpressions }: Fields): number {
 
 /** A rule that asks for all Secrets would be one for none. */
 function upsyncProblems(upsync: unknown): FieldError[] {
-  return recordsIn(upsync).flatMap(({ resources, names }, i) => {
+  return objects(upsync).flatMap(({ resources, names }, i) => {
     const asksSecrets = Array.isArray(resources) && resources.includes('secrets')
     if (!asksSecrets || (Array.isArray(names) && !names.includes('*'))) return []
     return [fieldError.required(`spec.upsync[${i}].names`, 'Secrets are carried up by name only; name them')]
@@ -113,8 +114,4 @@ function upsyncProblems(upsync: unknown): FieldError[] {
 
 function specOf({ spec }: KubeObject): Record<string, unknown> {
   return isRecord(spec) ? spec : {}
-}
-
-function recordsIn(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
 }

@@ -4,6 +4,7 @@
  */
 import { objects, strings } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
+import { groupOfTest } from '../../apimachinery/placement.ts'
 
 export interface AddedTest {
   /** `spec.downsync[i]` */
@@ -90,7 +91,7 @@ function isSubset(some: ReadonlySet<string> | undefined, all: ReadonlySet<string
 function testOf(test: Record<string, unknown>, i: number): Test {
   return {
     field: `spec.downsync[${i}]`,
-    apiGroup: typeof test.apiGroup === 'string' && test.apiGroup !== '*' ? test.apiGroup : undefined,
+    apiGroup: groupOfTest(test),
     resources: criterion(test.resources),
     namespaces: criterion(test.namespaces),
     names: criterion(test.objectNames),

@@ -5,6 +5,7 @@
 import { objects, str, strings } from '../../apimachinery/fields.ts'
 import { type Pointer, parsePointer } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { groupOfTest } from '../../apimachinery/placement.ts'
 import { reachOf } from '../../apimachinery/reach.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
@@ -54,7 +55,7 @@ function* warningsOf(object: KubeObject, served: readonly ResourceType[]): Gener
 }
 
 function* ofTest(test: Readonly<Record<string, unknown>>, field: string, served: readonly ResourceType[]) {
-  const group = typeof test.apiGroup === 'string' && test.apiGroup !== '*' ? test.apiGroup : undefined
+  const group = groupOfTest(test)
   if (group !== undefined && !served.some(type => type.group === group)) {
     yield `${field}.apiGroup: this space serves no kind of group ${quoted(group)}, so nothing is selected${groupHint(group, served)}`
     return

@@ -11,6 +11,7 @@
 import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import { keyText } from '../../storage/keys.ts'
@@ -40,7 +41,6 @@ export interface TokenSecretsDeps {
   log: Logger
 }
 
-const TYPE = 'kubernetes.io/service-account-token'
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
 const ACCOUNT_UID = 'kubernetes.io/service-account.uid'
 const COMPONENT = 'token-secrets'
@@ -166,7 +166,7 @@ export class TokenSecrets {
     if (stored === undefined || type === undefined) return
     const secret = decodeObject(stored)
     const { annotations = {}, deletionTimestamp, uid } = secret.metadata
-    if (secret.type !== TYPE || deletionTimestamp !== undefined) return
+    if (secret.type !== TOKEN_SECRET_TYPE || deletionTimestamp !== undefined) return
     if (!nature.acts(key.space, SECRETS, secret)) return await this.#takeBack(key, type, secret)
     const name = annotations[ACCOUNT_NAME] ?? ''
     const found = await store.get({ ...key, ...ACCOUNTS, name })
@@ -205,7 +205,7 @@ export class TokenSecrets {
 }
 
 function holdsToken(stored: Stored): boolean {
-  return stored.bytes.includes(TYPE)
+  return stored.bytes.includes(TOKEN_SECRET_TYPE)
 }
 
 function dataOf(secret: KubeObject): Record<string, unknown> {

@@ -70,7 +70,7 @@ export async function ensureGrant(
   return await setGrant(inventory, grantee, spec)
 }
 
-export interface GrantChange {
+interface GrantChange {
   /** Of the PlacementGrant; default: the space's path. */
   readonly name?: string | undefined
   /** Fields that `spec` does not name go; else they stay as they are. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
 import { isLimited, limitArguments, ownRecords, type SyncerLimits, syncerRules } from './syncerRights.ts'
 
 export interface SyncerAccess {
@@ -101,7 +102,7 @@ export function syncerManifest(options: SyncerManifestOptions): KubeObject[] {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { ...inside, name: `${id}-token`, annotations: { 'kubernetes.io/service-account.name': id } },
-      type: 'kubernetes.io/service-account-token',
+      type: TOKEN_SECRET_TYPE,
     },
     {
       apiVersion: `${rbac}/v1`,

@@ -44,12 +44,12 @@ export function pinnedTo({ status }: KubeObject): string | undefined {
 
 /** What the InventoryBinding of an inventory is called if nobody says otherwise: `root:a:imw` is `a-imw`. */
 export function bindingName(path: string): string {
-  return shortened(belowRoot(path).replaceAll(':', '-'), MAX_LABEL)
+  return shortName(belowRoot(path).replaceAll(':', '-'), MAX_LABEL)
 }
 
 /** What the PlacementGrant for a space is called if nobody says otherwise: `root:a:wmw` is `a.wmw`. */
 export function grantName(path: string): string {
-  return shortened(belowRoot(path).replaceAll(':', '.'), MAX_NAME)
+  return shortName(belowRoot(path).replaceAll(':', '.'), MAX_NAME)
 }
 
 function belowRoot(path: string): string {
@@ -57,7 +57,7 @@ function belowRoot(path: string): string {
 }
 
 /** The text itself where it is short enough, else its begin and a hash of all of it. */
-export function shortened(text: string, limit: number): string {
+export function shortName(text: string, limit: number): string {
   if (text.length <= limit) return text
   const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH)
   return `${text.slice(0, limit - HASH - 1).replace(/[^a-z0-9]+$/, '')}-${hash}`

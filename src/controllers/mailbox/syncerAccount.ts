@@ -11,6 +11,7 @@ import { type GroupVersionResource, groupResourceName } from '../../apimachinery
 import { EDGE_GROUP, isProjected, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { SHORT_TOKENS_ANNOTATION } from '../../apimachinery/syncerCredential.ts'
+import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 
@@ -28,7 +29,6 @@ const GRANTING = [
   SERVICE_ACCOUNTS,
   WORKSPACES,
 ]
-const TOKEN_SECRET = 'kubernetes.io/service-account-token'
 
 /** On the mailbox Workspace: nothing in the mailbox grants what an earlier release granted. */
 export const RIGHTS_MARK = { key: `${EDGE_GROUP}/syncer-rights`, value: 'built-in' } as const
@@ -70,7 +70,7 @@ function isServers(
 ): boolean {
   switch (groupResourceName(resource)) {
     case 'secrets':
-      return object.type !== TOKEN_SECRET
+      return object.type !== TOKEN_SECRET_TYPE
     case 'serviceaccounts':
       return (name === 'default' && objects(object.secrets).length === 0) || isSyncers(namespace, name)
     default:

@@ -25,7 +25,7 @@ import type { LostCopies, PlacementJoin } from './placementJoin.ts'
 import { isTooMuch, MAX_REMOVED } from './removalLimits.ts'
 import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
 
-export interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
+interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
   join: Pick<PlacementJoin, 'fact' | 'isWorkloadSpace' | 'placementNames' | 'carrying' | 'sourcesOf'>
   clock: Clock
   /** Whether the present is known: all mailboxes, and what is placed. */

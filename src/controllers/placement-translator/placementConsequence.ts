@@ -19,7 +19,7 @@ import { type Moves, movesOf, type Stored } from './previewMoves.ts'
 import { sumOf, type TotalsDeps, totalsOf } from './previewTotals.ts'
 import type { Workload } from './workload.ts'
 
-export interface PlacementConsequenceDeps extends ImaginedPlacementsDeps {
+interface PlacementConsequenceDeps extends ImaginedPlacementsDeps {
   join: ImaginedPlacementsDeps['join'] & Pick<PlacementJoin, 'workload'>
   turns: WorkTurns
   clock: Clock

@@ -7,6 +7,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, strings } from '../../apimachinery/fields.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { groupOfTest } from '../../apimachinery/placement.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { SelectorParts } from '../selectorParts.ts'
 import { type LeftRule, leftRules } from './leftRules.ts'
@@ -169,7 +170,7 @@ export function unmetCriteria(test: DownsyncTest, object: Matchable, namespaceLa
 
 function compileTest(test: Record<string, unknown>, parts: SelectorParts): DownsyncTest {
   return {
-    apiGroup: typeof test.apiGroup === 'string' && test.apiGroup !== '*' ? test.apiGroup : undefined,
+    apiGroup: groupOfTest(test),
     resources: criterion(test.resources),
     namespaces: criterion(test.namespaces),
     names: criterion(test.objectNames),

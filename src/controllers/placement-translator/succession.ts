@@ -12,13 +12,13 @@ import type { Mailbox } from './mailbox.ts'
 import { parseObjectKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
-export interface SuccessionDeps {
+interface SuccessionDeps {
   join: Pick<PlacementJoin, 'sourcesOf'>
   brake: Pick<Brake, 'isPreserved'>
   writer: Pick<CopyWriter, 'remove'>
 }
 
-export interface Succession extends ReconcileResult {
+interface Succession extends ReconcileResult {
   /** What ends the wait, where people can do something. */
   readonly remedy?: string
 }

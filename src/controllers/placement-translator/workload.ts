@@ -44,7 +44,7 @@ export interface ObjectFact {
 /** How a selection ends: `left` by an edit or the deletion of the object itself or of its Namespace, `taken` by anything else. */
 export type Departure = 'left' | 'taken'
 /** A selection came or went, or what is selected changed. */
-export type OnSelection = (
+type OnSelection = (
   placement: string,
   key: string,
   change: 'joined' | 'changed' | Departure,

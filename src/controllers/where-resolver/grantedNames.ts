@@ -1,14 +1,14 @@
 /**
  * The names of GrantedLocations: `<binding>.<location>`. The name of an InventoryBinding has no dot, so the first one ends it.
  */
-import { shortened } from '../consent/consentObjects.ts'
+import { shortName } from '../consent/consentObjects.ts'
 
 const LIMIT = 253
-/** What is shorter was never shortened; shortening may leave out some characters more than it must. */
+/** A shorter name was never shortened; shortening may leave out some characters more than it must. */
 const SHORTENED_AT_LEAST = 100
 
 export function grantedName(binding: string, location: string): string {
-  return shortened(`${binding}.${location}`, LIMIT)
+  return shortName(`${binding}.${location}`, LIMIT)
 }
 
 /** What a cluster is called in a space: as the GrantedLocation, with its SyncTarget where that has another name than the Location. */

@@ -9,7 +9,7 @@ import type { Clusters } from './clusters.ts'
 import type { Place } from './destinations.ts'
 
 /** A cluster, and the Location by which it is reached. */
-export interface ClusterPlace extends Place {
+interface ClusterPlace extends Place {
   readonly syncTarget: string
 }
 
