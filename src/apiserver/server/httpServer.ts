@@ -161,6 +161,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       rejectUnauthorized: false,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       maxHeaderSize: HEADERS_LIMIT_BYTES,
+      // malformedHeads.ts refuses those without one: Node would answer unseen, and take up the next request
+      requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
       shouldUpgradeCallback: (request: IncomingMessage) => webSockets.wants(request),
     },

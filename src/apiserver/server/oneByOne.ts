@@ -4,7 +4,7 @@
  * short ones held up everybody else. Answers go in the order of the requests anyway, and who waits for them feels no difference.
  *
  * So Node's parser is given what arrives in pieces that hold one request: up to the end of its headers, then its body. How a body
- * in chunks ends is the parser's to know; of these it gets little at a time. A request that has the same head as one that it read
+ * in chunks ends is the parser's to know; of these it gets little at a time. Nothing behind a possible end of chunks goes along. A request that has the same head as one that it read
  * already may be answered without it ({@link ShortWay}), once its body is there.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
@@ -13,10 +13,11 @@ import { Socket } from 'node:net'
 import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
 import { type HeadMethod, KnownHead } from './knownHead.ts'
+import { refuseMalformedHeads } from './malformedHeads.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
-export type FedServer = Pick<HttpsServer, 'on' | 'prependListener'>
+export type FedServer = Pick<HttpsServer, 'on' | 'prependListener' | 'listeners' | 'removeAllListeners'>
 
 /** What may wait unread here; the rest waits at the client. Enough to hear that the client has gone, as long as it sends little. */
 export const WAITING_BYTES = 16 * 1024
@@ -92,9 +93,13 @@ export class OneByOne {
       this.#feeds.set(socket, feed)
       socket.once('close', () => this.#feeds.delete(socket))
     })
-    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
-      this.#feeds.get(request.socket)?.begins(request, response),
-    )
+    refuseMalformedHeads(server)
+    for (const event of ['request', 'checkExpectation'] as const) {
+      if (server.listeners(event).length === 0) continue
+      server.prependListener(event, (request: IncomingMessage, response: ServerResponse) =>
+        this.#feeds.get(request.socket)?.begins(request, response),
+      )
+    }
     server.prependListener('upgrade', (request: IncomingMessage) => this.#feeds.get(request.socket)?.upgrades(request))
   }
 
@@ -147,6 +152,8 @@ class Feed {
   #behind = 0
   /** So many bytes of the end of headers were the last to be parsed; `undefined`: the parser alone knows. */
   #matched: number | undefined = 0
+  /** As many bytes of what ends chunks were the last of a body in chunks. */
+  #matchedChunk = 0
   /** Whether headers that end in what is being parsed end where it ends, but for `#behind`. */
   #isCut = false
   /** The parser has nothing of a request that is not whole. */
@@ -253,7 +260,9 @@ class Feed {
 
   #feedPieces(): void {
     const waiting = this.#waiting
-    for (let pieces = 0; waiting.length > 0 && !this.#socket.destroyed; pieces++) {
+    // behind an answer that ends the connection nothing is carried out: its client may send it again
+    const isOver = (): boolean => this.#socket.destroyed || this.#socket.writableEnded
+    for (let pieces = 0; waiting.length > 0 && !isOver(); pieces++) {
       const short = this.#takeShort()
       if (short === 'taken') continue
       if (short === 'waits') return
@@ -324,7 +333,10 @@ class Feed {
 
   /** How much of what has arrived may be parsed now. */
   #sizeOfNext(arrived: Buffer): number {
-    if (this.#request !== undefined) return Math.min(arrived.length, this.#bodyLeft ?? CHUNKED_BYTES)
+    if (this.#request !== undefined) {
+      if (this.#bodyLeft !== undefined) return Math.min(arrived.length, this.#bodyLeft)
+      return Math.min(headersEnd(arrived, this.#matchedChunk) ?? arrived.length, CHUNKED_BYTES)
+    }
     if (this.#open > 0) return 0
     const end = headersEnd(arrived, this.#matched ?? 0)
     if (end === undefined || end === arrived.length) return arrived.length
@@ -349,6 +361,7 @@ class Feed {
     this.#isCut = isHead && (this.#matched !== undefined || !isLineEnd(piece[0]))
     if (isHead) this.#matched = this.#matchedBehind(piece)
     else if (this.#bodyLeft !== undefined) this.#bodyLeft -= piece.length
+    this.#matchedChunk = isHead ? 0 : matchedBy(piece, this.#matchedChunk)
     this.#behind = 0
     this.#isBetween = false
     this.#patience = 'fresh'

@@ -185,7 +185,7 @@ t.test('what came behind the end of chunks hides no request within another', asy
   }
   await send(get('/known'))
   const [headers, chunks] = inChunks('/c', 'x').split(/(?<=\r\n\r\n)/) as [string, string]
-  const start = 'DELETE /precious HTTP/1.1\r\nHost: x\r\nX-Pad: '
+  const start = 'DELETE /precious HTTP/1.1\r\nX-Pad: '
   const body = `${'y'.repeat(start.length)}zzz`
   // of the body as much as would pass for the beginning of what follows
   await send(headers)

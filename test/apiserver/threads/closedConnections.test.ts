@@ -1,0 +1,4 @@
+import t from 'tap'
+import { closedConnections } from '../closedConnections.ts'
+
+await closedConnections(t, 2)
