@@ -20,6 +20,7 @@ run() {
   if [ -x "$node" ]; then
     exec "$node" --disable-warning=ExperimentalWarning --max-semi-space-size=4 --concurrent-turbofan-max-threads=1 $more --require "$home/src/program/sourceImports.js" "$home/src/cli/$name.js" "$@"
   fi
-  echo "orrery: there is no Node.js in $home/node_modules: install again" >&2
+  clone=$(cd -- "$home" && pwd)
+  echo "orrery: there is no Node.js in $clone/node_modules: run \"npm ci\" in $clone, without --omit=optional" >&2
   exit 1
 }

@@ -29,6 +29,8 @@ export interface CustomVersions {
   readonly schemas: ReadonlyMap<string, Schema | undefined>
   /** Of the CRD: it rises with every change of its spec. At 1 no stored object can have been written under another schema. */
   readonly generation: number
+  /** Creation of the CRD (RFC 3339), where it is stored. */
+  readonly created?: string
   /**
    * Converts objects to a version of the resource through a webhook, in one request; results in order. Absent: versions
    * differ in nothing but their apiVersion. @throws StatusError InternalError that names the webhook's failure

@@ -193,7 +193,8 @@ async function apiServerParts(
   const { log } = options
   const draining = new AbortController()
   let url = ''
-  let ready = false
+  /** Parts of the server, by name. */
+  const started = new Set<string>()
   const assembly = await assemble(options, {
     store,
     work,
@@ -221,13 +222,12 @@ async function apiServerParts(
     setAside,
     tls: tlsKeys(pki),
     url: () => url,
-    ready: () => ready,
+    hasStarted: part => started.has(part),
     draining: draining.signal,
   })
   metrics.followCommits(commitSeconds)
   let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
-    ready = false
     draining.abort()
     apiThreads?.drain()
     stopListening()
@@ -403,7 +403,6 @@ async function apiServerParts(
       needs: ['renewal'],
       start() {
         budgets.serve()
-        ready = true
         // else everybody would wait for it with the first token; whoever needs it hears why it cannot be loaded
         setImmediate(() => void tokenLibrary().catch(() => undefined))
         return apiThreads?.start()
@@ -433,7 +432,14 @@ async function apiServerParts(
     figures: assembly.carry,
     onAuthority: listener => void authorityListeners.push(listener),
   }
-  return { parts, face }
+  const recorded = parts.map(part => ({
+    ...part,
+    async start() {
+      await part.start?.()
+      started.add(part.name)
+    },
+  }))
+  return { parts: recorded, face }
 }
 
 function urlOf({ externalHostnames, bindAddress }: ApiServerOptions, port: number): string {

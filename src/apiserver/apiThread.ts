@@ -102,7 +102,8 @@ async function serve(): Promise<void> {
     setAside: { counts: () => new Map() },
     tls: data.keys,
     url: () => url,
-    ready: () => true,
+    // it begins when all of the server has
+    hasStarted: () => true,
     draining: draining.signal,
     observed: request => answered.observe(request),
   })

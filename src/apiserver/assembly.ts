@@ -1,5 +1,5 @@
 /** The server's parts put together, over an open store. Nothing runs yet: see apiServer.ts for the order of that. */
-import { randomBytes, randomUUID, X509Certificate } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { type Nature, natureOf } from '../apimachinery/nature.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
@@ -63,6 +63,7 @@ import { countOnly } from './flowcontrol/maxInFlight.ts'
 import { ONE_SEAT } from './flowcontrol/seats.ts'
 import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { deleteObject } from './operations/remove.ts'
+import { madeAt } from './pki/backdate.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import { AnsweredKinds } from './registry/answeredKinds.ts'
 import { decodeObject, ParsedCache } from './registry/codec.ts'
@@ -164,7 +165,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const scopes = new WatchScopes()
   const clock = (): Date => new Date()
 
-  const since = timestamp(new Date(new X509Certificate(pki.caPem).validFrom))
+  const since = timestamp(madeAt(pki.caPem))
   const kubernetesService = new KubernetesService(
     { store, isEnding: space => tree.isDeleting(space), clock, uuid: randomUUID },
     { since, clusterIp: network.kubernetesAddress },

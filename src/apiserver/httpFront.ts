@@ -15,13 +15,13 @@ import { yamlTextInSteps } from './endpoints/yamlWriter.ts'
 import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { CertificateNetworks } from './server/certificateNetworks.ts'
+import { healthChecks } from './server/healthChecks.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
 import { Metrics, type Observation } from './server/metrics.ts'
 import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
 import type { OneByOne } from './server/oneByOne.ts'
 import { Pipeline } from './server/pipeline.ts'
 import type { ShortWays } from './server/shortWays.ts'
-import { takesWrites } from './server/storeHealth.ts'
 import { strangerLimits } from './server/strangerLimits.ts'
 import { Strangers } from './server/strangers.ts'
 import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
@@ -33,8 +33,8 @@ export interface HttpFrontDeps {
   setAside: Pick<SetAside, 'counts'>
   tls: TlsKeys
   url: () => string
-  /** Whether everything has started and nothing has stopped. */
-  ready: () => boolean
+  /** Whether a part of the server has started. */
+  hasStarted: (part: string) => boolean
   draining: AbortSignal
   /** Of another thread. Default: they are made here. */
   documents?: KindDocuments
@@ -58,7 +58,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
   const { inFlight, budgets, outcomes, previews, liveQuestions } = assembly
-  const { store, setAside, url, ready, draining } = deps
+  const { store, setAside, url, hasStarted, draining } = deps
   const metrics = new Metrics(
     {
       revision: () => store.revision,
@@ -70,15 +70,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   metrics.followBudgets({ budgets, rooms: budgets.rooms })
   if (options.spaces) metrics.followCarrying(assembly.carry)
   const { types, protobuf, work } = services
-  const health = {
-    checks: {
-      ping: () => true,
-      store: () => takesWrites(store),
-      spaces: ready,
-      shutdown: () => !draining.aborted,
-    },
-    readinessOnly: ['spaces', 'shutdown'],
-  }
+  const health = healthChecks({ store, hasStarted, draining })
   const openId = {
     '/.well-known/openid-configuration': (space: string) => issuer.openidConfiguration(space),
     '/openid/v1/jwks': () => issuer.jwks(),

@@ -188,21 +188,37 @@ t.test('one server', async t => {
     t.equal((await api.get('/openapi/v2', { ...accept, 'If-None-Match': etag! })).code, 304)
   })
 
-  t.test('health, as a whole and by check', async t => {
-    for (const path of ['/livez', '/readyz', '/healthz', '/livez/ping', '/readyz/store', '/readyz/shutdown']) {
+  t.test('health, as a whole and by check, by the names of upstream', async t => {
+    const hook = 'poststarthook/rbac/bootstrap-roles'
+    const checks = {
+      livez: ['ping', 'etcd', hook],
+      healthz: ['etcd', hook],
+      readyz: ['etcd', 'informer-sync', 'shutdown'],
+    }
+    const paths = Object.entries(checks).flatMap(([at, names]) => [`/${at}`, ...names.map(name => `/${at}/${name}`)])
+    for (const path of paths) {
       const { code, text, headers } = await api.get(path)
       t.match({ code, text, type: headers['content-type'] }, { code: 200, text: 'ok', type: /^text\/plain/ }, path)
     }
-    t.equal((await api.get('/readyz/nothing')).code, 404)
-    t.equal((await api.get('/livez/shutdown')).code, 404, 'a server that drains is alive')
-    const verbose = await api.get('/readyz?verbose&exclude=store&exclude=nothing')
-    t.equal(
-      verbose.text,
-      '[+]ping ok\n[+]store excluded: ok\n[+]spaces ok\n[+]shutdown ok\n' +
-        'warn: some health checks cannot be excluded: no matches for "nothing"\nreadyz check passed\n',
+    for (const path of [
+      '/readyz/nothing',
+      '/livez/shutdown',
+      '/livez/informer-sync',
+      '/livez/poststarthook',
+      '/livez/x/y',
+    ])
+      t.match(await api.get(path), { code: 404, body: { reason: 'NotFound' } }, path)
+    const { text } = await api.get('/readyz?verbose&exclude=etcd&exclude=nothing')
+    t.match(text, '[+]ping ok\n[+]etcd excluded: ok\n[+]etcd-readiness ok\n[+]informer-sync ok\n[+]poststarthook/')
+    t.ok(
+      text.endsWith(
+        '[+]shutdown ok\nwarn: some health checks cannot be excluded: no matches for "nothing"\nreadyz check passed\n',
+      ),
     )
+    const listed = (await api.get('/livez?verbose')).text.matchAll(/^\[\+\](\S+) ok$/gm)
+    for (const [, name] of listed) t.equal((await api.get(`/livez/${name}`)).code, 200, `${name}`)
     t.equal((await api.as(undefined).get('/readyz')).code, 200, 'probes need no credentials')
-    t.equal((await api.as(undefined).get('/readyz/store')).code, 401)
+    t.equal((await api.as(undefined).get('/readyz/etcd')).code, 401)
   })
 
   t.test('the version tells all that tools look for', async t => {

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { ALICE, createSpace, startTestServer } from '../support/server.ts'
 
+const begunMs = Date.now()
 const first = await startTestServer(t)
 const { api, faults } = first
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
@@ -11,7 +12,9 @@ const names = (list: { items: { metadata: { name?: string } }[] }) => list.items
 
 t.test('it is as old as the server, and there from the start', async t => {
   const view = await one.ok(one.get(`${RBAC}/clusterroles/view`))
-  t.match(view.metadata.creationTimestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  const created = view.metadata.creationTimestamp!
+  t.match(created, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  t.ok(Date.parse(created) > begunMs - 1000, 'no older than the server')
   t.strictSame(names(await one.ok(one.get('/apis/scheduling.k8s.io/v1/priorityclasses'))), [
     'system-cluster-critical',
     'system-node-critical',

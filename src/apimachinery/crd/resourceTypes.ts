@@ -35,7 +35,7 @@ export function resourceTypesOf(crd: KubeObject): ResourceType[] {
   const names = accepted.plural === '' ? spec.names : accepted
   const storageVersion = spec.versions.find(version => version.storage)?.name ?? ''
   const schemas = new Map(spec.versions.map(version => [version.name, wholeSchema(version)]))
-  const { generation = 1 } = crd.metadata
+  const { generation = 1, creationTimestamp } = crd.metadata
   return spec.versions
     .filter(version => version.served)
     .map(version => ({
@@ -59,6 +59,7 @@ export function resourceTypesOf(crd: KubeObject): ResourceType[] {
       custom: {
         schemas,
         generation,
+        ...(creationTimestamp && { created: creationTimestamp }),
         ...(version.deprecated && { deprecation: deprecationOf(version, spec, names.kind) }),
       },
     }))

@@ -7,6 +7,7 @@ import { parseHarmless } from '../../apimachinery/jsonParse.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { ONE_VALUE, type Schema, STRUCT_FACTS, STRUCT_NAME } from '../../apimachinery/schema.ts'
 import { readGenerated } from '../../program/dataFiles.ts'
+import { PROGRAM_ROOT } from '../../program/programRoot.ts'
 
 export interface Catalog {
   /** The Kubernetes release of the built-in kinds: `1.36`. */
@@ -65,7 +66,9 @@ function parsed(read: (name: string) => string, name: string): unknown {
   try {
     return parseHarmless(read(name))
   } catch (cause) {
-    throw new Error(`cannot read openapi/generated/${name}: run "node openapi/derive.ts" to write it`, { cause })
+    // npm runs it on the Node.js of the clone, whatever the machine has
+    const remedy = `run "npm run prepareClone" in ${PROGRAM_ROOT} to write it`
+    throw new Error(`cannot read openapi/generated/${name}: ${remedy}`, { cause })
   }
 }
 

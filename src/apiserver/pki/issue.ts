@@ -20,12 +20,11 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
+import { BACKDATE_MS } from './backdate.ts'
 import { spaceMark } from './spaceMark.ts'
 
 const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 const DAY_MS = 86_400_000
-/** Certificates are valid from a little before they are made, for peers whose clocks are behind. */
-const BACKDATE_MS = 5 * 60_000
 
 export interface PemPair {
   certPem: string

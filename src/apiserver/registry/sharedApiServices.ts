@@ -15,7 +15,7 @@ export const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiser
 
 const FIRST_VERSION_PRIORITY = 100
 
-/** `since`: RFC 3339, shown as their age. `store` is the log of definitions that change them. */
+/** `since`: RFC 3339, the age of those that came with the server. `store` is the log of definitions that change them. */
 export function sharedApiServices(types: TypeRegistry, since: string, store: Pick<Store, 'list'>): SharedLayers {
   const builtin = types.in('*')
   const made = new WeakMap<TypeSet, Map<string, KubeObject>>()
@@ -62,16 +62,23 @@ function partsOf(name: string): GroupVersionName {
 function apiServices(types: readonly ResourceType[], since: string): Map<string, KubeObject> {
   const versions = new Map<string, Map<string, ResourceType>>()
   for (const type of types) {
-    const group = versions.get(type.group)
-    if (group === undefined) versions.set(type.group, new Map([[type.version, type]]))
-    else if (!group.has(type.version)) group.set(type.version, type)
+    const group = versions.get(type.group) ?? new Map<string, ResourceType>()
+    versions.set(type.group, group)
+    const first = group.get(type.version)
+    // of custom kinds it came with the oldest definition
+    if (first === undefined || createdOf(type) < createdOf(first)) group.set(type.version, type)
   }
   const objects = [...versions].flatMap(([group, found]) =>
     [...found].map(([version, type], i) =>
-      apiService(group, version, since, { isBuiltin: type.form !== 'custom', place: i }),
+      apiService(group, version, createdOf(type) || since, { isBuiltin: type.form !== 'custom', place: i }),
     ),
   )
   return byName(objects)
+}
+
+/** RFC 3339; empty for kinds that came with the server. */
+function createdOf({ custom }: ResourceType): string {
+  return custom?.created ?? ''
 }
 
 function apiService(

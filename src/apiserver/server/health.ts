@@ -1,5 +1,5 @@
 /**
- * /livez, /readyz and /healthz, each as a whole or by one check (`/readyz/store`), with `?verbose` and `?exclude=`.
+ * /livez, /readyz and /healthz, each as a whole or by one check (`/readyz/etcd`), with `?verbose` and `?exclude=`.
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
 import type { FastifyReply } from 'fastify'

@@ -184,5 +184,5 @@ t.test('a space shows its address under a capital key', async t => {
 
 t.test('missing files say how to make them', async t => {
   const missing = (name: string): string => readFileSync(join(t.testdirName, name), 'utf8')
-  t.throws(() => loadCatalog(missing), /run "node openapi\/derive.ts"/)
+  t.throws(() => loadCatalog(missing), /run "npm run prepareClone" in \/.* to write it/)
 })

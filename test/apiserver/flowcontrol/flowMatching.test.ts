@@ -54,7 +54,7 @@ t.test('requests are where a kube-apiserver has them', async t => {
     [anonymous, 'GET', '/readyz?verbose', 'probes'],
     [ann, 'GET', '/healthz', 'probes'],
     [ann, 'POST', '/healthz', 'global-default'],
-    [ann, 'GET', '/readyz/store', 'global-default'],
+    [ann, 'GET', '/readyz/etcd', 'global-default'],
     [anonymous, 'GET', PODS, 'global-default'],
     [{ name: 'nobody', groups: [] }, 'GET', PODS, 'catch-all'],
     [manager, 'GET', LEASE, 'system-leader-election'],

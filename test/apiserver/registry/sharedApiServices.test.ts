@@ -1,6 +1,11 @@
 /** `kubectl get apiservices` shows what a space serves, its custom resources included. */
 import t from 'tap'
-import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { resourceTypesOf } from '../../../src/apimachinery/crd/crd.ts'
+import { groupResourceName, type KubeObject } from '../../../src/apimachinery/object.ts'
+import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { decodeObject } from '../../../src/apiserver/registry/codec.ts'
+import { API_SERVICES, sharedApiServices } from '../../../src/apiserver/registry/sharedApiServices.ts'
+import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -114,4 +119,34 @@ t.test('a watch tells what definitions add and take away, and is resumed like an
   const late = await at.watch(`${PATH}?watch=1&resourceVersion=${resourceVersion}`)
   t.match(await late.rest(), [{ type: 'ERROR', object: { reason: 'Expired', code: 410 } }])
   t.strictSame(faults, [])
+})
+
+t.test('one is as old as the server or, of custom kinds, as the oldest definition', async t => {
+  const since = '2020-01-01T00:00:00Z'
+  const types = new TypeRegistry(loadCatalog().types)
+  const layer = sharedApiServices(types, since, { list: async () => ({ items: [], revision: 1, more: false, remaining: 0 }) }).get(
+    groupResourceName(API_SERVICES),
+  )!
+  const define = (space: string, plural: string, creationTimestamp: string): void => {
+    const names = { plural, kind: plural }
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.ex.io`, creationTimestamp },
+      spec: { group: 'ex.io', scope: 'Cluster', names, versions },
+      status: { acceptedNames: names },
+    }
+    types.define(space, definition.metadata.name, resourceTypesOf(definition))
+  }
+  define('one', 'as', '2022-02-02T00:00:00Z')
+  define('one', 'bs', '2021-01-01T00:00:00Z')
+  define('two', 'as', '2023-03-03T00:00:00Z')
+  const created = async (space: string, name: string): Promise<unknown> => {
+    const stored = await layer.get(space, API_SERVICES, name)
+    return stored && decodeObject(stored).metadata.creationTimestamp
+  }
+  t.equal(await created('one', 'v1.ex.io'), '2021-01-01T00:00:00Z')
+  t.equal(await created('two', 'v1.ex.io'), '2023-03-03T00:00:00Z')
+  t.equal(await created('one', 'v1.apps'), since)
 })

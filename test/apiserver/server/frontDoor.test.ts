@@ -65,7 +65,7 @@ t.test('a server that closes sends everybody away but probes, and tells stranger
       },
       path,
     )
-  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/store']) t.ok(await authorize(path, 'Bearer ann'), path)
+  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/etcd']) t.ok(await authorize(path, 'Bearer ann'), path)
   await t.rejects(authorize('/api'), { reason: 'Unauthorized', message: 'Unauthorized' })
 })
 

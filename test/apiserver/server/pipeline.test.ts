@@ -161,7 +161,7 @@ t.test('who brings no credentials is anonymous, or nobody', async t => {
     t.equal((await closed.authorize(`GET ${path}`, 'ann')).user, ANN, 'nobody is asked whether they may')
   }
   t.notOk(closed.steps.some(step => step.startsWith('may ')))
-  for (const path of ['/clusters/root/livez', '/livez/store', '/api', '/metrics'])
+  for (const path of ['/clusters/root/livez', '/livez/etcd', '/api', '/metrics'])
     await t.rejects(closed.authorize(`GET ${path}`), { reason: 'Unauthorized', message: 'Unauthorized' }, path)
 })
 
