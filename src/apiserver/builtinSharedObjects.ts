@@ -1,4 +1,4 @@
-/** What every space shows from the start without storing it: roles, priorities, flow control, APIServices, and the way to the server. */
+/** What every space shows from the start without storing it: roles, priorities, flow control, APIServices, the way to the server, and how it is. */
 import type { KubeObject } from '../apimachinery/object.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
@@ -9,14 +9,16 @@ import { RBAC_GROUP } from './auth/rbacRules.ts'
 import { sharedFlows } from './flowcontrol/sharedFlows.ts'
 import type { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { decodeObject } from './registry/codec.ts'
+import { componentStatuses } from './registry/componentStatuses.ts'
 import { sharedApiServices } from './registry/sharedApiServices.ts'
 import { SharedObjects, sharedConstants, sharedRbac } from './registry/sharedObjects.ts'
+import { takesWrites } from './server/storeHealth.ts'
 import { ROOT } from './spaces/tree.ts'
 import type { TypeRegistry } from './types/typeRegistry.ts'
 
 export interface BuiltinSharedObjectsDeps {
   types: TypeRegistry
-  store: Pick<Store, 'list'>
+  store: Pick<Store, 'list' | 'update'>
   /** RFC 3339: their age. */
   since: string
   /** False for a plain cluster: it has none of Orrery's own kinds. */
@@ -59,5 +61,6 @@ export function builtinSharedObjects({
     sharedApiServices(types, since, store),
     sharedConstants(PRIORITY_CLASSES, systemPriorityClasses(since), { changeable: true }),
     sharedFlows(since, ROOT),
+    componentStatuses(() => takesWrites(store)),
   )
 }

@@ -8,8 +8,8 @@ import { isOfKinds } from '../discovery/kindDocuments.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
-/** What the main thread alone knows: where it is reached. */
-const OF_MAIN = new Set(['services', 'endpoints', 'discovery.k8s.io/endpointslices'])
+/** The main thread alone knows where it is reached, and whether the store takes writes. */
+const OF_MAIN = new Set(['componentstatuses', 'services', 'endpoints', 'discovery.k8s.io/endpointslices'])
 
 const VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
