@@ -124,9 +124,9 @@ t.test('a watch tells what definitions add and take away, and is resumed like an
 t.test('one is as old as the server or, of custom kinds, as the oldest definition', async t => {
   const since = '2020-01-01T00:00:00Z'
   const types = new TypeRegistry(loadCatalog().types)
-  const layer = sharedApiServices(types, since, { list: async () => ({ items: [], revision: 1, more: false, remaining: 0 }) }).get(
-    groupResourceName(API_SERVICES),
-  )!
+  const layer = sharedApiServices(types, since, {
+    list: async () => ({ items: [], revision: 1, more: false, remaining: 0 }),
+  }).get(groupResourceName(API_SERVICES))!
   const define = (space: string, plural: string, creationTimestamp: string): void => {
     const names = { plural, kind: plural }
     const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
