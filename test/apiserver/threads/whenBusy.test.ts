@@ -12,32 +12,36 @@ const CONNECTIONS = 16
 const seen = apiThreadsSeen(t)
 
 t.test('a thread begins while the main loop is busy, answers, and ends; nobody is refused meanwhile', async t => {
+  // the test sets how busy both loops are: other programs on this machine decide nothing
+  const loads = { main: 1, thread: 0 }
+  const useOf = (loop: keyof typeof loads) => () => ({ idle: 0, active: 0, utilization: loads[loop] })
+  t.capture(performance, 'eventLoopUtilization', useOf('main'))
+  t.capture(process, 'threadCpuUsage', () => ({ user: performance.now() * 1000, system: 0 }))
   const more = { apiThreads: 1, apiThreadsWhenBusy: true, apiThreadPulseMs: 5 }
   const { api, faults } = await startTestServer(t, { more })
   await api.ok(api.post(CONFIGMAPS, configMap('a')))
+  const watching = () => {
+    const client = new Api(api.access)
+    t.teardown(() => client.close())
+    return client.watch(`${CONFIGMAPS}?watch=1&resourceVersion=0`)
+  }
 
   let begun = false
   const asking = async (): Promise<void> => {
     while (!begun) t.equal((await api.get(CONFIGMAPS)).code, 200)
   }
+  const before = await watching()
   const asked = asking()
-  while (seen.length === 0) {
-    const until = performance.now() + 10
-    while (performance.now() < until);
-    await setImmediate()
-  }
+  while (seen.length === 0) await setImmediate()
+  const [thread] = seen as [Worker]
+  t.capture(thread.performance, 'eventLoopUtilization', useOf('thread'))
+  // none has too much to do, and none is spare
+  loads.main = loads.thread = 0.5
   while ((await size(api)) === 0);
   begun = true
   await asked
 
-  const [thread] = seen as [Worker]
-  const watches = await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => {
-      const client = new Api(api.access)
-      t.teardown(() => client.close())
-      return await client.watch(`${CONFIGMAPS}?watch=1&resourceVersion=0`)
-    }),
-  )
+  const watches = await Promise.all([before, ...Array.from({ length: CONNECTIONS }, watching)])
   const told = watches.map(watch =>
     watch
       .until(({ object }) => object.metadata.name === 'b')
@@ -46,11 +50,13 @@ t.test('a thread begins while the main loop is busy, answers, and ends; nobody i
         () => 'ends',
       ),
   )
-  // nothing may be done meanwhile
+  loads.main = loads.thread = 0
   await once(thread, 'exit')
   t.equal(await size(api), 0)
   await api.ok(api.post(CONFIGMAPS, configMap('b')))
-  t.same(new Set(await Promise.all(told)), new Set(['goes on', 'ends']), 'only those of the thread end')
+  const [first, ...others] = await Promise.all(told)
+  t.equal(first, 'goes on', 'it was open before the thread')
+  t.ok(others.includes('ends'), 'those of the thread end')
   t.same(faults, [])
 })
 

@@ -8,6 +8,7 @@ import {
   NamespaceIndex,
   serviceAccountController,
 } from '../../../src/controllers/service-account/serviceAccountController.ts'
+import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { settle, until } from '../../client/support/fakeClock.ts'
 import { FakeServer, KINDS } from '../../client/support/fakeServer.ts'
 
@@ -18,7 +19,9 @@ const addNamespace = (server: FakeServer, space: string, name = 'n') =>
   server.in(space).create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 
 async function start(t: Test, server: FakeServer, caPem = 'CA') {
-  const controller = serviceAccountController({ client: server, caPem, logger: silentLogger })
+  // slices that never end: how long anything takes on this machine decides nothing
+  const turns = new WorkTurns({ clock: () => 0 })
+  const controller = serviceAccountController({ client: server, caPem, logger: silentLogger, turns })
   controller.start()
   t.teardown(() => controller.stop())
   await settle()
