@@ -13,7 +13,7 @@ import { type Clock, pause, systemClock } from './clock.ts'
 import type { Source } from './controller.ts'
 import { isFutureVersion } from './futureVersion.ts'
 import type { Logger } from './logger.ts'
-import { Intake } from './setAside/intake.ts'
+import { Intake, type Waiting } from './setAside/intake.ts'
 import type { KeyGuard } from './setAside/keyGuard.ts'
 import { isSpaceGone } from './spaceGone.ts'
 
@@ -37,6 +37,8 @@ export interface StreamHandler {
   vanished?(ref: StreamedRef): void
   /** The snapshot of that revision is complete (and `vanished` calls are done). Resumed connections have none. */
   synced?(revision: number): void
+  /** Objects of the snapshot that wait because an earlier process ended amid them: until none does, it is not complete. */
+  waits?(objects: readonly Waiting[]): void
 }
 
 export interface StreamSourceOptions {
@@ -207,6 +209,7 @@ export class StreamSource implements Source {
       stream: space,
       logger,
       tell: event => this.#tell(event),
+      waits: objects => handler.waits?.(objects),
       complete: revision => {
         this.#intake = undefined
         this.#finishSnapshot(revision)

@@ -62,6 +62,7 @@ export class PlacedSource implements Source {
           },
         }),
         synced: revision => handler.synced?.(revision),
+        waits: objects => handler.waits?.(objects),
       },
     })
   }

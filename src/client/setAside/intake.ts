@@ -4,7 +4,12 @@
  */
 import type { StreamEvent } from '../client.ts'
 import type { Logger } from '../logger.ts'
-import type { KeyGuard } from './keyGuard.ts'
+import type { Hold, KeyGuard } from './keyGuard.ts'
+
+/** An object of a snapshot that is held back, and the snapshot with it. */
+export interface Waiting extends Hold {
+  readonly event: StreamEvent
+}
 
 export interface IntakeOptions {
   guard: KeyGuard | undefined
@@ -14,13 +19,15 @@ export interface IntakeOptions {
   tell(event: StreamEvent): void
   /** All is told, up to that revision. Called once. */
   complete(revision: number): void
+  /** The objects that wait are others now. */
+  waits?: ((objects: readonly Waiting[]) => void) | undefined
 }
 
 export class Intake {
   readonly #options: IntakeOptions
   readonly #begun: { ticket: number; isCareful: boolean } | undefined
   /** The newest event of each object that waits. */
-  readonly #held = new Map<string, StreamEvent>()
+  readonly #held = new Map<string, Waiting>()
   /** How far everything is told but for what waits; `undefined`: there is more. */
   #reached: number | undefined
   #ended = false
@@ -39,13 +46,17 @@ export class Intake {
     const id = `intake of ${stream}: ${nameOf(event)}`
     const waited = this.#held.delete(id)
     // it was never told
-    if (waited && event.type === 'DELETED') return
+    if (waited && event.type === 'DELETED') {
+      this.#tellWaits()
+      return
+    }
     const hold = guard.holds(id, () => this.#goOn(id))
     if (!hold) {
       this.#note(guard, id, event)
       return
     }
-    this.#held.set(id, event)
+    this.#held.set(id, { ...hold, event })
+    this.#tellWaits()
     if (waited) return
     const { space, resource, namespace, name } = event
     logger.warn(
@@ -69,11 +80,12 @@ export class Intake {
   }
 
   #goOn(id: string): void {
-    const event = this.#held.get(id)
+    const waiting = this.#held.get(id)
     const { guard } = this.#options
-    if (!event || !guard) return
+    if (!waiting || !guard) return
     this.#held.delete(id)
-    this.#note(guard, id, event)
+    this.#note(guard, id, waiting.event)
+    this.#tellWaits()
     this.#completeIfTold()
   }
 
@@ -84,6 +96,10 @@ export class Intake {
     } finally {
       guard.end(ticket, false)
     }
+  }
+
+  #tellWaits(): void {
+    this.#options.waits?.([...this.#held.values()])
   }
 
   #completeIfTold(): void {

@@ -4,13 +4,16 @@
  *
  * Many ran by chance. So after a short while, in which the server can be reached and what is wrong with it be deleted, those
  * keys are tried alone, one after the other. Who lives goes on as ever. If the process ends again, the one that was tried is
- * to blame, as far as is known: somebody may have killed the process just then. So it waits for half a minute, and after further
- * ends for ten, an hour, a day; less when somebody asks for it, as its object may be mended.
+ * blamed, as far as is known: somebody may have killed the process just then. So each key waits for seconds, doubled up to two
+ * minutes. Ends in a row may blame the same key, without a success and without an end that blames others. That key waits for ten
+ * minutes, an hour, a day; less when somebody asks for it, as its object may be mended. An end on request and the end of the
+ * whole machine blame nobody.
  *
  * What controllers are told at their beginning may end the process, too. Which object it was is noted only from the second time
  * on: the first end says that it was amid one of those tellings.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { uptime } from 'node:os'
 import { join } from 'node:path'
 import { isRecord } from '../../apimachinery/object.ts'
 import { type Clock, systemClock } from '../clock.ts'
@@ -18,21 +21,17 @@ import type { Logger } from '../logger.ts'
 import type { Hold, KeyGuard } from './keyGuard.ts'
 import { shortId } from './shortId.ts'
 import { type UnderwayEntry, UnderwayFile } from './underwayFile.ts'
+import { askedMs, type Ends, FIRST_MS, waitMs } from './waits.ts'
 
 export interface SetAsideOptions {
   /** Where the two files are. */
   dataDir: string
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
   clock?: Clock
+  /** The start of the machine, in milliseconds since the epoch. Default: as the system says. */
+  bootedMs?: number
 }
 
-/** Until a key that was one of several is tried: doubled each time within the peace below. */
-const FIRST_MS = 5_000
-const FIRST_MAX_MS = 600_000
-/** After one, two, three, and more ends that are its own. */
-const WAITS_MS = [30_000, 600_000, 3_600_000, 86_400_000]
-/** The same, from when somebody asks for it anew. */
-const WAITS_ASKED_MS = [30_000, 30_000, 300_000, 3_600_000]
 /** What is asked for earlier is the beginning: every object is new then. */
 const BEGINNING_MS = 60_000
 /** A key that lives for so long, or that nobody asks for, is forgotten, with what was counted. A start may take minutes. */
@@ -47,12 +46,9 @@ const TOLD = 20
 /** Stands for all that a controller is told at its beginning; no key is called that. */
 const INTAKE = ''
 
-interface Suspect {
+interface Suspect extends Ends {
   readonly queue: string
   readonly id: string
-  /** Ends of the process while it was one of several, and while it was tried. */
-  among: number
-  alone: number
   diedMs: number
   dueMs: number
   state: 'held' | 'tried' | 'lives'
@@ -77,7 +73,7 @@ export class SetAside {
   #closed = false
 
   /** To be opened by who holds the data dir alone. @throws Error of the system */
-  constructor({ dataDir, logger, clock = systemClock }: SetAsideOptions) {
+  constructor({ dataDir, logger, clock = systemClock, bootedMs = Date.now() - uptime() * 1000 }: SetAsideOptions) {
     this.#clock = clock
     this.#logger = logger
     this.#path = join(dataDir, 'set-aside.json')
@@ -89,7 +85,9 @@ export class SetAside {
       ),
     )
     for (const suspect of this.#read()) this.#suspects.set(keyOf(suspect.queue, suspect.id), suspect)
-    const { found } = this.#underway
+    const { found: ran, writtenMs } = this.#underway
+    const found = writtenMs < bootedMs ? [] : ran
+    if (found.length < ran.length) logger.info({ count: ran.length }, 'the whole machine ended: no work is set aside')
     this.#careful = new Set(found.filter(({ id }) => id === INTAKE).map(({ queue }) => queue))
     this.#accuse(found.filter(({ id }) => id !== INTAKE))
     this.#underway.forget()
@@ -119,6 +117,11 @@ export class SetAside {
     return counts
   }
 
+  /** The process ends on request: from now on nothing that runs is to blame, even if it is killed before it is done. */
+  ending(): void {
+    this.#underway.close()
+  }
+
   /** An orderly end of the process: nothing that ran is to blame. */
   close(): void {
     if (this.#closed) return
@@ -132,11 +135,20 @@ export class SetAside {
   #accuse(found: readonly UnderwayEntry[]): void {
     if (found.length === 0) return
     const nowMs = this.#startedMs
+    const blamed = new Set(found.flatMap(({ queue, id, tried }) => (tried ? [keyOf(queue, id)] : [])))
+    // it ends without them, too
+    for (const [key, suspect] of this.#suspects) {
+      if (blamed.has(key) && blamed.size === 1) continue
+      suspect.row = 0
+      suspect.dueMs = Math.min(suspect.dueMs, nowMs + waitMs(suspect))
+    }
     for (const { queue, id, tried } of found) {
       const known = this.#suspects.get(keyOf(queue, id))
-      const suspect: Suspect = known ?? { queue, id, among: 0, alone: 0, ...BLANK }
-      if (tried) suspect.alone++
-      else suspect.among++
+      const suspect: Suspect = known ?? { queue, id, among: 0, alone: 0, row: 0, ...BLANK }
+      if (tried) {
+        suspect.alone++
+        suspect.row++
+      } else suspect.among++
       suspect.state = 'held'
       suspect.diedMs = nowMs
       suspect.dueMs = nowMs + waitMs(suspect)
@@ -172,7 +184,7 @@ export class SetAside {
     suspect.go = go
     const nowMs = this.#clock.now()
     if (suspect.alone > 0 && nowMs - this.#startedMs > BEGINNING_MS)
-      suspect.dueMs = Math.min(suspect.dueMs, nowMs + inTable(WAITS_ASKED_MS, suspect.alone))
+      suspect.dueMs = Math.min(suspect.dueMs, nowMs + askedMs(suspect))
     // thousands may be asked for in a row, each of which would look at all; the end of a trial does so anyway
     if (!this.#trial && suspect.dueMs < this.#wakesMs) this.#schedule()
     // its time may have come already: then it goes now
@@ -205,6 +217,10 @@ export class SetAside {
     else {
       suspect.state = 'lives'
       suspect.livesSinceMs = this.#clock.now()
+      if (suspect.row > 0) {
+        suspect.row = 0
+        this.#save()
+      }
       if (suspect.alone > 0)
         this.#logger.info({ controller: suspect.queue, key: suspect.id }, 'a key that was set aside is worked on again')
     }
@@ -267,8 +283,8 @@ export class SetAside {
 
   /** Synced: the next thing that runs may be the last. */
   #save(): void {
-    const saved = [...this.#suspects.values()].map(({ queue, id, among, alone, diedMs, dueMs, state }) => {
-      return { queue, id, among, alone, diedMs, dueMs, lives: state === 'lives' }
+    const saved = [...this.#suspects.values()].map(({ queue, id, among, alone, row, diedMs, dueMs, state }) => {
+      return { queue, id, among, alone, row, diedMs, dueMs, lives: state === 'lives' }
     })
     try {
       const next = `${this.#path}.next`
@@ -294,14 +310,6 @@ function keyOf(queue: string, id: string): string {
   return `${queue}\0${id}`
 }
 
-function inTable(table: readonly number[], count: number): number {
-  return table[Math.min(count, table.length) - 1]!
-}
-
-function waitMs({ alone, among }: Suspect): number {
-  return alone > 0 ? inTable(WAITS_MS, alone) : Math.min(FIRST_MAX_MS, FIRST_MS * 2 ** Math.min(among - 1, 20))
-}
-
 /** When it is forgotten: in peace, or when its time has come and nobody has asked for it. */
 function endOf({ state, go, dueMs, livesSinceMs }: Suspect, startedMs: number): number {
   if (state === 'lives') return livesSinceMs + PEACE_MS
@@ -311,10 +319,11 @@ function endOf({ state, go, dueMs, livesSinceMs }: Suspect, startedMs: number): 
 
 function suspectOf(saved: unknown, nowMs: number): Suspect[] {
   if (!isRecord(saved)) return []
-  const { queue, id, among, alone, diedMs, dueMs, lives } = saved
+  const { queue, id, among, alone, row, diedMs, dueMs, lives } = saved
   if (typeof queue !== 'string' || typeof id !== 'string') return []
   const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.floor(value) : 0)
-  const suspect: Suspect = { queue, id, among: count(among), alone: count(alone), ...BLANK, diedMs: count(diedMs) }
+  const ends = { among: count(among), alone: count(alone), row: count(row) }
+  const suspect: Suspect = { queue, id, ...ends, ...BLANK, diedMs: count(diedMs) }
   if (lives === true) return [{ ...suspect, state: 'lives', livesSinceMs: nowMs }]
   // a clock that was set back must not hold it for longer than its time
   return [{ ...suspect, dueMs: Math.max(nowMs + FIRST_MS, Math.min(count(dueMs), nowMs + waitMs(suspect))) }]

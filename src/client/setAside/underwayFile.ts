@@ -26,6 +26,8 @@ const MAX_READ = 4096 * SLOT
 export class UnderwayFile {
   /** What ran when the process before this one ended; nothing after an orderly end. */
   readonly found: readonly UnderwayEntry[]
+  /** The last write before this process, in milliseconds since the epoch. */
+  readonly writtenMs: number
   readonly #descriptor: number
   readonly #failed: (error: unknown) => void
   readonly #scratch = Buffer.alloc(TOGETHER * SLOT)
@@ -42,6 +44,7 @@ export class UnderwayFile {
   constructor(path: string, failed: (error: unknown) => void) {
     this.#failed = failed
     this.#descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    this.writtenMs = fstatSync(this.#descriptor).mtimeMs
     const { era, entries } = parse(beginningOf(this.#descriptor))
     this.found = entries
     this.#era = era

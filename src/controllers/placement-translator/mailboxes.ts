@@ -17,6 +17,7 @@ import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { Waiting } from '../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -43,6 +44,8 @@ export interface MailboxesDeps {
   cache: ObjectCache
   /** Whose slices of the loop's time all their streams are taken in. */
   turns: WorkTurns
+  /** Objects for which the intake of a mailbox waits, none once it goes on. */
+  waits?: (mailbox: string, objects: readonly Waiting[]) => void
   /** Where is counted how long copies take. */
   stages?: Stages
 }
@@ -108,6 +111,7 @@ export class Mailboxes {
     if (!running) return
     this.#running.delete(name)
     running.stop.abort()
+    this.#deps.waits?.(name, [])
     this.#ending.add(running.done)
     void running.done.finally(() => this.#ending.delete(running.done))
   }
@@ -158,7 +162,9 @@ export class Mailboxes {
       handler: {
         begin: () => mailbox.beginSnapshot(),
         change: event => this.#change(mailbox, event),
+        waits: objects => this.#deps.waits?.(name, objects),
         synced: revision => {
+          this.#deps.waits?.(name, [])
           for (const key of mailbox.endSnapshot(revision)) {
             mailbox.overtake(key)
             this.#gone(mailbox, key)

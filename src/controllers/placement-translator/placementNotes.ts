@@ -1,6 +1,6 @@
 /**
- * What EdgePlacements are told beside whether all is placed: conditions `DeletionHeld`, with an Event when it begins, and `Paused`. At most once
- * a second, and nothing is written that one says already.
+ * Reports to EdgePlacements beside whether all is placed: conditions `DeletionHeld` and `IntakeWaits`, with an Event when they begin, and
+ * `Paused`. At most one a second, and nothing is written that an EdgePlacement says already.
  */
 
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -18,12 +18,14 @@ import { DELETION_HELD, type Hold } from './hold.ts'
 import { FIELD_MANAGER, parseObjectKey } from './names.ts'
 import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import type { WaitingIntakes } from './waitingIntakes.ts'
 
 export interface PlacementNotesDeps {
   client: Client
   brake: Pick<Brake, 'holdOf'>
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
   pauses: Pick<Pauses, 'locationOf'>
+  intakes: Pick<WaitingIntakes, 'messageFor'>
   /** What people call the cluster of a mailbox. */
   clusterOf: (mailbox: string) => string
   clock: Clock
@@ -39,7 +41,20 @@ interface Condition {
   readonly since?: string
 }
 
+/** The condition of a placement that waits for an intake. */
+export const INTAKE_WAITS = 'IntakeWaits'
+/** Conditions that begin with an Event: its reason, and how its name begins. */
+const EVENTS: Readonly<Record<string, { readonly reason: string; readonly prefix: string } | undefined>> = {
+  [DELETION_HELD]: { reason: DELETION_HELD, prefix: 'deletion-held' },
+  [INTAKE_WAITS]: { reason: 'SetAside', prefix: 'set-aside' },
+}
 const INTERVAL_MS = 1000
+const BEGINS = [
+  'warn',
+  true,
+  'deletions are held until somebody confirms them, by the annotation that the condition names',
+] as const
+const ENDS = ['info', false, 'deletions are held no more'] as const
 const OTHER_HASH = 'The hash that is confirmed on it now is not that of these copies. '
 /** Of the Locations that are paused. */
 const NAMED = 5
@@ -57,7 +72,13 @@ export class PlacementNotes {
     this.#toldAt.delete(`${space} ${name}`)
   }
 
-  async reconcile(space: string, name: string): Promise<ReconcileResult> {
+  /** Whether it has something to report though not all of it is known. */
+  waits(space: string, name: string): boolean {
+    return this.#deps.intakes.messageFor(space, name) !== undefined
+  }
+
+  /** @param isKnown whether all is known that the placement selects and where it leads */
+  async reconcile(space: string, name: string, isKnown = true): Promise<ReconcileResult> {
     const { client, clock, brake } = this.#deps
     const id = `${space} ${name}`
     const waitMs = (this.#toldAt.get(id) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
@@ -68,9 +89,10 @@ export class PlacementNotes {
       return {}
     }
     const before = conditionsOf(placement)
-    const hold = brake.holdOf(space, name)
+    const hold = isKnown ? brake.holdOf(space, name) : 'unknown'
     const told = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.clusterOf)]
-    told.push(this.#pausedCondition(space, name))
+    if (isKnown) told.push(this.#pausedCondition(space, name))
+    told.push(setAsideCondition(this.#deps.intakes.messageFor(space, name)))
     // what never was needs no word
     const news = told.filter(
       condition => condition.status === 'True' || before.some(({ type }) => type === condition.type),
@@ -85,15 +107,16 @@ export class PlacementNotes {
     const body = { metadata: { resourceVersion }, status: { conditions, ...counts } }
     const options = { subresource: 'status', fieldManager: FIELD_MANAGER } as const
     await client.in(space).patch(EDGE_PLACEMENTS, { name }, 'merge', body, options)
-    const wasHeld = before.some(({ type, status }) => type === DELETION_HELD && status === 'True')
-    const held = news.find(({ type, status }) => type === DELETION_HELD && status === 'True')
-    if (held && !wasHeld) {
-      const text = 'deletions are held until somebody confirms them, by the annotation that the condition names'
-      this.#deps.log.tell('warn', { space, edgePlacement: name, held: held.message }, text)
-      await this.#createEvent(space, placement, held)
+    const was = (type: string) => before.some(other => other.type === type && other.status === 'True')
+    for (const condition of news) {
+      const { type, status, message } = condition
+      const event = EVENTS[type]
+      if (event === undefined || was(type) === (status === 'True')) continue
+      if (status === 'True') await this.#createEvent(space, placement, condition, event)
+      if (type !== DELETION_HELD) continue
+      const [level, held, text] = status === 'True' ? BEGINS : ENDS
+      this.#deps.log.tell(level, { space, edgePlacement: name, ...(held && { held: message }) }, text)
     }
-    const ended = wasHeld && news.some(({ type, status }) => type === DELETION_HELD && status === 'False')
-    if (ended) this.#deps.log.tell('info', { space, edgePlacement: name }, 'deletions are held no more')
     return {}
   }
 
@@ -143,16 +166,21 @@ export class PlacementNotes {
     return [...before.filter(({ type }) => !changed.some(other => other.type === type)), ...changed]
   }
 
-  async #createEvent(space: string, placement: KubeObject, { reason, message }: Condition): Promise<void> {
+  async #createEvent(
+    space: string,
+    placement: KubeObject,
+    { reason, message }: Condition,
+    { reason: of, prefix }: { readonly reason: string; readonly prefix: string },
+  ): Promise<void> {
     const { name = '', uid = '', resourceVersion = '' } = placement.metadata
     const at = timestamp(new Date(this.#deps.clock.now()))
     const event = {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: `deletion-held.${uid}.${resourceVersion}`, namespace: 'default' },
+      metadata: { name: `${prefix}.${uid}.${resourceVersion}`, namespace: 'default' },
       involvedObject: { apiVersion: placement.apiVersion, kind: placement.kind, name, uid, resourceVersion },
       type: 'Warning',
-      reason: DELETION_HELD,
+      reason: of,
       message: shortened(`${reason}: ${message}`, 1000),
       source: { component: FIELD_MANAGER },
       firstTimestamp: at,
@@ -183,6 +211,12 @@ function heldCondition(
     `they stay: ${examples.join(', ')}${more}. ${isStale ? OTHER_HASH : ''}Undo what took them away, or confirm that they go: ` +
     `kubectl annotate --overwrite edgeplacement ${name} ${CONFIRM_DELETION_ANNOTATION}=${hold.hash}`
   return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, since: hold.since }
+}
+
+function setAsideCondition(message: string | undefined): Condition {
+  return message === undefined
+    ? { type: INTAKE_WAITS, status: 'False', reason: 'NothingWaits', message: '' }
+    : { type: INTAKE_WAITS, status: 'True', reason: 'SetAside', message }
 }
 
 function conditionsOf({ status }: KubeObject): Record<string, unknown>[] {

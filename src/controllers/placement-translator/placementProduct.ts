@@ -83,6 +83,10 @@ export class PlacementProduct {
     return (this.spaces.get(id)?.specs.size ?? 0) > 0
   }
 
+  *workloadSpaces(): Generator<string> {
+    for (const [id, { specs }] of this.spaces) if (specs.size > 0) yield id
+  }
+
   placementNames(id: string): string[] {
     return [...(this.spaces.get(id)?.specs.keys() ?? [])]
   }

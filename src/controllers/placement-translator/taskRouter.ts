@@ -77,9 +77,15 @@ export class TaskRouter {
         if (!knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
         return (await unlessSpaceGone(task.space, reports.reconcile(task.space, task.name))) ?? {}
       }
-      case 'note':
-        if (!knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
-        return (await unlessSpaceGone(task.space, notes.reconcile(task.space, task.name))) ?? {}
+      case 'note': {
+        const { space, name } = task
+        const isKnown = knowledge.knowsPlacement(space, name)
+        if (!isKnown) {
+          knowledge.postpone(task)
+          if (!notes.waits(space, name)) return { postponed: true }
+        }
+        return (await unlessSpaceGone(space, notes.reconcile(space, name, isKnown))) ?? {}
+      }
       case 'judge':
         return await brake.judge(task.space)
       case 'close':

@@ -18,6 +18,7 @@ import type { LeavingMailboxes } from './leavingMailboxes.ts'
 import { objectKey } from './names.ts'
 import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
+import { INTAKE_WAITS } from './placementNotes.ts'
 import { compilePlacement } from './placementSpec.ts'
 import type { Releases } from './releases.ts'
 import { SliceSets } from './sliceSets.ts'
@@ -39,7 +40,7 @@ export interface TopologyIntakeDeps {
   /** Spaces have to give way in a mailbox that did not before. */
   released: (mailbox: string) => void
   /** A space has a placement that is new or another one now. */
-  placed: (space: string) => void
+  placed: (space: string, placement: string) => void
   unplaced: (space: string, placement: string) => void
 }
 
@@ -147,9 +148,9 @@ export class TopologyIntake {
       const wasPaused = join.spec(space, name)?.isPaused ?? false
       const spec = compilePlacement(object)
       join.setPlacement(space, name, spec, creationTimestamp)
-      if (wasPaused !== spec.isPaused || (isFirst && saysPaused(object)))
+      if (wasPaused !== spec.isPaused || (isFirst && saysMore(object)))
         this.#deps.pauseChanged(space, name, [...(join.waysOf(space, name)?.keys() ?? [])])
-      this.#deps.placed(space)
+      this.#deps.placed(space, name)
       return
     }
     if (this.#placements.delete(key)) {
@@ -200,10 +201,10 @@ export class TopologyIntake {
   }
 }
 
-/** Whether an earlier run told so: it may be over. */
-function saysPaused({ status }: KubeObject): boolean {
+/** Whether an earlier run reported a pause, or an intake that waits: it may be over. */
+function saysMore({ status }: KubeObject): boolean {
   const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
-  return conditions.some(condition => condition.type === 'Paused' && condition.status === 'True')
+  return conditions.some(({ type, status }) => (type === 'Paused' || type === INTAKE_WAITS) && status === 'True')
 }
 
 /** Of what the stream of the space tells, too. */

@@ -14,6 +14,7 @@ import { accountOf } from '../../apimachinery/tokenSecret.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { Waiting } from '../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamedRef, StreamSource } from '../../client/streamSource.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -37,6 +38,8 @@ export interface WorkloadsDeps {
   /** Whose slices of the loop's time all their streams are taken in. */
   turns: WorkTurns
   workload: (space: string) => Workload
+  /** Objects for which its intake waits, none once it goes on. */
+  waits: (space: string, objects: readonly Waiting[]) => void
   /** The whole space is known (again). */
   synced: (space: string) => void
   /** Something in the space changed; `told` is the key of an object that carries feedback. */
@@ -99,8 +102,10 @@ export class Workloads {
           if (PLACES.has(resourceKey(ref.resource))) this.#deps.heard(space, ref, undefined)
           this.#gone(space, objectKey(ref.resource, ref.namespace, ref.name), false)
         },
+        waits: objects => this.#deps.waits(space, objects),
         synced: () => {
           running.synced = true
+          this.#deps.waits(space, [])
           this.#deps.synced(space)
         },
       },
@@ -114,6 +119,7 @@ export class Workloads {
     if (!running) return
     this.#running.delete(space)
     running.stop.abort()
+    this.#deps.waits(space, [])
     this.#ending.add(running.done)
     void running.done.finally(() => this.#ending.delete(running.done))
   }

@@ -15,7 +15,7 @@ function world(t: Test) {
   t.teardown(() => end.abort())
   let lives = 0
   /** A process with one queue. `deadly` keys never come to an end, as those of which it dies. */
-  const life = (deadly: readonly string[] = []) => {
+  const life = (deadly: readonly string[] = [], bootedMs?: number) => {
     const own = ++lives
     let timers = 0
     const time = {
@@ -31,7 +31,7 @@ function world(t: Test) {
       (fields: object, message: string): void =>
         void log.push(`${level} ${message} ${JSON.stringify(fields)}`)
     const logger = { debug() {}, info: note('info'), warn: note('warn'), error: note('error') }
-    const setAside = new SetAside({ dataDir, logger, clock: time })
+    const setAside = new SetAside({ dataDir, logger, clock: time, ...(bootedMs !== undefined && { bootedMs }) })
     const begun: string[] = []
     const postponed = new Set<string>()
     const held: string[] = []
@@ -113,11 +113,72 @@ t.test('each end that is its own makes it wait longer, unless somebody asks for 
     t.strictSame(begun, ['a'], `after ${waitMs} ms`)
   }
   await begins(5000, false)
-  await begins(30_000, false)
-  await begins(10 * MINUTE, false)
-  await begins(60 * MINUTE, false)
-  await begins(24 * 60 * MINUTE, false)
+  for (const waitMs of [30_000, MINUTE, 2 * MINUTE, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE])
+    await begins(waitMs, false)
   await begins(60 * MINUTE, true)
+})
+
+t.test('while ends blame different keys none waits for longer than two minutes', async t => {
+  const { clock, life } = world(t)
+  await life(['a', 'b']).add('a', 'b')
+  const waits: number[] = []
+  for (let end = 0; end < 20; end++) {
+    const { add, begun } = life(['a', 'b'])
+    await add('a', 'b')
+    let waitedMs = 0
+    for (; begun.length === 0; waitedMs += 1000) await clock.advance(1000)
+    waits.push(waitedMs)
+  }
+  t.strictSame(
+    waits.filter(waitMs => waitMs > 2 * MINUTE),
+    [],
+    `${waits}`,
+  )
+  t.ok(Math.max(...waits) > MINUTE, `doubled up to that: ${waits}`)
+})
+
+t.test('one that came to its end, or that others are blamed behind, begins its row anew', async t => {
+  for (const isInnocent of [true, false]) {
+    const { clock, life } = world(t)
+    await life(['a']).add('a')
+    for (let end = 0; end < 5; end++) {
+      await life(['a']).add('a')
+      await clock.advance(2 * MINUTE)
+    }
+    const between = life(isInnocent ? [] : ['b'])
+    if (isInnocent) {
+      await between.add('a')
+      await clock.advance(10 * MINUTE)
+      t.strictSame(between.begun, ['a'])
+      const running = life(['a'])
+      await running.add('a')
+      t.strictSame(running.begun, ['a'])
+    } else await between.add('b')
+    const last = life()
+    await last.add('a')
+    await clock.advance(2 * MINUTE)
+    t.strictSame(last.begun, ['a'])
+  }
+})
+
+t.test('an end on request and the end of the machine blame nobody', async t => {
+  const { clock, life } = world(t)
+  const first = life(['a', 'b'])
+  await first.add('a')
+  first.setAside.ending()
+  await first.add('b')
+  const second = life(['a'])
+  await second.add('a', 'b')
+  t.strictSame(second.begun, ['a', 'b'], 'it was killed before it was done')
+  const third = life(['a'], Date.now() + MINUTE)
+  t.match(third.log, [/^info the whole machine ended: no work is set aside/])
+  await third.add('a')
+  t.strictSame(third.begun, ['a'])
+  const fourth = life()
+  await fourth.add('a')
+  t.strictSame(fourth.held, ['a 0'])
+  await clock.advance(5000)
+  t.strictSame(fourth.begun, ['a'])
 })
 
 t.test('what is postponed has not been tried', async t => {
@@ -172,9 +233,11 @@ t.test('one that is asked for anew is tried earlier', async t => {
   const second = life(['a'])
   await second.add('a')
   await clock.advance(5000)
-  const again = life(['a'])
-  await again.add('a')
-  await clock.advance(30_000)
+  for (const waitMs of [30_000, MINUTE, 2 * MINUTE, 2 * MINUTE]) {
+    const again = life(['a'])
+    await again.add('a')
+    await clock.advance(waitMs)
+  }
   const third = life()
   await third.add('a')
   await third.add('a')

@@ -22,6 +22,7 @@ import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client } from '../../../src/client/client.ts'
 import type { Clock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
+import type { KeyGuard } from '../../../src/client/setAside/keyGuard.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
 import { WhereDesk } from '../../../src/controllers/whereDesk.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
@@ -172,17 +173,17 @@ export async function world(t: Test, clock?: Clock) {
   }
   const parts = { places: server, logger, turns, outcomes: reports, previews, answers, where, live, figures }
   const deps = { ...parts, signal: stop.signal, ...(clock && { clock }) }
-  const start = (client: Client = server) => startPlacementTranslator({ client, ...deps })
+  const start = (client: Client = server, guard?: KeyGuard) => startPlacementTranslator({ client, ...deps, guard })
   let translator = start()
   t.teardown(async () => {
     stop.abort()
     await translator.stop()
     if (errors.length > 0) throw new Error(`logged as errors: ${errors.join('; ')}`)
   })
-  const restart = async (between: () => Promise<unknown>, client?: Client) => {
+  const restart = async (between: () => Promise<unknown>, client?: Client, guard?: KeyGuard) => {
     await translator.stop()
     await between()
-    translator = start(client)
+    translator = start(client, guard)
   }
   return {
     server,

@@ -180,6 +180,7 @@ function counted(all: readonly { readonly trouble: Trouble }[], word: string): s
 
 /** Conditions in the order of the stages, with the status that is well and how bad another one is. */
 const STAGES = [
+  { type: 'IntakeWaits', good: 'False', state: 'IntakeWaits' },
   { type: 'DeletionHeld', good: 'False', state: 'DeletionHeld' },
   { type: 'Resolved', good: 'True' },
   { type: 'Permitted', good: 'True' },
@@ -198,6 +199,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'Waiting',
   'Progressing',
   'TooMuchTrouble',
+  'IntakeWaits',
   'NotResolved',
   'Unschedulable',
   'Paused',

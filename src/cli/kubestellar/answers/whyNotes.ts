@@ -29,6 +29,7 @@ const GOOD: Readonly<Record<string, string>> = {
   Permitted: 'True',
   Placed: 'True',
   Scheduled: 'True',
+  IntakeWaits: 'False',
   DeletionHeld: 'False',
   Paused: 'False',
 }

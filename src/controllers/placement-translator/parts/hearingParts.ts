@@ -60,7 +60,7 @@ type Made =
 /** After what keeps copies. */
 export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
-  const { join, queue, inHand, consents, brake, pauses, evictions, wholeness, naming, note, named } = parts
+  const { join, queue, inHand, consents, brake, pauses, intakes, evictions, wholeness, naming, note, named } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
   const moreIsKnown = () => {
@@ -73,6 +73,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     signal,
     cache,
     workload: space => join.workload(space),
+    waits: (space, objects) => intakes.ofSpace(space, objects),
     synced: space => {
       named.release(space)
       knowledge.release()
@@ -113,7 +114,10 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     listener.synced(mailbox)
     moreIsKnown()
   }
-  const mailboxes: Mailboxes = new Mailboxes({ ...common, signal, cache, stages }, { ...listener, synced })
+  const mailboxes: Mailboxes = new Mailboxes(
+    { ...common, signal, cache, stages, waits: (mailbox, objects) => intakes.ofMailbox(mailbox, objects) },
+    { ...listener, synced },
+  )
   const knowledge: Knowledge = new Knowledge({
     join,
     workloads,
@@ -175,7 +179,10 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     released: mailbox => {
       for (const task of inHand.contestedIn(mailbox)) queue.add(task)
     },
-    placed: space => workloads.open(space),
+    placed: (space, name) => {
+      workloads.open(space)
+      intakes.placed(space, name)
+    },
     unplaced: (space, name) => {
       parts.reports.forget(space, name)
       parts.notes.forget(space, name)
@@ -199,7 +206,9 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       begin: () => intake.begin(),
       change: event => intake.change(event),
       vanished: ref => intake.vanished(ref),
+      waits: objects => intakes.ofTopology(objects),
       synced: () => {
+        intakes.ofTopology([])
         intake.synced()
         knowledge.topologyIsWhole()
         moreIsKnown()

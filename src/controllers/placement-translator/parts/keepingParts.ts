@@ -8,9 +8,10 @@ import { Evictions } from '../evictions.ts'
 import { Pauses } from '../pauses.ts'
 import { PlacementNotes } from '../placementNotes.ts'
 import { StayingCopies } from '../stayingCopies.ts'
+import { WaitingIntakes } from '../waitingIntakes.ts'
 import type { Parts, Setup } from './parts.ts'
 
-type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'notes'
+type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'intakes' | 'notes'
 
 /** After the join. */
 export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
@@ -62,14 +63,16 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     mailbox: name => parts.mailboxes.get(name),
   })
   const crowdLog = new CrowdLog(logger, clock)
+  const intakes = new WaitingIntakes({ join, targetOf: mailbox => parts.leaving.targetOf(mailbox), note })
   const notes = new PlacementNotes({
     client,
     join,
     pauses,
     brake,
+    intakes,
     clusterOf: mailbox => parts.leaving.targetOf(mailbox),
     clock,
     log: crowdLog,
   })
-  return { evictions, brake, pauses, staying, crowdLog, notes }
+  return { evictions, brake, pauses, staying, crowdLog, intakes, notes }
 }

@@ -50,6 +50,7 @@ import type { Task } from '../task.ts'
 import type { TaskRouter } from '../taskRouter.ts'
 import type { TopologyIntake } from '../topologyIntake.ts'
 import type { UpsyncRecords } from '../upsyncRecords.ts'
+import type { WaitingIntakes } from '../waitingIntakes.ts'
 import type { Wholeness } from '../wholeness.ts'
 import type { WithheldStatuses } from '../withheldStatuses.ts'
 import type { Workloads } from '../workloads.ts'
@@ -115,6 +116,7 @@ export interface Parts {
   readonly pauses: Pauses
   readonly staying: StayingCopies
   readonly crowdLog: CrowdLog
+  readonly intakes: WaitingIntakes
   readonly notes: PlacementNotes
 
   // hearingParts.ts
