@@ -7,6 +7,7 @@ import t from 'tap'
 import { startApiServer } from '../../src/apiserver/apiServer.ts'
 import type { ApiServerOptions } from '../../src/apiserver/apiServerOptions.ts'
 import { silentLogger } from '../../src/client/logger.ts'
+import { freePort } from '../support/freePort.ts'
 import { temporaryDir } from '../support/server.ts'
 
 function options(dataDir: string, securePort = 0): ApiServerOptions {
@@ -18,14 +19,6 @@ function options(dataDir: string, securePort = 0): ApiServerOptions {
     spaces: true,
     log: silentLogger as never,
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as { port: number }
-  await new Promise(resolve => probe.close(resolve))
-  return port
 }
 
 t.test('a start that fails late leaves neither store nor port behind, and can be tried again', async t => {

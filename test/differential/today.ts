@@ -4,11 +4,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { Api } from '../support/api.ts'
+import { freePort } from '../support/freePort.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 
@@ -98,12 +98,4 @@ async function ended(child: ChildProcess): Promise<void> {
   const gone = new Promise(resolve => child.once('exit', resolve))
   child.kill('SIGTERM')
   await gone
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
 }

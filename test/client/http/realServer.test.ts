@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -11,20 +10,13 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { Informer } from '../../../src/client/informer.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { freePort } from '../../support/freePort.ts'
 import { FILE_LIMIT_MS } from '../../support/patience.ts'
 import { until } from '../support/fakeClock.ts'
 
 const assets = process.env.KUBEBUILDER_ASSETS
 const skip = assets ? false : 'KUBEBUILDER_ASSETS is unset: no kube-apiserver to talk to'
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 /** Starts etcd and kube-apiserver; the path of an admin kubeconfig. */
 async function startServer(t: Test, folder: string): Promise<string> {

@@ -1,13 +1,14 @@
 /** The programs of a whole installation as processes of their own: what a user starts, and how a test waits for them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
 import { Informer } from '../../../src/client/informer.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
+
+export { freePort } from '../../support/freePort.ts'
 
 /** Whatever ends what a test, or another program, began. */
 export interface Ends {
@@ -100,16 +101,6 @@ export class Program {
   get #ended(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Waits, by a watch, until an object is as wanted; `undefined` is its absence. */
