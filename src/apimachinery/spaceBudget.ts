@@ -49,8 +49,8 @@ export const WEBHOOK_TIMES = 4
 export const QUOTA_TIMES = 4
 /** The part of its bytes by which a space may pass its budget with updates: of states, leases, finalizers. */
 export const UPDATE_RESERVE = 0.1
-/** A Workspace or SyncTarget of no more text may always be updated: its space or mailbox goes on, whatever the budget became. */
-export const ALWAYS_UPDATED_BYTES = 16 * 1024
+/** A Workspace or SyncTarget may always be updated while its text is this part of its weight beside that: its status goes on. */
+export const ALWAYS_UPDATED = 0.5
 /** By how much a step of an object's removal may lengthen its text although there is no room: by the mark of the deletion. */
 export const REMOVAL_BYTES = 16 * 1024
 

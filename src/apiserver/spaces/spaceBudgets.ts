@@ -5,7 +5,7 @@
  */
 import { SERVER_SHORT } from '../../apimachinery/errors.ts'
 import {
-  ALWAYS_UPDATED_BYTES,
+  ALWAYS_UPDATED,
   BUDGET_ANNOTATIONS,
   BUDGET_EXCEEDED,
   bytesText,
@@ -120,7 +120,7 @@ export class SpaceBudgets implements Budget {
     const short = this.#shortage(change, growth)
     if (short !== undefined || this.#tree === undefined || (previous !== undefined && growth <= 0)) return short
     const more: Amounts = weighed(key, previous ? 0 : 1, growth)
-    const goesOn = previous !== undefined && weightOf(key).bytes > 0 && bytes <= ALWAYS_UPDATED_BYTES
+    const goesOn = previous !== undefined && bytes <= weightOf(key).bytes * ALWAYS_UPDATED
     for (let at = goesOn ? undefined : this.#use.get(key.space); at !== undefined; at = at.above) {
       const budget = this.#tree.get(at.id)?.budget
       const over = budget && exceeded(budget, at.all, more)
