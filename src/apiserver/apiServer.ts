@@ -20,6 +20,7 @@ import { SetAside } from '../client/setAside/setAside.ts'
 import { collectSoon } from '../program/garbage.ts'
 import { startThread } from '../program/startThread.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
+import { witnessIn } from '../storage/level/acknowledged.ts'
 import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import { SharedLog } from '../storage/replica/sharedLog.ts'
@@ -113,6 +114,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     budget: budgets,
     later: turn => work.soon(turn),
     path: join(dataDir, 'store'),
+    witness: witnessIn(join(dataDir, 'pki')),
     logger: log,
     established,
     ...(options.acceptLoss && { lossAccepted: loss => tellLoss(log, loss) }),

@@ -1,7 +1,7 @@
 /** `orrery store verify` and `orrery store stats`: look at the whole store of a server that does not run, and change nothing. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readAcknowledged } from '../storage/level/acknowledged.ts'
+import { readAcknowledged, witnessIn } from '../storage/level/acknowledged.ts'
 import { assessLoss } from '../storage/level/salvage.ts'
 import { bytesIn, type FolderOptions, type Read, readStore } from '../storage/level/storeFolder.ts'
 import { isStorageError, type Stored } from '../storage/store.ts'
@@ -52,7 +52,7 @@ export async function storeStats(settings: Record<string, unknown>): Promise<num
   const { compactedRevision, logEntries, versions, objects, objectBytes } = inspection
   const counts = {
     revision: inspection.state!.revision,
-    acknowledgedRevision: await readAcknowledged(folder.path),
+    acknowledgedRevision: await readAcknowledged(folder),
     compactedRevision,
     logEntries,
     versions,
@@ -95,7 +95,12 @@ const WORDS = {
 export function folderOf(dataDir: string): FolderOptions {
   if (!existsSync(dataDir))
     throw new Error(`there is no data dir ${dataDir}: give the one of the server, with --data-dir`)
-  return { path: join(dataDir, 'store'), established: existsSync(join(dataDir, 'pki', 'ca.key')), untouched: true }
+  return {
+    path: join(dataDir, 'store'),
+    witness: witnessIn(join(dataDir, 'pki')),
+    established: existsSync(join(dataDir, 'pki', 'ca.key')),
+    untouched: true,
+  }
 }
 
 function nothing({ path }: FolderOptions): string {

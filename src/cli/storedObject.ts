@@ -24,8 +24,12 @@ export async function getStored(settings: Record<string, unknown>): Promise<numb
  */
 export async function deleteStored(settings: Record<string, unknown>): Promise<number> {
   const { key, revision, name, object } = await find(settings)
-  const { path, established } = folderOf(settings.dataDir as string)
-  const store = await openLevelStore({ path, ...(established !== undefined && { established }) })
+  const { path, witness, established } = folderOf(settings.dataDir as string)
+  const store = await openLevelStore({
+    path,
+    ...(witness && { witness }),
+    ...(established !== undefined && { established }),
+  })
   try {
     const result = await store.write({ key, expect: revision, mutation: { type: 'delete' } })
     if (!result.ok) throw new Error(`${name} was changed meanwhile; try again`)

@@ -158,7 +158,7 @@ export class LevelJournal implements Journal {
       const now = parseState((await db.get(STATE_ROW))!)
       if (now.revision !== state!.revision || now.sum !== state!.sum) throw inUse(path)
       await removeLeftovers(path)
-      const acknowledged = await Acknowledged.open(path, now.revision, error =>
+      const acknowledged = await Acknowledged.open(this.#options, now.revision, error =>
         warn(error, 'the file of acknowledged revisions cannot be written'),
       )
       this.#open = { db, acknowledged }
@@ -172,9 +172,9 @@ export class LevelJournal implements Journal {
   }
 
   async #acceptLoss(): Promise<void> {
-    const { path, established, lossAccepted } = this.#options
+    const { path, witness, established, lossAccepted } = this.#options
     if (lossAccepted === undefined) return
-    const loss = await acceptLoss({ path, established, now: new Date() })
+    const loss = await acceptLoss({ path, witness, established, now: new Date() })
     if (loss !== undefined) lossAccepted(loss)
   }
 

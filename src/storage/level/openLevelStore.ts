@@ -9,6 +9,8 @@ import type { AcceptedLoss } from './salvage.ts'
 export interface LevelStoreOptions extends JournaledStoreOptions {
   /** The folder; made when it is not there. A small file beside it, `<path>.acknowledged`, belongs to it. */
   path: string
+  /** A second file for what that one says, in another folder. */
+  witness?: string
   /** Something else tells that there was a store here, so that none is a loss and not a beginning. */
   established?: boolean
   /** Given: a damaged store is replaced by what is intact of it, and this hears what was lost. */
@@ -24,10 +26,10 @@ export interface LevelStoreOptions extends JournaledStoreOptions {
  *   or not Orrery's, `Damaged` when it is not what was acknowledged, `Failed` when it cannot be read
  */
 export async function openLevelStore(options: LevelStoreOptions): Promise<Store> {
-  const { path, established, lossAccepted, threadsFromBytes, readers, logger } = options
+  const { path, witness, established, lossAccepted, threadsFromBytes, readers, logger } = options
   const warn = (error: unknown, message: string): void =>
     logger === undefined ? process.emitWarning(message) : logger.warn({ err: error }, message)
-  const journal = new LevelJournal({ path, established, lossAccepted, threadsFromBytes, readers, warn })
+  const journal = new LevelJournal({ path, witness, established, lossAccepted, threadsFromBytes, readers, warn })
   try {
     return await openJournaledStore(journal, options)
   } catch (error) {

@@ -47,9 +47,7 @@ export interface AcceptedLoss extends Loss {
 /** What {@link acceptLoss} would lose; `undefined` when the store is intact. Changes nothing. */
 export async function assessLoss(options: FolderOptions): Promise<Loss | undefined> {
   const damage = await damageOf(options)
-  return (
-    damage && (await inIntactCopy(options.path, async db => await gather(db, options.path, damage.findings, () => {})))
-  )
+  return damage && (await inIntactCopy(options.path, async db => await gather(db, options, damage.findings, () => {})))
 }
 
 /**
@@ -69,7 +67,7 @@ export async function acceptLoss(options: FolderOptions & { now: Date }): Promis
     let loss: Loss & { newestSeen: Revision }
     try {
       const writer = new Writer(db)
-      loss = await gather(damaged, path, damage.findings, stored => writer.add(stored))
+      loss = await gather(damaged, options, damage.findings, stored => writer.add(stored))
       await writer.finish(loss.newestSeen + RAISE)
     } finally {
       await db.close()
@@ -145,11 +143,11 @@ async function openRepaired(copy: string, path: string): Promise<Database | unde
 
 async function gather(
   db: Database | undefined,
-  path: string,
+  { path, witness }: FolderOptions,
   findings: readonly string[],
   keep: (stored: Stored) => void,
 ): Promise<Loss & { newestSeen: Revision }> {
-  const acknowledged = await readAcknowledged(path)
+  const acknowledged = await readAcknowledged({ path, witness })
   if (db === undefined) return { findings, lost: ['all objects'], kept: 0, newestSeen: acknowledged ?? 0 }
   const format = await formatOf(db, { path }).catch(error => {
     if (isStorageError(error, 'Format') && error.message.includes('use the newer')) throw error

@@ -15,6 +15,8 @@ import { upgradeFromOne } from './upgrade.ts'
 
 export interface FolderOptions {
   path: string
+  /** A second file that names the newest acknowledged revision: see acknowledged.ts. */
+  witness?: string | undefined
   /** Something else tells that there was a store here: to find none is a loss then, not a beginning. */
   established?: boolean | undefined
   /** Only tell whether there is damage: see {@link inspect}. */
@@ -40,8 +42,9 @@ export class DamagedStoreError extends StorageError {
 }
 
 /** @throws DamagedStoreError when there was a store and none is left */
-async function lookFor({ path, established }: FolderOptions): Promise<'new' | 'store'> {
-  const acknowledged = await readAcknowledged(path)
+async function lookFor({ path, witness, established }: FolderOptions): Promise<'new' | 'store'> {
+  // the keys lie beside the witness, and say as much
+  const acknowledged = await readAcknowledged({ path, witness: established ? undefined : witness })
   const files = await filesOf(path)
   if (files.includes('CURRENT')) return 'store'
   const remains = files.filter(name => /\.(ldb|sst|log)$/.test(name))
@@ -103,7 +106,7 @@ export async function readStore(options: ReadOptions, each: (stored: Stored) => 
     const older = format === 'older'
     if (older && options.untouched && folder === options.path) throw unreadInPlace(options.path)
     if (older) await upgradeFromOne(db)
-    const acknowledged = await readAcknowledged(options.path)
+    const acknowledged = await readAcknowledged(options)
     const inspection = await inspect(db, {
       acknowledged,
       complaints: await complaints(folder),
@@ -155,12 +158,12 @@ async function inCopy<T>(path: string, use: (db: Database, folder: string) => Pr
 /** `empty`: its creation was cut short. `older`: to be upgraded. */
 export async function formatOf(
   db: Database,
-  { path, established }: FolderOptions,
+  { path, witness, established }: FolderOptions,
 ): Promise<'current' | 'older' | 'empty'> {
   const found = await db.get(FORMAT_ROW)
   if (found === undefined) {
     const rows = await db.keys({ limit: 1 }).all()
-    const acknowledged = await readAcknowledged(path)
+    const acknowledged = await readAcknowledged({ path, witness })
     const known = acknowledged !== undefined || established
     if (known)
       throw new DamagedStoreError(path, [
