@@ -4,7 +4,7 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { isStatusError } from '../../apimachinery/errors.ts'
+import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
@@ -171,7 +171,16 @@ export class ServiceAccountReconciler {
     return keys.map((_, i) => typeof made[2 * i] === 'object' && typeof made[2 * i + 1] === 'object')
   }
 
-  async reconcile({ space, namespace }: NamespaceKey): Promise<void> {
+  async reconcile(key: NamespaceKey): Promise<void> {
+    try {
+      await this.#complete(key)
+    } catch (error) {
+      // one that ends, or has ended since it was read, lacks nothing any more
+      if (namespaceTrouble(error) === undefined) throw error
+    }
+  }
+
+  async #complete({ space, namespace }: NamespaceKey): Promise<void> {
     const client = this.#client.in(space)
     const found = await unlessGone(client.get(NAMESPACES, { name: namespace }))
     if (!found || !isActive(found)) return
@@ -246,7 +255,7 @@ export function caConfigMap(namespace: string, caPem: string): KubeObject {
   }
 }
 
-/** Whether it was created; `false` when it exists already, or when its namespace is on its way out. */
+/** Whether it was created; `false` when it exists already. */
 async function create(client: SpaceClient, resource: GroupVersionResource, object: KubeObject): Promise<boolean> {
   try {
     await client.create(resource, object, { shared: true })

@@ -1,11 +1,14 @@
 import type { Test } from 'tap'
 import t from 'tap'
+import { statusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { namespaceTerminating } from '../../../src/apiserver/admission/namespaceLifecycle.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import {
   caConfigMap,
   NamespaceIndex,
+  ServiceAccountReconciler,
   serviceAccountController,
 } from '../../../src/controllers/service-account/serviceAccountController.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
@@ -112,6 +115,25 @@ t.test('a complete namespace costs no request, one on its way out gets nothing',
   await start(t, server)
   await settle()
   t.strictSame(server.requests, ['stream *  '])
+})
+
+t.test('a Namespace that ends, or has ended, after it was read is no failure; another refusal is', async t => {
+  const server = new FakeServer()
+  await addNamespace(server, 'x')
+  const missing = statusError.notFound(namespaces, 'n')
+  const other = statusError.forbidden(serviceaccounts, 'default', 'by a policy')
+  for (const error of [namespaceTerminating(serviceaccounts, caConfigMap('n', 'CA'), 'n'), missing, other]) {
+    const refusing: Client = {
+      in: space => ({ ...server.in(space), create: () => Promise.reject(error) }),
+      stream: options => server.stream(options),
+    }
+    const done = new ServiceAccountReconciler({ client: refusing, caPem: 'CA' }).reconcile({
+      space: 'x',
+      namespace: 'n',
+    })
+    if (error === other) await t.rejects(done, { message: /by a policy/ })
+    else await t.resolves(done)
+  }
 })
 
 t.test('what was told missing and came meanwhile is no work', async t => {
