@@ -33,8 +33,15 @@ export interface Journal {
   /**
    * Keeps the events, all or none, through a power cut. One call at a time, revisions dense. `timeMs` never falls. With `forgets`
    * only what they lead to is kept, and no history up to them.
+   * @throws StorageError `Full` when the disk has no room: call {@link reopen}, which finds out whether they are kept
    */
   append(events: readonly StoreEvent[], timeMs: number, forgets?: boolean): Promise<void>
+
+  /**
+   * Opens the disk again after `Full`. Returns the newest revision there: that of the refused events, or the one before.
+   * @throws StorageError `Full` while there is no room
+   */
+  reopen(): Promise<Revision>
 
   /**
    * Some events of `range` behind `after`, up to `through`; at least one revision further than `after`.

@@ -2,6 +2,7 @@
  * The {@link Store} over a journal: all current objects and the newest events in memory, everything on the journal. Reads
  * are answered from memory; only history that memory no longer holds is read from the journal.
  */
+import { SERVER_SHORT } from '../apimachinery/errors.ts'
 import { AlikeText, leastBytes, lengthOf } from './alikeText.ts'
 import { Arena, ownMemory } from './arena.ts'
 import { BlockTaker } from './blockTaker.ts'
@@ -18,6 +19,7 @@ import { SharedStored, sizeOf } from './sharedStored.ts'
 import { type Named, SharedTexts } from './sharedTexts.ts'
 import {
   type Encoded,
+  isStorageError,
   type Key,
   type ListOptions,
   type Mutation,
@@ -49,6 +51,8 @@ export interface JournaledStoreOptions extends MemoryBounds {
   clock?: () => number
   /** Runs something regularly until the returned function is called. Default: an interval that keeps no process alive. */
   every?: (intervalMs: number, run: () => void) => () => void
+  /** Calls back when a full disk may have room again. Default: after a second. */
+  retry?: (turn: () => void) => void
   /** Calls back once the loop has looked after all else: writers that come meanwhile share a batch. Default: `setImmediate`. */
   later?: (turn: () => void) => void
   /** Hears of each commit, before anybody can read it. Must not throw. */
@@ -105,6 +109,9 @@ export interface BudgetedChange {
 const MAX_COMPACT_INTERVAL_MS = 3_600_000
 /** Bytes on a disk that is short which are worth a merge of all that is there. */
 const RECLAIM_BYTES = 8 * 1024 * 1024
+/** Between attempts to open a journal again whose disk is full. */
+const RETRY_MS = 1000
+
 export async function openJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Promise<Store> {
   const index = new ObjectIndex()
   const memory = options.log ? (bytes: number) => new SharedArrayBuffer(bytes) : ownMemory
@@ -154,6 +161,9 @@ class JournaledStore implements Store {
   /** Bytes that were forgotten or replaced since the disk was given any back; what there was before is enough. */
   #reclaimable = RECLAIM_BYTES
   #reclaiming = false
+  /** The batch that is being written waits for room on the disk, and nothing more is taken. */
+  #isFull = false
+  readonly #retry: (turn: () => void) => void
   #closing: Promise<void> | undefined
 
   constructor(loaded: Loaded, options: JournaledStoreOptions) {
@@ -169,6 +179,7 @@ class JournaledStore implements Store {
     this.#clock = options.clock ?? Date.now
     this.#logger = options.logger ?? PROCESS_WARNINGS
     this.#log = options.log
+    this.#retry = options.retry ?? (turn => setTimeout(turn, RETRY_MS))
     this.#view = new StoreView({
       ...options,
       ...loaded,
@@ -234,6 +245,7 @@ class JournaledStore implements Store {
 
   async update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<UpdateResult> {
     this.#assertWritable()
+    if (this.#isFull) return { ok: false, refused: fullDisk(key) }
     const id = keyText(key)
     const pending = this.#commits.pending(id)
     const current = pending === undefined ? this.#index.get(key) : pending.stored
@@ -298,6 +310,11 @@ class JournaledStore implements Store {
 
   #compareAndQueue(write: Write): { result: WriteResult; batch: CommitBatch | undefined } {
     this.#assertWritable()
+    if (this.#isFull)
+      return {
+        result: { ok: false, current: this.#index.get(write.key), refused: fullDisk(write.key) },
+        batch: undefined,
+      }
     const id = keyText(write.key)
     const pending = this.#commits.pending(id)
     const current = pending === undefined ? this.#current(write) : pending.stored
@@ -362,13 +379,45 @@ class JournaledStore implements Store {
   }
 
   async #append(events: readonly StoreEvent[]): Promise<void> {
-    this.#lastTimeMs = Math.max(this.#lastTimeMs, this.#clock())
-    this.#forgets = this.#isShortOfDisk()
-    if (!this.#forgets) this.#reclaimable = RECLAIM_BYTES
     const begunMs = performance.now()
-    await this.#journal.append(events, this.#lastTimeMs, this.#forgets)
+    for (;;) {
+      this.#lastTimeMs = Math.max(this.#lastTimeMs, this.#clock())
+      this.#forgets = this.#isShortOfDisk()
+      if (!this.#forgets) this.#reclaimable = RECLAIM_BYTES
+      try {
+        await this.#journal.append(events, this.#lastTimeMs, this.#forgets)
+        break
+      } catch (error) {
+        if (!isStorageError(error, 'Full')) throw error
+        if (await this.#isKeptAfter(error, events)) break
+      }
+    }
+    if (this.#isFull) this.#logger.warn({}, 'the disk has room again, and the store takes writes')
+    this.#isFull = false
     const seconds = (performance.now() - begunMs) / 1000
     this.#committed?.({ seconds, revision: events.at(-1)!.revision, atMs: this.#clock() })
+  }
+
+  /**
+   * Waits until the disk has room. Whether the events are on it already, nobody knows before. So their writers wait too, as long as
+   * they like, and all other writes are refused meanwhile.
+   */
+  async #isKeptAfter(full: StorageError, events: readonly StoreEvent[]): Promise<boolean> {
+    if (!this.#isFull)
+      this.#logger.error({ err: full }, 'the disk is full, and the store takes no write until it has room')
+    this.#isFull = true
+    for (;;) {
+      await new Promise<void>(resolve => this.#retry(resolve))
+      if (this.#closing !== undefined) throw full
+      try {
+        const revision = await this.#journal.reopen()
+        if (revision === events.at(-1)!.revision) return true
+        if (revision === events[0]!.revision - 1) return false
+        throw new StorageError('Damaged', `the data dir is damaged: revision ${revision} is not the newest`)
+      } catch (error) {
+        if (!isStorageError(error, 'Full')) throw error
+      }
+    }
   }
 
   #publish(events: readonly StoreEvent[]): void {
@@ -420,6 +469,16 @@ class JournaledStore implements Store {
   #assertWritable(): void {
     this.#assertOpen()
     if (this.#commits.failure !== undefined) throw this.#commits.failure
+  }
+}
+
+function fullDisk(key: Key): Refusal {
+  const message = 'the disk of the server is full'
+  return {
+    reason: 'Shortage',
+    message: `the server takes nothing for now, not even deletions: ${message}`,
+    key,
+    causes: [{ reason: SERVER_SHORT, field: 'disk', message }],
   }
 }
 

@@ -75,7 +75,7 @@ export interface Write {
   readonly expect: Revision
 }
 
-/** Why the store did not take a write that it could have written: there is no room for it. Deletions are always taken. */
+/** Why the store did not take a write: there is no room for it. Deletions are taken unless the disk is full to the last byte. */
 export interface Refusal {
   /** Somebody's share is used up, or the server's own memory or disk. */
   readonly reason: 'Budget' | 'Shortage'
@@ -225,6 +225,8 @@ export type StorageErrorCode =
   | 'Damaged'
   /** The disk refused a write; the store takes no more writes until it is opened again. */
   | 'Failed'
+  /** The disk has no room. A journal takes writes again once it was opened anew. */
+  | 'Full'
   /**
    * What a write was prepared with is not so any more: nothing new may come there, or somebody else is writing the same. Nothing was written,
    * and whoever asked can have it done where the writer is.
@@ -237,6 +239,7 @@ const TOLD: Partial<Record<StorageErrorCode, string>> = {
   Locked: 'the server cannot open its store; its log says why',
   Format: 'the server cannot open its store; its log says why',
   Damaged: 'the server cannot read what it has stored; its log says why',
+  Full: 'the disk of the server is full; its log says why',
   Failed: 'the server cannot write to its disk, and takes no more writes until it is started again; its log says why',
 }
 

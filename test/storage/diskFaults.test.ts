@@ -59,14 +59,76 @@ t.test(
   },
 )
 
+t.test('a full disk refuses writes, and the one on its way ends once there is room', async t => {
+  for (const point of ['journal.append full', 'journal.append full, and kept'] as const) {
+    const points = new FaultPoints()
+    const journal = new FaultyJournal(points)
+    const retries: (() => void)[] = []
+    const { promise: isFull, resolve: full } = Promise.withResolvers<void>()
+    const retry = (turn: () => void): void => {
+      retries.push(turn)
+      full()
+    }
+    const told: string[] = []
+    const logger = {
+      warn: (_: object, text: string) => told.push(text),
+      error: (_: object, text: string) => told.push(text),
+    }
+    const store = await openJournaledStore(journal, { retry, logger })
+    await create(store, key('a'))
+    await create(store, key('b'))
+    points.arm(point)
+    const writing = updated(store, key('a'), () => put('2'))
+    await isFull
+    const refused = { ok: false, refused: { reason: 'Shortage', message: /disk of the server is full/ } }
+    t.match(await store.update(key('b'), () => del()), refused, 'a deletion, too')
+    t.match(await store.update(key('a'), () => put('3')), refused, 'what waits for the one on its way, too')
+    t.match(await store.write({ key: key('c'), mutation: put('c'), expect: 0 }), refused)
+    t.equal(textOf(await store.get(key('a'))), '1:a', 'nobody sees what is not acknowledged')
+
+    points.arm('journal.reopen full')
+    retries.shift()!()
+    while (retries.length === 0) await new Promise(setImmediate)
+    retries.shift()!()
+    t.equal(textOf(await writing), '3:2')
+    t.equal(await create(store, key('c')), 4)
+    t.match(await store.update(key('b'), () => del()), { ok: true })
+    t.match(told, [/^the disk is full/, /^the disk has room again/])
+    await store.close()
+    const again = await openJournaledStore(journal)
+    t.equal(again.revision, 5)
+    t.strictSame((await again.list({})).items.map(textOf), ['3:2', '4:c'])
+    await again.close()
+  }
+})
+
+t.test('a store ends although its disk is full; its last write was never acknowledged', async t => {
+  const points = new FaultPoints()
+  const { promise: isFull, resolve: full } = Promise.withResolvers<() => void>()
+  const store = await openJournaledStore(new FaultyJournal(points), { retry: full, logger: { warn() {}, error() {} } })
+  points.arm('journal.append full')
+  const writing = create(store, key('a'))
+  const turn = await isFull
+  const closing = store.close()
+  turn()
+  await t.rejects(writing, { code: 'Failed' })
+  await closing
+})
+
 const names = ['a', 'b', 'c']
 const anyLife = fc.record({
   faults: fc.array(
     fc.record({
-      point: fc.constantFrom('journal.append fails' as const, 'journal.append torn' as const),
+      point: fc.constantFrom(
+        'journal.append fails' as const,
+        'journal.append torn' as const,
+        'journal.append full' as const,
+        'journal.append full, and kept' as const,
+        'journal.reopen full' as const,
+      ),
       skip: fc.nat(6),
     }),
-    { maxLength: 1 },
+    { maxLength: 3 },
   ),
   held: fc.array(
     fc.record({
@@ -122,7 +184,8 @@ async function live(
     const hold = points.hold(point, skip)
     void hold.reached.then(() => setImmediate(hold.release))
   }
-  const store = await openJournaledStore(journal)
+  const logger = { warn() {}, error() {} }
+  const store = await openJournaledStore(journal, { retry: setImmediate, logger })
   const watching = watch(store, seen)
   await Promise.all(writers.map(writes => write(store, writes, acknowledged)))
   await store.close()
@@ -143,7 +206,9 @@ async function watch(store: Store, seen: Seen[]): Promise<void> {
 async function write(store: Store, writes: Life['writers'][number], acknowledged: Acknowledged[]): Promise<void> {
   for (const { isDeletion, name } of writes) {
     try {
-      const stored = await updated(store, key(name), () => (isDeletion ? del() : put(name)))
+      const result = await store.update(key(name), () => (isDeletion ? del() : put(name)))
+      if (!result.ok) continue
+      const { stored } = result
       if (stored !== undefined) acknowledged.push(changeOf(isDeletion ? 'delete' : 'put', stored))
     } catch (error) {
       if (!isStorageError(error, 'Failed')) throw error

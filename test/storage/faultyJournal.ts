@@ -2,7 +2,7 @@
 import { BlockMaker } from '../../src/storage/blockMaker.ts'
 import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../../src/storage/journal.ts'
 import { MemoryJournal } from '../../src/storage/memory/memoryJournal.ts'
-import type { Range, Revision, Stored, StoreEvent } from '../../src/storage/store.ts'
+import { type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../../src/storage/store.ts'
 import type { FaultPoints } from '../support/faultPoints.ts'
 import { keyText } from '../support/watchRecords.ts'
 
@@ -30,12 +30,22 @@ export class FaultyJournal implements Journal {
     this.appends++
     await this.#points.pass('journal.append waits')
     if (this.#points.strikes('journal.append fails')) throw new Error('no space left on device')
+    if (this.#points.strikes('journal.append full')) throw full()
+    if (this.#points.strikes('journal.append full, and kept')) {
+      await this.#keep(events, timeMs)
+      throw full()
+    }
     if (this.#points.strikes('journal.append torn')) {
       await this.#keep(events.slice(0, Math.ceil(events.length / 2)), timeMs)
       throw new Error('the power went')
     }
     await this.#keep(events, timeMs)
     await this.#points.pass('publish delayed')
+  }
+
+  async reopen(): Promise<Revision> {
+    if (this.#points.strikes('journal.reopen full')) throw full()
+    return this.#revision
   }
 
   read(range: Range, after: Revision, through: Revision): Promise<HistoryPage> {
@@ -67,3 +77,5 @@ export class FaultyJournal implements Journal {
     this.#revision = events.at(-1)?.revision ?? this.#revision
   }
 }
+
+const full = () => new StorageError('Full', 'the disk is full')

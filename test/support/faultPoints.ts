@@ -5,6 +5,12 @@
 export type FaultPoint =
   /** The disk refuses a batch; nothing of it is kept. */
   | 'journal.append fails'
+  /** The disk has no room for a batch; nothing of it is kept. */
+  | 'journal.append full'
+  /** The disk has no room for the sync of a batch, all of which is kept. */
+  | 'journal.append full, and kept'
+  /** The disk has no room for a journal that is opened again. */
+  | 'journal.reopen full'
   /** The power goes while a batch is written: its first half is kept, and nobody is told. */
   | 'journal.append torn'
   /** A batch is on its way to the disk. */

@@ -59,6 +59,13 @@ export async function openDatabase(
   }
 }
 
+/** Whether LevelDB or the file system reports that a disk, or somebody's part of it, is full. */
+export function isOfFullDisk(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if (/No space left on device|Disk quota exceeded/.test(each.message)) return true
+  return false
+}
+
 export function inUse(path: string, cause?: unknown): StorageError {
   return new StorageError(
     'Locked',

@@ -7,6 +7,7 @@
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { setImmediate as letOthers } from 'node:timers/promises'
+import { messageOf } from '../../apimachinery/messageOf.ts'
 import { keepAddonIn } from '../../program/addon.ts'
 import { BlockMaker } from '../blockMaker.ts'
 import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../journal.ts'
@@ -15,7 +16,7 @@ import { saysTheSame } from '../sharedStored.ts'
 import { type Key, type Range, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
 import { atRevision } from '../texts.ts'
 import { Acknowledged } from './acknowledged.ts'
-import { type Database, inUse, openDatabase } from './database.ts'
+import { type Database, inUse, isOfFullDisk, openDatabase } from './database.ts'
 import { removeLeftovers } from './linkedCopy.ts'
 import { readInThreads } from './readInThreads.ts'
 import {
@@ -30,6 +31,7 @@ import {
   logValue,
   objectChecksum,
   objectRow,
+  parseCompacted,
   parseLog,
   parseState,
   parseVersion,
@@ -125,6 +127,7 @@ export class LevelJournal implements Journal {
 
   get #db(): Database {
     if (this.#open === undefined) throw new StorageError('Closed', 'the store is not open')
+    if (this.#open.db.status !== 'open') throw fullDisk()
     return this.#open.db
   }
 
@@ -179,8 +182,8 @@ export class LevelJournal implements Journal {
   }
 
   async append(events: readonly StoreEvent[], timeMs: number, forgets = false): Promise<void> {
-    const { db, acknowledged } = this.#open!
-    const batch = db.batch()
+    const { acknowledged } = this.#open!
+    const batch = this.#db.batch()
     let { count, sum } = this.#state
     const portions = new Portions()
     const entries: LogEntry[] = []
@@ -220,12 +223,33 @@ export class LevelJournal implements Journal {
     const state = { revision: last, count, sum }
     batch.put(STATE_ROW, stateValue(state))
     const write = (): Promise<void> => batch.write({ sync: true })
-    if (forgets) {
-      batch.put(COMPACTED_ROW, compactedValue(state.revision))
-      await this.#promise(state.revision, write)
-    } else await write()
+    try {
+      if (forgets) {
+        batch.put(COMPACTED_ROW, compactedValue(state.revision))
+        await this.#promise(state.revision, write)
+      } else await write()
+    } catch (error) {
+      throw isOfFullDisk(error) ? fullDisk(error) : error
+    }
     this.#state = state
     acknowledged.note(state.revision)
+  }
+
+  /** LevelDB refuses all writes after one that failed, until it is opened again; that merges its newest rows, synced. */
+  async reopen(): Promise<Revision> {
+    const { db, acknowledged } = this.#open!
+    await db.close()
+    try {
+      const opened = await openDatabase(this.#options.path, { create: false })
+      this.#open = { db: opened, acknowledged }
+      this.#state = parseState((await opened.get(STATE_ROW))!)
+      const compacted = await opened.get(COMPACTED_ROW)
+      if (compacted !== undefined) this.#compactedRevision = parseCompacted(compacted)
+    } catch (error) {
+      throw isOfFullDisk(error) ? fullDisk(error) : error
+    }
+    acknowledged.note(this.#state.revision)
+    return this.#state.revision
   }
 
   async read(range: Range, after: Revision, through: Revision): Promise<HistoryPage> {
@@ -304,7 +328,7 @@ export class LevelJournal implements Journal {
 
   /** Writes that no history up to a revision is needed: one after the other, so that none takes back what a later one said. */
   async #promise(through: Revision, write: () => Promise<void>): Promise<void> {
-    const before = this.#promising
+    const before = this.#promising.catch(() => {}) // its own caller knows
     this.#promising = before.then(async () => {
       if (through <= this.#compactedRevision) return
       await write()
@@ -342,6 +366,10 @@ export class LevelJournal implements Journal {
       this.#forgotten = revisionOfRow(rows.at(-1)![0])
     }
   }
+}
+
+function fullDisk(cause?: unknown): StorageError {
+  return new StorageError('Full', `the disk is full: ${messageOf(cause)}`, { cause })
 }
 
 const isWithin =

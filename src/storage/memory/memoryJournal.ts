@@ -25,6 +25,10 @@ export class MemoryJournal implements Journal {
     }
   }
 
+  async reopen(): Promise<Revision> {
+    return this.#after + this.#events.length
+  }
+
   async read(range: Range, after: Revision, through: Revision): Promise<HistoryPage> {
     this.#assertKept(after + 1)
     const end = Math.min(through, after + PAGE)
