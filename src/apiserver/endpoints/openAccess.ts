@@ -12,6 +12,8 @@ import type { Permission } from '../auth/types.ts'
 /** From the end of a round to the next one of the same space, at least; and so many times what the round took. */
 const ROUND_PAUSE_MS = 250
 const ROUND_SHARE = 4
+/** A round waits for others, too: then it is no measure of its work. */
+const MAX_ROUND_PAUSE_MS = 5000
 /** Longer than anything stays open: who is good for longer needs no timer. */
 const WITHIN_MS = 2 * 3_600_000
 
@@ -117,7 +119,8 @@ export class OpenAccess {
       if (judged instanceof Promise) await judged
       if (work.due) await work.rest()
     }
-    const pauseMs = Math.max(ROUND_PAUSE_MS, ROUND_SHARE * (steadyMs(clock) - begunMs))
+    const share = Math.max(ROUND_PAUSE_MS, ROUND_SHARE * (steadyMs(clock) - begunMs))
+    const pauseMs = Math.min(share, MAX_ROUND_PAUSE_MS)
     clock.after(pauseMs, () => {
       const { credentials, rights } = this.#doubts.get(space)!
       if (credentials || rights) void this.#round(space)

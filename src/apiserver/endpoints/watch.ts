@@ -178,7 +178,10 @@ export async function runWatch(
     if (plan.initial) {
       const letGo = holdViews(exchange.type)
       const isOpen = await sendInitial(plan, { sink, work, signal, ...form }).finally(letGo)
-      if (!isOpen) return
+      if (!isOpen) {
+        if (held.refusal !== undefined) throw held.refusal
+        return
+      }
     }
     for await (const batch of reader.watch(exchange.type, {
       space: exchange.space,

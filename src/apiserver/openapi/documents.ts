@@ -88,7 +88,8 @@ export class OpenApiDocuments {
 
   /** The document of a path that is about no resource, by its name in the index; `undefined` when these types have none of it. */
   async discovery(types: readonly ResourceType[], path: string): Promise<PreparedDocument | undefined> {
-    const operation = discoveryOperations(types).get(path)
+    const group = path === 'api' ? '' : path.replace(/^apis\//, '')
+    const operation = discoveryOperations(types.filter(type => type.group === group)).get(path)
     if (operation === undefined) return undefined
     const catalog = this.#catalog
     return await this.#prepared(discoveryHash(path, catalog), descriptions =>

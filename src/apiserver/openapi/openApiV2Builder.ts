@@ -117,8 +117,10 @@ export class OpenApiV2Builder {
       for (const [name, kind] of part.kinds) kinds.set(name, kind)
       for (const name of part.references) names.add(name)
     }
-    const addPath = (operation: Operation): Promise<void> =>
-      add(`GET ${operation.path}`, () => openApiV2PathsPart([operation], this.#catalog))
+    const addPath = async (operation: Operation): Promise<void> => {
+      await add(`GET ${operation.path}`, () => openApiV2PathsPart([operation], this.#catalog))
+      if (work.due) await work.rest()
+    }
     for (const operation of discoveryOperations(types).values()) await addPath(operation)
     for (const { group, versions } of servedGroups(types)) {
       for (const { version } of versions) await addPath(resourceListOperation(group, version))
