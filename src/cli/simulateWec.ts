@@ -43,8 +43,7 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
   simulator.start()
   process.stdout.write(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}\n`)
   // Now, not when somebody asks: what is edited from now on is not what runs.
-  const ended = terminated().then(() => server.setAside.ending())
-  await Promise.all([ended, build.treeState()])
+  await Promise.all([terminated(), build.treeState()])
   await simulator.stop()
   await controllers.stop()
   await server.close()

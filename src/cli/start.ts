@@ -117,7 +117,7 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   secret?.write()
   await ensureSpaces(clientFor(BOOTSTRAP), ensured, log)
   // Who reads the next line may end the process at once, and in order.
-  const ended = terminated().then(() => server.setAside.ending())
+  const ended = terminated()
   process.stdout.write(`orrery ready: ${server.url}\n`)
   const notified = systemdNotify('ready', `serving at ${server.url}`, { log })
   const memory = systemMemory()

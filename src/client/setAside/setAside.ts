@@ -5,9 +5,9 @@
  * Many ran by chance. So after a short while, in which the server can be reached and what is wrong with it be deleted, those
  * keys are tried alone, one after the other. Who lives goes on as ever. If the process ends again, the one that was tried is
  * blamed, as far as is known: somebody may have killed the process just then. So each key waits for seconds, doubled up to two
- * minutes. Ends in a row may blame the same key, without a success and without an end that blames others. That key waits for ten
- * minutes, an hour, a day; less when somebody asks for it, as its object may be mended. An end on request and the end of the
- * whole machine blame nobody.
+ * minutes. Five trials of a key may end the process without a success between, whoever else is blamed meanwhile. That key waits
+ * for ten minutes, an hour, a day; less when somebody asks for it, as its object may be mended. An orderly end blames nobody; the
+ * end of the whole machine blames only what was tried.
  *
  * What controllers are told at their beginning may end the process, too. Which object it was is noted only from the second time
  * on: the first end says that it was amid one of those tellings.
@@ -38,6 +38,8 @@ const BEGINNING_MS = 60_000
 const PEACE_MS = 600_000
 /** Who is tried and does not come to an end by then waits for something; the next one is tried meanwhile. */
 const TRIAL_MS = 10_000
+/** That time doubles with each end that blames the key, this often: a slow one should not be blamed for the next. */
+const MORE_TIME = 3
 /** Keys that are remembered. */
 const LIMIT = 2_000
 /** Lines of the log that name keys, for each start. */
@@ -61,6 +63,8 @@ export class SetAside {
   readonly #logger: SetAsideOptions['logger']
   readonly #path: string
   readonly #underway: UnderwayFile
+  /** The machine ended with the process before this one. What is tried may end it again: then trials are synced. */
+  readonly #isNewMachine: boolean
   readonly #suspects = new Map<string, Suspect>()
   readonly #startedMs: number
   /** Queues whose controllers were being told all that there is when the process before this one ended. */
@@ -86,11 +90,14 @@ export class SetAside {
     )
     for (const suspect of this.#read()) this.#suspects.set(keyOf(suspect.queue, suspect.id), suspect)
     const { found: ran, writtenMs } = this.#underway
-    const found = writtenMs < bootedMs ? [] : ran
-    if (found.length < ran.length) logger.info({ count: ran.length }, 'the whole machine ended: no work is set aside')
+    this.#isNewMachine = writtenMs < bootedMs
+    const found = this.#isNewMachine ? ran.filter(({ tried }) => tried) : ran
+    if (found.length < ran.length)
+      logger.info({ count: ran.length }, 'the whole machine ended: only work that was tried alone is set aside')
     this.#careful = new Set(found.filter(({ id }) => id === INTAKE).map(({ queue }) => queue))
     this.#accuse(found.filter(({ id }) => id !== INTAKE))
     this.#underway.forget()
+    if (this.#isNewMachine) this.#underway.sync()
     this.#schedule()
   }
 
@@ -117,11 +124,6 @@ export class SetAside {
     return counts
   }
 
-  /** The process ends on request: from now on nothing that runs is to blame, even if it is killed before it is done. */
-  ending(): void {
-    this.#underway.close()
-  }
-
   /** An orderly end of the process: nothing that ran is to blame. */
   close(): void {
     if (this.#closed) return
@@ -135,20 +137,11 @@ export class SetAside {
   #accuse(found: readonly UnderwayEntry[]): void {
     if (found.length === 0) return
     const nowMs = this.#startedMs
-    const blamed = new Set(found.flatMap(({ queue, id, tried }) => (tried ? [keyOf(queue, id)] : [])))
-    // it ends without them, too
-    for (const [key, suspect] of this.#suspects) {
-      if (blamed.has(key) && blamed.size === 1) continue
-      suspect.row = 0
-      suspect.dueMs = Math.min(suspect.dueMs, nowMs + waitMs(suspect))
-    }
     for (const { queue, id, tried } of found) {
       const known = this.#suspects.get(keyOf(queue, id))
-      const suspect: Suspect = known ?? { queue, id, among: 0, alone: 0, row: 0, ...BLANK }
-      if (tried) {
-        suspect.alone++
-        suspect.row++
-      } else suspect.among++
+      const suspect: Suspect = known ?? { queue, id, among: 0, alone: 0, ...BLANK }
+      if (tried) suspect.alone++
+      else suspect.among++
       suspect.state = 'held'
       suspect.diedMs = nowMs
       suspect.dueMs = nowMs + waitMs(suspect)
@@ -196,7 +189,9 @@ export class SetAside {
     const suspect = this.#suspects.size === 0 ? undefined : this.#suspects.get(keyOf(queue, short))
     const tried = suspect?.state === 'tried'
     const ticket = this.#underway.begin({ queue, id: short, tried })
-    if (tried) this.#tickets.set(ticket, suspect)
+    if (!tried) return ticket
+    this.#tickets.set(ticket, suspect)
+    if (this.#isNewMachine) this.#underway.sync()
     return ticket
   }
 
@@ -217,12 +212,11 @@ export class SetAside {
     else {
       suspect.state = 'lives'
       suspect.livesSinceMs = this.#clock.now()
-      if (suspect.row > 0) {
-        suspect.row = 0
+      if (suspect.alone > 0) {
+        suspect.alone = 0
         this.#save()
-      }
-      if (suspect.alone > 0)
         this.#logger.info({ controller: suspect.queue, key: suspect.id }, 'a key that was set aside is worked on again')
+      }
     }
     if (this.#trial?.suspect === suspect) this.#endTrial()
     else this.#schedule()
@@ -263,7 +257,7 @@ export class SetAside {
 
   #try(suspect: Suspect): void {
     suspect.state = 'tried'
-    const cancel = this.#clock.after(TRIAL_MS, () => this.#endTrial())
+    const cancel = this.#clock.after(TRIAL_MS * 2 ** Math.min(suspect.alone, MORE_TIME), () => this.#endTrial())
     this.#trial = { suspect, cancel }
     const { go } = suspect
     suspect.go = undefined
@@ -283,8 +277,8 @@ export class SetAside {
 
   /** Synced: the next thing that runs may be the last. */
   #save(): void {
-    const saved = [...this.#suspects.values()].map(({ queue, id, among, alone, row, diedMs, dueMs, state }) => {
-      return { queue, id, among, alone, row, diedMs, dueMs, lives: state === 'lives' }
+    const saved = [...this.#suspects.values()].map(({ queue, id, among, alone, diedMs, dueMs, state }) => {
+      return { queue, id, among, alone, diedMs, dueMs, lives: state === 'lives' }
     })
     try {
       const next = `${this.#path}.next`
@@ -319,10 +313,10 @@ function endOf({ state, go, dueMs, livesSinceMs }: Suspect, startedMs: number): 
 
 function suspectOf(saved: unknown, nowMs: number): Suspect[] {
   if (!isRecord(saved)) return []
-  const { queue, id, among, alone, row, diedMs, dueMs, lives } = saved
+  const { queue, id, among, alone, diedMs, dueMs, lives } = saved
   if (typeof queue !== 'string' || typeof id !== 'string') return []
   const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? Math.floor(value) : 0)
-  const ends = { among: count(among), alone: count(alone), row: count(row) }
+  const ends = { among: count(among), alone: count(alone) }
   const suspect: Suspect = { queue, id, ...ends, ...BLANK, diedMs: count(diedMs) }
   if (lives === true) return [{ ...suspect, state: 'lives', livesSinceMs: nowMs }]
   // a clock that was set back must not hold it for longer than its time

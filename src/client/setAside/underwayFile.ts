@@ -1,11 +1,11 @@
 /**
  * What runs right now, in a file that outlives the process: keys of work queues. A write goes to the system's page
- * cache and is not synced: that survives everything but the end of the whole machine, of which no key is guilty.
+ * cache and is not synced: that survives everything but the end of the whole machine. {@link UnderwayFile.sync} survives that, too.
  *
  * A slot is taken when work begins, by one key or by several that begin together, and used again after it has ended. What stands in it until then is a stale entry of work
  * that has ended. When nothing runs any more all slots become stale at once, by one number in the head.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
 export interface UnderwayEntry {
   readonly queue: string
@@ -108,6 +108,11 @@ export class UnderwayFile {
     if (--this.#running === 0) this.#nextEra()
   }
 
+  /** All that is noted so far survives the end of the machine, too. */
+  sync(): void {
+    this.#change(() => fdatasyncSync(this.#descriptor))
+  }
+
   /** An orderly end. */
   close(): void {
     if (this.#broken) return
@@ -131,9 +136,13 @@ export class UnderwayFile {
 
   /** Writes as much of the scratch. */
   #put(length: number, position: number): void {
+    this.#change(() => writeSync(this.#descriptor, this.#scratch, 0, length, position))
+  }
+
+  #change(change: () => void): void {
     if (this.#broken) return
     try {
-      writeSync(this.#descriptor, this.#scratch, 0, length, position)
+      change()
     } catch (error) {
       this.#broken = true
       closeSync(this.#descriptor)

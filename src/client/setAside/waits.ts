@@ -4,18 +4,17 @@
  */
 
 export interface Ends {
-  /** Ends of the process while the key was one of several, and while it was tried. */
+  /** Ends of the process while the key was one of several. */
   among: number
+  /** Ends of the process while the key was tried. Only its own success takes them back, so chance does not add up. */
   alone: number
-  /** The last of these in a row: none of them blamed another key, and the key never came to its own end between. */
-  row: number
 }
 
 /** Until a key that was one of several is tried, and until one that was tried alone is: doubled after each end within the peace below. */
 export const FIRST_MS = 5_000
 const FIRST_ALONE_MS = 30_000
 const MOST_MS = 120_000
-/** More ends in a row that blame the same key are no chance: after one more, two, and all others. */
+/** More trials that end the process are no chance: after one more, two, and all others. */
 const CHANCES = 4
 const LONG_MS = [600_000, 3_600_000, 86_400_000]
 const ASKED_MS = 30_000
@@ -25,13 +24,13 @@ function inTable(table: readonly number[], count: number): number {
 }
 
 /** Until a key is tried. */
-export function waitMs({ alone, among, row }: Readonly<Ends>): number {
-  if (row > CHANCES) return inTable(LONG_MS, row - CHANCES)
+export function waitMs({ alone, among }: Readonly<Ends>): number {
+  if (alone > CHANCES) return inTable(LONG_MS, alone - CHANCES)
   const [firstMs, ends] = alone > 0 ? [FIRST_ALONE_MS, alone] : [FIRST_MS, among]
   return Math.min(MOST_MS, firstMs * 2 ** Math.min(ends - 1, 20))
 }
 
 /** The same, from when somebody asks for it anew. */
-export function askedMs({ row }: Readonly<Ends>): number {
-  return row > CHANCES ? inTable(LONG_ASKED_MS, row - CHANCES) : ASKED_MS
+export function askedMs({ alone }: Readonly<Ends>): number {
+  return alone > CHANCES ? inTable(LONG_ASKED_MS, alone - CHANCES) : ASKED_MS
 }

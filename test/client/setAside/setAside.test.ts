@@ -14,7 +14,7 @@ function world(t: Test) {
   const end = new AbortController()
   t.teardown(() => end.abort())
   let lives = 0
-  /** A process with one queue. `deadly` keys never come to an end, as those of which it dies. */
+  /** A process with one queue. `deadly` keys never come to an end, as those of which it dies; `slow` takes fifteen seconds. */
   const life = (deadly: readonly string[] = [], bootedMs?: number) => {
     const own = ++lives
     let timers = 0
@@ -44,6 +44,7 @@ function world(t: Test) {
       key => {
         begun.push(key)
         if (postponed.has(key)) return Promise.resolve({ postponed: true })
+        if (key === 'slow') return new Promise(resolve => void time.after(15_000, () => resolve(undefined)))
         return deadly.includes(key) ? new Promise(() => {}) : Promise.resolve()
       },
       { signal: end.signal },
@@ -118,26 +119,43 @@ t.test('each end that is its own makes it wait longer, unless somebody asks for 
   await begins(60 * MINUTE, true)
 })
 
-t.test('while ends blame different keys none waits for longer than two minutes', async t => {
-  const { clock, life } = world(t)
-  await life(['a', 'b']).add('a', 'b')
-  const waits: number[] = []
-  for (let end = 0; end < 20; end++) {
-    const { add, begun } = life(['a', 'b'])
-    await add('a', 'b')
-    let waitedMs = 0
-    for (; begun.length === 0; waitedMs += 1000) await clock.advance(1000)
-    waits.push(waitedMs)
+/** Lives in which two bad keys end the process one after the other, until that takes longer than `mostMs`. */
+async function untilRest({ clock, life }: ReturnType<typeof world>, others: readonly string[], mostMs: number) {
+  for (let ends = 0; ends < 20; ends++) {
+    const last = life(['a', 'b'])
+    await last.add('a', 'b', ...others)
+    const isOver = () => last.begun.includes('a') || last.begun.includes('b')
+    for (let waitedMs = 0; !isOver() && waitedMs < mostMs; waitedMs += 1000) await clock.advance(1000)
+    if (!isOver()) return { last, ends }
   }
-  t.strictSame(
-    waits.filter(waitMs => waitMs > 2 * MINUTE),
-    [],
-    `${waits}`,
-  )
-  t.ok(Math.max(...waits) > MINUTE, `doubled up to that: ${waits}`)
+  return undefined
+}
+
+t.test('two bad keys both come to rest, and an innocent one goes on', async t => {
+  const here = world(t)
+  const { clock, life } = here
+  await life(['a', 'b', 'good']).add('a', 'b', 'good')
+  const rest = await untilRest(here, ['good'], 3 * MINUTE)
+  t.equal(rest?.ends, 10, 'five ends by each')
+  t.strictSame(rest?.last.begun, ['good'])
+  t.strictSame(rest?.last.held.slice(0, 2), ['a 5', 'b 5'])
+  for (let waitedMs = 0; waitedMs < 10 * MINUTE && rest?.last.begun.length === 1; waitedMs += 1000)
+    await clock.advance(1000)
+  const hour = await untilRest(here, ['good'], 11 * MINUTE)
+  t.strictSame(hour?.last.begun, ['good'])
+  t.strictSame(hour?.last.held.slice(0, 2), ['a 6', 'b 6'], 'each once more')
 })
 
-t.test('one that came to its end, or that others are blamed behind, begins its row anew', async t => {
+t.test('a slow one comes to its end beside bad ones', async t => {
+  const here = world(t)
+  await here.life(['a', 'b', 'slow']).add('slow', 'a', 'b')
+  const rest = await untilRest(here, ['slow'], 3 * MINUTE)
+  t.strictSame(rest?.last.begun, ['slow'])
+  t.match(rest?.last.held.toString(), /a 5/)
+  t.notMatch(rest?.last.held.toString(), /slow [2-9]/, 'blamed for the next one once at most')
+})
+
+t.test('one that came to its own end begins anew; an end that blames another changes nothing', async t => {
   for (const isInnocent of [true, false]) {
     const { clock, life } = world(t)
     await life(['a']).add('a')
@@ -157,28 +175,48 @@ t.test('one that came to its end, or that others are blamed behind, begins its r
     const last = life()
     await last.add('a')
     await clock.advance(2 * MINUTE)
-    t.strictSame(last.begun, ['a'])
+    t.strictSame(last.begun, isInnocent ? ['a'] : [])
   }
 })
 
-t.test('an end on request and the end of the machine blame nobody', async t => {
+t.test('a kill within each trial of an innocent one leaves no trace once it came to its end', async t => {
   const { clock, life } = world(t)
-  const first = life(['a', 'b'])
-  await first.add('a')
-  first.setAside.ending()
-  await first.add('b')
-  const second = life(['a'])
+  await life(['a']).add('a')
+  for (let round = 0; round < 10; round++) {
+    const killed = life(['a'])
+    await killed.add('a')
+    await clock.advance(2 * MINUTE)
+    const next = life()
+    await next.add('a')
+    t.equal(next.held[0], 'a 1')
+    await clock.advance(30_000)
+    t.strictSame(next.begun, ['a'], 'after seconds')
+    await life(['a']).add('a')
+  }
+})
+
+t.test('an end of the machine blames only what was tried alone', async t => {
+  const { clock, life } = world(t)
+  const machine = (deadly: readonly string[]) => life(deadly, Date.now() + MINUTE)
+  await life(['a', 'b']).add('a', 'b')
+  const second = machine(['a', 'b'])
+  t.match(second.log, [/^info the whole machine ended: only work that was tried alone is set aside/])
   await second.add('a', 'b')
-  t.strictSame(second.begun, ['a', 'b'], 'it was killed before it was done')
-  const third = life(['a'], Date.now() + MINUTE)
-  t.match(third.log, [/^info the whole machine ended: no work is set aside/])
-  await third.add('a')
-  t.strictSame(third.begun, ['a'])
-  const fourth = life()
-  await fourth.add('a')
-  t.strictSame(fourth.held, ['a 0'])
+  t.strictSame(second.begun, ['a', 'b'])
+  const third = life(['a', 'b'])
+  await third.add('a', 'b')
+  t.strictSame(third.held, ['a 0', 'b 0'])
   await clock.advance(5000)
-  t.strictSame(fourth.begun, ['a'])
+  t.strictSame(third.begun, ['a'])
+  await third.add('c')
+  for (let deaths = 1; deaths <= 5; deaths++) {
+    const next = machine(['a'])
+    await next.add('a', 'c')
+    t.equal(next.held[0], `a ${deaths}`)
+    t.ok(next.begun.includes('c'), 'nothing else waits')
+    await clock.advance(2 * MINUTE)
+    t.equal(next.begun.includes('a'), deaths < 5)
+  }
 })
 
 t.test('what is postponed has not been tried', async t => {
