@@ -50,6 +50,8 @@ export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
 
 /** By which copies of one moment are judged. */
 interface Circumstances {
+  /** What is new on the list; what gets on it later is for the next judgement. */
+  readonly judged: ReadonlySet<Removal>
   readonly isEmptying: (removal: Removal) => boolean
   /** What goes soon with its Namespace. */
   readonly doomed: KeysByMailbox
@@ -281,17 +283,17 @@ export class Brake {
       if (space !== '') this.#waiting.add(space)
       return
     }
-    await this.#list.complete(space)
+    const judged = await this.#list.complete(space)
     const ledger = this.#list.known(space)
     if (!ledger) return
-    const isEmptying = await this.#emptying(space, ledger)
+    const isEmptying = await this.#emptying(space, ledger, judged)
     const doomed = await this.#doomed(space, ledger)
-    this.#decide(space, ledger, { isEmptying, doomed })
+    this.#decide(space, ledger, { judged, isEmptying, doomed })
     if (!ledger.isPending) emptied(space)
     if (ledger.isEmpty(clock.now())) this.#list.forget(space)
   }
 
-  #decide(space: string, ledger: BrakeLedger, { isEmptying, doomed }: Circumstances): void {
+  #decide(space: string, ledger: BrakeLedger, { judged, isEmptying, doomed }: Circumstances): void {
     const nowMs = this.#deps.clock.now()
     const again: Removal[] = []
     const before = new Set(ledger.held())
@@ -308,7 +310,7 @@ export class Brake {
       if (isAllKept || this.#deps.join.fact(space, key)?.isPaused) this.#pause(removal)
       // the work on it finds that the pause is over
       else if (removal.isPaused) again.push(removal)
-      else if (removal.state !== 'free') open.push(removal)
+      else if (removal.state === 'held' || (removal.state === 'new' && judged.has(removal))) open.push(removal)
     }
     for (const removal of open) {
       if (!this.#isOrdered(removal) && !follows(removal)) continue
@@ -330,7 +332,11 @@ export class Brake {
   }
 
   /** Which copies belong to an EdgePlacement that carries nothing any more, and not because its objects were edited one by one. */
-  async #emptying(space: string, ledger: BrakeLedger): Promise<(removal: Removal) => boolean> {
+  async #emptying(
+    space: string,
+    ledger: BrakeLedger,
+    judged: ReadonlySet<Removal>,
+  ): Promise<(removal: Removal) => boolean> {
     const namesOf = ({ had, isFromStart, isOrphan }: Removal): string[] =>
       // of what was found at the start nobody remembers whose it was
       isFromStart && !isOrphan && had.size === 0
@@ -338,8 +344,7 @@ export class Brake {
         : [...had].flatMap(([name, isTaken]) => (isTaken ? [name] : []))
     const emptied = new Map<string, boolean>()
     const idOf = (name: string, key: string) => `${name} ${isShared(key)}`
-    for (const removal of [...ledger.removals]) {
-      if (removal.state !== 'new' || removal.isPaused) continue
+    for (const removal of judged) {
       for (const name of namesOf(removal)) {
         const id = idOf(name, removal.key)
         if (!emptied.has(id)) emptied.set(id, !(await this.#carries(space, name, isShared(removal.key))))
@@ -368,11 +373,13 @@ export class Brake {
   /** What will go with Namespaces that are being deleted, until that is too much. The deletion of one ends with its last copy. */
   async #doomed(space: string, ledger: BrakeLedger): Promise<KeysByMailbox> {
     const doomed = new Map<string, Set<string>>()
+    // also in mailboxes that are closed
+    const listed = new Set(ledger.going.size > 0 ? [...ledger.removals].map(({ key }) => key) : [])
     let [work, count] = [0, 0]
     for (const [namespace, keys] of [...ledger.going]) {
       const mailboxes = [...this.#deps.mailboxes()].filter(({ copies }) => copies.hasIn(namespace))
       for (const key of [...keys]) {
-        let isPlaced = false
+        let isPlaced = listed.has(key)
         for (const { name, copies } of mailboxes) {
           if (++work % TURN_WORK === 0) await setImmediate()
           if (!ownersIn(copies.get(key)?.owner ?? '').includes(space)) continue
@@ -383,7 +390,7 @@ export class Brake {
         }
         if (!isPlaced && this.#deps.join.fact(space, key) === undefined) keys.delete(key)
       }
-      if (keys.size === 0) ledger.going.delete(namespace)
+      if (keys.size === 0 && ledger.going.get(namespace) === keys) ledger.going.delete(namespace)
     }
     return doomed
   }

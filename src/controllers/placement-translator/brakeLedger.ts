@@ -169,6 +169,11 @@ export class BrakeLedger {
     return found
   }
 
+  /** What no judgement was about yet. */
+  fresh(): Set<Removal> {
+    return new Set([...this.removals].filter(({ state, isPaused }) => state === 'new' && !isPaused))
+  }
+
   held(): Removal[] {
     return [...this.removals].filter(({ state }) => state === 'held')
   }

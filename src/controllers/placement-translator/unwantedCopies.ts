@@ -101,17 +101,22 @@ export class UnwantedCopies {
     this.#isPastStart = true
   }
 
-  /** Puts all of a space on the list that its changes took away. */
-  async complete(space: string): Promise<void> {
+  /**
+   * Puts all of a space on the list that its changes took away. Returns what can be judged. A copy that is lost later waits:
+   * the list does not name the EdgePlacement yet that had it.
+   */
+  async complete(space: string): Promise<ReadonlySet<Removal>> {
     if (this.#unlooked.has(space)) await this.#lookAt([...this.#deps.mailboxes()], space)
     this.#unlooked.delete(space)
     const ledger = this.#ledgers.get(space)
-    if (!ledger) return
+    if (!ledger) return new Set()
     do await this.#takeInLost(space, ledger)
     while (ledger.hasLost)
+    const complete = ledger.fresh()
     await this.#refresh(ledger)
     await this.#lookAtUnseen(space, ledger)
     await this.#lookAtOpen(space, ledger)
+    return ledger.hasLost ? complete : ledger.fresh()
   }
 
   async #takeInLost(space: string, ledger: BrakeLedger): Promise<void> {

@@ -25,6 +25,8 @@ class Scene {
   rounds = 0
   /** Not all of the mailboxes was looked at yet. */
   isOpen = false
+  /** A judgement under way is overtaken once, when it reads what the name says. */
+  readonly overtakes = new Map<'isOpen' | 'mailboxes', () => void>()
   readonly removed: { mailbox: string; key: string; atMs: number }[] = []
   #asked = false
 
@@ -56,12 +58,16 @@ class Scene {
       clock: { now: () => this.now } as Clock,
       mailboxes: () => {
         this.rounds++
+        this.#overtake('mailboxes')
         return this.mailboxes.values()
       },
       mailbox: name => this.mailboxes.get(name),
       isWhole: () => true,
       isKnown: () => true,
-      isOpen: () => this.isOpen,
+      isOpen: () => {
+        this.#overtake('isOpen')
+        return this.isOpen
+      },
       isGoing: () => false,
       isEvicted: () => false,
       isLeaving: name => this.left.has(name),
@@ -75,6 +81,12 @@ class Scene {
       emptied: () => {},
       tell: () => {},
     })
+  }
+
+  #overtake(at: 'isOpen' | 'mailboxes'): void {
+    const change = this.overtakes.get(at)
+    this.overtakes.delete(at)
+    change?.()
   }
 
   isUnwanted(key: string): boolean {
@@ -220,6 +232,58 @@ t.test('what goes with its Namespace stays held whatever else bears the name of 
   await scene.settle()
   t.equal(scene.removed.length, 80)
 })
+
+t.test('what a deleted Namespace had stays held when all its mailboxes are closed and opened again', async t => {
+  const scene = new Scene(2, 40)
+  await scene.brake.judge('')
+  const keys = Array.from({ length: 40 }, (_, i) => keyOf(i))
+  scene.brake.namespaceGoing('ws1', 'ns', keys)
+  for (const key of keys) {
+    scene.deleted.add(key)
+    scene.brake.sourceGone('ws1', key, true)
+  }
+  await scene.settle()
+  t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 80 })
+  const mailboxes = [...scene.mailboxes]
+  scene.mailboxes.clear()
+  await scene.brake.judge('ws1')
+  t.comment('until their snapshots are there they are empty')
+  for (const [name, { space }] of mailboxes) scene.mailboxes.set(name, new Mailbox(name, space))
+  await scene.brake.judge('ws1')
+  for (const [name, mailbox] of mailboxes) scene.mailboxes.set(name, mailbox)
+  await scene.settle()
+  t.equal(scene.removed.length, 0)
+  t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 80 })
+})
+
+for (const at of ['isOpen', 'mailboxes'] as const) {
+  t.test(`a small app that is lost while a judgement is under way is held by the next one (${at})`, async t => {
+    const scene = new Scene(2, 40)
+    const [first, ...app] = [0, 1, 2, 3].map(keyOf)
+    await scene.brake.judge('')
+    scene.brake.namespaceGoing('ws1', 'ns', [keyOf(39)])
+    const lose = (keys: readonly string[], how: 'left' | 'taken') => {
+      for (const key of keys) scene.unselected.add(key)
+      scene.brake.lost('ws1', 'ep', { mailboxes: ['m0', 'm1'], keys, how })
+    }
+    const mayGo = (keys: readonly string[]) =>
+      [...scene.mailboxes.values()].flatMap(mailbox =>
+        keys.map(key => scene.brake.mayGo(mailbox, key, mailbox.copies.get(key)!)),
+      )
+    lose([first!], 'left')
+    scene.overtakes.set(at, () => {
+      lose(app, 'taken')
+      mayGo(app)
+    })
+    await scene.brake.judge('ws1')
+    t.equal(scene.overtakes.size, 0)
+    t.notOk(mayGo(app).includes(true))
+    t.notOk(mayGo([first!]).includes(false), 'the judgement frees nevertheless what was there when it began')
+    await scene.settle()
+    t.strictSame(new Set(scene.removed.map(({ key }) => key)), new Set([first]))
+    t.match(scene.brake.holdOf('ws1', 'ep'), { copies: 6 })
+  })
+}
 
 t.test('what is held of a small app stays held when its mailbox is closed and opened again', async t => {
   const scene = new Scene(2, 3)
