@@ -208,14 +208,21 @@ export class Stage {
 
   /** Whether the center says for this reason that nothing is known of a cluster, and of all that is placed there. */
   async isStale(cluster: Cluster, reason: 'Stale' | 'ClusterUnreachable'): Promise<boolean> {
-    const told = await this.#told()
-    return told?.every(one => one.cluster !== cluster || at(one.row, 'status', 'reason') === reason) === true
+    return (await this.#reasonsIn(cluster))?.every(each => each === reason) === true
   }
 
   /** Whether the center says anything of a cluster. */
   async speaksOf(cluster: Cluster): Promise<boolean> {
+    return ((await this.#reasonsIn(cluster))?.length ?? 0) > 0
+  }
+
+  /** Reasons of the work statuses of a cluster. Copies that await a confirmation report that alone, also of a silent cluster. */
+  async #reasonsIn(cluster: Cluster): Promise<unknown[] | undefined> {
     const told = await this.#told()
-    return told?.some(one => one.cluster === cluster) === true
+    return told
+      ?.filter(one => one.cluster === cluster)
+      .map(({ row }) => at(row, 'status', 'reason'))
+      .filter(reason => reason !== 'DeletionHeld')
   }
 
   /** What keeps all from being as the sources say, or told as it is; `undefined`: nothing. */
