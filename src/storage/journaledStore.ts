@@ -85,8 +85,8 @@ export interface Budget {
   /** Told of objects that are loaded: so many of a kind in a space, which have so many bytes with their notes. Must not throw. */
   loaded(kin: Kin, objects: number, bytes: number): void
   /**
-   * Told of each change as it is queued: it will be written, or the store takes no more
-   * writes at all. `undefined`: there is none. Keeps neither of them. Must not throw.
+   * Told of each change as it is queued. It will be written, at the latest when a full disk has room again; or the store takes no
+   * more writes at all. `undefined`: there is none. Keeps neither of them. Must not throw.
    */
   count(key: Key, now: Stored | undefined, before: Stored | undefined): void
   /** Whether the disk is so short that history takes room which deletions need. Must not throw. */
@@ -399,8 +399,8 @@ class JournaledStore implements Store {
   }
 
   /**
-   * Waits until the disk has room. Whether the events are on it already, nobody knows before. So their writers wait too, as long as
-   * they like, and all other writes are refused meanwhile.
+   * Waits until the disk has room, and answers whether it has the events already: only a journal that is open again shows that.
+   * Their writers wait as long as they like. All other writes are refused meanwhile.
    */
   async #isKeptAfter(full: StorageError, events: readonly StoreEvent[]): Promise<boolean> {
     if (!this.#isFull)

@@ -50,10 +50,10 @@ export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
 
 /** By which copies of one moment are judged. */
 interface Circumstances {
-  /** What is new on the list; what gets on it later is for the next judgement. */
+  /** Removals that are new on the list. Later ones are for the next judgement. */
   readonly judged: ReadonlySet<Removal>
   readonly isEmptying: (removal: Removal) => boolean
-  /** What goes soon with its Namespace. */
+  /** Keys that go soon with their Namespace, by mailbox. */
   readonly doomed: KeysByMailbox
 }
 

@@ -169,7 +169,7 @@ export class BrakeLedger {
     return found
   }
 
-  /** What no judgement was about yet. */
+  /** Removals that no judgement was about yet. */
   fresh(): Set<Removal> {
     return new Set([...this.removals].filter(({ state, isPaused }) => state === 'new' && !isPaused))
   }

@@ -126,9 +126,11 @@ export class LevelJournal implements Journal {
   }
 
   get #db(): Database {
-    if (this.#open === undefined) throw new StorageError('Closed', 'the store is not open')
-    if (this.#open.db.status !== 'open') throw fullDisk()
-    return this.#open.db
+    const db = this.#open?.db
+    if (db?.status === 'open') return db
+    // closed by itself only between attempts to open it again
+    if (db === undefined || this.#closing) throw new StorageError('Closed', 'the store is not open')
+    throw new StorageError('Full', 'the disk is full, and the store waits for room')
   }
 
   /**
@@ -368,7 +370,7 @@ export class LevelJournal implements Journal {
   }
 }
 
-function fullDisk(cause?: unknown): StorageError {
+function fullDisk(cause: unknown): StorageError {
   return new StorageError('Full', `the disk is full: ${messageOf(cause)}`, { cause })
 }
 
