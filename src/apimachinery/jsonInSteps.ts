@@ -17,7 +17,7 @@ export interface ParsedJson {
 }
 
 /** A tenth to half of a millisecond. */
-const PIECE = 16 * 1024
+export const PIECE = 16 * 1024
 /** Characters that are looked at in one step. */
 const LOOKED_AT = 128 * 1024
 

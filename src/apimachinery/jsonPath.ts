@@ -14,9 +14,9 @@ import { WorkBudget } from './workBudget.ts'
 export type JsonPath = (object: unknown, all?: WorkBudget) => unknown[]
 
 /** In one object, for one column of a table or one selector. */
-const MAX_LOOKED_AT = 20_000
+export const MAX_LOOKED_AT = 20_000
 /** Filters in filters. Each one is looked through again by all that it stands in. */
-const MAX_FILTERS = 8
+export const MAX_FILTERS = 8
 
 type Step = (values: unknown[], budget: WorkBudget) => unknown[]
 

@@ -41,7 +41,7 @@ const BINARY: readonly (readonly [string, number])[] = [
 const MAX_NANOS = ((1n << 63n) - 1n) * NANO
 const MAX_EXPONENT = 1000
 /** Characters. Numbers are exact: millions of digits would take seconds to read. */
-const MAX_LENGTH = 256
+export const MAX_LENGTH = 256
 
 /** What most quantities look like, so that a Pod may have thousands of them: exact without more ado. */
 const WHOLE = /^\d{1,15}$/

@@ -85,7 +85,7 @@ import { ROOT, SpaceTree } from './spaces/tree.ts'
 import { TypeRegistry } from './types/typeRegistry.ts'
 
 /** What one job may take. */
-const THREAD_LIMITS = { maxOldGenerationSizeMb: 512 }
+export const THREAD_LIMITS = { maxOldGenerationSizeMb: 512 }
 
 export interface Assembly {
   readonly services: Services

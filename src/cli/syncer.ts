@@ -33,9 +33,9 @@ const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resou
 /** Requests under way at the end get this long. */
 const GRACE_MS = 500
 /** Requests that the cluster has of us at a time. */
-const IN_FLIGHT = 16
+export const IN_FLIGHT = 16
 /** Of its answers, so that one that has no end fits beside all else into the little memory there is. A list comes in pages. */
-const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
+export const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
 /** After so long without a word of the syncer that serves the cluster another one takes over. */
 const LEASE_MS = 15_000
 const AGAIN = Symbol('again')

@@ -41,8 +41,8 @@ export interface ListWatchOptions {
 
 const RECONNECT = { baseMs: 200, maxMs: 30_000 }
 /** No list has more, or its reader would not hold it; a server that keeps saying that there is more says so without end. */
-const LIST_LIMIT_OBJECTS = 1_000_000
-const LIST_LIMIT_BYTES = 1024 * 1024 * 1024
+export const LIST_LIMIT_OBJECTS = 1_000_000
+export const LIST_LIMIT_BYTES = 1024 * 1024 * 1024
 /** Pages without an object, one after the other: a selector may leave few of many. */
 const BARREN_LIMIT_PAGES = 100
 /** A watch that lived this long was healthy, although nothing happened. */

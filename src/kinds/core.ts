@@ -23,7 +23,7 @@ import { dropConfigSource, nodeWarnings, validateNode, validateNodeUpdate } from
 import type { Strategy } from './strategy.ts'
 
 /** The limit of the contents of a ConfigMap or Secret. */
-const MAX_DATA_BYTES = 1024 * 1024
+export const MAX_DATA_BYTES = 1024 * 1024
 const KUBERNETES_FINALIZER = 'kubernetes'
 
 const configMaps: Strategy = {

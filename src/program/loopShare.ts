@@ -6,9 +6,9 @@
 import { performance } from 'node:perf_hooks'
 
 /** Of an owner that has asked for nothing of late. */
-const FULL_MS = 20
+export const FULL_MS = 20
 /** Always: ordinary work takes a small part of it. */
-const LEAST_MS = 2
+export const LEAST_MS = 2
 /** What an owner gets back, as a share of the time that goes by. */
 const REFILL = 0.05
 /** Owners of which something is known; for one that is forgotten all is as at the beginning. */

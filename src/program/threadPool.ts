@@ -58,7 +58,7 @@ export interface ThreadPoolOptions {
 
 /** Of a machine's, so that the loop that serves keeps one. */
 const THREADS = Math.min(4, Math.max(2, availableParallelism() - 1))
-const LINE = 16
+export const LINE = 16
 const IDLE_MS = 30_000
 /** A heap that has grown stays as large as it is, mostly as garbage, for as long as its thread has nothing to do. */
 const GROWN_BYTES = 64 * 1024 * 1024

@@ -9,7 +9,7 @@ import { TurnLine } from '../program/turnLine.ts'
 /** What is shorter never waits for a turn. */
 export const TURN_BYTES = 64 * 1024
 /** Of large writes in one commit, unless it is a single one. */
-const ROOM_BYTES = 1024 * 1024
+export const ROOM_BYTES = 1024 * 1024
 
 interface Waiting {
   readonly bytes: number

@@ -40,6 +40,8 @@ import {
 import { type MemoryBounds, StoreView } from './storeView.ts'
 import { versionOf } from './texts.ts'
 
+export const HISTORY_AGE_MS = 600_000
+
 export interface JournaledStoreOptions extends MemoryBounds {
   /** How long history is kept. Default: 600 000 (10 minutes). */
   historyAgeMs?: number
@@ -173,7 +175,7 @@ class JournaledStore implements Store {
     this.#texts = loaded.texts
     this.#lastQueued = loaded.revision
     this.#lastTimeMs = loaded.lastTimeMs
-    this.#historyAgeMs = options.historyAgeMs ?? 600_000
+    this.#historyAgeMs = options.historyAgeMs ?? HISTORY_AGE_MS
     this.#budget = options.budget
     this.#committed = options.committed
     this.#clock = options.clock ?? Date.now

@@ -13,6 +13,9 @@ import type { SharedTexts } from './sharedTexts.ts'
 import type { Key, ListOptions, Page, Projection, Range, Revision, Stored, StoreEvent, WatchOptions } from './store.ts'
 import { type EventSource, watchFrom } from './watchFrom.ts'
 
+export const WATCHER_BACKLOG = 10_000
+export const WATCHER_BACKLOG_BYTES = 16 * 1024 * 1024
+
 /** How much a store keeps in memory beside its objects. */
 export interface MemoryBounds {
   /** Newest events in memory, which spare a read of the journal. Default: 10 000, and 16 MiB of texts. */
@@ -67,8 +70,8 @@ export class StoreView {
       ...(options.compacted && { compacted: options.compacted }),
     })
     this.#hub = new WatchHub({
-      backlogEvents: options.watcherBacklog ?? 10_000,
-      backlogBytes: options.watcherBacklogBytes ?? 16 * 1024 * 1024,
+      backlogEvents: options.watcherBacklog ?? WATCHER_BACKLOG,
+      backlogBytes: options.watcherBacklogBytes ?? WATCHER_BACKLOG_BYTES,
     })
     this.#projections = new Projections({
       items: range => itemsOf(this.index, range),

@@ -28,15 +28,15 @@ import { buildKrew } from './krew.ts'
 import { buildNpmPackage, pack } from './npmPackage.ts'
 import { addonPath, buildOneFile, termsOf } from './oneFile.ts'
 import { buildParts } from './parts.ts'
+import { RELEASED } from './released.ts'
 import { type TarEntry, tarFile } from './tarFile.ts'
 
-const PARTS = ['file', 'npm', 'images', 'krew']
 const GZIP_LEVEL = 6
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, url: { type: 'string' } } })
-const only = new Set(values.only?.split(',') ?? PARTS.filter(part => part !== 'krew' || values.url !== undefined))
-const unknown = [...only].filter(part => !PARTS.includes(part))
-if (unknown.length > 0) refuse(`--only: there is no ${unknown.join(', ')}; there is: ${PARTS.join(', ')}`)
+const only = new Set(values.only?.split(',') ?? RELEASED.filter(part => part !== 'krew' || values.url !== undefined))
+const unknown = [...only].filter(part => !RELEASED.includes(part))
+if (unknown.length > 0) refuse(`--only: there is no ${unknown.join(', ')}; there is: ${RELEASED.join(', ')}`)
 if (only.has('krew') && values.url === undefined) refuse('krew needs --url: where the files will be found')
 
 const out = join(PROGRAM_ROOT, 'release')

@@ -15,11 +15,11 @@ import { atOnce, type Steps } from '../steps.ts'
 import { cloneJson, equalJson, isTooDeep, memberOf, NESTING_LIMIT, setMember } from '../values.ts'
 import { LongLists } from './longLists.ts'
 
-const MAX_OPERATIONS = 10_000
+export const MAX_OPERATIONS = 10_000
 /** Operations of one step: some milliseconds. */
 const STEP = 500
 /** JSON text that all `copy` operations of one patch may add, in UTF-16 units: kube-apiserver's largest request body. */
-const MAX_COPIED_CHARS = 3 * 1024 * 1024
+export const MAX_COPIED_CHARS = 3 * 1024 * 1024
 
 interface Operation {
   op: string

@@ -5,10 +5,10 @@ import { childrenOf } from './celMacros.ts'
 /** In code points. */
 export const MAX_EXPRESSION_CHARACTERS = 100_000
 /** As upstream has them; the outermost is none of them. */
-const LEVELS = 250
+export const LEVELS = 250
 const MAX_DEPTH = LEVELS + 1
 /** Upstream makes a flat tree of `&&` and `||`, however many there are; here each is inside of the next. Signs are alike. */
-const MAX_IN_A_ROW = 1000
+export const MAX_IN_A_ROW = 1000
 
 /** Why the text is too large; in upstream's words. */
 export function tooLong(source: string): string | undefined {

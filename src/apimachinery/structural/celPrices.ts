@@ -17,7 +17,7 @@ import { CelUrl } from './celUrls.ts'
 import { paidPattern } from './userPatterns.ts'
 
 /** Of what is turned into one number or version: large numbers take more than linear time to read. */
-const MAX_NUMBER_TEXT = 1024
+export const MAX_NUMBER_TEXT = 1024
 
 /** Where the library walks over characters that upstream counts for nothing. */
 const COUNT = 0.02

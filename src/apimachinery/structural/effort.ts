@@ -27,9 +27,9 @@ export class UnfinishedCheck extends Error {
  * What the schema may cost one object: a unit for each schema that a value is compared with. Sensible objects have some thousand
  * values, and large ones a hundred thousand; a schema multiplies that by its branches.
  */
-const MAX_SCHEMA_UNITS = 1_000_000
+export const MAX_SCHEMA_UNITS = 1_000_000
 /** Cost of all rules of one object, as upstream's. */
-const MAX_RULE_UNITS = 10_000_000
+export const MAX_RULE_UNITS = 10_000_000
 /** Less than one evaluation may cost, so that a trial says nothing of what one costs. Some ten milliseconds. */
 export const TRIAL_UNITS = 50_000
 /** Where nobody else waits, or where there is nobody to hand it to. */

@@ -7,9 +7,9 @@ import type { WorkBudget } from '../workBudget.ts'
 import { compileLinearRegExp, type LinearRegExp, type Steps } from './linearRegExp.ts'
 
 /** What compiles within a tenth of a second and into a few MB; Kubernetes' own patterns have some hundreds. */
-const MAX_SIZE = 16 * 1024
+export const MAX_SIZE = 16 * 1024
 /** Characters. A text that was sent may become a pattern: to look through a megabyte each time that a rule asks takes too long. */
-const MAX_LENGTH = 64 * 1024
+export const MAX_LENGTH = 64 * 1024
 const MAX_KEPT = 1000
 const MAX_KEPT_SIZE = 16 * MAX_SIZE
 

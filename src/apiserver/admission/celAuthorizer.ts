@@ -11,9 +11,9 @@ import { serviceAccountUserName } from '../auth/users.ts'
 import type { AdmissionRequest } from '../registry/admission.ts'
 
 /** Questions of one request; more than any sensible policy asks. */
-const MAX_QUESTIONS = 100
+export const MAX_QUESTIONS = 100
 /** Names, verbs and paths that can be right are much shorter. */
-const MAX_QUESTION_CHARACTERS = 16 * 1024
+export const MAX_QUESTION_CHARACTERS = 16 * 1024
 
 /** The answers so far, and the questions of the last run that have none. */
 export class Answers {

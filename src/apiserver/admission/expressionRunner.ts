@@ -31,11 +31,11 @@ import {
 import { Purse } from './purse.ts'
 
 /** Who may make one policy may make many, with many parameters. Four that cost as much as they may; sensible ones cost thousands. */
-const MAX_REQUEST_COST = 40_000_000
+export const MAX_REQUEST_COST = 40_000_000
 /** Some milliseconds; after that, others have their turn. */
 const MUCH = 25_000
 /** Of the processor's time. Units end expressions long before, on any machine. */
-const LIMIT_MS = 8000
+export const LIMIT_MS = 8000
 
 export interface ExpressionJob {
   name: EvaluationName

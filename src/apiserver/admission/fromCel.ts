@@ -6,7 +6,7 @@ import { isRecord } from '../../apimachinery/object.ts'
 import { WorkBudget } from '../../apimachinery/workBudget.ts'
 
 /** Of the JSON, about; as much as a request can carry. A list can stand in another one many times without being there twice. */
-const MAX_CHARACTERS = 3 * 1024 * 1024
+export const MAX_CHARACTERS = 3 * 1024 * 1024
 
 /** @throws Error for values that JSON does not know, and for those that are too large as JSON */
 export function fromCel(value: unknown): unknown {

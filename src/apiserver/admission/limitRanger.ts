@@ -19,7 +19,7 @@ import type { ConfigurationLog } from './configurationLog.ts'
 export const LIMIT_RANGES = { group: '', resource: 'limitranges' }
 const ANNOTATION = 'kubernetes.io/limit-ranger'
 /** Limits times containers that are judged for one object; a Pod of ten containers and twenty limits is 200. */
-const MOST_WORK = 5_000
+export const MOST_WORK = 5_000
 type Fields = Record<string, unknown>
 
 export function limitRanger(settings: ConfigurationLog, turns: Pick<WorkTurns, 'begin'>): Admission[] {

@@ -27,7 +27,7 @@ import {
 import { PolicyConfigurationError } from './policyParams.ts'
 
 /** As much as a request can carry: each mutation may add to what those before it have made. */
-const MAX_OBJECT_CHARACTERS = 3 * 1024 * 1024
+export const MAX_OBJECT_CHARACTERS = 3 * 1024 * 1024
 /** Units for a character of the object: it is copied, compared and defaulted for each mutation. */
 const CHANGE = 0.5
 

@@ -9,8 +9,8 @@ import type { Purse } from './purse.ts'
 export const MAX_POLICY_COST = 10_000_000
 /** Of all match conditions of a policy or a webhook, as upstream's. */
 export const MAX_CONDITIONS_COST = 2_500_000
-const MAX_MESSAGE_BYTES = 5 * 1024
-const MAX_ANNOTATION_BYTES = 10 * 1024
+export const MAX_MESSAGE_BYTES = 5 * 1024
+export const MAX_ANNOTATION_BYTES = 10 * 1024
 
 export interface Failure {
   message: string

@@ -9,9 +9,9 @@ import { nameOf } from './attributes.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 
 /** Of one kind, in a namespace; of a cluster-scoped kind, in the space. */
-const MAX_IN_NAMESPACE = 1000
-const MAX_IN_SPACE = 5000
-const MAX_BYTES = 16 * 1024 * 1024
+export const MAX_IN_NAMESPACE = 1000
+export const MAX_IN_SPACE = 5000
+export const MAX_BYTES = 16 * 1024 * 1024
 
 export function settingsLimit(settings: Pick<ConfigurationLog, 'size'>, kinds: readonly GroupResource[]): Admission {
   const isSetting = (type: GroupResource): boolean =>

@@ -16,13 +16,13 @@ export interface CallBounds {
   readonly kept: CallLimits
 }
 
-const TENANT_CALLS = 128
-const TENANT_BYTES = 64 * 1024 * 1024
-const SERVER_CALLS = 512
-const SERVER_BYTES = 256 * 1024 * 1024
-const KEPT_CALLS = 8
+export const TENANT_CALLS = 128
+export const TENANT_BYTES = 64 * 1024 * 1024
+export const SERVER_CALLS = 512
+export const SERVER_BYTES = 256 * 1024 * 1024
+export const KEPT_CALLS = 8
 /** One answer. */
-const KEPT_BYTES = 4 * 1024 * 1024
+export const KEPT_BYTES = 4 * 1024 * 1024
 
 export const DEFAULT_CALLS: CallBounds = {
   tenant: { calls: TENANT_CALLS, bytes: TENANT_BYTES },

@@ -59,7 +59,7 @@ export class WebhookCallError extends Error {
   }
 }
 
-const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
+export const MAX_RESPONSE_BYTES = 3 * 1024 * 1024
 const USUAL: AnswerLimits = { bytes: MAX_RESPONSE_BYTES, values: VALUES_LIMIT }
 /** Of an answer that is bounded by what is sent. */
 const BESIDE_SENT_BYTES = 2 * 1024 * 1024
@@ -68,7 +68,7 @@ const CALLS_PER_TURN = 2
 /** The same of what is written as JSON for them. */
 const CALLS_MS = 2
 /** Answers before the answer (RFC 9110, 15.2): as many as Go's client takes. */
-const MOST_INTERIM = 5
+export const MOST_INTERIM = 5
 /** Of an answer, before others get their turn: most are shorter. */
 const READ_AT_ONCE_BYTES = 64 * 1024
 

@@ -44,9 +44,9 @@ const OTHER_CERTIFICATE = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
 const MAX_AGENTS = 256
 /** As PEM; what OpenSSL makes of all that is kept is some ten times that. */
 const MAX_KEPT_CHARS = 4 * 1024 * 1024
-const MAX_BUNDLE_CHARS = 512 * 1024
+export const MAX_BUNDLE_CHARS = 512 * 1024
 /** Twice what systems bring along: 20 ms of the loop, which nothing cuts short. */
-const MAX_BUNDLE_CERTIFICATES = 300
+export const MAX_BUNDLE_CERTIFICATES = 300
 /**
  * What Go's clients agree to. Above all no Diffie-Hellman over numbers that the server chooses: 8,192 bits take over a third of a
  * second of the loop.

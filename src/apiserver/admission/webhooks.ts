@@ -40,7 +40,7 @@ export interface WebhookDeps {
 }
 
 /** Validating webhooks that are asked about one request at the same time: each is told of the whole object. */
-const AT_ONCE = 16
+export const AT_ONCE = 16
 
 /** Of more than this in a space it is found out in slices which of them a request concerns, once it is known whole. */
 const ASKED_AT_ONCE = 500

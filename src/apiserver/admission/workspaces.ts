@@ -19,7 +19,7 @@ const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz'
 /** For an id, and for bytes that make no digit: nearly always enough. */
 const RANDOM_BYTES = 20
 /** Spaces that one may stand below, `root` among them: each write counts for all of them, and each path names them all. */
-const MOST_LEVELS = 100
+export const MOST_LEVELS = 100
 const FIXED = ['cluster', 'URL', 'type'] as const
 
 export interface WorkspaceAdmissionDeps {

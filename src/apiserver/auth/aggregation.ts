@@ -17,7 +17,7 @@ export function hasAggregationRule(role: KubeObject | undefined): boolean {
  * Selectors held against roles, and rules gathered, for all aggregated roles of a space: those of 10,000 roles are gathered
  * several times over.
  */
-const MOST_WORK = 2_000_000
+export const MOST_WORK = 2_000_000
 
 /** What gathering the rules of one space's roles may cost. */
 export function aggregationBudget(): WorkBudget {

@@ -34,8 +34,8 @@ export interface RequestedSubject {
   organizations: readonly string[]
 }
 
-const YEAR_SECONDS = 365 * 86_400
-const MIN_SECONDS = 600
+export const YEAR_SECONDS = 365 * 86_400
+export const MIN_SECONDS = 600
 const SIGNATURE = 'digital signature'
 const ENCIPHERMENT = 'key encipherment'
 const CLIENT_AUTH = 'client auth'

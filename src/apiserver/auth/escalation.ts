@@ -26,7 +26,7 @@ export interface RbacWrite {
 }
 
 /** A role of 500 combinations against a user who holds 10,000 verbs, groups and resources costs half of it. */
-const MOST_WORK = 1_000_000
+export const MOST_WORK = 1_000_000
 const TOO_MUCH =
   'the verbs, groups, resources and names of its rules have more combinations than can be compared with what you hold: ' +
   'write them into several smaller roles'

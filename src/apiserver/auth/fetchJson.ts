@@ -9,7 +9,7 @@ export interface FetchJsonOptions {
   caPem?: string
 }
 
-const LIMIT_BYTES = 1024 * 1024
+export const LIMIT_BYTES = 1024 * 1024
 
 /** @throws Error naming the URL */
 export async function fetchJson(url: string, options: FetchJsonOptions): Promise<unknown> {

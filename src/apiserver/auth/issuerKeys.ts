@@ -19,11 +19,11 @@ export interface IssuerKeysOptions {
 }
 
 /** How long an issuer that did not answer is left alone. */
-const RETRY_MS = 5000
-const TIMEOUT_MS = 5000
+export const RETRY_MS = 5000
+export const TIMEOUT_MS = 5000
 /** A key that is not known is looked for at most this often. */
-const COOLDOWN_MS = 10_000
-const MAX_AGE_MS = 10 * 60_000
+export const COOLDOWN_MS = 10_000
+export const MAX_AGE_MS = 10 * 60_000
 /** How long known keys go on counting when the issuer does not answer. */
 const GRACE_MS = 60 * 60_000
 

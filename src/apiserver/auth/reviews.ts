@@ -14,7 +14,7 @@ import { selectorErrors } from './reviewSelectors.ts'
 import type { Attributes, Authenticator, Authorizer, UserInfo } from './types.ts'
 
 /** Verbs, groups, resources and names of the rules that a SelfSubjectRulesReview tells; roles for people have some hundreds. */
-const TOLD_WORDS = 50_000
+export const TOLD_WORDS = 50_000
 
 /** The space in which the review was posted, and who posted it. */
 export interface ReviewContext {

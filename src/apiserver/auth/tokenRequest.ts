@@ -25,10 +25,10 @@ export interface TokenRequestContext {
 
 /** Of a token whose request does not say how long it shall live. */
 export const DEFAULT_SECONDS = 3600
-const MIN_SECONDS = 600
+export const MIN_SECONDS = 600
 /** More cannot even be asked for. */
 export const MAX_SECONDS = 2 ** 32
-const YEAR_SECONDS = 365 * 24 * 3600
+export const YEAR_SECONDS = 365 * 24 * 3600
 /** What kubelets ask for on behalf of Pods that know nothing of expiry; upstream grants a year and warns after this. */
 const KUBELET_SECONDS = 3607
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' }

@@ -39,6 +39,8 @@ interface Entry {
   space: string | undefined
 }
 
+/** A good token, by default. */
+export const REMEMBERED_MS = 10_000
 /** Spaces whose last forgetting is kept apart; after that many every token is forgotten. */
 const SPACES_APART = 16_384
 
@@ -54,7 +56,7 @@ export class UnionAuthenticator implements Authenticator {
   constructor(options: UnionOptions) {
     this.#options = {
       clock: () => performance.now(),
-      ttlMs: 10_000,
+      ttlMs: REMEMBERED_MS,
       maxEntries: 4096,
       now: Date.now,
       onForgotten: () => {},

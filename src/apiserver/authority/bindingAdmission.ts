@@ -22,7 +22,7 @@ import { isServer } from './grantedLocationAdmission.ts'
 import { maySee, pathProblems } from './spacePaths.ts'
 
 /** Each lists the Locations of an inventory in the space. */
-const MAX_BINDINGS = 32
+export const MAX_BINDINGS = 32
 const FIELD = 'spec.path'
 
 export function bindingAdmission(deps: AuthorityDeps): Admission {

@@ -11,7 +11,7 @@ import { type AddedTest, addedTests } from './placementAdditions.ts'
 import { isPlacementWrite } from './placementWrites.ts'
 
 /** To the authorizer, for one write. Whoever may read a kind everywhere is asked about it once. */
-const MAX_QUESTIONS = 2000
+export const MAX_QUESTIONS = 2000
 const ALL = '*'
 
 export function placementAdmission({ authorizer }: { authorizer: Authorizer }): Admission {

@@ -17,11 +17,11 @@ import { type DefinitionRecord, judge, type Verdict, workFor } from './definitio
 
 const RANGE = { group: CRDS.group, resource: CRDS.resource }
 /** For one conversion, however many objects. */
-const CONVERSION_TIMEOUT_SECONDS = 30
+export const CONVERSION_TIMEOUT_SECONDS = 30
 /** For what `views.ts` has converted in one request; what is made of little is bounded by that, too. */
-const CONVERSION_LIMIT_BYTES = 16 * 1024 * 1024
-const CONVERSION_LIMIT_VALUES = 1_000_000
-const CONVERSION_TIMES_SENT = 4
+export const CONVERSION_LIMIT_BYTES = 16 * 1024 * 1024
+export const CONVERSION_LIMIT_VALUES = 1_000_000
+export const CONVERSION_TIMES_SENT = 4
 
 /** Definitions that are kept as they were decoded, whoever needs the memory: some megabytes each, where they are large. */
 const LATEST = 4

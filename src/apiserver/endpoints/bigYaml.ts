@@ -13,9 +13,9 @@ import { hasMoreIn } from './bodyValues.ts'
 import type { YamlLimits } from './yamlBody.ts'
 
 /** Smaller ones are read on the spot, sooner than they could be handed over. */
-const BIG_BYTES = 4 * 1024
+export const BIG_BYTES = 4 * 1024
 /** Several times what documents of people take: a megabyte of them takes half a second. */
-const LIMIT_MS = 2000
+export const LIMIT_MS = 2000
 
 export interface YamlJob {
   text: string

@@ -12,7 +12,7 @@ import { GzipWriter } from './gzipWriter.ts'
 /** As upstream: below it, compressing costs more time than sending. */
 export const GZIP_FROM_BYTES = 128 * 1024
 /** More would save nobody time: a few blocks at a time keep the line short. */
-const SEATS = 2
+export const SEATS = 2
 /** Threads of the pool that nobody but the store has: it syncs one batch of writes at a time. */
 const SYNCING = 1
 /** Of the pool that Node has by itself. */
@@ -21,10 +21,10 @@ const POOL_THREADS = 4
  * A block takes a millisecond or two, so the last one in line waits for some fifty: less than what it costs everybody when
  * dozens of lists leave as they are, for encrypting those holds the loop.
  */
-const CROWD = 64
-const CROWD_BYTES = 256 * 1024 * 1024
+export const CROWD = 64
+export const CROWD_BYTES = 256 * 1024 * 1024
 /** Of bodies that are there as a whole. */
-const BLOCK_BYTES = 128 * 1024
+export const BLOCK_BYTES = 128 * 1024
 
 export function acceptsGzip(request: Pick<Asked, 'headers'>): boolean {
   const accepted = request.headers['accept-encoding']

@@ -19,7 +19,7 @@ import { checkPartial, isPretty, tableOptions } from './respond.ts'
 
 const LIST_END = Buffer.from(']}\n')
 /** Longer lists are not indented for anyone. */
-const PRETTY_LIMIT_BYTES = 1024 * 1024
+export const PRETTY_LIMIT_BYTES = 1024 * 1024
 /** Stored objects that are looked at in a row: next to nothing, unless one has to be converted. */
 const BATCH = 16
 /**

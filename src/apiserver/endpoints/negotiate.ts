@@ -90,9 +90,9 @@ interface Preference {
 }
 
 /** No client has so many wishes; sorting them takes its time. */
-const ENTRIES_LIMIT = 100
+export const ENTRIES_LIMIT = 100
 /** Nor says so much of one: what stands behind these is not read. Headers may have 64 KiB, and strangers send them too. */
-const PARAMETERS_LIMIT = 20
+export const PARAMETERS_LIMIT = 20
 
 // Follow from the text alone, and a client says the same each time.
 const read = new BoundedCache<string, readonly Preference[]>(64)

@@ -23,9 +23,9 @@ import { EventLines } from './eventLines.ts'
 import type { OpenAccess } from './openAccess.ts'
 import { type FrameSink, writeEach } from './streamWriter.ts'
 
-const BOOKMARK_INTERVAL_MS = 60_000
+export const BOOKMARK_INTERVAL_MS = 60_000
 /** A stream ends after 30 to 60 minutes and is resumed by its client: so a revoked credential does not read for ever. */
-const LIFETIME_MS = 1_800_000
+export const LIFETIME_MS = 1_800_000
 
 export interface SpaceStreamDeps {
   store: Store

@@ -14,7 +14,7 @@ export interface FrameSink {
 }
 
 /** Frames that wait for their turn, or for a slow reader, before the watch has to wait too. */
-const WAITING_LIMIT_BYTES = 64 * 1024
+export const WAITING_LIMIT_BYTES = 64 * 1024
 /** Bytes that are written at once. */
 const CHUNK_BYTES = 64 * 1024
 

@@ -4,8 +4,8 @@
  */
 
 /** Characters of all warnings together, and of each once they are more. As upstream. */
-const LIMIT = 4096
-const CUT = 256
+export const LIMIT = 4096
+export const CUT = 256
 
 export function warningHeaders(warnings: readonly string[]): string[] {
   const whole = fitting(warnings)

@@ -29,11 +29,11 @@ import { showsWorkspaces, sightOf, type WorkspaceSight } from './workspaceSight.
 /** What a watch needs to know of its request: nothing of what carries it. */
 export type WatchTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'form' | 'user'>
 
-const BOOKMARK_INTERVAL_MS = 60_000
+export const BOOKMARK_INTERVAL_MS = 60_000
 /** Without timeoutSeconds a watch ends after 30 to 60 minutes, as upstream does to spread reconnects. */
-const DEFAULT_TIMEOUT_SECONDS = 1800
+export const DEFAULT_TIMEOUT_SECONDS = 1800
 /** The longest that a client may ask for: clients resume a watch anyway. */
-const LONGEST_TIMEOUT_SECONDS = 2 * DEFAULT_TIMEOUT_SECONDS
+export const LONGEST_TIMEOUT_SECONDS = 2 * DEFAULT_TIMEOUT_SECONDS
 /** Of the objects that a watch begins with, handed over at once. */
 const INITIAL_BATCH_BYTES = 64 * 1024
 

@@ -8,7 +8,7 @@ import type { FrameSink } from './streamWriter.ts'
 import type { Turns } from './writeTurns.ts'
 
 /** Bytes on their way to one peer before its watcher has to wait. */
-const WAITING_LIMIT_BYTES = 256 * 1024
+export const WAITING_LIMIT_BYTES = 256 * 1024
 const TEXT = { binary: false, compress: false } as const
 const BINARY = { binary: true, compress: false } as const
 /** A protobuf frame starts with its length, which a message has already. */

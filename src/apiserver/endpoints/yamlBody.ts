@@ -11,7 +11,7 @@ import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { yaml } from '../../apimachinery/yaml.ts'
 import { YamlValues } from './yamlValues.ts'
 
-const ALIAS_LIMIT = 1000
+export const ALIAS_LIMIT = 1000
 
 export interface YamlLimits {
   depth: number

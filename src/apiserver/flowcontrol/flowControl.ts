@@ -78,7 +78,7 @@ interface Candidate {
 
 const ADJUST_MS = 10_000
 /** A request waits a quarter of the time that it has, which is a minute where nothing is said. */
-const WAIT_LIMIT_MS = 15_000
+export const WAIT_LIMIT_MS = 15_000
 /** Flows remembered of one user and schema; hands are dealt anew beyond. */
 const FLOWS_KEPT = 256
 const TOO_MANY = 'Too many requests, please try again later.'

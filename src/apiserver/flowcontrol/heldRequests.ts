@@ -39,7 +39,7 @@ export interface Holder {
 }
 
 /** Of what the server holds: what a space and those below it may. */
-const SUBTREE = 1 / 4
+export const SUBTREE = 1 / 4
 /** Of what the server holds: what a tenant may although the server is full. */
 const RESERVED = 1 / 64
 

@@ -16,15 +16,15 @@ import {
 } from './watchTally.ts'
 
 /** Parts of a selector that count as a watch: as many take as long to ask as an event takes to be told. */
-const SELECTOR_PARTS = 4
+export const SELECTOR_PARTS = 4
 /** Of all watches: what one space, or one user, may have. */
-const SHARE = 1 / 4
+export const SHARE = 1 / 4
 /** Of all watches: what a space may have however far down it is, while those above it have not had theirs. */
-const LEAST_SHARE = 1 / 32
+export const LEAST_SHARE = 1 / 32
 /** Of all watches: what only syncers may use. */
-const FOR_SYNCERS = 1 / 4
+export const FOR_SYNCERS = 1 / 4
 /** Of all watches: what the syncer of one mailbox may have. It needs one. */
-const SYNCER_SHARE = 1 / 200
+export const SYNCER_SHARE = 1 / 200
 
 /** How many watches are told of a change, so that it can be charged for it. */
 export interface WatchCounts {

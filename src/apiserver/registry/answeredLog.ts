@@ -5,7 +5,7 @@
 import type { AnswerName } from '../../apimachinery/answered.ts'
 
 /** Names that are remembered. */
-const LIMIT = 10_000
+export const LIMIT = 10_000
 
 export interface LogListener {
   told(id: string, name: AnswerName): void

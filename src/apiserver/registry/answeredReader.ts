@@ -37,7 +37,7 @@ export const FORGOTTEN_AFTER_MS = 300_000
 /** Spaces that are noted although nobody watches them. */
 const MAX_UNWATCHED = 200
 /** Of a watch: names that are known to have been told, or to be there at its beginning. */
-const MAX_KNOWN = 20_000
+export const MAX_KNOWN = 20_000
 /** Events that are handed over at once. */
 const BATCH = 50
 const RETRY_SECONDS = 2

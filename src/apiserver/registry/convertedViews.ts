@@ -9,9 +9,9 @@ import { Line } from '../../client/line.ts'
 import type { Stored } from '../../storage/store.ts'
 
 /** In a space. */
-const VIEWS_BYTES = 128 * 1024 * 1024
+export const VIEWS_BYTES = 128 * 1024 * 1024
 /** From when one was made until all who waited for it have read it, lists aside. */
-const FRESH_MS = 2000
+export const FRESH_MS = 2000
 /** What one takes beside its text. */
 const EACH_BYTES = 256
 

@@ -3,7 +3,7 @@ import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 
 /** As many errors as an answer has use for, by far, and as much text of values in them. */
 export const MAX_ERRORS = 2000
-const MAX_CHARACTERS = 1024 * 1024
+export const MAX_CHARACTERS = 1024 * 1024
 
 export function firstErrors(errors: FieldError[]): FieldError[] {
   let characters = 0

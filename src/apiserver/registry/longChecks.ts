@@ -15,7 +15,7 @@ import type { Work } from '../../program/workTurns.ts'
 import { jobRefused } from '../request/jobRefused.ts'
 
 /** Of the processor's time. Units end a check long before, on any machine. */
-const LIMIT_MS = 6000
+export const LIMIT_MS = 6000
 
 export interface CheckJob {
   schema: SchemaText

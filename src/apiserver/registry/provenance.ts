@@ -29,7 +29,7 @@ import type { Stored } from '../../storage/store.ts'
 /** The note of a copy that is stored without its defaults. */
 export const BARE = 'bare'
 /** A longer list is not kept, and what it would say counts as said. */
-const MAX_NOTE = 16 * 1024
+export const MAX_NOTE = 16 * 1024
 
 /** What is at stake for an object: it may travel, or it is on its way. */
 export type Part = 'source' | 'copy'

@@ -41,7 +41,7 @@ export interface Selectors {
 }
 
 /** Requirements, and values in them, of both selectors of a request. Each is asked of each object. */
-const MAX_PARTS = 1000
+export const MAX_PARTS = 1000
 
 /** How many there are, without reading them. */
 export function selectorParts({ labelSelector, fieldSelector }: Selectors): number {

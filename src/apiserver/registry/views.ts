@@ -38,8 +38,8 @@ export function workingApiVersion(type: ResourceType): string {
 }
 
 /** Objects that are converted in one request, and their bytes: what is made of them takes some ten milliseconds of the loop. */
-const CONVERTED_TOGETHER = 200
-const CONVERTED_BYTES = 512 * 1024
+export const CONVERTED_TOGETHER = 200
+export const CONVERTED_BYTES = 512 * 1024
 
 /**
  * Makes views of objects ready that a webhook has to convert, as many in one request as the loop can spare the time for;

@@ -90,11 +90,11 @@ declare module 'fastify' {
 }
 
 /** Room for a long token, selector and list of groups to impersonate; together with the URL. */
-const HEADERS_LIMIT_BYTES = 64 * 1024
+export const HEADERS_LIMIT_BYTES = 64 * 1024
 /** From the first byte of a request to the last one of its headers, and of its body. Slower clients only hold connections. */
-const HEADERS_TIMEOUT_MS = 20_000
-const REQUEST_TIMEOUT_MS = 60_000
-const HANDSHAKE_TIMEOUT_MS = 10_000
+export const HEADERS_TIMEOUT_MS = 20_000
+export const REQUEST_TIMEOUT_MS = 60_000
+export const HANDSHAKE_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 90_000
 /** From the answer to what is no HTTP to the end of its connection: time to read it. */
 const HELD_MS = 2000
@@ -115,10 +115,10 @@ const CIPHERS = [
 const NO_RENEGOTIATION = 2 ** 30
 
 /** From the first byte of a request to the last one of its answer, watches excluded; looked at so often. */
-const ANSWER_TIMEOUT_MS = 120_000
+export const ANSWER_TIMEOUT_MS = 120_000
 const ANSWER_CHECK_MS = 1000
 /** How long running requests may take to end when the server closes. */
-const DRAIN_MS = 5000
+export const DRAIN_MS = 5000
 
 // An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -332,7 +332,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 }
 
 /** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */
-const PROBE_AFTER_MS = 20_000
+export const PROBE_AFTER_MS = 20_000
 
 async function openStream(
   deps: HttpServerDeps,

@@ -47,9 +47,9 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** The code of an answer that is a WebSocket. */
 const SWITCHING = 101
-const PING_INTERVAL_MS = 30_000
+export const PING_INTERVAL_MS = 30_000
 /** Nothing that a client sends has a meaning; this leaves room for what tools send by habit. */
-const MESSAGE_LIMIT_BYTES = 4096
+export const MESSAGE_LIMIT_BYTES = 4096
 /** How long a peer may take to answer the close of the connection. */
 const CLOSE_TIMEOUT_MS = 2000
 const CLOSE = { normal: 1000, goingAway: 1001 } as const

@@ -132,7 +132,7 @@ const METADATA_DESCRIPTIONS: Record<string, string> = {
 }
 
 /** Units for all cells of a row together: for each value that is looked at, and for what is shown. Sensible rows take some ten. */
-const MAX_ROW = 60_000
+export const MAX_ROW = 60_000
 /** For a character. */
 const SHOWN = 0.02
 

@@ -140,7 +140,7 @@ export function clusterRoleAggregationController(options: {
 }
 
 /** Selectors held against roles, and rules gathered, for one role: the rules of 10,000 roles several times over. */
-const MOST_WORK = 1_000_000
+export const MOST_WORK = 1_000_000
 
 function tooMuch(name: string): TerminalError {
   return new TerminalError(

@@ -25,9 +25,9 @@ export interface ContentReport {
 }
 
 /** Of a namespace's conditions: each of its objects may have finalizers, or be of a kind, of which no other has heard. */
-const MAX_TOLD = 100
+export const MAX_TOLD = 100
 /** Finalizers of one object that are looked at. */
-const MAX_FINALIZERS = 20
+export const MAX_FINALIZERS = 20
 
 /** How many of the remaining objects wait for each finalizer; of as many as are told. */
 export class FinalizerCounts {

@@ -34,7 +34,7 @@ export const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024
 /** As deep as a request body may be nested. */
 const MAX_NESTING = 500
 /** For one object and one destination: some ten milliseconds, with which an object of that size can be made several times. */
-const MAX_WORK = 1_000_000
+export const MAX_WORK = 1_000_000
 /** Finding and telling what is wrong, in units of work. */
 const FAULT = 50
 /** Of a text of the user inside a fault. */

@@ -23,7 +23,7 @@ export type Selector =
 export type ReplacementPath = readonly Selector[]
 
 /** Of a path's text. */
-const MAX_PATH_CHARACTERS = 4 * 1024
+export const MAX_PATH_CHARACTERS = 4 * 1024
 /** A node that is looked at, in units of a budget: as long as reading fifty characters takes. */
 export const STEP = 5
 /** That one path may name: more than the fields of any object that is written by hand. */

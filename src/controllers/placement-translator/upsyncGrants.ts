@@ -22,7 +22,7 @@ export interface UpsyncCut {
 }
 
 /** Lists' items that are looked at for one placement; 10,000 sets against ten rules are within it. */
-const MAX_STEPS = 1_000_000
+export const MAX_STEPS = 1_000_000
 const MAX_DENIED = 20
 const SECRETS = 'secrets'
 const ALL = '*'

@@ -13,7 +13,7 @@ const SHORTEST_SECONDS = 600
 /** In characters, as it is sent. Requests for servers of a hundred names have some kilobytes. */
 export const LONGEST_REQUEST = 32 * 1024
 /** There are not that many. */
-const MOST_USAGES = 100
+export const MOST_USAGES = 100
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
 const STATUSES = ['False', 'True', 'Unknown']
 const DECISIONS = ['Approved', 'Denied', 'Failed']

@@ -48,7 +48,7 @@ const limitRanges: Strategy = {
 const LIMIT_FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio']
 
 /** What one quota limits: each name costs a little of every write in the namespace, and of every look at the quota. */
-const MAX_NAMES = 1000
+export const MAX_NAMES = 1000
 
 function tooManyNames(object: KubeObject, old: KubeObject | undefined): FieldError[] {
   const namesOf = (quota: KubeObject | undefined): number => Object.keys(record(quota, 'spec', 'hard')).length

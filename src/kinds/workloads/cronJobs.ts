@@ -54,7 +54,7 @@ const ZONE_IN_SCHEDULE =
 export const cronJobStrategies: Strategies = { 'batch/cronjobs': cronJobs }
 
 /** Bytes. What a schedule can say fits into a quarter of it. */
-const MAX_SCHEDULE = 2048
+export const MAX_SCHEDULE = 2048
 
 /** `zonedBefore`: the schedule that is replaced names its zone itself, as schedules once could. */
 function validateSchedule(spec: Fields, zonedBefore: boolean): FieldError[] {

@@ -3,12 +3,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { programVersion } from '../../../src/cli/programVersion.ts'
+import { addonName, loadAddonFrom } from '../../../src/program/addon.ts'
 import { LINKS } from '../../../tools/release/links.ts'
 import { ENGINES } from '../../../tools/release/npmPackage.ts'
+import { RELEASED } from '../../../tools/release/released.ts'
 
+const ENGINE = Buffer.from('an engine')
 const ROOT = join(import.meta.dirname, '../../..')
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const page = text('docs/install.md').replace(/\s+/g, ' ')
+const load = (): never => {
+  throw new Error('failed to map segment from shared object')
+}
 
 t.test('files, releases and links are named as they are', async t => {
   const { version } = programVersion()
@@ -23,15 +29,21 @@ t.test('files, releases and links are named as they are', async t => {
 })
 
 t.test('what the program says where it cannot run is what it says', async t => {
-  const said = text('src/program/addon.ts').replace(/['`] \+\s+['`]/g, '')
-  for (const words of [
-    'its file system is mounted noexec',
-    'is not the one that this program brings',
-    'the database engine cannot be written',
-  ]) {
-    t.match(page, words)
-    t.match(said, words)
+  const root = t.testdir({ noexec: {}, changed: { [addonName(ENGINE)]: 'another' }, taken: 'no folder' })
+  const refusal = (folder: string): Error | undefined => {
+    try {
+      loadAddonFrom({ bytes: ENGINE, besideProgram: join(root, 'program'), folder: join(root, folder), load })
+    } catch (error) {
+      return error as Error
+    }
   }
-  const parts = /const PARTS = \[(.*)\]/.exec(text('tools/release/release.ts'))?.[1]?.replaceAll("'", '')
-  t.match(page, `# a part: ${parts}`)
+  for (const [folder, words] of [
+    ['noexec', 'its file system is mounted noexec'],
+    ['changed', 'is not the one that this program brings'],
+    ['taken', 'the database engine cannot be written'],
+  ] as const) {
+    t.match(page, words)
+    t.match(refusal(folder)?.message, words)
+  }
+  t.match(page, `# a part: ${RELEASED.join(', ')}`)
 })

@@ -49,7 +49,7 @@ const TEMPLATES: Readonly<Record<string, readonly string[]>> = {
 /** Sub-resources of pods that change what is checked. */
 const CHANGING: ReadonlySet<string> = new Set(['', 'ephemeralcontainers', 'resize'])
 const AUDIT = 'pod-security.kubernetes.io/'
-const MAX_PODS = 3000
+export const MAX_PODS = 3000
 /** Between so many the other requests of the server have their turn. */
 const PODS_AT_ONCE = 50
 const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod'
