@@ -22,7 +22,7 @@ export interface LightLogOptions {
   level?: LogLevel
   /** Default: JSON. */
   format?: LogFormat
-  write?: (line: string) => void
+  write?: ((line: string) => void) | undefined
   now?: () => number
 }
 

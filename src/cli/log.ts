@@ -8,13 +8,19 @@ import { withObjectName } from './objectName.ts'
 
 const BACKLOG_BYTES = 1024 * 1024
 
-/**
- * `about` stands in every line. Without a `choice`: JSON, and what ORRERY_LOG_LEVEL says.
- * @throws Error when that is no level
- */
-export function createLog(component: string, about: LogFields = {}, choice?: LogChoice): Logger {
+export interface LogOptions {
+  /** Stands in every line. */
+  about?: LogFields
+  /** Default: JSON, from the level of ORRERY_LOG_LEVEL on. */
+  choice?: LogChoice
+  /** Default: stderr, which may be full for a while. */
+  write?: ((lines: string) => void) | undefined
+}
+
+/** @throws Error when ORRERY_LOG_LEVEL is no level */
+export function createLog(component: string, { about = {}, choice, write }: LogOptions = {}): Logger {
   const { level, format } = choice ?? { level: logLevel(), format: 'json' }
-  if (format === 'text') return createLightLog({ component, about, level, format })
+  if (format === 'text' || write !== undefined) return createLightLog({ component, about, level, format, write })
   // What a full disk does not take is kept up to here, and written when there is room; the process goes on.
   const stderr = pino.destination({ fd: 2, sync: true, maxLength: BACKLOG_BYTES })
   stderr.on('error', () => {})

@@ -2,6 +2,7 @@
 import { Argument, Command, Option } from 'commander'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import { COMPLETE, SHELLS, type Shell } from './completion/shells.ts'
+import { processHost } from './host.ts'
 import { PRIVATE_UMASK } from './privateFolder.ts'
 import { addSettings, attributeOf, type Setting, settingsOf } from './settings.ts'
 import { SUB_COMMANDS, type SubCommand } from './subCommands.ts'
@@ -55,6 +56,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const completed = rest.length > 1 && PLUGINS.find(({ name }) => name === word)
     return completed ? await completed.run([COMPLETE, ...rest.slice(1)]) : await completeWords(rest)
   }
+  process.umask(PRIVATE_UMASK)
   const { program, result } = orreryProgram()
   await program.parseAsync(args[0] === '--version' ? ['version', ...args.slice(1)] : [...args], { from: 'user' })
   return result.code
@@ -67,7 +69,7 @@ async function completeWords(words: readonly string[]): Promise<number> {
 }
 
 /** The command line, and where its exit code will stand. */
-export function orreryProgram(): { program: Command; result: { readonly code: number } } {
+export function orreryProgram(host = processHost): { program: Command; result: { readonly code: number } } {
   const result = { code: 0 }
   const program = new Command('orrery')
     .description('A multi-cluster configuration server: spaces, placement and syncing in one process')
@@ -78,7 +80,7 @@ export function orreryProgram(): { program: Command; result: { readonly code: nu
     try {
       result.code = await run()
     } catch (error) {
-      process.stderr.write(`orrery ${name}: ${messageOf(error)}\n`)
+      host.err(`orrery ${name}: ${messageOf(error)}`)
       result.code = 1
     }
   }
@@ -99,8 +101,7 @@ export function orreryProgram(): { program: Command; result: { readonly code: nu
         const known = commands.map(below => below.name).join(', ')
         throw new Error(`there is no sub-command ${JSON.stringify(word)}; there is: ${known}`)
       }
-      process.umask(PRIVATE_UMASK)
-      return (await start())(await settingsOf(command, settings, inFile))
+      return (await start())(await settingsOf(command, settings, inFile), host)
     }
     if (load) command.action(reporting(path, () => run(load)))
     for (const below of commands) add(command, below)
@@ -114,7 +115,7 @@ export function orreryProgram(): { program: Command; result: { readonly code: nu
     const { factsLine, programFacts } = await import('./programFacts.ts')
     const facts = await programFacts()
     const { output } = version.opts<{ output?: 'json' }>()
-    process.stdout.write(`${output === 'json' ? JSON.stringify(facts, undefined, 2) : factsLine(facts)}\n`)
+    host.out(output === 'json' ? JSON.stringify(facts, undefined, 2) : factsLine(facts))
     return 0
   }
   version.action(reporting('version', printVersion))
@@ -126,7 +127,7 @@ export function orreryProgram(): { program: Command; result: { readonly code: nu
   completion.action((shell: Shell) =>
     reporting('completion', async () => {
       const { completionScript } = await import('./completion/scripts.ts')
-      process.stdout.write(completionScript(shell))
+      host.out(completionScript(shell).trimEnd())
       return 0
     })(),
   )

@@ -1,6 +1,6 @@
 /** What commands of `orrery` say: lines for people, or with `-o` a document for programs. */
 import type { Setting } from './settings.ts'
-import { processTerminal } from './ws/terminal.ts'
+import type { Terminal } from './ws/terminal.ts'
 import { ANSWERS_VERSION } from './ws/version.ts'
 
 export const OUTPUT: Setting = {
@@ -15,9 +15,10 @@ export async function printFound(
   settings: Readonly<Record<string, unknown>>,
   lines: readonly string[],
   document: object,
+  terminal: Terminal,
 ): Promise<void> {
   const { output } = settings as { output?: 'json' | 'yaml' }
-  if (output === undefined) return processTerminal.out(lines.join('\n'))
+  if (output === undefined) return terminal.out(lines.join('\n'))
   const { printDocument } = await import('./ws/output.ts')
-  await printDocument({ apiVersion: ANSWERS_VERSION, ...document }, output, processTerminal)
+  await printDocument({ apiVersion: ANSWERS_VERSION, ...document }, output, terminal)
 }

@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../apimachinery/messageOf.ts'
+import type { Host } from './host.ts'
 
 /** @throws Error in words for whoever named the folder */
-export async function printKubeconfig(settings: Record<string, unknown>): Promise<number> {
+export async function printKubeconfig(settings: Record<string, unknown>, host: Host): Promise<number> {
   const path = join(settings.dataDir as string, 'admin.kubeconfig')
   try {
-    process.stdout.write(readFileSync(path, 'utf8'))
+    host.out(readFileSync(path, 'utf8').trimEnd())
     return 0
   } catch (error) {
     const remedy = 'give the --data-dir of a server that has been ready, and run as its user'

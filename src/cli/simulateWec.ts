@@ -4,17 +4,21 @@ import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
 import { buildInfo } from './buildInfo.ts'
+import type { Host } from './host.ts'
 import { createLog } from './log.ts'
 import { logChoice } from './logLevel.ts'
 import { dataFolder } from './privateFolder.ts'
 import { shownSettings } from './settings.ts'
-import { terminated } from './signals.ts'
 
 const SPACE = 'root'
 
-export async function simulateWec(settings: Record<string, unknown>): Promise<number> {
+export async function simulateWec(settings: Record<string, unknown>, host: Host): Promise<number> {
   const name = settings.name as string
-  const log = createLog('orrery-simulated-wec', { cluster: name }, logChoice(settings))
+  const log = createLog('orrery-simulated-wec', {
+    about: { cluster: name },
+    choice: logChoice(settings),
+    write: host.log,
+  })
   const build = buildInfo()
   const server = await startApiServer({
     dataDir: dataFolder(settings.dataDir as string, log),
@@ -41,9 +45,9 @@ export async function simulateWec(settings: Record<string, unknown>): Promise<nu
   server.onAuthority(caPem => controllers.useAuthority(caPem))
   const simulator = workloadSimulator({ client: clientFor('simulation'), space: SPACE, logger: log })
   simulator.start()
-  process.stdout.write(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}\n`)
+  host.out(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}`)
   // Now, not when somebody asks: what is edited from now on is not what runs.
-  await Promise.all([terminated(), build.treeState()])
+  await Promise.all([host.terminated(), build.treeState()])
   await simulator.stop()
   await controllers.stop()
   await server.close()

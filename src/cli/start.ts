@@ -24,20 +24,20 @@ import { EARLIER_DATA } from './earlierData.ts'
 import { elsewhere } from './elsewhere.ts'
 import { ensuredSpaces, ensureSpaces } from './ensuredSpaces.ts'
 import { FIRST_OBJECTS } from './firstObjects.ts'
+import type { Host } from './host.ts'
 import { createLog } from './log.ts'
 import { logChoice } from './logLevel.ts'
 import { dataFolder } from './privateFolder.ts'
 import { shownSettings } from './settings.ts'
-import { terminated } from './signals.ts'
 import { systemdNotify } from './systemdNotify.ts'
 
 const UNBOUNDED_CHAINS =
   'this Node.js verifies chains of certificates of any length, which strangers may show: take Node.js 26, or say by --client-certificate-networks where clients with certificates are'
 
-export async function start(settings: Record<string, unknown>): Promise<number> {
+export async function start(settings: Record<string, unknown>, host: Host): Promise<number> {
   keepPoolsSmall()
   parseJsonSafely()
-  const log = createLog('orrery', {}, logChoice(settings))
+  const log = createLog('orrery', { choice: logChoice(settings), write: host.log })
   if (!boundCertificateChains() && settings.clientCertificateNetworks === undefined) log.warn({}, UNBOUNDED_CHAINS)
   if (settings.storage === 'etcd') throw new Error('--storage etcd is not part of this release; use --storage level')
   if (settings.etcdServers !== undefined)
@@ -117,8 +117,8 @@ export async function start(settings: Record<string, unknown>): Promise<number> 
   secret?.write()
   await ensureSpaces(clientFor(BOOTSTRAP), ensured, log)
   // Who reads the next line may end the process at once, and in order.
-  const ended = terminated()
-  process.stdout.write(`orrery ready: ${server.url}\n`)
+  const ended = host.terminated()
+  host.out(`orrery ready: ${server.url}`)
   const notified = systemdNotify('ready', `serving at ${server.url}`, { log })
   const memory = systemMemory()
   const stopReturning = memory && returnMemory(memory)

@@ -5,19 +5,20 @@ import { readAcknowledged, witnessIn } from '../storage/level/acknowledged.ts'
 import { assessLoss } from '../storage/level/salvage.ts'
 import { bytesIn, type FolderOptions, type Read, readStore } from '../storage/level/storeFolder.ts'
 import { isStorageError, type Stored } from '../storage/store.ts'
+import type { Host } from './host.ts'
 import { printFound } from './printFound.ts'
 
 const VERIFIED = { kind: 'StoreVerification' }
 
 /** Exit code 1 when something is damaged; what is lost is on standard output, a line each. */
-export async function verifyStore(settings: Record<string, unknown>): Promise<number> {
+export async function verifyStore(settings: Record<string, unknown>, host: Host): Promise<number> {
   const folder = folderOf(settings.dataDir as string)
   try {
     const read = await readStore(folder, () => {})
     const line = read === undefined ? nothing(folder) : `intact: ${summary(read)}`
     const { objects = 0, logEntries = 0, state } = read?.inspection ?? {}
     const found = { ...VERIFIED, intact: true, objects, logEntries, revision: state?.revision, findings: [], lost: [] }
-    await printFound(settings, [line], found)
+    await printFound(settings, [line], found, host)
     return 0
   } catch (error) {
     if (!isStorageError(error, 'Damaged')) throw error
@@ -30,11 +31,11 @@ export async function verifyStore(settings: Record<string, unknown>): Promise<nu
     `${folder.path} is damaged; ${kept} objects are intact`,
     'put back a backup of the whole data folder, or go on with what is intact: orrery start --accept-loss',
   ]
-  await printFound(settings, lines, { ...VERIFIED, intact: false, objects: kept, findings, lost })
+  await printFound(settings, lines, { ...VERIFIED, intact: false, objects: kept, findings, lost }, host)
   return 1
 }
 
-export async function storeStats(settings: Record<string, unknown>): Promise<number> {
+export async function storeStats(settings: Record<string, unknown>, host: Host): Promise<number> {
   const folder = folderOf(settings.dataDir as string)
   const spaces = new Set<string>()
   const kinds = new Map<string, { objects: number; bytes: number }>()
@@ -45,7 +46,7 @@ export async function storeStats(settings: Record<string, unknown>): Promise<num
     kinds.set(kind, { objects: sum.objects + 1, bytes: sum.bytes + bytes.length })
   })
   if (read === undefined) {
-    await printFound(settings, [nothing(folder)], { kind: 'StoreStats', objects: 0, kinds: [] })
+    await printFound(settings, [nothing(folder)], { kind: 'StoreStats', objects: 0, kinds: [] }, host)
     return 0
   }
   const { inspection } = read
@@ -76,7 +77,7 @@ export async function storeStats(settings: Record<string, unknown>): Promise<num
   ]
   const width = Math.max(...facts.map(([what]) => what.length))
   const lines = facts.map(([what, value]) => `${what.padEnd(width)}  ${value}`)
-  await printFound(settings, lines, { kind: 'StoreStats', ...counts, kinds: biggestFirst })
+  await printFound(settings, lines, { kind: 'StoreStats', ...counts, kinds: biggestFirst }, host)
   return 0
 }
 

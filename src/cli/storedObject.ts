@@ -8,13 +8,14 @@ import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import { readStore } from '../storage/level/storeFolder.ts'
 import type { Key, Stored } from '../storage/store.ts'
 import { apart } from '../storage/texts.ts'
+import type { Host } from './host.ts'
 import { printFound } from './printFound.ts'
 import { folderOf } from './store.ts'
 
 /** Prints the object, JSON unless `-o` says YAML. */
-export async function getStored(settings: Record<string, unknown>): Promise<number> {
+export async function getStored(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { object } = await find(settings)
-  await printFound(settings, [JSON.stringify(object, undefined, 2)], object)
+  await printFound(settings, [JSON.stringify(object, undefined, 2)], object, host)
   return 0
 }
 
@@ -22,7 +23,7 @@ export async function getStored(settings: Record<string, unknown>): Promise<numb
  * Deletes the object as the server would at last: with a revision and an entry of the log, which watchers and syncers are told
  * of. Finalizers are not waited for, and what the object holds stays.
  */
-export async function deleteStored(settings: Record<string, unknown>): Promise<number> {
+export async function deleteStored(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { key, revision, name, object } = await find(settings)
   const { path, witness, established } = folderOf(settings.dataDir as string)
   const store = await openLevelStore({
@@ -34,13 +35,13 @@ export async function deleteStored(settings: Record<string, unknown>): Promise<n
     const result = await store.write({ key, expect: revision, mutation: { type: 'delete' } })
     if (!result.ok) throw new Error(`${name} was changed meanwhile; try again`)
     const line = `deleted ${name}: it was of revision ${revision}, and is gone with ${result.stored.revision}`
-    if (settings.output !== undefined) process.stderr.write(`${line}\n`)
-    await printFound(settings, [line], object)
+    if (settings.output !== undefined) host.err(line)
+    await printFound(settings, [line], object, host)
   } finally {
     await store.close()
   }
   const left = LEFT_BEHIND.find(({ resource }) => resource.group === key.group && resource.resource === key.resource)
-  if (left) process.stderr.write(`note: ${left.what}\n`)
+  if (left) host.err(`note: ${left.what}`)
   return 0
 }
 

@@ -11,6 +11,7 @@ import {
   SYNC_TARGET_NAME,
   SYNCER,
 } from './commandSettings.ts'
+import type { Host } from './host.ts'
 import { OUTPUT } from './printFound.ts'
 import type { Setting } from './settings.ts'
 
@@ -27,7 +28,7 @@ export interface SubCommand {
   /** The exit code for a line that cannot be read, by the flags that can; default: 1. */
   mistaken?(flags: Readonly<Record<string, unknown>>): number
   /** Absent where only the sub-commands do something. */
-  load?(): Promise<(settings: Record<string, unknown>) => Promise<number>>
+  load?(): Promise<(settings: Record<string, unknown>, host: Host) => Promise<number>>
   commands?: readonly SubCommand[]
 }
 

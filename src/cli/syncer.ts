@@ -17,13 +17,13 @@ import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, CONFIG_MAPS, isFrom } from '../syncer/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../syncer/identity.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../syncer/syncer.ts'
+import type { Host } from './host.ts'
 import { inCluster, versionOf } from './inCluster.ts'
 import { createLightLog } from './lightLog.ts'
 import { logChoice } from './logLevel.ts'
 import { printFound } from './printFound.ts'
 import { privateFolder } from './privateFolder.ts'
 import { programVersion } from './programVersion.ts'
-import { terminated } from './signals.ts'
 import { tellRehearsal, tellUnknown } from './syncerDryRun.ts'
 import { type SyncerAbout, SyncerHealth } from './syncerHealth.ts'
 import { systemdNotify } from './systemdNotify.ts'
@@ -41,24 +41,25 @@ const LEASE_MS = 15_000
 const AGAIN = Symbol('again')
 
 /** @throws Error in words for whoever started it, when it was given what does not belong together */
-export async function runSyncerCommand(settings: Record<string, unknown>): Promise<number> {
+export async function runSyncerCommand(settings: Record<string, unknown>, host: Host): Promise<number> {
   keepPoolsSmall()
   parseJsonSafely()
   boundCertificateChains()
-  if (settings.dryRun !== true) return await run(settings)
+  if (settings.dryRun !== true) return await run(settings, host)
   try {
-    return await run(settings)
+    return await run(settings, host)
   } catch (error) {
-    return tellUnknown(error)
+    return tellUnknown(error, host)
   }
 }
 
-async function run(settings: Record<string, unknown>): Promise<number> {
+async function run(settings: Record<string, unknown>, host: Host): Promise<number> {
   const name = settings.syncTargetName as string | undefined
   const log = createLightLog({
     component: 'orrery-syncer',
     about: name ? { syncTarget: name } : {},
     ...logChoice(settings),
+    write: host.log,
   })
   const allowance = new Allowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
@@ -107,13 +108,13 @@ async function run(settings: Record<string, unknown>): Promise<number> {
   }
   if (isDryRun) {
     try {
-      return await tellRehearsal(options, settings)
+      return await tellRehearsal(options, settings, host)
     } finally {
       close()
     }
   }
   const ended = Promise.race([
-    terminated().then(() => undefined),
+    host.terminated().then(() => undefined),
     from.elsewhere.then(() => 'the kubeconfig names another mailbox now; start the syncer again to serve that one'),
     to.elsewhere.then(() => "the cluster's kubeconfig names another server now; start the syncer again to serve there"),
     renewed.ended,
@@ -156,7 +157,7 @@ function allowListsIn(settings: Record<string, unknown>): AllowLists {
 }
 
 /** `orrery syncer adopt`: from now on the cluster is served from the mailbox of this kubeconfig. */
-export async function adoptCluster(settings: Record<string, unknown>): Promise<number> {
+export async function adoptCluster(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await kubeconfigOf('--from-kubeconfig', fromKubeconfig, fromContext)
   const renewed = renewedToken(from, () => tokenOf(from), silentLogger, { looks: true })
@@ -171,8 +172,8 @@ export async function adoptCluster(settings: Record<string, unknown>): Promise<n
     const former = before === undefined ? 'none' : before.mailbox || 'none that could be read'
     const same = before !== undefined && isFrom(before, mailbox)
     const line = `the cluster is served from the mailbox ${name} ${same ? 'already' : `from now on (before: ${former})`}`
-    if (settings.output !== undefined) process.stderr.write(`${line}\n`)
-    await printFound(settings, [line], await cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
+    if (settings.output !== undefined) host.err(line)
+    await printFound(settings, [line], await cluster.get(CONFIG_MAPS, CLUSTER_RECORD), host)
     return 0
   } finally {
     center.close()

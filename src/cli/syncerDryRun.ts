@@ -2,6 +2,7 @@
 
 import { type Rehearsal, type Rehearsed, rehearse } from '../syncer/rehearsal.ts'
 import type { SyncerOptions } from '../syncer/syncer.ts'
+import type { Host } from './host.ts'
 import { printFound } from './printFound.ts'
 
 const EXIT = { nothing: 0, something: 1, refused: 2, unknown: 3 }
@@ -10,21 +11,22 @@ const EXIT = { nothing: 0, something: 1, refused: 2, unknown: 3 }
 export async function tellRehearsal(
   options: SyncerOptions,
   settings: Readonly<Record<string, unknown>>,
+  host: Host,
 ): Promise<number> {
   let rehearsal: Rehearsal
   try {
     rehearsal = await rehearse(options)
   } catch (error) {
-    return tellUnknown(error)
+    return tellUnknown(error, host)
   }
-  for (const note of rehearsal.notes) process.stderr.write(`Note: ${note}\n`)
-  await printFound(settings, rehearsalLines(rehearsal.acts), { kind: 'SyncerRehearsal', acts: rehearsal.acts })
+  for (const note of rehearsal.notes) host.err(`Note: ${note}`)
+  await printFound(settings, rehearsalLines(rehearsal.acts), { kind: 'SyncerRehearsal', acts: rehearsal.acts }, host)
   return exitCodeOf(rehearsal.acts)
 }
 
 /** It could not be found out; 1 would say that there is something to do. */
-export function tellUnknown(error: unknown): number {
-  process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`)
+export function tellUnknown(error: unknown, host: Host): number {
+  host.err(`Error: ${error instanceof Error ? error.message : String(error)}`)
   return EXIT.unknown
 }
 

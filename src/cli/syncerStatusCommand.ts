@@ -2,6 +2,7 @@
 import { text } from 'node:stream/consumers'
 import { at, num, record, str } from '../apimachinery/fields.ts'
 import { messageOf } from '../apimachinery/messageOf.ts'
+import type { Host } from './host.ts'
 import { printFound } from './printFound.ts'
 import { DEFAULT_PORTS, healthAddress } from './syncerHealth.ts'
 
@@ -10,7 +11,7 @@ const PATIENCE_MS = 5000
 const plain = process.getBuiltinModule('node:http')
 
 /** Exit code 0 when all that answer are ready, 1 when one is not. @throws Error when nobody answers, or none of that name */
-export async function syncerStatus(settings: Record<string, unknown>): Promise<number> {
+export async function syncerStatus(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { healthAddress: address, syncTargetName: name } = settings as Record<string, string | undefined>
   const found = await foundAt(address)
   const statuses = name === undefined ? found : found.filter(status => str(status, 'syncTarget') === name)
@@ -25,7 +26,8 @@ export async function syncerStatus(settings: Record<string, unknown>): Promise<n
   const documents = statuses.map(status => ({ kind: 'SyncerStatus', ...record(status) }))
   const lines = statuses.flatMap((status, i) => [...(i > 0 ? [''] : []), ...statusLines(status)])
   const [only, ...others] = documents
-  await printFound(settings, lines, only && others.length === 0 ? only : { kind: 'SyncerStatusList', items: documents })
+  const document = only && others.length === 0 ? only : { kind: 'SyncerStatusList', items: documents }
+  await printFound(settings, lines, document, host)
   return statuses.every(status => at(status, 'ready') === true) ? 0 : 1
 }
 

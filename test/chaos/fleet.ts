@@ -34,8 +34,7 @@ export interface Fleet {
 }
 
 export async function startFleet(ends: Ends, dir: string, names: readonly string[]): Promise<Fleet> {
-  const centerPort = await freePort()
-  const center = new CenterProcess(ends, join(dir, 'center'), centerPort)
+  const center = new CenterProcess(ends, join(dir, 'center'))
   await center.start()
   const wds = center.in('root:wmw1')
   const inventory = center.in('root:imw1')
@@ -50,7 +49,7 @@ export async function startFleet(ends: Ends, dir: string, names: readonly string
         spec: {},
       })
       await inventory.create(LOCATIONS, location(name))
-      return await startCluster({ ends, dir, center, centerPort }, name, target)
+      return await startCluster({ ends, dir, center }, name, target)
     }),
   )
   return { center, wds, inventory, clusters }
@@ -88,11 +87,11 @@ interface Place {
   ends: Ends
   dir: string
   center: CenterProcess
-  centerPort: number
 }
 
 async function startCluster(place: Place, name: string, target: KubeObject): Promise<Cluster> {
-  const { ends, dir, center, centerPort } = place
+  const { ends, dir, center } = place
+  const centerPort = Number(new URL(center.url).port)
   const port = await freePort()
   const data = join(dir, name)
   const wec = ['simulate-wec', '--name', name, '--data-dir', data, '--secure-port', String(port)]

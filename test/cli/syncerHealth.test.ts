@@ -1,5 +1,6 @@
 /** How a syncer tells how it is, and the command that asks it. */
 import t, { type Test } from 'tap'
+import type { Host } from '../../src/cli/host.ts'
 import { healthAddress, SyncerHealth } from '../../src/cli/syncerHealth.ts'
 import { statusLines, syncerStatus } from '../../src/cli/syncerStatusCommand.ts'
 import { silentLogger } from '../../src/client/logger.ts'
@@ -27,6 +28,12 @@ async function listening(t: Test, status: () => SyncerStatus | undefined): Promi
   t.teardown(() => health?.close())
   return address
 }
+
+const hostOf = (out: string[]): Host => ({
+  out: text => void out.push(text),
+  err: () => {},
+  terminated: () => new Promise(() => {}),
+})
 
 t.test('alive from the start, ready once it serves or stands by, with numbers of fixed names', async t => {
   let status: SyncerStatus | undefined
@@ -64,16 +71,16 @@ t.test('the command says it in words, and by its exit code', async t => {
   let status: SyncerStatus = SERVING
   const healthAddress = await listening(t, () => status)
   const said: string[] = []
-  t.capture(process.stdout, 'write', (text: string) => said.push(text))
-  t.equal(await syncerStatus({ healthAddress }), 0)
+  const host = hostOf(said)
+  t.equal(await syncerStatus({ healthAddress }, host), 0)
   status = { ...SERVING, known: false }
-  t.equal(await syncerStatus({ healthAddress }), 1)
+  t.equal(await syncerStatus({ healthAddress }, host), 1)
   await t.rejects(
-    syncerStatus({ healthAddress: `127.0.0.1:${await freePort()}` }),
+    syncerStatus({ healthAddress: `127.0.0.1:${await freePort()}` }, host),
     /^no syncer tells how it is at 127.0.0.1:\d+ \(.*\): is it running, with this --health-address\?/,
   )
-  t.equal(await syncerStatus({ healthAddress, output: 'json' }), 1)
-  t.match(said.join(''), /^State: {16}serving\n/)
+  t.equal(await syncerStatus({ healthAddress, output: 'json' }, host), 1)
+  t.match(said[0], /^State: {16}serving\n/)
   const document = said.find(text => text.startsWith('{'))
   t.match(JSON.parse(document!), { kind: 'SyncerStatus', state: 'serving', known: false })
 })
@@ -141,18 +148,17 @@ t.test('whose status it is stands there, and of two syncers a name chooses one',
     t.teardown(() => health?.close())
   }
   const said: string[] = []
-  const capture = t.capture(process.stdout, 'write', (text: string) => said.push(text))
+  const host = hostOf(said)
   const codes = [
-    await syncerStatus({ syncTargetName: names[0] }),
-    await syncerStatus({ syncTargetName: names[1], output: 'json' }),
-    await syncerStatus({}),
+    await syncerStatus({ syncTargetName: names[0] }, host),
+    await syncerStatus({ syncTargetName: names[1], output: 'json' }, host),
+    await syncerStatus({}, host),
   ]
-  capture.restore()
   t.same(codes, [0, 1, 1])
   const [words = '', document = '', all = ''] = said
   t.match(words, `SyncTarget:           ${names[0]}\n`)
   t.notMatch(words, names[1])
   t.match(JSON.parse(document), { kind: 'SyncerStatus', syncTarget: names[1] })
   for (const name of names) t.match(all, `SyncTarget:           ${name}\n`)
-  await t.rejects(syncerStatus({ syncTargetName: 'ducat' }), new RegExp(`"ducat" answers.*${names.join('.*')}`))
+  await t.rejects(syncerStatus({ syncTargetName: 'ducat' }, host), new RegExp(`"ducat" answers.*${names.join('.*')}`))
 })

@@ -11,7 +11,7 @@ import { heldBy, MAPS_OF_APP } from '../support/scene.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, gone, map, registerCluster, there } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, NAMESPACES, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
 import { has } from './support/florin.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -55,7 +55,7 @@ async function hold(space: SpaceClient, count: number): Promise<void> {
 
 t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(t, join(dir, 'center'))
   await center.start()
   const clusters: SpaceClient[] = []
   for (const name of ['florin', 'guilder', 'mark']) clusters.push(await cluster(name))
@@ -135,10 +135,10 @@ t.test('one letter in a selector of 60 objects in 3 clusters', async t => {
   async function cluster(name: string): Promise<SpaceClient> {
     const mailbox = await registerCluster(center, name, { env: 'prod' })
     const wec = ['simulate-wec', '--name', name, '--data-dir', join(dir, name), '--secure-port', '0']
-    await Program.orrery(t, wec).said('ready')
+    await new Command(t, wec).said('ready')
     const [from, to] = [join(dir, `${name}.kubeconfig`), join(dir, name, 'admin.kubeconfig')]
     await center.syncerKubeconfig(from, mailbox)
-    Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--qps', '0'])
+    new Command(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--qps', '0'])
     return await clientOf(t, to)
   }
 })

@@ -6,7 +6,7 @@ import { until } from '../syncer/support/processes.ts'
 import { condition, FLORIN, Florin, has, marks, RECORD, target } from './support/florin.ts'
 
 t.test('a silent syncer is waited for until somebody forces; a SyncTarget of the old name begins anew', async t => {
-  const whole = await Florin.begin(t)
+  const whole = await Florin.beginWithProcess(t)
   const { inventory, cluster, wds, syncer } = whole
   await syncer.end('SIGKILL')
   // else the next syncer waits until nobody can be writing any more

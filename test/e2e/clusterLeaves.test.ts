@@ -3,7 +3,7 @@ import t from 'tap'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, gone, mailboxOf, map } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
-import { freePort, until } from '../syncer/support/processes.ts'
+import { until } from '../syncer/support/processes.ts'
 import { FLORIN, Florin, marks, RECORD, target } from './support/florin.ts'
 
 t.test('by default the workload stays, and nothing says any more where it came from', async t => {
@@ -22,7 +22,7 @@ t.test('by default the workload stays, and nothing says any more where it came f
   t.same(marks(await cluster.get(NAMESPACES, { name: 'shop' })), [])
   await until(cluster, MAPS, RECORD, gone)
   await wds.delete(MAPS, at('page'))
-  t.equal(await syncer.end('SIGTERM'), 0)
+  t.equal(await syncer.end(), 0)
   t.ok(await cluster.get(MAPS, at('page')))
 })
 
@@ -41,7 +41,7 @@ t.test('with detachPolicy Delete what was placed goes, and nothing else', async 
 })
 
 t.test('a SyncTarget that never had a syncer goes at once, its mailbox with it', async t => {
-  const center = new CenterProcess(t, temporaryDir(t), await freePort())
+  const center = new CenterProcess(t, temporaryDir(t))
   await center.start()
   const inventory = center.in('root:imw1')
   const made = await inventory.create(TARGETS, target)

@@ -10,7 +10,7 @@ t.test('an author hears which object which cluster refuses and why, and that it 
   const { inventory, wds, cluster, syncer } = florin
   const mailbox = await florin.mailboxOf(await inventory.get(TARGETS, FLORIN))
   await until(wds, PLACEMENTS, { name: 'p' }, object => condition(object, 'Placed')?.status === 'True')
-  await syncer.end('SIGTERM')
+  await syncer.end()
   const limited = await florin.serve(mailbox, '--allow-kinds', 'secrets', '--allow-namespaces', 'shop')
   await wds.create(MAPS, map('second', { x: '1' }))
   const says = (text: string) => (object: Parameters<typeof condition>[0]) =>
@@ -21,7 +21,7 @@ t.test('an author hears which object which cluster refuses and why, and that it 
   const words =
     /configmaps "shop\/second"[^:]*: refused by the cluster at florin: is not allowed by --allow-kinds of this cluster/
   t.match(told.message, words)
-  await limited.end('SIGTERM')
+  await limited.end()
   await florin.serve(mailbox)
   await until(cluster, MAPS, { namespace: 'shop', name: 'second' }, object => !gone(object))
   await until(wds, PLACEMENTS, { name: 'p' }, object => condition(object, 'Placed')?.status === 'True')

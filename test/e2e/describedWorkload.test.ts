@@ -9,7 +9,7 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { temporaryDir } from '../support/server.ts'
 import { CenterProcess, clientOf, gone, register, there } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 import { HOME, PART_OF, type Part, POLICIES, POLICY_ENGINE } from './support/policyEngine.ts'
 
@@ -48,7 +48,7 @@ const operators = { groups: ['guardian-operators'] }
 /** Installs the engine and sees it arrive; `parts`: what the cluster can hold. */
 async function installs(t: Test, o: { toCluster: string; dir: string; parts: readonly Part[] }): Promise<void> {
   const { toCluster, dir, parts } = o
-  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(t, join(dir, 'center'))
   await center.start()
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)

@@ -25,7 +25,7 @@ const BINDINGS = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 
 t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   writeFileSync(join(dir, 'tokens'), 'token-of-mia,mia,u-1,"team"\n')
-  const florin = await Florin.beginWith(t, ['--token-auth-file', join(dir, 'tokens')])
+  const florin = await Florin.begin(t, { serverFlags: ['--token-auth-file', join(dir, 'tokens')] })
   const { wds, cluster, inventory } = florin
   for (const role of ['system:kcp:workspace:access', 'edit']) await wds.create(BINDINGS, binding(role))
   const kubeconfig = join(dir, 'mia')

@@ -10,7 +10,7 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, gone, map, register, there, warnings } from '../syncer/support/installation.ts'
 import { AUTOSCALERS, DEPLOYMENTS, MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startControllers, startRealCluster } from '../syncer/support/realCluster.ts'
 
 interface Spec {
@@ -132,7 +132,7 @@ async function autoscale(cluster: SpaceClient, name: string, replicas: number): 
 }
 
 async function start(t: Test, dir: string): Promise<CenterProcess> {
-  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(t, join(dir, 'center'))
   await center.start()
   return center
 }

@@ -11,7 +11,7 @@ import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, register, there, warnings } from '../syncer/support/installation.ts'
 import { DEPLOYMENTS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
 const WEB = at('web')
@@ -126,7 +126,7 @@ async function story(t: Test, dir: string, toCluster: string, center: CenterProc
 }
 
 async function start(t: Test, dir: string): Promise<CenterProcess> {
-  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(t, join(dir, 'center'))
   await center.start()
   return center
 }

@@ -45,7 +45,7 @@ function holds(t: Test, startCluster: StartCluster): void {
   t.test(
     'a paused EdgePlacement changes and removes nothing in the cluster; the brake is not passed by its end',
     async t => {
-      const florin = await Florin.beginOn(t, startCluster)
+      const florin = await Florin.begin(t, { startCluster })
       const { wds, cluster } = florin
       await fill(florin)
       await spec(wds, { paused: true })
@@ -71,7 +71,7 @@ function holds(t: Test, startCluster: StartCluster): void {
   )
 
   t.test('a paused object stays as it is, its deletion is obeyed; of a paused Location all stays', async t => {
-    const florin = await Florin.beginOn(t, startCluster)
+    const florin = await Florin.begin(t, { startCluster })
     const { wds, cluster, inventory } = florin
     await fill(florin)
     const pause = (on: boolean) => ({ metadata: { annotations: { [PAUSED]: on ? 'true' : null } } })
@@ -102,7 +102,7 @@ function holds(t: Test, startCluster: StartCluster): void {
   t.test(
     'the brake is not passed by the end of the pause of a Location; a paused object is held as others',
     async t => {
-      const florin = await Florin.beginOn(t, startCluster)
+      const florin = await Florin.begin(t, { startCluster })
       const { wds, cluster, inventory } = florin
       await fill(florin)
       const pause = (on: boolean) => ({ metadata: { annotations: { [PAUSED]: on ? 'true' : null } } })
@@ -121,7 +121,7 @@ function holds(t: Test, startCluster: StartCluster): void {
   )
 
   t.test('what is to be preserved stays without a mark when its EdgePlacement goes, however much it is', async t => {
-    const florin = await Florin.beginOn(t, startCluster)
+    const florin = await Florin.begin(t, { startCluster })
     const { wds, cluster } = florin
     await fill(florin)
     await spec(wds, { preserveResourcesOnDeletion: true })
@@ -134,7 +134,7 @@ function holds(t: Test, startCluster: StartCluster): void {
   t.test(
     'an unschedulable cluster keeps what it has; from evictAfter on it is emptied, and the brake holds nothing',
     async t => {
-      const florin = await Florin.beginOn(t, startCluster)
+      const florin = await Florin.begin(t, { startCluster })
       const { wds, cluster, inventory } = florin
       await fill(florin)
       await inventory.patch(TARGETS, FLORIN, 'merge', { spec: { unschedulable: true } })

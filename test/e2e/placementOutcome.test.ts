@@ -190,7 +190,7 @@ t.test('an author sees how far a placement is, what a cluster refuses in its wor
   // one of release 0.1.0, which reports nothing and says nothing for it
   const earlier = await (await florin.holder(mailbox)).watch(`/services/stream/clusters/${mailbox}`)
   await earlier.until(({ type }) => type === 'BOOKMARK')
-  await syncer.end('SIGTERM')
+  await syncer.end()
   await until(wds, PLACEMENTS, EP, has('Applied', 'Unknown', 'Stale'))
   await until(wds, PLACEMENTS, EP, has('Healthy', 'Unknown', 'Stale'))
   await until(wds, STATUSES, rowOf('page'), is('Stale'))

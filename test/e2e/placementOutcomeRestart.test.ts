@@ -11,12 +11,12 @@ const applied = has('Applied', 'True', 'AllApplied')
 
 t.test('a center that was restarted claims nothing before it is told again', async t => {
   const state = ['--state-dir', temporaryDir(t)]
-  const florin = await Florin.begin(t, ...state)
+  const florin = await Florin.beginWithProcess(t, { flags: state })
   const { wds, cluster, mailbox } = florin
   await until(wds, PLACEMENTS, EP, applied)
   // a syncer that were told at once might tell before anything is written
   florin.syncer.freeze()
-  await florin.killCenter()
+  await florin.endCenter()
   await florin.backUp()
   await florin.startCenter()
   await until(wds, PLACEMENTS, EP, has('Applied', 'Unknown', 'Stale'))
@@ -29,7 +29,7 @@ t.test('a center that was restarted claims nothing before it is told again', asy
   await until(wds, PLACEMENTS, EP, applied)
   await florin.syncer.end('SIGTERM')
   const forgotten = Number((await wds.list(MAPS, { limit: 1 })).resourceVersion)
-  await florin.killCenter()
+  await florin.endCenter()
   await florin.restore()
   await florin.startCenter()
   // what it found written is from before

@@ -6,7 +6,7 @@ import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, deployment, mailboxOf } from '../syncer/support/installation.ts'
 import { DEPLOYMENTS, JOBS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { condition } from './support/florin.ts'
 
 const NAMES = ['florin', 'guilder', 'kyat'] as const
@@ -21,7 +21,7 @@ const statusOf = (object: KubeObject | undefined) => (object?.status ?? {}) as R
 
 t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(t, join(dir, 'center'))
   await center.start()
   const [inventory, wds] = [center.in('root:imw1'), center.in('root:wmw1')]
   const clusters = await Promise.all(

@@ -79,7 +79,7 @@ const both =
 t.setTimeout(FILE_LIMIT_MS)
 t.test('a small fleet', async t => {
   const standIn = await StandIn.prepared()
-  const florin = await Florin.beginOn(t, standIn.begin)
+  const florin = await Florin.beginWithProcess(t, { startCluster: standIn.begin })
   const { wds, inventory, cluster } = florin
   const guilder = await florin.join('guilder', { env: 'far' })
   const other = await space('other')

@@ -19,11 +19,11 @@ import {
   warnings,
 } from '../syncer/support/installation.ts'
 import { ACCOUNTS, DEPLOYMENTS, MAPS, TARGETS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 
 t.test('a simulated cluster', async whole => {
   const dir = temporaryDir(whole)
-  const center = new CenterProcess(whole, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(whole, join(dir, 'center'))
   const wec = Program.orrery(whole, [
     'simulate-wec',
     '--name',

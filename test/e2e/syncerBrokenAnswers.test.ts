@@ -11,7 +11,7 @@ import { temporaryDir } from '../support/server.ts'
 import { Gateway, type Mischief } from '../syncer/support/gateway.ts'
 import { at, CenterProcess, clientOf, gone, is, map, register } from '../syncer/support/installation.ts'
 import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
 t.setTimeout(FILE_LIMIT_MS)
@@ -73,7 +73,7 @@ const CLUSTERS = [
 for (const { name, skip } of CLUSTERS)
   t.test(name, { skip }, async t => {
     const dir = temporaryDir(t)
-    const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+    const center = new CenterProcess(t, join(dir, 'center'))
     const wec = join(dir, 'wec')
     const cluster = async (): Promise<string> => {
       if (name !== 'a stand-in') return await startRealCluster(t, wec)

@@ -23,7 +23,7 @@ import { freePort, Program, until } from '../syncer/support/processes.ts'
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const dir = temporaryDir(t)
-const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+const center = new CenterProcess(t, join(dir, 'center'))
 const wecArgs = ['simulate-wec', '--name', 'florin', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
 const wec = Program.orrery(t, wecArgs)
 await Promise.all([center.start(), wec.said('ready')])

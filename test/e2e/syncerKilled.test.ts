@@ -15,7 +15,7 @@ import { Seeded } from '../support/seeded.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, CenterProcess, clientOf, gone, is, map, register, there } from '../syncer/support/installation.ts'
 import { LEASES, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
 const KILLS = Number(process.env.KILLS ?? 6)
@@ -155,7 +155,7 @@ t.test('killed at any moment', { skip: noAssets, timeout: 0 }, async t => {
   t.comment(`SEED=${seed}`)
   const random = new Seeded(seed)
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(t, join(dir, 'center'))
   const [toCluster] = await Promise.all([startRealCluster(t, join(dir, 'real')), center.start()])
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)

@@ -8,7 +8,7 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { temporaryDir } from '../support/server.ts'
 import { CenterProcess, clientOf, register, warnings } from '../syncer/support/installation.ts'
 import { MAPS } from '../syncer/support/kinds.ts'
-import { freePort, Program } from '../syncer/support/processes.ts'
+import { Program } from '../syncer/support/processes.ts'
 
 /** As if nobody had used the renewal credentials of a mailbox for so long. */
 async function unusedUntil(mailbox: SpaceClient, when: string): Promise<void> {
@@ -21,9 +21,9 @@ async function unusedUntil(mailbox: SpaceClient, when: string): Promise<void> {
 
 t.test('an expired credential, and the administrator of another center instead of a cluster', async t => {
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(t, join(dir, 'center'))
   const wec = Program.orrery(t, ['simulate-wec', '--name', 'w', '--data-dir', join(dir, 'wec'), '--secure-port', '0'])
-  const second = new CenterProcess(t, join(dir, 'second'), await freePort())
+  const second = new CenterProcess(t, join(dir, 'second'))
   await Promise.all([center.start(), wec.said('ready'), second.start()])
   const toCluster = join(dir, 'wec', 'admin.kubeconfig')
   const fromCenter = join(dir, 'syncer.kubeconfig')

@@ -75,7 +75,7 @@ backend center
   }
   let balancer = balance(centerPort)
   const centerDir = join(dir, 'center')
-  let center = new CenterProcess(t, centerDir, centerPort)
+  let center = new CenterProcess(t, centerDir, ['--secure-port', `${centerPort}`])
   const wec = join(dir, 'wec')
   const simulated = ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']
   await Promise.all([center.start(), Program.orrery(t, simulated).said('ready'), proxy.said('Accepting HTTP Socket')])
@@ -98,7 +98,7 @@ backend center
   // The server moves; who balances learns of it, and whoever dialled the old address must dial anew.
   await center.kill()
   await balancer.end('SIGKILL')
-  center = new CenterProcess(t, centerDir, secondPort)
+  center = new CenterProcess(t, centerDir, ['--secure-port', `${secondPort}`])
   await center.start()
   balancer = balance(secondPort)
   const wds = center.in('root:wmw1')

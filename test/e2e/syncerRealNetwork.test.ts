@@ -82,7 +82,7 @@ shutdown_lifetime 0 seconds
   const proxy = Program.spawned(t, SQUID, ['-N', '-d', '1', '-f', squidConf])
   const tls = join(dir, 'tls')
   let authority = certify(tls)
-  const center = new CenterProcess(t, join(dir, 'center'), centerPort)
+  const center = new CenterProcess(t, join(dir, 'center'), ['--secure-port', `${centerPort}`])
   const files = [`--tls-cert-file=${join(tls, 'tls.crt')}`, `--tls-private-key-file=${join(tls, 'tls.key')}`]
   const [real] = await Promise.all([
     RealCluster.start(t, join(dir, 'real'), files),

@@ -23,7 +23,7 @@ import {
   there,
 } from '../syncer/support/installation.ts'
 import { ACCOUNTS, CONFIGS, DEPLOYMENTS, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
 const RESOURCES: Record<string, string> = {
@@ -71,7 +71,7 @@ const refusals = (reason: string, count: number) => (object: KubeObject | undefi
 const noAssets = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'
 t.test('a real cluster', { skip: noAssets }, async whole => {
   const dir = temporaryDir(whole)
-  const center = new CenterProcess(whole, join(dir, 'center'), await freePort())
+  const center = new CenterProcess(whole, join(dir, 'center'))
   const [asAdmin] = await Promise.all([startRealCluster(whole, join(dir, 'real')), center.start()])
   const admin = readFileSync(asAdmin, 'utf8')
   const cluster = await clientOf(whole, asAdmin)

@@ -16,7 +16,7 @@ const isConfirmed = (note: KubeObject | undefined): boolean =>
   note?.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION] !== undefined
 
 t.test('nothing that is held goes by a takeover, and what is confirmed meanwhile goes once', async t => {
-  const florin = await Florin.begin(t, '--state-dir', join(temporaryDir(t), 'first'))
+  const florin = await Florin.beginWithProcess(t, { flags: ['--state-dir', join(temporaryDir(t), 'first')] })
   const { cluster, mailbox } = florin
   const placed = async (): Promise<string[]> => {
     const { items } = await cluster.list(MAPS, { namespace: 'shop' })
@@ -32,7 +32,7 @@ t.test('nothing that is held goes by a takeover, and what is confirmed meanwhile
   }
   /** The center forgets all that was placed since. */
   const restore = async (): Promise<void> => {
-    await florin.killCenter()
+    await florin.endCenter()
     await florin.restore()
     await florin.startCenter()
   }
@@ -49,19 +49,19 @@ t.test('nothing that is held goes by a takeover, and what is confirmed meanwhile
     await cluster.delete(LEASES, RECORD)
   }
 
-  await florin.killCenter()
+  await florin.endCenter()
   await florin.backUp()
   await florin.startCenter()
   await place()
   await restore()
   const hash = await areHeld(florin.syncer)
 
-  const second = await florin.serve(mailbox, '--state-dir', join(temporaryDir(t), 'second'))
+  const second = await florin.serveByProcess(mailbox, '--state-dir', join(temporaryDir(t), 'second'))
   await second.said(STANDS_BY)
   await kill(florin.syncer)
   t.equal(await areHeld(second), hash, 'the same plan')
 
-  const third = await florin.serve(mailbox)
+  const third = await florin.serveByProcess(mailbox)
   await third.said(STANDS_BY)
   await second.end('SIGKILL')
   await confirm(hash)

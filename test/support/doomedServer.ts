@@ -6,8 +6,8 @@ import { startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
+import { processHost } from '../../src/cli/host.ts'
 import { createLog } from '../../src/cli/log.ts'
-import { terminated } from '../../src/cli/signals.ts'
 import type { Client } from '../../src/client/client.ts'
 import { type Clock, systemClock } from '../../src/client/clock.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
@@ -64,6 +64,6 @@ const controllers = startBuiltinControllers({
   logger: log,
 })
 process.stdout.write(`ready: ${server.url}\n`)
-await terminated()
+await processHost.terminated()
 await controllers.stop()
 await server.close()

@@ -4,7 +4,6 @@ import t from 'tap'
 import { temporaryDir } from '../../support/server.ts'
 import { CenterProcess } from '../../syncer/support/installation.ts'
 import { LEASES } from '../../syncer/support/kinds.ts'
-import { freePort } from '../../syncer/support/processes.ts'
 
 const CONFIGURATIONS = {
   group: 'admissionregistration.k8s.io',
@@ -14,7 +13,7 @@ const CONFIGURATIONS = {
 const MANY = 100
 
 t.test('some have a line each, with their space, and the others are counted', async t => {
-  const center = new CenterProcess(t, join(temporaryDir(t), 'center'), await freePort())
+  const center = new CenterProcess(t, join(temporaryDir(t), 'center'))
   await center.start()
   const root = center.in('root')
   await root.create(CONFIGURATIONS, {

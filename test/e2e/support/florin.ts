@@ -1,4 +1,4 @@
-/** A server, the simulated cluster florin and its syncer, as processes of their own, for what becomes of a cluster as a whole. */
+/** A server, the simulated cluster florin and its syncer, over TLS, for what becomes of a cluster as a whole. */
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -8,7 +8,7 @@ import { Api } from '../../support/api.ts'
 import { accessOf, temporaryDir } from '../../support/server.ts'
 import {
   at,
-  CenterProcess,
+  Center,
   clientOf,
   is,
   mailboxOf,
@@ -17,7 +17,7 @@ import {
   registerCluster,
 } from '../../syncer/support/installation.ts'
 import { MAPS, TARGETS } from '../../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../../syncer/support/processes.ts'
+import { Command, Program, type Running, until } from '../../syncer/support/processes.ts'
 
 export const FLORIN = { name: 'florin' }
 export const RECORD = { namespace: 'kube-system', name: 'orrery-syncer' }
@@ -45,9 +45,19 @@ export const marks = (object: KubeObject | undefined): string[] =>
 export type StartCluster = (t: Test, dir: string) => Promise<string>
 
 export const simulatedCluster: StartCluster = async (t, dir) => {
-  await Program.orrery(t, ['simulate-wec', '--name', 'w', '--data-dir', dir, '--secure-port', '0']).said('ready')
+  await new Command(t, ['simulate-wec', '--name', 'w', '--data-dir', dir, '--secure-port', '0']).said('ready')
   return join(dir, 'admin.kubeconfig')
 }
+
+export interface FlorinOptions {
+  /** Default: a simulated one. */
+  startCluster?: StartCluster
+  serverFlags?: readonly string[]
+  /** Of its syncer. */
+  flags?: readonly string[]
+}
+
+type Begun<Syncer extends Running> = Florin & { syncer: Syncer; mailbox: string }
 
 export class Florin {
   readonly inventory: SpaceClient
@@ -57,10 +67,10 @@ export class Florin {
   readonly core: SpaceClient
   readonly #t: Test
   readonly #dir: string
-  readonly #center: CenterProcess
+  readonly #center: Center
   readonly #toCluster: string
 
-  private constructor(t: Test, dir: string, center: CenterProcess, toCluster: string, cluster: SpaceClient) {
+  private constructor(t: Test, dir: string, center: Center, toCluster: string, cluster: SpaceClient) {
     this.#t = t
     this.#dir = dir
     this.#center = center
@@ -71,36 +81,27 @@ export class Florin {
     this.core = center.in('root:espw')
   }
 
-  /** With florin's mailbox, and the ConfigMap page in the cluster; `flags` are the syncer's. */
-  static async begin(t: Test, ...flags: string[]): Promise<Florin & { syncer: Program; mailbox: string }> {
-    return await Florin.beginWith(t, [], ...flags)
+  /** With florin's mailbox, and the ConfigMap page in the cluster. */
+  static async begin(t: Test, options: FlorinOptions = {}): Promise<Begun<Command>> {
+    return await Florin.#begin(t, options, (one, mailbox) => one.serve(mailbox, ...(options.flags ?? [])))
   }
 
-  /** The same with a cluster of another sort. */
-  static async beginOn(t: Test, startCluster: StartCluster): Promise<Florin & { syncer: Program; mailbox: string }> {
-    return await Florin.#begin(t, { startCluster, serverFlags: [], flags: [] })
+  /** The same with a syncer that may be frozen and killed. */
+  static async beginWithProcess(t: Test, options: FlorinOptions = {}): Promise<Begun<Program>> {
+    return await Florin.#begin(t, options, (one, mailbox) => one.serveByProcess(mailbox, ...(options.flags ?? [])))
   }
 
-  /** The same with flags of the server. */
-  static async beginWith(
+  static async #begin<Syncer extends Running>(
     t: Test,
-    serverFlags: readonly string[],
-    ...flags: string[]
-  ): Promise<Florin & { syncer: Program; mailbox: string }> {
-    return await Florin.#begin(t, { startCluster: simulatedCluster, serverFlags, flags })
-  }
-
-  static async #begin(
-    t: Test,
-    given: { startCluster: StartCluster; serverFlags: readonly string[]; flags: readonly string[] },
-  ): Promise<Florin & { syncer: Program; mailbox: string }> {
-    const { startCluster, serverFlags, flags } = given
+    { startCluster = simulatedCluster, serverFlags = [] }: FlorinOptions,
+    serve: (one: Florin, mailbox: string) => Promise<Syncer>,
+  ): Promise<Begun<Syncer>> {
     const dir = temporaryDir(t)
-    const center = new CenterProcess(t, join(dir, 'center'), await freePort(), serverFlags)
+    const center = new Center(t, join(dir, 'center'), serverFlags)
     const [toCluster] = await Promise.all([startCluster(t, join(dir, 'wec')), center.start()])
     const one = new Florin(t, dir, center, toCluster, await clientOf(t, toCluster))
     const mailbox = await register(center)
-    const syncer = await one.serve(mailbox, ...flags)
+    const syncer = await serve(one, mailbox)
     await one.wds.create(MAPS, map('page', { x: '1' }))
     await until(one.cluster, MAPS, at('page'), is('data', { x: '1' }))
     await until(one.inventory, TARGETS, FLORIN, has('Ready', 'True', 'SyncerAlive'))
@@ -113,21 +114,25 @@ export class Florin {
       simulatedCluster(this.#t, join(this.#dir, name)),
       registerCluster(this.#center, name, labels),
     ])
-    Program.orrery(this.#t, ['syncer', ...(await this.#ends(mailbox, toCluster)), '--qps', '0'])
+    new Command(this.#t, ['syncer', ...(await this.#ends(mailbox, toCluster)), '--qps', '0'])
     return { cluster: await clientOf(this.#t, toCluster), mailbox }
   }
 
-  async serve(mailbox: string, ...flags: string[]): Promise<Program> {
+  async serve(mailbox: string, ...flags: string[]): Promise<Command> {
+    return new Command(this.#t, ['syncer', ...(await this.#ends(mailbox)), '--qps', '0', ...flags])
+  }
+
+  async serveByProcess(mailbox: string, ...flags: string[]): Promise<Program> {
     return Program.orrery(this.#t, ['syncer', ...(await this.#ends(mailbox)), '--qps', '0', ...flags])
   }
 
-  async adopt(mailbox: string): Promise<Program> {
-    return Program.orrery(this.#t, ['syncer', 'adopt', ...(await this.#ends(mailbox))])
+  async adopt(mailbox: string): Promise<Command> {
+    return new Command(this.#t, ['syncer', 'adopt', ...(await this.#ends(mailbox))])
   }
 
-  /** Ends the center at once; the syncer goes on. */
-  async killCenter(): Promise<void> {
-    await this.#center.kill()
+  /** Ends the center; the syncer goes on. */
+  async endCenter(): Promise<void> {
+    await this.#center.end()
   }
 
   async startCenter(): Promise<void> {

@@ -1,4 +1,4 @@
-/** A center, registered clusters and syncers as processes, and the few objects that end-to-end tests of the syncer use. */
+/** A center, registered clusters, and the few objects that end-to-end tests of the syncer use. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -7,7 +7,7 @@ import type { SpaceClient } from '../../../src/client/client.ts'
 import { httpClient, httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { ACCOUNTS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from './kinds.ts'
-import { type Ends, Program, until } from './processes.ts'
+import { Command, type Ends, Program, type Running, until } from './processes.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 export const at = (name: string) => ({ namespace: 'shop', name })
@@ -35,28 +35,29 @@ export const deployment: KubeObject = {
   },
 }
 
-/** A server that keeps its address over restarts. */
-export class CenterProcess {
-  readonly #t: Ends
+/** A server that keeps its address when it starts again. */
+abstract class Installed<Started extends Running> {
   readonly dir: string
-  readonly #port: number
+  protected running: Started | undefined
+  readonly #t: Ends
   readonly #flags: readonly string[]
-  #program: Program | undefined
   #admin: LoadedKubeconfig | undefined
 
-  constructor(t: Ends, dir: string, port: number, flags: readonly string[] = []) {
+  /** `flags` may say the port; without, the first start takes a free one. */
+  constructor(t: Ends, dir: string, flags: readonly string[] = []) {
     this.#t = t
     this.dir = dir
-    this.#port = port
     this.#flags = flags
   }
 
   async start(): Promise<void> {
-    const args = ['start', '--data-dir', this.dir, '--secure-port', `${this.#port}`, ...this.#flags]
-    this.#program = Program.orrery(this.#t, args)
-    await this.#program.said('orrery ready: ')
+    const port = this.#admin === undefined ? '0' : new URL(this.url).port
+    this.running = this.run(this.#t, ['start', '--data-dir', this.dir, '--secure-port', port, ...this.#flags])
+    await this.running.said('orrery ready: ')
     this.#admin = await loadKubeconfig(join(this.dir, 'admin.kubeconfig'), 'base')
   }
+
+  protected abstract run(t: Ends, args: readonly string[]): Started
 
   /** `https://host:port`. */
   get url(): string {
@@ -65,24 +66,12 @@ export class CenterProcess {
 
   /** What it printed so far. */
   get lines(): readonly string[] {
-    return this.#program!.lines
+    return this.running!.lines
   }
 
   /** The first line that has `text`, printed already or later. */
   said(text: string): Promise<string> {
-    return this.#program!.said(text)
-  }
-
-  async kill(): Promise<void> {
-    await this.#program?.end('SIGKILL')
-  }
-
-  freeze(): void {
-    this.#program?.freeze()
-  }
-
-  thaw(): void {
-    this.#program?.thaw()
+    return this.running!.said(text)
   }
 
   in(space: string): SpaceClient {
@@ -119,9 +108,41 @@ export class CenterProcess {
   }
 }
 
+/** The server in the test's process. */
+export class Center extends Installed<Command> {
+  protected run(t: Ends, args: readonly string[]): Command {
+    return new Command(t, args)
+  }
+
+  async end(): Promise<void> {
+    await this.running?.end()
+  }
+}
+
+/** The server as a process, which may be killed. */
+export class CenterProcess extends Installed<Program> {
+  protected run(t: Ends, args: readonly string[]): Program {
+    return Program.orrery(t, args)
+  }
+
+  async kill(): Promise<void> {
+    await this.running?.end('SIGKILL')
+  }
+
+  freeze(): void {
+    this.running?.freeze()
+  }
+
+  thaw(): void {
+    this.running?.thaw()
+  }
+}
+
+type AnyCenter = Center | CenterProcess
+
 /** A SyncTarget and the Location that stands for it; the id of the mailbox. */
 export async function registerCluster(
-  center: CenterProcess,
+  center: AnyCenter,
   name: string,
   labels: Record<string, string>,
 ): Promise<string> {
@@ -145,7 +166,7 @@ export async function registerCluster(
 }
 
 /** Registers florin and places the Namespace shop there; the id of its mailbox. */
-export async function register(center: CenterProcess): Promise<string> {
+export async function register(center: AnyCenter): Promise<string> {
   const mailbox = await registerCluster(center, 'florin', { env: 'prod' })
   const wds = center.in('root:wmw1')
   await wds.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
@@ -169,7 +190,7 @@ export async function register(center: CenterProcess): Promise<string> {
 }
 
 /** The id of the mailbox of a SyncTarget, once a syncer can have a token for it. */
-export async function mailboxOf(center: CenterProcess, target: KubeObject): Promise<string> {
+export async function mailboxOf(center: AnyCenter, target: KubeObject): Promise<string> {
   const { uid, annotations } = target.metadata
   const name = `${annotations?.['kcp.io/cluster']}-mb-${uid}`
   const ready = await until(
@@ -190,7 +211,7 @@ export async function clientOf(t: Ends, kubeconfig: string): Promise<SpaceClient
 }
 
 /** The messages of a syncer's log at and above `warn`. */
-export function warnings(syncer: Program): string[] {
+export function warnings(syncer: Running): string[] {
   const lines = syncer.lines
     .filter(line => line.startsWith('{'))
     .map(line => JSON.parse(line) as { level: number; msg: string })
