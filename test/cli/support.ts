@@ -1,11 +1,10 @@
-/** A real `orrery start` and real plugin processes. */
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+/** `orrery start` in the test's process, and real plugin processes. */
+import { execFile } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
+import { Command } from '../support/command.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
 
 const BIN = join(import.meta.dirname, '../../bin')
@@ -31,22 +30,9 @@ export interface Harness {
 export async function startHarness(t: Test, flags: readonly string[] = []): Promise<Harness> {
   const dir = mkdtempSync(join(tmpdir(), 'orrery-cli-'))
   const dataDir = join(dir, 'data')
-  const server = spawn(join(BIN, 'orrery'), ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, ORRERY_LOG_LEVEL: 'error' },
-  })
-  const exited = once(server, 'exit')
-  t.teardown(async () => {
-    server.kill('SIGTERM')
-    await exited
-    rmSync(dir, { recursive: true, force: true })
-  })
-  const url = await Promise.race([
-    readyUrl(server.stdout),
-    exited.then(([code]): never => {
-      throw new Error(`orrery start ended with ${code}`)
-    }),
-  ])
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags])
+  const url = (await server.said('orrery ready: ')).slice('orrery ready: '.length)
   return {
     dir,
     url,
@@ -63,12 +49,4 @@ export async function startHarness(t: Test, flags: readonly string[] = []): Prom
         })
       }),
   }
-}
-
-async function readyUrl(stdout: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface({ input: stdout })) {
-    const match = /^orrery ready: (.*)$/.exec(line)
-    if (match) return match[1]!
-  }
-  throw new Error('orrery start never said that it is ready')
 }

@@ -9,16 +9,15 @@ import { parse, parseAllDocuments } from 'yaml'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
-import { run as runProgram, startOrrery } from '../support/orrery.ts'
+import { run as runProgram, startOrreryHere } from '../support/orrery.ts'
 import { temporaryDir } from '../support/server.ts'
 import { configMap, MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { freePort, Program } from '../syncer/support/processes.ts'
+import { Command, freePort, Program } from '../syncer/support/processes.ts'
 
 const PLUGIN = join(import.meta.dirname, '../../bin/kubectl-kubestellar')
 const dir = temporaryDir(t)
 writeFileSync(join(dir, 'tokens'), 'token-of-eve,eve,u-9\n')
-const env = { ORRERY_TOKEN_AUTH_FILE: join(dir, 'tokens') }
-const orrery = await startOrrery(t, undefined, { env })
+const orrery = await startOrreryHere(t, ['--token-auth-file', join(dir, 'tokens')])
 const { options, base } = await loadKubeconfig(orrery.kubeconfig)
 const client = httpClient({ ...options, server: base })
 t.teardown(() => client.close())
@@ -145,8 +144,8 @@ t.test(
     const port = await freePort()
     const dataDir = temporaryDir(t)
     const path = join(dataDir, 'admin.kubeconfig')
-    const started = async (): Promise<Program> => {
-      const server = Program.orrery(t, ['start', '--data-dir', dataDir, '--secure-port', String(port)])
+    const started = async (): Promise<Command> => {
+      const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', String(port)])
       await server.said('orrery ready')
       return server
     }
@@ -166,7 +165,7 @@ t.test(
     t.teardown(() => own.close())
     await own.in('root:wmw1').create(PLACEMENTS, placement('later'))
     await watcher.said('name: later')
-    await first.end('SIGKILL')
+    await first.end()
     await watcher.said('what is printed may be old')
     await started()
     await watcher.said('The server answers again.')

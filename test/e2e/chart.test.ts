@@ -16,7 +16,7 @@ import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { clientOf, there } from '../syncer/support/installation.ts'
 import { NAMESPACES } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Command, freePort, Program, until } from '../syncer/support/processes.ts'
 import { noKubectl, playExample1 } from './support/example1.ts'
 import { typedIn } from './support/typedIn.ts'
 
@@ -45,9 +45,7 @@ t.test('server and syncers of the charts play the example', { skip, timeout: FIL
   const [serverPort, balancerPort] = (await Promise.all([freePort(), freePort()])) as [number, number]
   // the cluster in which the server runs
   const hostData = join(dir, 'host')
-  await Program.orrery(t, ['simulate-wec', '--name', 'host', '--data-dir', hostData, '--secure-port', '0']).said(
-    'ready',
-  )
+  await new Command(t, ['simulate-wec', '--name', 'host', '--data-dir', hostData, '--secure-port', '0']).said('ready')
   const hostConfig = join(hostData, 'admin.kubeconfig')
   const host = await clientOf(t, hostConfig)
   await host.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } })
@@ -60,7 +58,7 @@ t.test('server and syncers of the charts play the example', { skip, timeout: FIL
     '--bind-address=0.0.0.0': '--bind-address=127.0.0.1',
     '--secure-port=6443': `--secure-port=${serverPort}`,
   })
-  const server = Program.orrery(t, [...args, `--host-kubeconfig=${hostConfig}`])
+  const server = new Command(t, [...args, `--host-kubeconfig=${hostConfig}`])
   t.match(await server.said('orrery ready'), `https://localhost:${balancerPort}`)
   const conf = write(
     join(dir, 'haproxy.cfg'),
@@ -100,13 +98,13 @@ backend center
   }
   const insidePath = write(join(dir, 'cluster.kubeconfig'), stringify(insideConfig))
 
-  const syncers: Program[] = []
+  const syncers: Command[] = []
   await playExample1(t, {
     dir,
     // through the balancer
     inventory: outside,
     special: insidePath,
-    orrery: join(BIN, 'orrery'),
+    startCluster: args => new Command(t, args),
     async type(kubeconfig, program, ...typed) {
       const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, cwd: dir }
       return (await promisify(execFile)(join(BIN, program), typed, options)).stdout
@@ -124,11 +122,11 @@ backend center
         '--state-dir=/var/lib/orrery-syncer': `--state-dir=${join(dir, `${cluster}-state`)}`,
         '--health-address=:8399': '--health-address=none',
       })
-      syncers.push(Program.orrery(t, [...syncerArgs, `--to-kubeconfig=${to}`]))
+      syncers.push(new Command(t, [...syncerArgs, `--to-kubeconfig=${to}`]))
     },
   })
   t.match(readFileSync(insidePath, 'utf8'), /tls-server-name: rel-orrery\.ns\.svc/, 'it never went outside')
-  for (const syncer of syncers) t.equal(await syncer.end('SIGTERM'), 0)
-  t.equal(await server.end('SIGTERM'), 0)
+  for (const syncer of syncers) t.equal(await syncer.end(), 0)
+  t.equal(await server.end(), 0)
   t.ok(there(await host.get(SECRETS, { namespace: 'ns', name })))
 })

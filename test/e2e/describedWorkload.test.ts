@@ -7,9 +7,9 @@ import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { temporaryDir } from '../support/server.ts'
-import { CenterProcess, clientOf, gone, register, there } from '../syncer/support/installation.ts'
+import { Center, clientOf, gone, register, there } from '../syncer/support/installation.ts'
 import { MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 import { HOME, PART_OF, type Part, POLICIES, POLICY_ENGINE } from './support/policyEngine.ts'
 
@@ -48,13 +48,13 @@ const operators = { groups: ['guardian-operators'] }
 /** Installs the engine and sees it arrive; `parts`: what the cluster can hold. */
 async function installs(t: Test, o: { toCluster: string; dir: string; parts: readonly Part[] }): Promise<void> {
   const { toCluster, dir, parts } = o
-  const center = new CenterProcess(t, join(dir, 'center'))
+  const center = new Center(t, join(dir, 'center'))
   await center.start()
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)
   const fromCenter = join(dir, 'syncer.kubeconfig')
   await center.syncerKubeconfig(fromCenter, mailbox)
-  Program.orrery(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster, '--qps', '0'])
+  new Command(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster, '--qps', '0'])
   const wds = center.in('root:wmw1')
   for (const { resource, object } of parts) await create(wds, resource, object)
   // what acts in the space itself, and so stays
@@ -148,7 +148,7 @@ async function create(space: SpaceClient, resource: Part['resource'], object: Ku
 t.test('a simulated cluster', async t => {
   const dir = temporaryDir(t)
   const args = ['simulate-wec', '--name', 'florin', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
-  const wec = Program.orrery(t, args)
+  const wec = new Command(t, args)
   await wec.said('ready')
   const toCluster = join(dir, 'wec', 'admin.kubeconfig')
   await installs(t, { toCluster, dir, parts: POLICY_ENGINE })

@@ -8,7 +8,7 @@ import { at as field, objects } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { Api } from '../support/api.ts'
 import { accessOf, temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, deployment, map, register, there } from '../syncer/support/installation.ts'
+import { at, Center, deployment, map, register, there } from '../syncer/support/installation.ts'
 import { DEPLOYMENTS, MAPS, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 
@@ -19,7 +19,7 @@ const CONFIG = '/apis/edge.kubestellar.io/v2alpha1/syncerconfigs/the-one/status?
 const STATUS = '/apis/apps/v1/namespaces/shop/deployments/web/status?fieldManager=kubestellar-syncer'
 
 const dir = temporaryDir(t)
-const center = new CenterProcess(t, join(dir, 'center'))
+const center = new Center(t, join(dir, 'center'))
 await center.start()
 const mailbox = await register(center)
 const [wds, mail, inventory] = [center.in('root:wmw1'), center.in(mailbox), center.in('root:imw1')]

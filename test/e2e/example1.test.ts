@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { startHarness } from '../cli/support.ts'
+import { Command } from '../support/command.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
-import { Program } from '../syncer/support/processes.ts'
 import { noKubectl, playExample1 } from './support/example1.ts'
 
 t.setTimeout(FILE_LIMIT_MS)
@@ -14,15 +14,15 @@ t.test('the extended example of KubeStellar runs unchanged', { skip: noKubectl()
     dir: harness.dir,
     inventory: admin,
     special: admin,
-    orrery: join(import.meta.dirname, '../../bin/orrery'),
+    startCluster: args => new Command(t, args),
+    startSyncer(name, from, to) {
+      const state = join(harness.dir, `${name}-state`)
+      new Command(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state])
+    },
     async type(kubeconfig, program, ...args) {
       const { code, out, err } = await harness.run(program, args, kubeconfig)
       t.equal(code, 0, `${program} ${args.join(' ')}\n${err}`)
       return out
-    },
-    startSyncer(name, from, to) {
-      const state = join(harness.dir, `${name}-state`)
-      Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state])
     },
   })
 })

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Api } from '../support/api.ts'
-import { findKubectls, type Kubectl, KubectlSession, minorOf, startOrrery } from '../support/orrery.ts'
+import { findKubectls, type Kubectl, KubectlSession, minorOf, startOrreryHere } from '../support/orrery.ts'
 import { FILE_LIMIT_MS, PATIENCE } from '../support/patience.ts'
 import { accessOf, createSpace, temporaryDir } from '../support/server.ts'
 
@@ -71,7 +71,7 @@ spec: {locationSelectors: [{}], downsync: [{apiGroup: '', resources: [configmaps
 if (kubectls.length === 0) {
   t.test('kubectl', { skip: 'no kubectl: not in KUBEBUILDER_ASSETS, the Google Cloud SDK or the PATH' }, async () => {})
 } else {
-  const orrery = await startOrrery(t)
+  const orrery = await startOrreryHere(t)
   const api = new Api(accessOf(orrery.kubeconfig))
   t.teardown(() => api.close())
   const suffix = (kubectl: Kubectl): string => `k${minorOf(kubectl)}`

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Api } from '../support/api.ts'
-import { findKubectls, KubectlSession, minorOf, run, startOrrery } from '../support/orrery.ts'
+import { findKubectls, KubectlSession, minorOf, run, startOrreryHere } from '../support/orrery.ts'
 import { PATIENCE } from '../support/patience.ts'
 import { accessOf, createSpace, temporaryDir } from '../support/server.ts'
 
@@ -12,7 +12,7 @@ const kubectl = (await findKubectls()).at(-1)
 const skip = kubectl === undefined || minorOf(kubectl) < 28 ? 'no kubectl of 1.28 or later' : false
 
 t.test('kubectl certificate approve, create token, auth can-i, get apiservices', { skip }, async t => {
-  const orrery = await startOrrery(t)
+  const orrery = await startOrreryHere(t)
   const api = new Api(accessOf(orrery.kubeconfig))
   t.teardown(() => api.close())
   await createSpace(api, 'one')

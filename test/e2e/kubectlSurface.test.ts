@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Api } from '../support/api.ts'
-import { findKubectls, KubectlSession, minorOf, startOrrery } from '../support/orrery.ts'
+import { findKubectls, KubectlSession, minorOf, startOrreryHere } from '../support/orrery.ts'
 import { FILE_LIMIT_MS, PATIENCE } from '../support/patience.ts'
 import { accessOf, createSpace, temporaryDir } from '../support/server.ts'
 
@@ -23,7 +23,7 @@ const status = (ready: number): string =>
   })
 
 t.test('the corners of kubectl', { skip }, async t => {
-  const orrery = await startOrrery(t)
+  const orrery = await startOrreryHere(t)
   const api = new Api(accessOf(orrery.kubeconfig))
   t.teardown(() => api.close())
   await createSpace(api, 'corners')

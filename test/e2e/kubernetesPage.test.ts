@@ -12,7 +12,7 @@ import { run } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { clientOf } from '../syncer/support/installation.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Command, freePort, Program, until } from '../syncer/support/processes.ts'
 import { noKubectl } from './support/example1.ts'
 import { shellBlocks } from './support/typedIn.ts'
 
@@ -35,7 +35,7 @@ t.test('what the page says to type does it', { skip, timeout: FILE_LIMIT_MS }, a
   const port = await freePort()
   const hostData = join(dir, 'host')
   const simulated = ['simulate-wec', '--name', 'host', '--data-dir', hostData, '--secure-port', '0']
-  await Program.orrery(t, simulated).said('ready')
+  await new Command(t, simulated).said('ready')
   const inCluster = join(hostData, 'admin.kubeconfig')
   const host = await clientOf(t, inCluster)
   for (const crd of FOREIGN) {

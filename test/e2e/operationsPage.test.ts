@@ -14,7 +14,7 @@ import { startHarness } from '../cli/support.ts'
 import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
 import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, Program, until } from '../syncer/support/processes.ts'
 import { sectionOf, typedIn } from './support/typedIn.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -45,7 +45,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   t.teardown(() => client.close())
   const inventory = client.in('root:imw1')
   const wec = join(harness.dir, 'wec')
-  await Program.orrery(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said('ready')
+  await new Command(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said('ready')
 
   /** Syncers that the page has started, in their order. */
   const syncers: Program[] = []

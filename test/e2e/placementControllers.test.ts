@@ -8,9 +8,9 @@ import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, gone, map, register, there, warnings } from '../syncer/support/installation.ts'
+import { at, Center, clientOf, gone, map, register, there, warnings } from '../syncer/support/installation.ts'
 import { AUTOSCALERS, DEPLOYMENTS, MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
 import { assetsDir, startControllers, startRealCluster } from '../syncer/support/realCluster.ts'
 
 interface Spec {
@@ -52,12 +52,12 @@ const downsync = (...deployments: string[]) => [
 ]
 
 /** `play`: no autoscaler runs in the cluster, so somebody does what it would do. */
-async function story(t: Test, dir: string, toCluster: string, center: CenterProcess, play: boolean): Promise<void> {
+async function story(t: Test, dir: string, toCluster: string, center: Center, play: boolean): Promise<void> {
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)
   const fromCenter = join(dir, 'syncer.kubeconfig')
   await center.syncerKubeconfig(fromCenter, mailbox)
-  const syncer = Program.orrery(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster])
+  const syncer = new Command(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster])
   const wds = center.in('root:wmw1')
   const ignoreDifferences = [{ group: 'apps', kind: 'Deployment', name: 'api', jsonPointers: ['/spec/replicas'] }]
   const place = (...names: string[]) =>
@@ -131,8 +131,8 @@ async function autoscale(cluster: SpaceClient, name: string, replicas: number): 
   )
 }
 
-async function start(t: Test, dir: string): Promise<CenterProcess> {
-  const center = new CenterProcess(t, join(dir, 'center'))
+async function start(t: Test, dir: string): Promise<Center> {
+  const center = new Center(t, join(dir, 'center'))
   await center.start()
   return center
 }
@@ -140,7 +140,7 @@ async function start(t: Test, dir: string): Promise<CenterProcess> {
 t.test('a stand-in', { timeout: 60_000 }, async t => {
   const dir = temporaryDir(t)
   const wec = ['simulate-wec', '--name', 'florin', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
-  const [center] = await Promise.all([start(t, dir), Program.orrery(t, wec).said('ready')])
+  const [center] = await Promise.all([start(t, dir), new Command(t, wec).said('ready')])
   await story(t, dir, join(dir, 'wec', 'admin.kubeconfig'), center, true)
 })
 

@@ -9,9 +9,9 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, register, there, warnings } from '../syncer/support/installation.ts'
+import { at, Center, clientOf, register, there, warnings } from '../syncer/support/installation.ts'
 import { DEPLOYMENTS } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
 const WEB = at('web')
@@ -51,12 +51,12 @@ async function scaled(cluster: SpaceClient, replicas: number): Promise<void> {
   await cluster.patch(DEPLOYMENTS, WEB, 'merge', { spec: { replicas } }, { subresource: 'scale', fieldManager: 'hpa' })
 }
 
-async function story(t: Test, dir: string, toCluster: string, center: CenterProcess): Promise<void> {
+async function story(t: Test, dir: string, toCluster: string, center: Center): Promise<void> {
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)
   const fromCenter = join(dir, 'syncer.kubeconfig')
   await center.syncerKubeconfig(fromCenter, mailbox)
-  const syncer = Program.orrery(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster])
+  const syncer = new Command(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster])
   const wds = center.in('root:wmw1')
   const edit = async (spec: object): Promise<KubeObject> =>
     await wds.patch(DEPLOYMENTS, WEB, 'strategic', { spec }, { fieldManager: 'team' })
@@ -125,8 +125,8 @@ async function story(t: Test, dir: string, toCluster: string, center: CenterProc
   t.same(warnings(syncer), [])
 }
 
-async function start(t: Test, dir: string): Promise<CenterProcess> {
-  const center = new CenterProcess(t, join(dir, 'center'))
+async function start(t: Test, dir: string): Promise<Center> {
+  const center = new Center(t, join(dir, 'center'))
   await center.start()
   return center
 }
@@ -134,7 +134,7 @@ async function start(t: Test, dir: string): Promise<CenterProcess> {
 t.test('a stand-in keeps what its autoscaler says', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
   const wec = ['simulate-wec', '--name', 'florin', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
-  const [center] = await Promise.all([start(t, dir), Program.orrery(t, wec).said('ready')])
+  const [center] = await Promise.all([start(t, dir), new Command(t, wec).said('ready')])
   await story(t, dir, join(dir, 'wec', 'admin.kubeconfig'), center)
 })
 

@@ -20,7 +20,7 @@ import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { clientOf, gone, is, map } from '../syncer/support/installation.ts'
 import { CRDS, DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, Program, until } from '../syncer/support/processes.ts'
 import { condition, Florin, has } from './support/florin.ts'
 import { argoHealth, kstatus, refusedOf } from './support/gitopsTool.ts'
 import { writeChart } from './support/smallChart.ts'
@@ -125,9 +125,9 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
 
   t.match(await run(SECOND_CLUSTER), { code: 0 })
   const guilder = ['--name', 'guilder', '--data-dir', join(dir, 'guilder'), '--secure-port', '0']
-  await Program.orrery(t, ['simulate-wec', ...guilder]).said('ready')
+  await new Command(t, ['simulate-wec', ...guilder]).said('ready')
   const ends = [join(dir, 'guilder-syncer.kubeconfig'), join(dir, 'guilder', 'admin.kubeconfig')] as const
-  Program.orrery(t, ['syncer', '--from-kubeconfig', ends[0], '--to-kubeconfig', ends[1], '--qps', '0'])
+  new Command(t, ['syncer', '--from-kubeconfig', ends[0], '--to-kubeconfig', ends[1], '--qps', '0'])
   await until(florin.inventory, TARGETS, { name: 'guilder' }, has('Ready', 'True', 'SyncerAlive'))
   const rolled = await run(rollout)
   t.match(rolled, { code: 0, told: /successfully rolled out[\s\S]*successfully rolled out/ })

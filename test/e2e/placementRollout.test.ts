@@ -4,9 +4,9 @@ import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, deployment, mailboxOf } from '../syncer/support/installation.ts'
+import { at, Center, clientOf, deployment, mailboxOf } from '../syncer/support/installation.ts'
 import { DEPLOYMENTS, JOBS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, Program, until } from '../syncer/support/processes.ts'
 import { condition } from './support/florin.ts'
 
 const NAMES = ['florin', 'guilder', 'kyat'] as const
@@ -21,13 +21,13 @@ const statusOf = (object: KubeObject | undefined) => (object?.status ?? {}) as R
 
 t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t => {
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'))
+  const center = new Center(t, join(dir, 'center'))
   await center.start()
   const [inventory, wds] = [center.in('root:imw1'), center.in('root:wmw1')]
   const clusters = await Promise.all(
     NAMES.map(async name => {
       const data = join(dir, name)
-      await Program.orrery(t, ['simulate-wec', '--name', name, '--data-dir', data, '--secure-port', '0']).said('ready')
+      await new Command(t, ['simulate-wec', '--name', name, '--data-dir', data, '--secure-port', '0']).said('ready')
       const target = await inventory.create(TARGETS, {
         apiVersion: EDGE,
         kind: 'SyncTarget',
@@ -45,7 +45,7 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
       })
       const [from, to] = [join(dir, `${name}.kubeconfig`), join(data, 'admin.kubeconfig')]
       await center.syncerKubeconfig(from, await mailboxOf(center, target))
-      const serve = () => Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--qps', '0'])
+      const serve = () => new Command(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--qps', '0'])
       return { client: await clientOf(t, to), serve, syncer: serve() }
     }),
   )
@@ -77,7 +77,7 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
 
   // a cluster that hears nothing keeps it from ending
   const [kyat, ...others] = [...clusters].reverse() as [(typeof clusters)[0], ...typeof clusters]
-  await kyat.syncer.end('SIGTERM')
+  await kyat.syncer.end()
   await wds.patch(DEPLOYMENTS, WEB, 'strategic', {
     spec: { template: { spec: { containers: [{ name: 'c', image: 'nginx:2' }] } } },
   })
@@ -133,14 +133,14 @@ t.test('one Deployment in three clusters', { timeout: FILE_LIMIT_MS }, async t =
   const { message } = condition(told, 'StatusWithheld')
   t.match(message, /jobs\.batch \(such as "shop\/once", in 2\)/)
   t.notMatch(message, /deployments/, 'what comes back is not missed')
-  await center.kill()
+  await center.end()
   await center.start()
   await choose('florin')
   const over = await until(wds, PLACEMENTS, { name: 'web' }, withheld('False'))
   t.match(condition(over, 'StatusWithheld'), { reason: 'NothingWithheld', message: '' })
   await choose('florin', 'guilder')
   await until(wds, PLACEMENTS, { name: 'web' }, withheld('True'))
-  await center.kill()
+  await center.end()
   await center.start()
   await wds.patch(PLACEMENTS, { name: 'web' }, 'merge', { metadata: { labels: { seen: 'again' } } })
   await until(wds, PLACEMENTS, { name: 'web' }, object => condition(object, 'Applied')?.status === 'True')

@@ -19,12 +19,12 @@ import {
   warnings,
 } from '../syncer/support/installation.ts'
 import { ACCOUNTS, DEPLOYMENTS, MAPS, TARGETS } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
 
 t.test('a simulated cluster', async whole => {
   const dir = temporaryDir(whole)
   const center = new CenterProcess(whole, join(dir, 'center'))
-  const wec = Program.orrery(whole, [
+  const wec = new Command(whole, [
     'simulate-wec',
     '--name',
     'florin',
@@ -50,7 +50,7 @@ t.test('a simulated cluster', async whole => {
     '--qps',
     '0',
   ]
-  let syncer = Program.orrery(whole, syncerArgs)
+  let syncer = new Command(whole, syncerArgs)
   const wds = center.in('root:wmw1')
 
   await whole.test('what is applied appears, its status returns, what is deleted goes', async t => {
@@ -79,10 +79,10 @@ t.test('a simulated cluster', async whole => {
       await cluster.patch(MAPS, at('page'), 'merge', { data: { x: 'drifted' } })
       await until(cluster, MAPS, at('page'), is('data', { x: '1' }))
       await syncer.said('the center cannot be reached')
-      t.equal(await syncer.end('SIGTERM'), 0)
+      t.equal(await syncer.end(), 0)
       t.equal(warnings(syncer).length, 1, `one line for the outage: ${warnings(syncer).join('\n')}`)
       await cluster.delete(MAPS, at('page'))
-      syncer = Program.orrery(whole, syncerArgs)
+      syncer = new Command(whole, syncerArgs)
       await until(cluster, MAPS, at('page'), is('data', { x: '1' }))
       await cluster.patch(DEPLOYMENTS, at('web'), 'merge', { metadata: { annotations: { local: 'yes' } } })
       await center.start()
@@ -128,7 +128,7 @@ t.test('a simulated cluster', async whole => {
         `once each time: ${said.join()}`,
       )
       t.notMatch(syncer.lines.join('\n'), /eyJ/, 'no token in the log')
-      t.equal(await syncer.end('SIGTERM'), 0)
+      t.equal(await syncer.end(), 0)
     },
   )
 
@@ -139,12 +139,12 @@ t.test('a simulated cluster', async whole => {
       [admin, toCluster, "the center's kubeconfig leads to the space root, which is no mailbox; nothing was touched"],
       [toCluster, fromCenter, "the center's kubeconfig leads to a server without spaces, which is no mailbox"],
     ] as const) {
-      const wrong = Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to])
+      const wrong = new Command(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to])
       await wrong.said(`orrery syncer: ${said}`)
       t.equal(await wrong.exited(), 1)
     }
     const uid = '00000000-0000-0000-0000-000000000000'
-    const swapped = Program.orrery(t, [...syncerArgs, '--sync-target-uid', uid])
+    const swapped = new Command(t, [...syncerArgs, '--sync-target-uid', uid])
     await swapped.said(`and --sync-target-uid says ${uid}; nothing was touched`)
     t.equal(await swapped.exited(), 1)
     t.same((await cluster.list(MAPS)).items, before)
@@ -158,26 +158,26 @@ t.test('a simulated cluster', async whole => {
     const other = join(dir, 'milano.kubeconfig')
     await center.syncerKubeconfig(other, await mailboxOf(center, milano))
     const arguments_ = ['--from-kubeconfig', other, '--to-kubeconfig', toCluster]
-    const stranger = Program.orrery(t, ['syncer', ...arguments_])
+    const stranger = new Command(t, ['syncer', ...arguments_])
     await stranger.said('nothing was touched. Mend the kubeconfigs.')
     t.equal(await stranger.exited(), 1)
     t.same((await cluster.list(MAPS)).items, before)
 
-    const adopting = Program.orrery(t, ['syncer', 'adopt', ...arguments_])
+    const adopting = new Command(t, ['syncer', 'adopt', ...arguments_])
     await adopting.said('from now on (before: ')
     t.equal(await adopting.exited(), 0)
-    const again = Program.orrery(t, ['syncer', 'adopt', '-o', 'json', ...arguments_])
+    const again = new Command(t, ['syncer', 'adopt', '-o', 'json', ...arguments_])
     await again.said('"kind": "ConfigMap"')
     t.equal(await again.exited(), 0)
-    const trying = Program.orrery(t, ['syncer', '--dry-run', ...arguments_])
+    const trying = new Command(t, ['syncer', '--dry-run', ...arguments_])
     await trying.said('delete configmaps shop/late')
     t.equal(await trying.exited(), 1)
-    const document = Program.orrery(t, ['syncer', '--dry-run', '-o', 'yaml', ...arguments_])
+    const document = new Command(t, ['syncer', '--dry-run', '-o', 'yaml', ...arguments_])
     await document.said('what: configmaps shop/late')
     t.equal(await document.exited(), 1)
     t.ok((await cluster.list(MAPS)).items.some(({ metadata }) => metadata.name === 'late'))
-    const heir = Program.orrery(t, ['syncer', ...arguments_])
+    const heir = new Command(t, ['syncer', ...arguments_])
     await until(cluster, MAPS, at('late'), gone)
-    t.equal(await heir.end('SIGTERM'), 0)
+    t.equal(await heir.end(), 0)
   })
 })

@@ -9,9 +9,9 @@ import t from 'tap'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { temporaryDir } from '../support/server.ts'
 import { Gateway, type Mischief } from '../syncer/support/gateway.ts'
-import { at, CenterProcess, clientOf, gone, is, map, register } from '../syncer/support/installation.ts'
+import { at, Center, clientOf, gone, is, map, register } from '../syncer/support/installation.ts'
 import { MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
 t.setTimeout(FILE_LIMIT_MS)
@@ -73,13 +73,11 @@ const CLUSTERS = [
 for (const { name, skip } of CLUSTERS)
   t.test(name, { skip }, async t => {
     const dir = temporaryDir(t)
-    const center = new CenterProcess(t, join(dir, 'center'))
+    const center = new Center(t, join(dir, 'center'))
     const wec = join(dir, 'wec')
     const cluster = async (): Promise<string> => {
       if (name !== 'a stand-in') return await startRealCluster(t, wec)
-      await Program.orrery(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said(
-        'ready',
-      )
+      await new Command(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said('ready')
       return join(wec, 'admin.kubeconfig')
     }
     const [direct] = await Promise.all([cluster(), center.start()])

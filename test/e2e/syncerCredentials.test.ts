@@ -7,25 +7,15 @@ import { isRecord } from '../../src/apimachinery/object.ts'
 import { CREDENTIAL_ANNOTATION, SESSION_NAME } from '../../src/apimachinery/syncerCredential.ts'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { temporaryDir } from '../support/server.ts'
-import {
-  at,
-  CenterProcess,
-  clientOf,
-  deployment,
-  gone,
-  is,
-  map,
-  register,
-  warnings,
-} from '../syncer/support/installation.ts'
+import { at, Center, clientOf, deployment, gone, is, map, register, warnings } from '../syncer/support/installation.ts'
 import { ACCOUNTS, DEPLOYMENTS, MAPS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Command, freePort, until } from '../syncer/support/processes.ts'
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const dir = temporaryDir(t)
-const center = new CenterProcess(t, join(dir, 'center'))
+const center = new Center(t, join(dir, 'center'))
 const wecArgs = ['simulate-wec', '--name', 'florin', '--data-dir', join(dir, 'wec'), '--secure-port', '0']
-const wec = Program.orrery(t, wecArgs)
+const wec = new Command(t, wecArgs)
 await Promise.all([center.start(), wec.said('ready')])
 const toCluster = join(dir, 'wec', 'admin.kubeconfig')
 const cluster = await clientOf(t, toCluster)
@@ -41,8 +31,8 @@ async function ks(line: string): Promise<{ code: number; out: string; err: strin
   const code = await kubectlKubestellar(args, terminal)
   return { code, out: said.out.join('\n'), err: said.err.join('\n') }
 }
-const start = (t: Test, kubeconfig: string): Program =>
-  Program.orrery(t, ['syncer', '--from-kubeconfig', kubeconfig, '--to-kubeconfig', toCluster, '--qps', '0'])
+const start = (t: Test, kubeconfig: string): Command =>
+  new Command(t, ['syncer', '--from-kubeconfig', kubeconfig, '--to-kubeconfig', toCluster, '--qps', '0'])
 
 /** A working token for whoever holds a file of prep-for-syncer. */
 async function tokenFor(t: Test, file: string): Promise<unknown> {
@@ -56,7 +46,7 @@ async function inUse(): Promise<string | undefined> {
 }
 
 const kubeconfig = join(dir, 'syncer.kubeconfig')
-let syncer: Program
+let syncer: Command
 
 t.test('what prep-for-syncer writes runs a syncer: down, status', async t2 => {
   t2.match(await ks(`prep-for-syncer florin --kubeconfig-output ${kubeconfig}`), { code: 0, err: '' })
@@ -75,7 +65,7 @@ t.test('a second syncer stands by and disturbs nobody; when the first one ends i
   await second.said('another syncer serves the cluster; standing by until it ends')
   await wds.patch(MAPS, at('page'), 'merge', { data: { x: '1b' } })
   await until(cluster, MAPS, at('page'), is('data', { x: '1b' }))
-  t2.equal(await syncer.end('SIGTERM'), 0, 'the center did not end its session')
+  t2.equal(await syncer.end(), 0, 'the center did not end its session')
   await second.said('the mailbox is known')
   await wds.patch(MAPS, at('page'), 'merge', { data: { x: '2' } })
   await until(cluster, MAPS, at('page'), is('data', { x: '2' }))
@@ -85,7 +75,7 @@ t.test('a second syncer stands by and disturbs nobody; when the first one ends i
 t.test('a dry run beside the running syncer disturbs nobody', async t2 => {
   const session = () => mail.get(SECRETS, { namespace: 'default', name: SESSION_NAME })
   const before = await session()
-  const trying = Program.orrery(t2, [
+  const trying = new Command(t2, [
     ...['syncer', '--dry-run', '--from-kubeconfig', kubeconfig, '--to-kubeconfig', toCluster],
   ])
   await trying.said('nothing to do')
@@ -95,14 +85,7 @@ t.test('a dry run beside the running syncer disturbs nobody', async t2 => {
   await until(cluster, MAPS, at('page'), is('data', { x: '2b' }))
   t2.same(warnings(syncer), [])
 
-  const lost = Program.orrery(t2, [
-    'syncer',
-    '--dry-run',
-    '--from-kubeconfig',
-    kubeconfig,
-    '--to-kubeconfig',
-    'nowhere',
-  ])
+  const lost = new Command(t2, ['syncer', '--dry-run', '--from-kubeconfig', kubeconfig, '--to-kubeconfig', 'nowhere'])
   await lost.said('--to-kubeconfig: nowhere does not exist')
   t2.equal(await lost.exited(), 3, 'which is not the code for changes')
 })
@@ -137,7 +120,7 @@ t.test('revocation ends it at once, and the cluster keeps what it holds; a new c
 })
 
 t.test('a syncer in a Pod takes up the Secret that rotate writes, while it runs', async t2 => {
-  t2.equal(await syncer.end('SIGTERM'), 0)
+  t2.equal(await syncer.end(), 0)
   // what the Deployment of the manifest mounts
   const folder = join(dir, 'kubestellar')
   mkdirSync(folder)
@@ -162,7 +145,7 @@ t.test('a syncer in a Pod takes up the Secret that rotate writes, while it runs'
   const inPod = args.map((arg: string) =>
     arg.startsWith('--health-address=') ? port : arg.replace('=/kubestellar/', `=${folder}/`),
   )
-  syncer = Program.orrery(t, [...inPod, '--to-kubeconfig', toCluster])
+  syncer = new Command(t, [...inPod, '--to-kubeconfig', toCluster])
   await syncer.said('the mailbox is known')
   const former = (await inUse()) ?? ''
   const secret = join(dir, 'florin-syncer-credential.yaml')
@@ -187,7 +170,7 @@ t.test('tokens of an earlier release are told, until they are revoked', async t2
     out: /kubectl delete namespace,clusterrole,clusterrolebinding/,
   })
   t2.match(await ks('syncer list'), { code: 0, err: '' })
-  t2.equal(await syncer.end('SIGTERM'), 0)
+  t2.equal(await syncer.end(), 0)
 })
 
 t.test('adopt says which mailbox serves a cluster from now on', async t2 => {

@@ -13,7 +13,7 @@ import type { SpaceClient } from '../../src/client/client.ts'
 import { unlessGone } from '../../src/client/unlessGone.ts'
 import { Seeded } from '../support/seeded.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, gone, is, map, register, there } from '../syncer/support/installation.ts'
+import { at, Center, clientOf, gone, is, map, register, there } from '../syncer/support/installation.ts'
 import { LEASES, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
 import { Program, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
@@ -155,7 +155,7 @@ t.test('killed at any moment', { skip: noAssets, timeout: 0 }, async t => {
   t.comment(`SEED=${seed}`)
   const random = new Seeded(seed)
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'))
+  const center = new Center(t, join(dir, 'center'))
   const [toCluster] = await Promise.all([startRealCluster(t, join(dir, 'real')), center.start()])
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)

@@ -9,9 +9,9 @@ import t from 'tap'
 import { parse, stringify } from 'yaml'
 import { lacking } from '../support/aptPrograms.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, clientOf, gone, is, map, register } from '../syncer/support/installation.ts'
+import { at, Center, clientOf, gone, is, map, register } from '../syncer/support/installation.ts'
 import { MAPS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Command, freePort, Program, until } from '../syncer/support/processes.ts'
 
 const [SQUID, HAPROXY] = ['/usr/sbin/squid', '/usr/sbin/haproxy']
 const skip = lacking({ [SQUID]: 'squid', [HAPROXY]: 'haproxy' })
@@ -75,10 +75,10 @@ backend center
   }
   let balancer = balance(centerPort)
   const centerDir = join(dir, 'center')
-  let center = new CenterProcess(t, centerDir, ['--secure-port', `${centerPort}`])
+  let center = new Center(t, centerDir, ['--secure-port', `${centerPort}`])
   const wec = join(dir, 'wec')
   const simulated = ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']
-  await Promise.all([center.start(), Program.orrery(t, simulated).said('ready'), proxy.said('Accepting HTTP Socket')])
+  await Promise.all([center.start(), new Command(t, simulated).said('ready'), proxy.said('Accepting HTTP Socket')])
   const toCluster = join(wec, 'admin.kubeconfig')
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)
@@ -96,9 +96,9 @@ backend center
   await until(cluster, MAPS, at('page'), is('data', { x: '1' }))
 
   // The server moves; who balances learns of it, and whoever dialled the old address must dial anew.
-  await center.kill()
+  await center.end()
   await balancer.end('SIGKILL')
-  center = new CenterProcess(t, centerDir, ['--secure-port', `${secondPort}`])
+  center = new Center(t, centerDir, ['--secure-port', `${secondPort}`])
   await center.start()
   balancer = balance(secondPort)
   const wds = center.in('root:wmw1')
@@ -108,7 +108,7 @@ backend center
   // Its authority is not the one that is trusted any more: told, and mended in the file alone.
   const { 'certificate-authority-data': authority } = clusterIn(fromCenter)
   changeCluster(fromCenter, { 'certificate-authority-data': clusterIn(toCluster)['certificate-authority-data'] })
-  await center.kill()
+  await center.end()
   await center.start()
   await syncer.said('the center cannot be reached')
   changeCluster(fromCenter, { 'certificate-authority-data': authority })

@@ -20,7 +20,7 @@ import { unlessGone } from '../../src/client/unlessGone.ts'
 import { temporaryDir } from '../support/server.ts'
 import {
   at,
-  CenterProcess,
+  Center,
   clientOf,
   deployment,
   gone,
@@ -31,7 +31,7 @@ import {
   warnings,
 } from '../syncer/support/installation.ts'
 import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, PLACEMENTS, TARGETS } from '../syncer/support/kinds.ts'
-import { freePort, Program, until } from '../syncer/support/processes.ts'
+import { Command, freePort, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 import { has } from './support/florin.ts'
 
@@ -50,7 +50,7 @@ const WEBHOOKS = {
 const noAssets = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'
 t.test('a real cluster of an older release', { skip: noAssets }, async t => {
   const dir = temporaryDir(t)
-  const center = new CenterProcess(t, join(dir, 'center'))
+  const center = new Center(t, join(dir, 'center'))
   const [toCluster] = await Promise.all([startRealCluster(t, join(dir, 'real')), center.start()])
   const cluster = await clientOf(t, toCluster)
   const mailbox = await register(center)
@@ -58,7 +58,7 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
   await center.syncerKubeconfig(fromCenter, mailbox)
   const health = `127.0.0.1:${await freePort()}`
   const command = ['--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster, '--health-address', health]
-  const syncer = Program.orrery(t, ['syncer', ...command])
+  const syncer = new Command(t, ['syncer', ...command])
   const wds = center.in('root:wmw1')
   await wds.create(MAPS, map('page', { x: '1' }))
   await wds.create(DEPLOYMENTS, deployment)
@@ -297,7 +297,7 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
     await until(cluster, MAPS, at('blocked'), is('data', { x: '1' }))
   })
 
-  t.equal(await syncer.end('SIGTERM'), 0)
+  t.equal(await syncer.end(), 0)
   await t.test(
     'what happened while nobody was there is made up for; then it leaves, and its workload stays',
     async t => {
@@ -305,11 +305,11 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
       await wds.delete(MAPS, at('blocked'))
       await until(center.in(mailbox), MAPS, at('blocked'), gone)
       await until(center.in(mailbox), MAPS, at('beside'), is('data', { x: 'late' }))
-      const trying = Program.orrery(t, ['syncer', '--dry-run', ...command])
+      const trying = new Command(t, ['syncer', '--dry-run', ...command])
       await trying.said('delete configmaps shop/blocked')
       t.equal(await trying.exited(), 1, 'there is something to do')
       await cluster.get(MAPS, at('blocked'))
-      const next = Program.orrery(t, ['syncer', ...command])
+      const next = new Command(t, ['syncer', ...command])
       await until(cluster, MAPS, at('beside'), is('data', { x: 'late' }))
       await until(cluster, MAPS, at('blocked'), gone)
       await inventory.delete(TARGETS, { name: 'florin' })
@@ -317,7 +317,7 @@ t.test('a real cluster of an older release', { skip: noAssets }, async t => {
       const { metadata, data } = await cluster.get(MAPS, at('beside'))
       t.same(data, { x: 'late' })
       t.same([metadata.labels, metadata.annotations], [undefined, undefined], 'it bears no mark')
-      t.equal(await next.end('SIGTERM'), 0)
+      t.equal(await next.end(), 0)
     },
   )
 })

@@ -11,19 +11,9 @@ import { syncerId, syncerManifest, toYaml } from '../../src/cli/kubestellar/sync
 import { limitArguments, type SyncerLimits } from '../../src/cli/kubestellar/syncerRights.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { temporaryDir } from '../support/server.ts'
-import {
-  at,
-  CenterProcess,
-  clientOf,
-  deployment,
-  gone,
-  is,
-  map,
-  register,
-  there,
-} from '../syncer/support/installation.ts'
+import { at, Center, clientOf, deployment, gone, is, map, register, there } from '../syncer/support/installation.ts'
 import { ACCOUNTS, CONFIGS, DEPLOYMENTS, MAPS, NAMESPACES } from '../syncer/support/kinds.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
 import { assetsDir, startRealCluster } from '../syncer/support/realCluster.ts'
 
 const RESOURCES: Record<string, string> = {
@@ -71,7 +61,7 @@ const refusals = (reason: string, count: number) => (object: KubeObject | undefi
 const noAssets = assetsDir() === undefined && 'KUBEBUILDER_ASSETS is not set'
 t.test('a real cluster', { skip: noAssets }, async whole => {
   const dir = temporaryDir(whole)
-  const center = new CenterProcess(whole, join(dir, 'center'))
+  const center = new Center(whole, join(dir, 'center'))
   const [asAdmin] = await Promise.all([startRealCluster(whole, join(dir, 'real')), center.start()])
   const admin = readFileSync(asAdmin, 'utf8')
   const cluster = await clientOf(whole, asAdmin)
@@ -79,15 +69,8 @@ t.test('a real cluster', { skip: noAssets }, async whole => {
   const fromCenter = join(dir, 'syncer.kubeconfig')
   await center.syncerKubeconfig(fromCenter, mailbox)
   const wds = center.in('root:wmw1')
-  const syncer = (t: Test, toCluster: string, limits: SyncerLimits): Program =>
-    Program.orrery(t, [
-      'syncer',
-      '--from-kubeconfig',
-      fromCenter,
-      '--to-kubeconfig',
-      toCluster,
-      ...limitArguments(limits),
-    ])
+  const syncer = (t: Test, toCluster: string, limits: SyncerLimits): Command =>
+    new Command(t, ['syncer', '--from-kubeconfig', fromCenter, '--to-kubeconfig', toCluster, ...limitArguments(limits)])
   const theOne = { name: 'the-one' }
 
   await whole.test('its rights are enough for what the lists name, and it says what they do not', async t => {
@@ -102,7 +85,7 @@ t.test('a real cluster', { skip: noAssets }, async whole => {
     await until(cluster, MAPS, at('page'), is('data', { x: '1' }))
     await wds.delete(MAPS, at('page'))
     await until(cluster, MAPS, at('page'), gone)
-    t.equal(await limited.end('SIGTERM'), 0)
+    t.equal(await limited.end(), 0)
     const forbidden = limited.lines.filter(line => line.includes('forbidden'))
     t.same(forbidden, [], 'it asks for nothing that it may not')
   })
@@ -135,7 +118,7 @@ t.test('a real cluster', { skip: noAssets }, async whole => {
     await wds.delete(MAPS, at('page'))
     await until(cluster, MAPS, at('page'), gone)
     await until(cluster, NAMESPACES, { name: 'shop' }, there)
-    t.equal(await acting.end('SIGTERM'), 0)
+    t.equal(await acting.end(), 0)
   })
 })
 

@@ -1,10 +1,11 @@
-/** A real `orrery start` process, and the kubectls that this machine has to talk to it. */
+/** `orrery start`, in the test's process or as its own, and the kubectls of this machine. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
+import { Command } from './command.ts'
 import { temporaryDir } from './server.ts'
 
 const ORRERY = join(import.meta.dirname, '../../bin/orrery')
@@ -18,6 +19,17 @@ export interface Orrery {
   stop(): Promise<number | null>
   /** Ends it as a power failure would. */
   kill(): Promise<void>
+}
+
+/** Starts a server in the test's process, on a free port, with a data dir of its own. */
+export async function startOrreryHere(
+  t: Test,
+  flags: readonly string[] = [],
+): Promise<Pick<Orrery, 'url' | 'kubeconfig' | 'dataDir'>> {
+  const dataDir = temporaryDir(t)
+  const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags])
+  const ready = await server.said('orrery ready: ')
+  return { url: ready.slice('orrery ready: '.length), dataDir, kubeconfig: join(dataDir, 'admin.kubeconfig') }
 }
 
 /** Starts a server on a free port with a data dir of its own; both go away with the test. `program` is that of this clone. */

@@ -3,9 +3,10 @@
  * one for guilder, upsync sets, and the status of the special one back. The syncers run beside their clusters.
  * @see https://docs.kubestellar.io/release-0.14/Coding%20Milestones/PoC2023q1/example1/
  */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
@@ -13,7 +14,7 @@ import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { clientOf, gone } from '../../syncer/support/installation.ts'
 import { CONFIGS, CRDS, DEPLOYMENTS, MAPS, NAMESPACES } from '../../syncer/support/kinds.ts'
-import { Program, until } from '../../syncer/support/processes.ts'
+import { type Running, until } from '../../syncer/support/processes.ts'
 import { COMMON, CRD, PLACE_COMMON, PLACE_SPECIAL, SPECIAL } from './example1Objects.ts'
 import { typedIn } from './typedIn.ts'
 
@@ -29,12 +30,12 @@ export interface Ground {
   /** Kubeconfigs of the administrator: who keeps the inventory and the common workload, and who keeps the special one. */
   readonly inventory: string
   readonly special: string
-  /** The program that is the clusters. */
-  readonly orrery: string
-  /** Runs a program of `bin/`, which must end well. */
-  type(kubeconfig: string, program: string, ...args: string[]): Promise<string>
+  /** Runs `orrery` with these arguments, as a cluster. */
+  startCluster(args: readonly string[]): Running
   /** Starts a syncer between a mailbox and a cluster. */
   startSyncer(name: string, fromKubeconfig: string, toKubeconfig: string): void
+  /** Runs a program of `bin/`, which must end well. */
+  type(kubeconfig: string, program: string, ...args: string[]): Promise<string>
 }
 
 const status = (object: KubeObject | undefined): Record<string, unknown> => {
@@ -61,13 +62,13 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
   const { options, base } = await loadKubeconfig(ground.inventory)
   const client = httpClient({ ...options, server: base })
   t.teardown(() => client.close())
-  const kubectl = (kubeconfig: string, ...args: string[]): void => {
-    execFileSync('kubectl', ['--kubeconfig', kubeconfig, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const kubectl = async (kubeconfig: string, ...args: string[]): Promise<void> => {
+    await promisify(execFile)('kubectl', ['--kubeconfig', kubeconfig, ...args])
   }
-  const apply = (kubeconfig: string, ...objects: KubeObject[]): void => {
+  const apply = async (kubeconfig: string, ...objects: KubeObject[]): Promise<void> => {
     const file = join(ground.dir, 'apply.json')
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
-    kubectl(kubeconfig, 'apply', '-f', file)
+    await kubectl(kubeconfig, 'apply', '-f', file)
   }
   const kubestellar = (...args: string[]) => ground.type(ground.inventory, 'kubectl-kubestellar', ...args)
 
@@ -88,7 +89,7 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
   for (const name of ['florin', 'guilder']) {
     const wec = join(ground.dir, name)
     const cluster = ['simulate-wec', '--name', name, '--data-dir', wec, '--secure-port', '0']
-    await Program.spawned(t, ground.orrery, cluster).said('ready')
+    await ground.startCluster(cluster).said('ready')
     const fromCenter = join(ground.dir, `${name}-syncer.kubeconfig`)
     await kubestellar('prep-for-syncer', '--imw', 'root:imw1', name, '--kubeconfig-output', fromCenter)
     const toCluster = join(wec, 'admin.kubeconfig')
@@ -99,11 +100,11 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
 
   // stage 2: the workloads, and where they go
   await kubestellar('ensure', 'wmw', 'wmw-c')
-  apply(ground.inventory, ...COMMON, PLACE_COMMON)
+  await apply(ground.inventory, ...COMMON, PLACE_COMMON)
   await ground.type(ground.special, 'kubectl-kubestellar', 'ensure', 'wmw', 'wmw-s')
-  apply(ground.special, CRD)
-  kubectl(ground.special, 'wait', '--for=condition=Established', 'crd/crontabs.stable.example.com')
-  apply(ground.special, ...SPECIAL, PLACE_SPECIAL)
+  await apply(ground.special, CRD)
+  await kubectl(ground.special, 'wait', '--for=condition=Established', 'crd/crontabs.stable.example.com')
+  await apply(ground.special, ...SPECIAL, PLACE_SPECIAL)
   const [common, special] = [client.in('root:wmw-c'), client.in('root:wmw-s')]
   const both = (slice: KubeObject | undefined): boolean => `${locations(slice)}` === 'florin,guilder'
   await until(common, SLICES, { name: 'edge-placement-c' }, both)
@@ -111,7 +112,8 @@ export async function playExample1(t: Test, ground: Ground): Promise<void> {
   // as docs/api.md says to find them
   const [find = ''] = typedIn(readFileSync(join(import.meta.dirname, '../../../docs/api.md'), 'utf8'))
   const env = { ...process.env, KUBECONFIG: ground.special }
-  const found = execFileSync('bash', ['-ec', find.replace('NAME', 'edge-placement-s')], { env, encoding: 'utf8' })
+  const typed = find.replace('NAME', 'edge-placement-s')
+  const { stdout: found } = await promisify(execFile)('bash', ['-ec', typed], { env })
   t.match(found, /^edge-placement-s\b/m)
 
   // stage 4: what the clusters hold

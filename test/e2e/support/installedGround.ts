@@ -25,17 +25,17 @@ export async function playInstalled(t: Test, { bin, dir = temporaryDir(t), plugi
     dir,
     inventory: admin,
     special: admin,
-    orrery,
+    startCluster: args => Program.spawned(t, orrery, args),
+    startSyncer(name, from, to) {
+      const state = join(dir, `${name}-state`)
+      Program.spawned(t, orrery, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state])
+    },
     async type(KUBECONFIG, program, ...args) {
       const path = join(bin, program)
       const { code, out, err } = await (plugin?.(path, args, { KUBECONFIG }) ??
         run(path, args, { env: { KUBECONFIG } }))
       t.equal(code, 0, `${program} ${args.join(' ')}\n${err}`)
       return out
-    },
-    startSyncer(name, from, to) {
-      const state = join(dir, `${name}-state`)
-      Program.spawned(t, orrery, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to, '--state-dir', state])
     },
   })
   t.equal(await server.stop(), 0)

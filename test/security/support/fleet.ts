@@ -11,7 +11,7 @@ import type { SpaceClient } from '../../../src/client/client.ts'
 import { type ClosableClient, httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { Api } from '../../support/api.ts'
-import { startOrrery } from '../../support/orrery.ts'
+import { startOrreryHere } from '../../support/orrery.ts'
 import { Stage } from '../../support/scene.ts'
 import { accessOf, createSpace, temporaryDir } from '../../support/server.ts'
 import { World } from '../../support/world.ts'
@@ -160,7 +160,7 @@ export async function startFleet(t: Test): Promise<Fleet> {
   writeFileSync(tokens, USERS.map((user, i) => `${tokenOf(user)},${user},u-${i}${groups[user]}\n`).join(''), {
     mode: 0o600,
   })
-  const server = await startOrrery(t, undefined, { env: { ORRERY_TOKEN_AUTH_FILE: tokens } })
+  const server = await startOrreryHere(t, ['--token-auth-file', tokens])
   const { options, base } = await loadKubeconfig(server.kubeconfig, 'base')
   const client = httpClient({ ...options, server: base })
   const admin = new Api({ ...accessOf(server.kubeconfig), url: server.url })

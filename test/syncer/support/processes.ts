@@ -4,98 +4,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { orreryProgram } from '../../../src/cli/main.ts'
 import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
 import { Informer } from '../../../src/client/informer.ts'
+import { type Ends, Running } from '../../support/command.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
 
+export { Command, type Ends, Running } from '../../support/command.ts'
 export { freePort } from '../../support/freePort.ts'
-
-/** Whatever ends what a test, or another program, began. */
-export interface Ends {
-  teardown(end: () => unknown): unknown
-}
-
-/** A command of `orrery` that runs, as a process or in the test's own, and its output line by line. */
-export abstract class Running {
-  readonly #lines: string[] = []
-  readonly #listeners = new Set<() => void>()
-
-  /** Everything that was printed so far. */
-  get lines(): readonly string[] {
-    return this.#lines
-  }
-
-  /** The first line that has `text`, printed already or later. @throws Error when the program ends without it */
-  async said(text: string): Promise<string> {
-    const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const look = (): void => {
-      const line = this.#lines.find(each => each.includes(text))
-      if (line !== undefined) resolve(line)
-      else if (this.hasEnded) reject(new Error(`ended without saying "${text}":\n${this.#lines.join('\n')}`))
-    }
-    const timer = setTimeout(() => reject(new Error(`never said "${text}":\n${this.#lines.join('\n')}`)), PATIENCE_MS)
-    this.#listeners.add(look)
-    try {
-      look()
-      return await promise
-    } finally {
-      clearTimeout(timer)
-      this.#listeners.delete(look)
-    }
-  }
-
-  /** Resolves to the exit code of a program that ends by itself. */
-  abstract exited(): Promise<number | string | null>
-  protected abstract readonly hasEnded: boolean
-
-  protected add(line: string): void {
-    this.#lines.push(line)
-    this.notify()
-  }
-
-  protected notify(): void {
-    for (const listen of [...this.#listeners]) listen()
-  }
-}
-
-/** A command that runs in the test's process: it starts in a tenth of the time, and cannot be killed. */
-export class Command extends Running {
-  readonly #end = Promise.withResolvers<void>()
-  readonly #code: Promise<number>
-  protected hasEnded = false
-
-  /** Ended in order with the test at the latest. */
-  constructor(t: Ends, args: readonly string[]) {
-    super()
-    const { program, result } = orreryProgram({
-      out: text => this.#addAll(text),
-      err: text => this.#addAll(text),
-      log: lines => this.#addAll(lines.trimEnd()),
-      terminated: () => this.#end.promise,
-    })
-    this.#code = program.parseAsync([...args], { from: 'user' }).then(() => {
-      this.hasEnded = true
-      this.notify()
-      return result.code
-    })
-    t.teardown(() => this.end())
-  }
-
-  /** As by SIGTERM; resolves to the exit code. */
-  async end(): Promise<number> {
-    this.#end.resolve()
-    return await this.#code
-  }
-
-  exited(): Promise<number> {
-    return this.#code
-  }
-
-  #addAll(text: string): void {
-    for (const line of text.split('\n')) this.add(line)
-  }
-}
 
 export class Program extends Running {
   readonly #child: ChildProcess
