@@ -53,6 +53,9 @@ export interface Send {
   headers?: Record<string, string>
 }
 
+/** Characters of an answer that is parsed only where its body is looked at. */
+const PARSED_LATE = 500_000
+
 /** One user's view of a server. */
 export class Api {
   readonly access: Access
@@ -121,8 +124,8 @@ export class Api {
         response.on('error', reject)
         response.on('end', () => {
           const text = Buffer.concat(parts).toString()
-          const json = text.startsWith('{') ? (JSON.parse(text) as Answer['body']) : ({} as Answer['body'])
-          resolve({ code: response.statusCode ?? 0, headers: response.headers, text, body: json })
+          const head = { code: response.statusCode ?? 0, headers: response.headers, text }
+          resolve(text.length > PARSED_LATE ? late(head) : { ...head, body: parsed(text) })
         })
       })
       sent.on('error', reject)
@@ -152,6 +155,22 @@ export class Api {
   #options(method: string, headers: Record<string, string>): RequestOptions {
     const { token } = this.access
     return { method, agent: this.#agent, headers: { ...(token && { Authorization: `Bearer ${token}` }), ...headers } }
+  }
+}
+
+function parsed(text: string): Answer['body'] {
+  return text.startsWith('{') ? JSON.parse(text) : ({} as Answer['body'])
+}
+
+/** Documents of megabytes are often only counted, or compared as text. */
+function late(head: Omit<Answer, 'body'>): Answer {
+  let body: Answer['body'] | undefined
+  return {
+    ...head,
+    get body() {
+      body ??= parsed(head.text)
+      return body
+    },
   }
 }
 

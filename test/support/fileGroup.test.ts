@@ -49,3 +49,40 @@ t.test('a file that ends the process fails, and those after it are missed', asyn
   t.match(out, /^1\.\.3$.*^ok 1 - .*a\.test\.ts.*^not ok 2 - .*b\.test\.ts/ms)
   t.notMatch(out, /^ok 3/m)
 })
+
+t.test('whatever is thrown late ends the test that began it, and no other', async t => {
+  const bad = `
+    import { readFile } from 'node:fs'
+    import { connect, createServer } from 'node:net'
+    import t from 'tap'
+    const fails = why => { throw new Error(why) }
+    const never = begin => () => new Promise(() => void begin())
+    t.test('waits', async t => {
+      let go
+      const over = new Promise(resolve => { go = resolve })
+      t.test('inner', never(() => setTimeout(() => { go(); fails('of a timer') }, 5)))
+      await over
+    })
+    t.test('rejects', never(async () => { await null; fails('of a promise') }))
+    t.test('reads', never(() => readFile('/dev/null', () => fails('of a file'))))
+    t.test('serves', never(() => {
+      const server = createServer(socket => { server.close(); socket.destroy(); fails('of a server') })
+      server.listen(0, '127.0.0.1', () => connect(server.address().port, '127.0.0.1').on('error', () => {}))
+    }))
+    t.test('emits', never(() => process.nextTick(fails, 'of a tick')))
+    t.test('passes', async t => t.pass('still'))
+  `
+  const dir = t.testdir({ 'a.test.ts': GOOD, 'b.test.ts': bad, 'c.test.ts': GOOD })
+  const { code, out } = await ran(dir, ['a', 'b', 'c'])
+  t.equal(code, 1)
+  const failed = [
+    ['inner', 'timer'],
+    ['rejects', 'promise'],
+    ['reads', 'file'],
+    ['serves', 'server'],
+    ['emits', 'tick'],
+  ] as const
+  for (const [name, what] of failed)
+    t.match(out, new RegExp(`# Subtest: ${name}\\n +not ok 1 - of a ${what}$.*^ +not ok \\d - ${name} `, 'ms'))
+  t.match(out, /^ +ok 6 - passes.*^not ok 2 - .*b\.test\.ts.*^ok 3 - .*c\.test\.ts/ms)
+})

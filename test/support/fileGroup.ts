@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 // Node's own order: where a certificate is looked at before TLS is loaded, no TLS server starts in that process any more
 import 'node:tls'
 import { pathToFileURL } from 'node:url'
-import tap, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
 
 // as in the server's process: what one file has parsed must not change what another one reads
@@ -20,15 +20,18 @@ delete process.env.TEST_FILES
 const tests = new Map<string, Test>()
 Object.assign(globalThis, { [Symbol.for('orrery.subtests')]: tests })
 
+const errors = new URL('./lateErrors.ts', import.meta.url).href
 registerHooks({
   resolve(specifier, context, next) {
     const { parentURL } = context
+    if (specifier === 'async-hook-domain') return { url: errors, format: 'module-typescript', shortCircuit: true }
     if (specifier !== 'tap' || parentURL === undefined || !tests.has(parentURL)) return next(specifier, context)
     const source = `export default globalThis[Symbol.for('orrery.subtests')].get(${JSON.stringify(parentURL)})`
     return { url: `data:text/javascript,${encodeURIComponent(source)}`, shortCircuit: true }
   },
 })
 
+const { default: tap } = await import('tap')
 // each file has its own limit; the plan is said first, so that files which a crash keeps from running are missed
 tap.setTimeout(0)
 tap.plan(files.length)
