@@ -6,12 +6,12 @@ import { parse, parseAllDocuments } from 'yaml'
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { kubectlWs } from '../../src/cli/ws/program.ts'
 import { commandTree, type DescribedCommand } from '../../tools/commands/commandTree.ts'
-import { Program } from '../syncer/support/processes.ts'
+import { Command } from '../support/command.ts'
 import { startHarness } from './support.ts'
 
 const harness = await startHarness(t)
 const wec = join(harness.dir, 'wec')
-await Program.orrery(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said('ready')
+await new Command(t, ['simulate-wec', '--name', 'florin', '--data-dir', wec, '--secure-port', '0']).said('ready')
 const main = harness.kubeconfig('main')
 
 async function run(line: string) {

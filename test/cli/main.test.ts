@@ -1,14 +1,15 @@
 /** The command line as a whole: what somebody reads who mistypes. */
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import t from 'tap'
 import { CONTROLLER_NAMES } from '../../src/controllers/controllerNames.ts'
+import { Command } from '../support/command.ts'
+import { orreryHere } from '../support/runHere.ts'
 
 const ORRERY = join(import.meta.dirname, '../../bin/orrery')
 
+/** A process, where a mistake ends it. */
 function run(...args: string[]): Promise<{ code: unknown; err: string }> {
   return new Promise(resolve => execFile(ORRERY, args, (error, _out, err) => resolve({ code: error?.code ?? 0, err })))
 }
@@ -18,7 +19,7 @@ t.test('a misspelt sub-command is named, with those that there are', async t => 
     code: 1,
     err: 'orrery syncer: there is no sub-command "adapt"; there is: status, adopt\n',
   })
-  t.match(await run('syncer', 'adopt'), { code: 1, err: /^orrery syncer adopt: --from-kubeconfig is required/ })
+  t.match(await orreryHere('syncer', 'adopt'), { code: 1, err: /^orrery syncer adopt: --from-kubeconfig is required/ })
   t.match(await run('store', 'verfy'), { code: 1, err: /unknown command 'verfy'\n\(Did you mean verify\?\)/ })
 })
 
@@ -37,7 +38,7 @@ t.test('which controllers run is chosen by name, and the help has the names', as
   )
   for (const name of CONTROLLER_NAMES) t.match(help.replace(/\s+/g, ' '), name)
   const dataDir = t.testdir()
-  t.match(await run('start', '--data-dir', dataDir, '--controllers=*,-nodeipam'), {
+  t.match(await orreryHere('start', '--data-dir', dataDir, '--controllers=*,-nodeipam'), {
     code: 1,
     err: /^orrery start: --controllers: "nodeipam" is not in the list of known controllers: certificatesigning/,
   })
@@ -53,19 +54,12 @@ t.test('what is not to run does not run, and the log says so', async t => {
   const config = join(t.testdir(), 'orrery.yaml')
   const dataDir = t.testdir()
   writeFileSync(config, `data-dir: ${dataDir}\nsecure-port: 0\ncontrollers: ["*", -garbage-collector-controller]\n`)
-  const server = spawn(ORRERY, ['start', '--config', config])
-  t.teardown(() => server.kill('SIGKILL'))
-  const lines: { msg?: string; controller?: string; controllers?: string[] }[] = []
-  for await (const line of createInterface({ input: server.stderr })) {
-    lines.push(JSON.parse(line))
-    // the last of those that start
-    if (line.includes('controller is in step') && line.includes('placement-translator')) break
-  }
-  const exited = once(server, 'exit')
-  server.kill('SIGTERM')
-  await exited
-  const left = lines.find(({ msg }) => msg?.startsWith('controllers that do not run'))
-  t.strictSame(left?.controllers, ['garbage-collector-controller'])
+  const server = new Command(t, ['start', '--config', config])
+  const left = JSON.parse(await server.said('controllers that do not run')) as { controllers: string[] }
+  t.strictSame(left.controllers, ['garbage-collector-controller'])
+  await server.said('"controller":"placement-translator"')
+  await server.end()
+  t.notOk(server.lines.some(line => line.includes('"controller":"garbage-collector-controller"')))
 })
 
 t.test('a kubeconfig of the syncer that is not there is told with its flag and what to give', async t => {
@@ -73,12 +67,14 @@ t.test('a kubeconfig of the syncer that is not there is told with its flag and w
   const there = join(t.testdir({ kubeconfig: KUBECONFIG }), 'kubeconfig')
   for (const command of [['syncer'], ['syncer', 'adopt']]) {
     const name = `orrery ${command.join(' ')}`
-    t.strictSame(await run(...command, '--from-kubeconfig', missing, '--to-kubeconfig', missing), {
+    t.strictSame(await orreryHere(...command, '--from-kubeconfig', missing, '--to-kubeconfig', missing), {
       code: 1,
+      out: '',
       err: `${name}: --from-kubeconfig: ${missing} does not exist; give it the kubeconfig of the mailbox, which "kubectl kubestellar prep-for-syncer" or "prep-for-cluster" makes\n`,
     })
-    t.strictSame(await run(...command, '--from-kubeconfig', there, '--to-kubeconfig', missing), {
+    t.strictSame(await orreryHere(...command, '--from-kubeconfig', there, '--to-kubeconfig', missing), {
       code: 1,
+      out: '',
       err: `${name}: --to-kubeconfig: ${missing} does not exist; give it a kubeconfig of the cluster that the syncer shall serve\n`,
     })
   }

@@ -1,19 +1,20 @@
 /** `orrery store`, and a start after damage, as a user meets them. */
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import { create, key } from '../storage/support.ts'
+import { Command } from '../support/command.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
+import { orreryHere as run } from '../support/runHere.ts'
 
 const ORRERY = join(import.meta.dirname, '../../bin/orrery')
 
-function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+/** A process, where the test's own is one of those that it is about, or would be ended. */
+function runApart(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise(resolve => {
     execFile(ORRERY, args, { timeout: PATIENCE_MS }, (error, out, err) => {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err })
@@ -21,23 +22,15 @@ function run(...args: string[]): Promise<{ code: number; out: string; err: strin
   })
 }
 
-/** A server that runs until `stop`; all that it logs. */
+/** A server that runs until `stop`, which gives all that it logs. */
 async function start(t: Test, dataDir: string, ...flags: string[]) {
-  const server = spawn(ORRERY, ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags])
-  const exited = once(server, 'exit')
-  let log = ''
-  server.stderr.on('data', (chunk: Buffer) => {
-    log += chunk.toString()
-  })
+  const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', '0', ...flags])
+  await server.said('orrery ready')
   const stop = async (): Promise<string> => {
-    server.kill('SIGTERM')
-    await exited
-    return log
+    await server.end()
+    return server.lines.join('\n')
   }
-  t.teardown(stop)
-  for await (const line of createInterface({ input: server.stdout }))
-    if (line.startsWith('orrery ready')) return { stop }
-  throw new Error(`it did not start: ${log}`)
+  return { stop }
 }
 
 const root = mkdtempSync(join(tmpdir(), 'orrery-store-cli-'))
@@ -53,7 +46,7 @@ t.test('a stopped store is verified and counted', async t => {
   await store.update(key('a'), () => ({ type: 'delete' }))
   await store.close()
   const before = readdirSync(join(dataDir, 'store'))
-  t.match(await run('store', 'verify', '--data-dir', dataDir), {
+  t.match(await runApart('store', 'verify', '--data-dir', dataDir), {
     code: 0,
     out: /^intact: 2 objects and 4 log entries, up to revision 4\n$/,
   })
@@ -102,13 +95,16 @@ t.test(
   async t => {
     const dataDir = join(root, 'server')
     const first = await start(t, dataDir)
-    t.match(await run('store', 'verify', '--data-dir', dataDir), { code: 1, err: /is in use by another process: stop/ })
+    t.match(await runApart('store', 'verify', '--data-dir', dataDir), {
+      code: 1,
+      err: /is in use by another process: stop/,
+    })
     await first.stop()
     t.match(await run('store', 'verify', '--data-dir', dataDir), { code: 0, out: /^intact: / })
 
     const log = readdirSync(join(dataDir, 'store')).find(file => file.endsWith('.log'))!
     rmSync(join(dataDir, 'store', log))
-    const refused = await run('start', '--data-dir', dataDir, '--secure-port', '0')
+    const refused = await runApart('start', '--data-dir', dataDir, '--secure-port', '0')
     t.match(refused, {
       code: 1,
       err: /^orrery start: the data dir .* is damaged: .*\d+ acknowledged writes are missing/,

@@ -1,22 +1,14 @@
 /** `orrery store get` and `store delete`, as an operator meets them whose server does not come up. */
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import { create, key } from '../storage/support.ts'
 import { CenterProcess } from '../support/centerProcess.ts'
+import { orreryHere } from '../support/runHere.ts'
 import { MAPS, NAMESPACES } from '../support/scene.ts'
 
-const ORRERY = join(import.meta.dirname, '../../bin/orrery')
-
-function store(dataDir: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const [command = '', ...flags] = args
-  return new Promise(resolve => {
-    execFile(ORRERY, ['store', command, '--data-dir', dataDir, ...flags], (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err })
-    })
-  })
-}
+const store = (dataDir: string, command: string, ...flags: readonly string[]) =>
+  orreryHere('store', command, '--data-dir', dataDir, ...flags)
 
 t.test('one object is found by what is clear of it, and deleted by an entry of the log', async t => {
   const dataDir = t.testdir()

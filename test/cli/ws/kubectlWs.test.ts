@@ -4,21 +4,18 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { kubectlWs } from '../../../src/cli/ws/program.ts'
 import { FILE_LIMIT_MS } from '../../support/patience.ts'
+import { pluginHere } from '../../support/runHere.ts'
 import { startHarness } from '../support.ts'
 
-t.test('kubectl ws as a process against a server', { timeout: FILE_LIMIT_MS }, async t => {
+t.test('kubectl ws against a server, as a process and in that of the test', { timeout: FILE_LIMIT_MS }, async t => {
   const harness = await startHarness(t)
   const main = harness.kubeconfig('main')
-  const ws = (args: string, kubeconfig = main) =>
-    harness.run(
-      'kubectl-ws',
-      args.split(' ').filter(arg => arg !== ''),
-      kubeconfig,
-    )
+  const process = (args: string, kubeconfig = main) => harness.run('kubectl-ws', args.split(' '), kubeconfig)
+  const ws = (args: string, kubeconfig = main) => pluginHere('ws', ...args.split(' '), '--kubeconfig', kubeconfig)
   const ok = (out: string) => ({ code: 0, out: `${out}\n` })
   const fails = (message: string, code = 1) => ({ code, out: '', err: `Error: ${message}\n` })
 
-  t.match(await ws('.'), ok("Current workspace is 'root'."))
+  t.match(await process('.'), ok("Current workspace is 'root'."))
   t.match(
     await ws('create team --enter'),
     ok(
@@ -29,7 +26,7 @@ t.test('kubectl ws as a process against a server', { timeout: FILE_LIMIT_MS }, a
       ].join('\n'),
     ),
   )
-  t.match(await ws('ensure a:b --enter'), ok("Current workspace is 'root:team:a:b' (type root:universal)."))
+  t.match(await process('ensure a:b --enter'), ok("Current workspace is 'root:team:a:b' (type root:universal)."))
   t.match(await ws('..:..'), ok("Current workspace is 'root:team' (type root:universal)."))
   t.match(await ws('-'), ok("Current workspace is 'root:team:a:b'."))
   t.match(await ws('. --short'), ok('root:team:a:b'))
@@ -50,7 +47,7 @@ t.test('kubectl ws as a process against a server', { timeout: FILE_LIMIT_MS }, a
   const [missing, sub, up, twice, typed, noType, noChild, other, kept, tree, full, home, flag, listed, bare, down] =
     await Promise.all([
       ws(':root:team:x:y'),
-      ws('nope:deep'),
+      process('nope:deep'),
       ws('..:..:..:..'),
       ws('create b --context root --type root:universal'),
       ws('create stock --context root --type inventory'),
@@ -61,8 +58,8 @@ t.test('kubectl ws as a process against a server', { timeout: FILE_LIMIT_MS }, a
       ws('tree --context root'),
       ws('tree -f'),
       ws('~', harness.kubeconfig('home')),
-      ws(`root:team --kubeconfig ${elsewhere}`),
-      ws('root:team --short', list),
+      process(`root:team --kubeconfig ${elsewhere}`),
+      process('root:team --short', list),
       ws('team --context base', base),
       ws('root', writeUnreachable(harness.dir)),
     ])
