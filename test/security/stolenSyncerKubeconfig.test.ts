@@ -6,7 +6,7 @@ import t from 'tap'
 import { configMap, MAPS, MAPS_OF_APP, namespace, placement } from '../support/scene.ts'
 import { accessOf } from '../support/server.ts'
 import { gone, is } from '../syncer/support/installation.ts'
-import { Program, until } from '../syncer/support/processes.ts'
+import { Command, until } from '../syncer/support/processes.ts'
 import { EDGE, RBAC, startFleet } from './support/fleet.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -165,15 +165,15 @@ t.test('kubeconfigs in the place of each other, or of another cluster: one line,
     [milano.syncerKubeconfig, fleet.kubeconfig, 'nothing was touched'],
     [milano.syncerKubeconfig, florin.kubeconfig, 'nothing was touched'],
   ] as const) {
-    const mistaken = Program.orrery(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to])
+    const mistaken = new Command(t, ['syncer', '--from-kubeconfig', from, '--to-kubeconfig', to])
     await mistaken.said(says)
     t.equal(await mistaken.exited(), 1)
   }
   await until(florin.api, MAPS, PAGE, is('data', { title: 'ours' }))
   t.notOk(world.get(fleet.idOf('root'), 'configmaps app/page'))
   const args = ['syncer', '--from-kubeconfig', milano.syncerKubeconfig, '--to-kubeconfig', milano.kubeconfig]
-  const back = Program.orrery(t, [...args, '--qps', '0'])
+  const back = new Command(t, [...args, '--qps', '0'])
   await wmw.ok(wmw.post('/api/v1/namespaces/app/configmaps', configMap('later', { a: 'b' })))
   await until(milano.api, MAPS, { namespace: 'app', name: 'later' }, is('data', { a: 'b' }))
-  t.equal(await back.end('SIGTERM'), 0, 'the right ones go on')
+  t.equal(await back.end(), 0, 'the right ones go on')
 })

@@ -5,7 +5,7 @@ import { kubectlWs } from '../../src/cli/ws/program.ts'
 import { shownText } from '../../src/cli/ws/shownText.ts'
 import type { Ran } from './orrery.ts'
 
-/** What `orrery` prints, and its exit code. Flags that are not known end the process: they need one of their own. */
+/** Output and exit code of `orrery`. Flags that are not known end the process: they need one of their own. */
 export async function orreryHere(...args: readonly string[]): Promise<Ran> {
   return await recorded(async terminal => {
     const log = (lines: string): void => terminal.err(lines.trimEnd())

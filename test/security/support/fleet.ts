@@ -1,6 +1,6 @@
 /**
- * What attacks are tried on: a real `orrery start` with people of several sorts, simulated clusters and their syncers, each a
- * process of its own. Alice and Bob are tenants, who may make spaces and nothing else; Carol is in no group and has no right.
+ * Attacks are tried on a real `orrery start` with people of several sorts, simulated clusters and their syncers, all in
+ * the test's process. Alice and Bob are tenants, who may make spaces and nothing else; Carol is in no group and has no right.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,12 +11,12 @@ import type { SpaceClient } from '../../../src/client/client.ts'
 import { type ClosableClient, httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { Api } from '../../support/api.ts'
+import { Command } from '../../support/command.ts'
 import { startOrreryHere } from '../../support/orrery.ts'
 import { Stage } from '../../support/scene.ts'
 import { accessOf, createSpace, temporaryDir } from '../../support/server.ts'
 import { World } from '../../support/world.ts'
 import { clientOf } from '../../syncer/support/installation.ts'
-import { Program } from '../../syncer/support/processes.ts'
 
 export const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 export const EDGE = '/apis/edge.kubestellar.io/v2alpha1'
@@ -40,7 +40,7 @@ export interface Cluster {
   readonly syncerKubeconfig: string
   /** Of the cluster's owner. */
   readonly kubeconfig: string
-  readonly syncer: Program
+  readonly syncer: Command
 }
 
 export class Fleet extends Stage {
@@ -110,14 +110,14 @@ export class Fleet extends Stage {
   /** A simulated cluster of `root:imw1` with the label `env=prod`, and its syncer, at work. */
   async cluster(name: string): Promise<Cluster> {
     const data = join(this.dir, name)
-    const wec = Program.orrery(this.#t, ['simulate-wec', '--name', name, '--data-dir', data, '--secure-port', '0'])
+    const wec = new Command(this.#t, ['simulate-wec', '--name', name, '--data-dir', data, '--secure-port', '0'])
     await this.done(`ensure location ${name} --imw root:imw1 env=prod`)
     const syncerKubeconfig = join(this.dir, `${name}-syncer.kubeconfig`)
     await this.done(`prep-for-syncer ${name} --imw root:imw1 --kubeconfig-output ${syncerKubeconfig}`)
     await wec.said('ready')
     const kubeconfig = join(data, 'admin.kubeconfig')
     const args = ['syncer', '--from-kubeconfig', syncerKubeconfig, '--to-kubeconfig', kubeconfig, '--qps', '0']
-    const syncer = Program.orrery(this.#t, args)
+    const syncer = new Command(this.#t, args)
     const api = await clientOf(this.#t, kubeconfig)
     await syncer.said('the mailbox is known')
     const mailbox = (await loadKubeconfig(syncerKubeconfig)).space ?? ''
