@@ -1,7 +1,8 @@
 // A cache against a list that is searched from its beginning.
-import fc from 'fast-check'
+
 import t from 'tap'
 import { BoundedCache } from '../../src/apimachinery/boundedCache.ts'
+import * as fc from '../support/fastCheck.ts'
 
 /** Oldest first; a value is its own weight. */
 class Model {

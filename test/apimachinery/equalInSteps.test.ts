@@ -1,10 +1,10 @@
 /** Values that are compared in steps are as equal as `equalJson` says, and no step is long. */
-import fc from 'fast-check'
 import t from 'tap'
 import { equalInSteps } from '../../src/apimachinery/equalInSteps.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'
 import { equalJson } from '../../src/apimachinery/values.ts'
 import { countSteps } from '../support/countSteps.ts'
+import * as fc from '../support/fastCheck.ts'
 
 const key = fc.constantFrom('a', 'b', '__proto__', 'constructor')
 const value = fc.letrec(tie => ({

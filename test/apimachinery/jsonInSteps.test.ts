@@ -1,12 +1,12 @@
 /** JSON in steps is what JSON.parse makes of it, whatever it is, and no step is long. */
 import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
 import t from 'tap'
 import { jsonInSteps } from '../../src/apimachinery/jsonInSteps.ts'
 import { mistakableKeyIn, parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
 import { repeatsKeys } from '../../src/apimachinery/repeatedKeys.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'
 import { beyondNumbers } from '../../src/apiserver/endpoints/beyondNumbers.ts'
+import * as fc from '../support/fastCheck.ts'
 
 parseJsonSafely()
 
@@ -68,7 +68,7 @@ t.test('what is no JSON is left to JSON.parse', async () => {
       const parsed = atOnce(jsonInSteps(broken, piece))
       return parsed === undefined || isSame(parsed, judged(broken))
     }),
-    { numRuns: 1000 },
+    { numRuns: 700 },
   )
 })
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { jsonSize, jsonSizeInSteps, jsonTextSize } from '../../src/apimachinery/jsonSize.ts'
 import { Pace } from '../../src/apimachinery/pace.ts'
+import * as fc from '../support/fastCheck.ts'
 
 const text = fc.string({
   unit: fc.constantFrom(

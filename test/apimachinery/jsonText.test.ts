@@ -1,8 +1,8 @@
 /** JSON that is written in steps is what JSON.stringify writes, and no step is long. */
-import fc from 'fast-check'
 import t from 'tap'
 import { jsonTextInSteps } from '../../src/apimachinery/jsonText.ts'
 import { countSteps } from '../support/countSteps.ts'
+import * as fc from '../support/fastCheck.ts'
 
 t.test('the same text, whatever is in it', async t => {
   const many = Array.from({ length: 600 }, (_, i) => i)

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { holdsReference } from '../../src/apimachinery/parameterReference.ts'
+import * as fc from '../support/fastCheck.ts'
 
 t.test('a reference is what stands between %( and the next )', async t => {
   const texts = fc.array(fc.constantFrom('%', '(', ')', '%(', 'a', '\n', '%%'), { maxLength: 12 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import {
   addQuantities,
@@ -11,6 +10,7 @@ import {
   quantityValue,
   subtractQuantities,
 } from '../../src/apimachinery/quantity.ts'
+import * as fc from '../support/fastCheck.ts'
 
 t.test('canonical forms are those of kube-apiserver', async t => {
   const cases: Record<string, string> = {

@@ -1,7 +1,7 @@
 /** Keys that a text repeats are found where they are, and only there. */
-import fc from 'fast-check'
 import t from 'tap'
 import { repeatedJsonKeys, repeatsKeys, strictFindings } from '../../src/apimachinery/repeatedKeys.ts'
+import * as fc from '../support/fastCheck.ts'
 
 t.test('text without repetitions has none, however its strings look', async () => {
   fc.assert(

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import {
   escapeFieldValue,
@@ -8,6 +7,7 @@ import {
   parseLabelSelector,
   validateLabelSelector,
 } from '../../src/apimachinery/selectors.ts'
+import * as fc from '../support/fastCheck.ts'
 
 const keys = fc.constantFrom('a', 'b', 'app.kubernetes.io/name', 'in', 'notin')
 const values = fc.constantFrom('', 'x', 'y', '10', '9', '3')

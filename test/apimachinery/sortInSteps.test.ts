@@ -1,8 +1,8 @@
 /** What is sorted in steps comes out as from `toSorted`, and no step is long. */
-import fc from 'fast-check'
 import t from 'tap'
 import { sortInSteps } from '../../src/apimachinery/sortInSteps.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'
+import * as fc from '../support/fastCheck.ts'
 
 const byKey = (a: { key: number }, b: { key: number }): number => a.key - b.key
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { TextMap } from '../../src/apimachinery/textMap.ts'
+import * as fc from '../support/fastCheck.ts'
 
 t.test('it answers as a map does, whatever is put in, taken out and put in again', async t => {
   const step = fc.record({ name: fc.nat(3000), run: fc.nat(700), adds: fc.boolean(), value: fc.nat(9) })

@@ -1,7 +1,8 @@
 // Copies and comparisons of JSON values, against slow ways of saying the same.
-import fc from 'fast-check'
+
 import t from 'tap'
 import { cloneJson, equalJson, sameMeaning } from '../../src/apimachinery/values.ts'
+import * as fc from '../support/fastCheck.ts'
 
 type Members = Record<string, unknown>
 

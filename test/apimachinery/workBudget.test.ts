@@ -1,7 +1,8 @@
 // Budgets of work: they refuse before the work is done, once for all, and parts come out of the whole.
-import fc from 'fast-check'
+
 import t from 'tap'
 import { WorkBudget } from '../../src/apimachinery/workBudget.ts'
+import * as fc from '../support/fastCheck.ts'
 
 const budget = (units: number) => new WorkBudget(units, () => new Error('too much'))
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { FairQueue, type Lane } from '../../src/client/fairQueue.ts'
 import { WorkQueue } from '../../src/client/workqueue.ts'
+import * as fc from '../support/fastCheck.ts'
 import { settle } from './support/fakeClock.ts'
 
 const waits = (): boolean => true

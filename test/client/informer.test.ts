@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { type CacheChange, Informer } from '../../src/client/informer.ts'
 import { listAll } from '../../src/client/listWatch.ts'
+import * as fc from '../support/fastCheck.ts'
 import { FakeClock, hastyClock, settle, until } from './support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
 

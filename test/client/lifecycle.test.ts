@@ -1,8 +1,8 @@
 // Whoever declares parts relies on their order, and on nothing being left running.
 
-import fc from 'fast-check'
 import t from 'tap'
 import { Lifecycle, type Part } from '../../src/client/lifecycle.ts'
+import * as fc from '../support/fastCheck.ts'
 
 /** Parts that write down what happens to them. */
 function recorder() {

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { StatusError, statusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../src/client/streamSource.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
+import * as fc from '../support/fastCheck.ts'
 import { hastyClock, until } from './support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
 

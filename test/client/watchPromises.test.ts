@@ -2,7 +2,6 @@
  * Streams and informers of a real server, over HTTP and in process, while writers write and connections break at random:
  * whatever happens, every promise of a watch is kept, and copies end up as what there is.
  */
-import fc from 'fast-check'
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
@@ -10,6 +9,7 @@ import type { Client } from '../../src/client/client.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { Api } from '../support/api.ts'
+import * as fc from '../support/fastCheck.ts'
 import { FaultPoints } from '../support/faultPoints.ts'
 import { faultyLink } from '../support/faultyLink.ts'
 import { accessOf, configMap, startTestServer } from '../support/server.ts'
@@ -114,7 +114,7 @@ async function keep(history: Promise<History>): Promise<void> {
 
 t.test('streams and informers, over HTTP and in process', async t => {
   const promises = fc.asyncProperty(anyWriters, anyWriters, (...plan) => keep(play(...plan)))
-  await fc.assert(promises, { numRuns: 4, endOnFailure: true })
+  await fc.assert(promises, { numRuns: 2, endOnFailure: true })
   t.strictSame(faults, [])
 })
 
@@ -125,7 +125,7 @@ t.test('the same when connections break in the middle of what the server sends',
     await keep(play(...plan))
     points.clear()
   })
-  await fc.assert(promises, { numRuns: 4, endOnFailure: true })
+  await fc.assert(promises, { numRuns: 2, endOnFailure: true })
   t.ok(points.happened.includes('watch write broken'))
   t.strictSame(faults, [])
 })
@@ -160,6 +160,6 @@ t.test('a write whose answer is lost was made once, and everybody is told of it'
       Promise.resolve({ log, acknowledged, snapshots: [snapshot], streams: [{ name: 's', after, seen, through }] }),
     )
   })
-  await fc.assert(promises, { numRuns: 4, endOnFailure: true })
+  await fc.assert(promises, { numRuns: 2, endOnFailure: true })
   t.strictSame(faults, [])
 })

@@ -1,10 +1,11 @@
 // What becomes of a key: it waits once, is worked on, fails and comes again.
-import fc from 'fast-check'
+
 import t from 'tap'
 import { SERVER_SHORT, StatusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { TerminalError } from '../../src/client/reconcileFailures.ts'
 import { WorkQueue } from '../../src/client/workqueue.ts'
+import * as fc from '../support/fastCheck.ts'
 import { FakeClock, settle } from './support/fakeClock.ts'
 
 t.test('a key added many times while it waits is worked on once', async t => {

@@ -1,8 +1,9 @@
 // Whose turn it is: neither what is slow of one party nor many keys at a time keep others, or the loop, waiting.
-import fc from 'fast-check'
+
 import t from 'tap'
 import { WorkQueue } from '../../src/client/workqueue.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
+import * as fc from '../support/fastCheck.ts'
 import { FakeClock, settle } from './support/fakeClock.ts'
 
 t.test('what is slow of one party keeps no other waiting', async t => {

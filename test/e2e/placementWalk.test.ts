@@ -1,11 +1,12 @@
 // Users, administrators and vandals act at random, many things at a time; once all is at rest, every mailbox holds exactly
 // what the placements say, and nobody had to complain.
-import fc from 'fast-check'
+
 import t from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import { startCenter } from '../support/center.ts'
+import * as fc from '../support/fastCheck.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import {
   configMap,

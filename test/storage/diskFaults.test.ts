@@ -1,8 +1,8 @@
 /** Whatever the disk does, and wherever a test holds it up: watches keep their promises, and what was acknowledged stays. */
-import fc from 'fast-check'
 import t from 'tap'
 import { openJournaledStore } from '../../src/storage/journaledStore.ts'
 import { isStorageError, type Store, type StoreEvent } from '../../src/storage/store.ts'
+import * as fc from '../support/fastCheck.ts'
 import { FaultPoints } from '../support/faultPoints.ts'
 import { type Acknowledged, brokenPromises, type Seen } from '../support/watchHistory.ts'
 import { changeOf, logOf, seenInStore } from '../support/watchRecords.ts'
@@ -167,7 +167,7 @@ t.test('over many lives of a store on a bad disk', async t => {
     await store.close()
     if (broken.length > 0) throw new Error(JSON.stringify(broken, undefined, 1))
   })
-  await fc.assert(lives, { numRuns: 150 })
+  await fc.assert(lives, { numRuns: 100 })
   t.pass('every promise was kept')
 })
 

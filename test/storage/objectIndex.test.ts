@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import fc from 'fast-check'
 import t from 'tap'
 import { JoinedTexts } from '../../src/storage/joinedTexts.ts'
 import { compareKeys, keyText, rangeHolds } from '../../src/storage/keys.ts'
@@ -8,6 +7,7 @@ import { ObjectIndex } from '../../src/storage/objectIndex.ts'
 import { SharedStored } from '../../src/storage/sharedStored.ts'
 import type { Key, Range, Stored } from '../../src/storage/store.ts'
 import { TextForm } from '../../src/storage/textForm.ts'
+import * as fc from '../support/fastCheck.ts'
 import { key, rangesAround } from './support.ts'
 
 setFlagsFromString('--expose-gc')

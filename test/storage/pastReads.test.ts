@@ -1,10 +1,10 @@
 /** Pages of an older revision: what was written since is undone where the page is, and not with each page anew. */
-import fc from 'fast-check'
 import t from 'tap'
 import { compareKeys } from '../../src/storage/keys.ts'
 import { ObjectIndex } from '../../src/storage/objectIndex.ts'
 import { listAt, SlicedRead, stretchesAt, Undo } from '../../src/storage/pastReads.ts'
 import type { Key, Stored, StoreEvent } from '../../src/storage/store.ts'
+import * as fc from '../support/fastCheck.ts'
 import { key } from './support.ts'
 
 const MANY = 1000

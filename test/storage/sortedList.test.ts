@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { ObjectSlots } from '../../src/storage/objectSlots.ts'
 import { ABSENT, SortedList } from '../../src/storage/sortedList.ts'
+import * as fc from '../support/fastCheck.ts'
 import { key } from './support.ts'
 
 /** A list with slots of its own. */

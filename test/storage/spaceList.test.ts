@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { SpaceList, type SpaceMember } from '../../src/storage/spaceList.ts'
+import * as fc from '../support/fastCheck.ts'
 
 /** Some parts of a list. */
 const SPACES = 3000

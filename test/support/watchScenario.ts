@@ -1,6 +1,6 @@
 /** Writers of ConfigMaps in one namespace, all at once and at random, and what they were told. */
-import fc from 'fast-check'
 import type { Answer, Api } from './api.ts'
+import * as fc from './fastCheck.ts'
 import { configMap } from './server.ts'
 import type { Acknowledged, Change, Selects } from './watchHistory.ts'
 import { type Naming, namedItem, namingOf } from './watchRecords.ts'

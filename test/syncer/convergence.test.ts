@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import t from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
@@ -15,6 +14,7 @@ import { silentLogger } from '../../src/client/logger.ts'
 import { isOurs } from '../../src/syncer/ownership.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { type Center, startCenter } from '../support/center.ts'
+import * as fc from '../support/fastCheck.ts'
 import { temporaryDir } from '../support/server.ts'
 import { Faults } from './support/faults.ts'
 import {
@@ -343,6 +343,6 @@ t.test('it always converges', async t => {
         await stage.stop()
       }
     }),
-    { numRuns: Number(process.env.ORRERY_TEST_RUNS ?? 25), endOnFailure: true },
+    { numRuns: 8, endOnFailure: true },
   )
 })

@@ -2,12 +2,12 @@
  * Owners and dependents that come, go, change hands and are made anew at random, with a garbage collector in the cluster and
  * syncers that end and start: what stays in the mailbox is never made anew in the cluster, and refers to its owners in the end.
  */
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { OWNER_REFERENCES_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { Syncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
+import * as fc from '../support/fastCheck.ts'
 import { MAPS } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from './support/pair.ts'
 
@@ -161,6 +161,6 @@ t.test('nothing that stays is ever taken along', { timeout: 100_000 }, async t =
       }
     }),
     // a failure takes as long as waiting has patience: it is not made smaller
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 5, endOnFailure: true },
   )
 })

@@ -1,5 +1,4 @@
 /** Whose an object is, and what crosses between mailbox and cluster. */
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import {
@@ -20,6 +19,7 @@ import {
   staysInMailbox,
   upsyncCopy,
 } from '../../src/syncer/ownership.ts'
+import * as fc from '../support/fastCheck.ts'
 
 const deployment: KubeObject = {
   apiVersion: 'apps/v1',

@@ -1,8 +1,8 @@
 /** No more requests to a cluster than its operator allows. */
-import fc from 'fast-check'
 import t from 'tap'
 import { TokenBucket } from '../../src/syncer/rateLimit.ts'
 import { FakeClock, SetClock, settle } from '../client/support/fakeClock.ts'
+import * as fc from '../support/fastCheck.ts'
 
 t.test('a burst passes at once, then one for each tick of the rate, in the order of asking', async t => {
   const clock = new FakeClock()

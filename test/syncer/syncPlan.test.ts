@@ -1,8 +1,8 @@
 /** What a mailbox asks of its syncer. */
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { setCovers, syncPlan, wantsDefinition } from '../../src/syncer/syncPlan.ts'
+import * as fc from '../support/fastCheck.ts'
 
 const config = (spec: unknown, kind = 'SyncerConfig'): KubeObject => ({
   apiVersion: 'edge.kubestellar.io/v2alpha1',

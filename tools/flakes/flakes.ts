@@ -72,7 +72,7 @@ for (const line of summary(runsIn(out))) console.log(line)
 /** As `npm test` runs it, in a process of its own. */
 async function runOnce(file: string, seed: number): Promise<Run> {
   const args = ['--require', join(PROGRAM_ROOT, 'src/program/sourceImports.js')]
-  args.push('--import', join(import.meta.dirname, 'seedProperties.ts'), file)
+  args.push(file)
   const startedMs = performance.now()
   const child = started(args, { SEED: String(seed), TAP_TIMEOUT: String(LIMIT_MS / 1000) })
   let text = ''

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import {
   difference,
@@ -23,6 +22,7 @@ import {
 import { keyElement, valueElement } from '../../../src/apimachinery/apply/pathElement.ts'
 import type { FieldsV1 } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 t.test('tries are written as kube-apiserver writes them: canonical keys, in its order', async t => {
   t.equal(keyElement({ protocol: 'TCP', containerPort: 80 }), 'k:{"containerPort":80,"protocol":"TCP"}')

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { fromFieldsV1, intersection, isEmptySet, pathsOf, union } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { applyServerSide, trackUpdate } from '../../../src/apimachinery/apply/managedFields.ts'
@@ -7,6 +6,7 @@ import { isStatusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { cloneJson, equalJson } from '../../../src/apimachinery/values.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { deployment, deploymentSchema, zeroDeployment } from './deploymentSchema.ts'
 
 const gr = { group: 'apps', resource: 'deployments' }

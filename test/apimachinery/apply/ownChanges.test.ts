@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { fromFieldsV1, setOfField } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { trackUpdate } from '../../../src/apimachinery/apply/managedFields.ts'
 import { ownChanges } from '../../../src/apimachinery/apply/ownChanges.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../src/apimachinery/object.ts'
 import { cloneJson } from '../../../src/apimachinery/values.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { deploymentSchema } from './deploymentSchema.ts'
 
 const NOW = '2026-01-01T00:01:00Z'
@@ -115,6 +115,6 @@ t.test('it comes to the same as reading all claims', async t => {
       }
       return true
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
 import t from 'tap'
 import { toFieldsV1 } from '../../../src/apimachinery/apply/fieldSet.ts'
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../../src/apimachinery/apply/typed.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { deployment, deploymentSchema } from './deploymentSchema.ts'
 
 const object = (spec: unknown, metadata: Record<string, unknown> = {}) => ({

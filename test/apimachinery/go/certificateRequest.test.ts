@@ -2,9 +2,9 @@
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509'
-import fc from 'fast-check'
 import t from 'tap'
 import { requestFault } from '../../../src/apimachinery/go/certificateRequest.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const RSA = {

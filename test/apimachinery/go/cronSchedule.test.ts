@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { cronScheduleError } from '../../../src/apimachinery/go/cronSchedule.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 t.test('schedules that people write are taken', async t => {
   const good = [

@@ -1,7 +1,7 @@
 /** Differences as people know them from `diff -u`. */
-import fc from 'fast-check'
 import t from 'tap'
 import { unifiedDiff } from '../../../src/apimachinery/go/unifiedDiff.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const lines = (...all: string[]): string => all.join('\n')
 

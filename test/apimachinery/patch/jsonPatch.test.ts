@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { isStatusError } from '../../../src/apimachinery/errors.ts'
 import { mistakableKeyIn } from '../../../src/apimachinery/jsonParse.ts'
@@ -6,6 +5,7 @@ import { isRecord } from '../../../src/apimachinery/object.ts'
 import { applyJsonPatch, jsonPatchInSteps } from '../../../src/apimachinery/patch/jsonPatch.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
 import { countSteps } from '../../support/countSteps.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const apply = (document: unknown, ...patch: unknown[]) => applyJsonPatch(document, patch)
 

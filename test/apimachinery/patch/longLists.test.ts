@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { LongLists } from '../../../src/apimachinery/patch/longLists.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 t.test('a list in pieces is the list: any order of changes', async t => {
   const step = fc.record({

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { applyMergePatch } from '../../../src/apimachinery/patch/mergePatch.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 t.test('the examples of RFC 7396, appendix A', async t => {
   const table: [unknown, unknown, unknown][] = [

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { applyStrategicMerge, strategicMergeInSteps } from '../../../src/apimachinery/patch/strategicMerge.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const schema: Schema = {
   type: 'object',

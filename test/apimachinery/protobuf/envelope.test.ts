@@ -1,9 +1,9 @@
 /** Objects put together from parts are what the codec reads, whatever their size: every length stands in front of its bytes. */
-import fc from 'fast-check'
 import t from 'tap'
 import { envelopeOf, listPiecesOf, watchFrameOf } from '../../../src/apimachinery/protobuf/envelope.ts'
 import { protobufCodec } from '../../../src/apimachinery/protobuf/protobufCodec.ts'
 import { readProtobufFields } from '../../../src/program/dataFiles.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const codec = protobufCodec(readProtobufFields)
 const kind = { apiVersion: 'v1', kind: 'ConfigMap' }
@@ -19,7 +19,7 @@ t.test('an object and a frame of any size', async t => {
       t.strictSame(codec.decode(envelopeOf(kind, part)), object)
       t.strictSame(codec.decodeWatchFrame(watchFrameOf('MODIFIED', kind, part)), { type: 'MODIFIED', object })
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
@@ -34,6 +34,6 @@ t.test('a list of any length', async t => {
       const items = objects.map(({ apiVersion: _, kind: __, ...item }) => item)
       t.strictSame(codec.decode(Buffer.concat([...before, ...parts, ...after])), { ...list, metadata, items })
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })

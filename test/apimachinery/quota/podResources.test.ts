@@ -1,9 +1,9 @@
 /** What a Pod asks for, held to the rule as it is written. @see https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/ */
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { formatQuantity } from '../../../src/apimachinery/quantity.ts'
 import { podAmounts } from '../../../src/apimachinery/quota/podResources.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const NAMES = ['cpu', 'a', 'b', 'c'] as const
 type Amounts = Partial<Record<(typeof NAMES)[number], number>>

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { typeErrors } from '../../../src/apimachinery/go/typeErrors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
@@ -9,6 +8,7 @@ import { cloneJson, equalJson, setMember } from '../../../src/apimachinery/value
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { dropEmpty, dropEmptyMetadata } from '../../../src/apiserver/registry/emptyFields.ts'
 import { dropNulls } from '../../../src/apiserver/registry/nulls.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const { types } = loadCatalog()
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { checkRbacWrite, covers, uncovered } from '../../../src/apiserver/auth/escalation.ts'
 import { RbacAuthorizer } from '../../../src/apiserver/auth/rbac.ts'
 import { type PolicyRule, ruleAllows } from '../../../src/apiserver/auth/rbacRules.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { binding, put, role } from './support.ts'
 
 const bob = { name: 'bob', groups: ['a b', 'c', 'system:authenticated'] }

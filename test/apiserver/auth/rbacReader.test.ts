@@ -1,5 +1,4 @@
 /** What is remembered of a space's roles and bindings is what stands in the store, and only what has changed is read again. */
-import fc from 'fast-check'
 import t from 'tap'
 import { EVERYTHING_ACTS } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
@@ -7,6 +6,7 @@ import { RbacReader, type Read } from '../../../src/apiserver/auth/rbacReader.ts
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { binding, put, remove, role } from './support.ts'
 
 const SPACE = 's1'
@@ -72,6 +72,6 @@ t.test('whatever changes, it is what a reader without a memory reads', async () 
       await store.close()
       for (const [remembering, fresh] of seen) t.same(remembering, fresh)
     }),
-    { numRuns: 30 },
+    { numRuns: 12 },
   )
 })

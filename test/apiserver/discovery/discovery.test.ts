@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import protobufjs from 'protobufjs'
 import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
@@ -12,6 +11,7 @@ import {
 import { aggregatedProtobuf } from '../../../src/apiserver/discovery/aggregatedProtobuf.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../../../src/apiserver/discovery/discovery.ts'
 import { compareVersions } from '../../../src/apiserver/discovery/groups.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const { types } = loadCatalog()
 

@@ -1,10 +1,10 @@
 /** The fields and elements of a body are counted in its text, as they would be in what it says. */
-import fc from 'fast-check'
 import t from 'tap'
 import { countValues, widestIn } from '../../../src/apimachinery/jsonCount.ts'
 import { MEMBERS_LIMIT, VALUES_LIMIT, widestMap } from '../../../src/apimachinery/objectSize.ts'
 import { isLargeBody } from '../../../src/apiserver/endpoints/bodyValues.ts'
 import { LARGE_BYTES, LARGE_VALUES } from '../../../src/apiserver/registry/largeWrites.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const ALL = Number.POSITIVE_INFINITY
 const lists = (count: number): Buffer => Buffer.from(`[${'[],'.repeat(count - 1)}[]]`)

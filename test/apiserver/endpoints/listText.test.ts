@@ -1,8 +1,8 @@
 /** A list that is written entry by entry is, to the byte, what writing its whole value makes. */
-import fc from 'fast-check'
 import t from 'tap'
 import { listText, type TextForm, yamlValuePieces } from '../../../src/apiserver/endpoints/listText.ts'
 import { yamlText } from '../../../src/apiserver/endpoints/yamlWriter.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const WHOLE: Record<TextForm, (value: unknown) => string> = {
   json: value => `${JSON.stringify(value)}\n`,

@@ -1,7 +1,7 @@
 /** How seats are divided: in name, and where they are asked for. */
-import fc from 'fast-check'
 import t from 'tap'
 import { allot, boundsOf, type LevelDemand, solveFraction } from '../../../src/apiserver/flowcontrol/borrowing.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 /** Shares and lent part, in the order of the table in Kubernetes' documentation of its defaults. */
 const UPSTREAM = [

@@ -1,7 +1,7 @@
 /** Which queues a flow may use. */
-import fc from 'fast-check'
 import t from 'tap'
 import { dealHand, flowHash } from '../../../src/apiserver/flowcontrol/dealing.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 /** Cards are taken out of a deck of cards: what the arithmetic stands for. */
 function dealFromDeck(hash: bigint, queues: number, hand: number): number[] {

@@ -1,7 +1,7 @@
 /** Items leave from anywhere, and the order of the others stays; whatever is done is what an array would show. */
-import fc from 'fast-check'
 import t from 'tap'
 import { type Link, LinkedList, newLink } from '../../../src/apiserver/flowcontrol/linkedList.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 interface Item extends Link<Item> {
   readonly name: number

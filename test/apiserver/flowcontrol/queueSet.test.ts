@@ -1,10 +1,10 @@
 /** Fair queues: who runs, who waits, in which order, and that no seat is lost. */
-import fc from 'fast-check'
 import t from 'tap'
 import { dealHand, flowHash } from '../../../src/apiserver/flowcontrol/dealing.ts'
 import { QueueSet } from '../../../src/apiserver/flowcontrol/queueSet.ts'
 import type { Seat } from '../../../src/apiserver/flowcontrol/seatQueue.ts'
 import { ONE_SEAT, type SeatRefused, type Work } from '../../../src/apiserver/flowcontrol/seats.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { SteppedClock } from './steppedClock.ts'
 
 const QUEUES = { queues: 64, handSize: 6, lengthLimit: 50 }

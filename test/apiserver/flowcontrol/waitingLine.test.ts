@@ -1,7 +1,7 @@
 /** Who goes next where many wait: turns at each level of a path, and nobody is lost. */
-import fc from 'fast-check'
 import t from 'tap'
 import { type Standing, WaitingLine } from '../../../src/apiserver/flowcontrol/waitingLine.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 interface Guest extends Standing<Guest> {
   readonly name: string

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import protobuf from 'protobufjs'
 import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
@@ -7,6 +6,7 @@ import { OpenApiDocuments } from '../../../src/apiserver/openapi/documents.ts'
 import type { OpenApiV2Document } from '../../../src/apiserver/openapi/openApiV2.ts'
 import { ProtobufForm } from '../../../src/apiserver/openapi/protobuf.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const catalog = loadCatalog()
 const FORMS = ['json', 'protobuf'] as const
@@ -62,7 +62,7 @@ t.test('after any changes a document is what it would be if it were new', async 
           t.ok((await bodyOf(documents, types, form)).equals(fresh), form)
         }
       }),
-      { numRuns: 4 },
+      { numRuns: 2 },
     )
   }
 })

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { dropEmpty, fillStored, zeroObject } from '../../../src/apiserver/registry/emptyFields.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const { types } = loadCatalog()
 

@@ -1,11 +1,11 @@
 /** Labels that are read where they stand are those that parsing finds. */
 import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { decodeObject, encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { scanLabels } from '../../../src/apiserver/registry/labelScanner.ts'
 import { versionOf } from '../../../src/storage/texts.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),

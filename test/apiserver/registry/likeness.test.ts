@@ -1,6 +1,5 @@
 /** What stored objects are like: equal only where they say the same, and equal wherever copies were made of the same. */
 import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
@@ -9,6 +8,7 @@ import { JoinedTexts } from '../../../src/storage/joinedTexts.ts'
 import { SharedStored } from '../../../src/storage/sharedStored.ts'
 import type { Stored } from '../../../src/storage/store.ts'
 import { TextForm } from '../../../src/storage/textForm.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const likenessOf = (stored: Stored) => new StoredLikeness().of(stored)
 
@@ -112,7 +112,7 @@ t.test('names that look like those of the server make no two alike that are not'
       alike++
       if (!isDeepStrictEqual(spoken(a), spoken(b))) throw new Error(`${one.text} is of both`)
     }),
-    { numRuns: 3000 },
+    { numRuns: 2000 },
   )
   t.ok(alike > 100, `${alike} were alike`)
 })

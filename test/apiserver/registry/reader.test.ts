@@ -1,11 +1,11 @@
 /** Reads of what there is: one object, lists, and pages that show one moment whatever is written meanwhile. */
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { decodeObject, encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { ExpiredContinueError } from '../../../src/apiserver/registry/continueToken.ts'
 import type { ListQuery, ListResult } from '../../../src/apiserver/registry/reader.ts'
 import { selectionFor } from '../../../src/apiserver/registry/selection.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { configMap, type Heart, heart, refused, SPACE } from './support.ts'
 
 async function world(t: Test) {
@@ -130,7 +130,7 @@ t.test('pages show one moment, whatever is written meanwhile', async t => {
         if (JSON.stringify(shown) !== JSON.stringify(wanted)) throw new Error(`${shown} instead of ${wanted}`)
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 100 },
   )
 })
 

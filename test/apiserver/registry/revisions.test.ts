@@ -1,10 +1,10 @@
 /** A change that many spaces get: made once it is, byte by byte, what it would be if it were made for each. */
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { cloneJson } from '../../../src/apimachinery/values.ts'
 import { decodeObject } from '../../../src/apiserver/registry/codec.ts'
 import type { Stored } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { asking, configMap, deployment, type HeartOptions, heart, refused, step } from './support.ts'
 
 const T0 = '2026-01-02T03:04:05Z'
@@ -185,7 +185,7 @@ t.test('whenever objects were made, changed and reported of', async t => {
         t.equal(sameText(one), sameText(twin))
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 12 },
   )
 })
 

@@ -1,11 +1,11 @@
 /** An object that goes into many spaces: made by a template it is what it would be without one, byte by byte. */
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { cloneJson } from '../../../src/apimachinery/values.ts'
 import type { Part } from '../../../src/apiserver/registry/provenance.ts'
 import { strategyFor } from '../../../src/kinds/strategyFor.ts'
 import type { Stored } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 import {
   asking,
   configMap,

@@ -1,5 +1,4 @@
 /** What budgets count is what a recount of the store finds, whatever Workspaces come, go, move and change their types. */
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
@@ -9,6 +8,7 @@ import { SpaceBudgets } from '../../../src/apiserver/spaces/spaceBudgets.ts'
 import { ROOT, SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Key, Store } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const IDS = ['a', 'b', 'c', 'd']
 const CARRIED = '"carried":"yes"'
@@ -87,7 +87,7 @@ t.test('sums with all that is below, and what was carried up into mailboxes', as
       await store.close()
     }),
     {
-      numRuns: 200,
+      numRuns: 120,
       examples: [
         [
           [

@@ -1,7 +1,7 @@
 /** What spaces hold is what a recount finds, whatever was written, placed and taken away before. */
-import fc from 'fast-check'
 import t from 'tap'
 import { SpaceUse } from '../../../src/apiserver/spaces/spaceUse.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const IDS = ['root', 'a', 'b', 'c', 'd']
 const id = fc.constantFrom(...IDS)

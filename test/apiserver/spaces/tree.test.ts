@@ -1,5 +1,4 @@
 /** The tree of spaces is what the Workspaces say, in each commit, in whatever order they were written. */
-import fc from 'fast-check'
 import t from 'tap'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
@@ -7,6 +6,7 @@ import { SpaceBudgets } from '../../../src/apiserver/spaces/spaceBudgets.ts'
 import { SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const { group, resource } = WORKSPACES
 

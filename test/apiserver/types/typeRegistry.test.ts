@@ -1,8 +1,8 @@
 /** Which kinds a space serves: the shared ones under its own, kept up to date piece by piece. */
-import fc from 'fast-check'
 import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const typeOf = (group: string, version: string, resource: string): ResourceType => ({
   group,

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { parseTarget, resolveDots, splitPath } from '../../../src/cli/ws/spacePath.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 t.test('an argument means what cd users expect', async t => {
   const absolute = (path: string, home = false) => ({ kind: 'absolute', path, home })

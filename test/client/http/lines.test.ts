@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { splitLines } from '../../../src/client/http/lines.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 async function* chunksOf(buffer: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
   let from = 0

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
 import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
@@ -8,6 +7,7 @@ import { silentLogger } from '../../../src/client/logger.ts'
 import { garbageCollector } from '../../../src/controllers/garbage-collector/garbageCollector.ts'
 import { hastyClock, settle, until } from '../../client/support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS, kind } from '../../client/support/fakeServer.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const { configmaps, deployments, replicasets, clusterroles } = KINDS
 

@@ -1,12 +1,12 @@
 // The limits of the brake, held to a model that remembers everything.
 
-import fc from 'fast-check'
 import t from 'tap'
 import type { Clock } from '../../../src/client/clock.ts'
 import { Brake } from '../../../src/controllers/placement-translator/brake.ts'
 import { Mailbox } from '../../../src/controllers/placement-translator/mailbox.ts'
 import { namespaceKey, objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const WINDOW_MS = 10_000
@@ -165,7 +165,7 @@ t.test(
         }
         return true
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     )
   },
 )

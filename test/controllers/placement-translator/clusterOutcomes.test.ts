@@ -1,5 +1,4 @@
 /** The account that the center keeps of clusters, held against a model: it never says applied of what is not. */
-import fc from 'fast-check'
 import t from 'tap'
 import { type Exception, OUTCOME_SILENCE_MS, type OutcomeReport } from '../../../src/apimachinery/outcome.ts'
 import { ClusterOutcomes } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
@@ -9,6 +8,7 @@ import { objectKey } from '../../../src/controllers/placement-translator/names.t
 import { placementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
 import { Outcomes } from '../../../src/syncer/outcomes.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const MAPS = { group: '', resource: 'configmaps' }
 const key = (name: string) => ({ ...MAPS, namespace: 'shop', name })
@@ -315,7 +315,7 @@ t.test(
         }
         center.stop()
       }),
-      { numRuns: 2000, examples: [[FOLLOWED_BY_STATUS]] },
+      { numRuns: 1000, examples: [[FOLLOWED_BY_STATUS]] },
     )
   },
 )

@@ -1,5 +1,5 @@
 // What is told of a workload in several clusters: whoever waits for a rollout waits for the last of them, and not for ever.
-import fc from 'fast-check'
+
 import t from 'tap'
 import type { GroupResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import {
@@ -8,6 +8,7 @@ import {
   isCombined,
   type Share,
 } from '../../../src/controllers/placement-translator/combinedStatus.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const apps = (resource: string): GroupResource => ({ group: 'apps', resource })
 const NOW = '2026-01-02T03:04:05Z'
@@ -78,7 +79,7 @@ t.test('a Deployment is rolled out when it is in every cluster, whatever each as
     if (everywhere) over++
     return isRolledOut(4, replicas, status) === everywhere
   })
-  fc.assert(property, { numRuns: 20_000 })
+  fc.assert(property, { numRuns: 10_000 })
   const done = { replicas: 2, updatedReplicas: 2, availableReplicas: 2, observedGeneration: 7 }
   const all = ['a', 'b', 'c'].map(at => share('Deployment', at, 2, done))
   t.ok(isRolledOut(4, 2, combined('Deployment', workload('Deployment', 2), all)), 'and it does end')
@@ -99,7 +100,7 @@ t.test('so are a DaemonSet and a StatefulSet', async t => {
     const status = combined('DaemonSet', workload('DaemonSet', undefined), shares)
     return isSpread(4, status) === clusters.every(each => each !== undefined && isSpread(7, each))
   })
-  fc.assert(spread, { numRuns: 20_000 })
+  fc.assert(spread, { numRuns: 10_000 })
   const revision = fc.constantFrom('r1', 'r2')
   const set = fc
     .tuple(few, revision, revision, observed)
@@ -113,7 +114,7 @@ t.test('so are a DaemonSet and a StatefulSet', async t => {
       isReplaced(4, replicas, status) === clusters.every(each => each !== undefined && isReplaced(7, replicas, each))
     )
   })
-  fc.assert(replaced, { numRuns: 20_000 })
+  fc.assert(replaced, { numRuns: 10_000 })
   t.pass()
 })
 

@@ -1,5 +1,5 @@
 // Customization for one destination: parameters, replacements, and faults that leave the rest alone.
-import fc from 'fast-check'
+
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
@@ -11,6 +11,7 @@ import {
 } from '../../../src/controllers/placement-translator/customize.ts'
 import { ParameterExpansion } from '../../../src/controllers/placement-translator/parameterExpansion.ts'
 import { countSteps } from '../../support/countSteps.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const customize = (source: KubeObject, inputs: CustomizationInputs) => atOnce(customizeInSteps(source, inputs))
 

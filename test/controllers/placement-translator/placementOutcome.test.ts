@@ -1,5 +1,4 @@
 /** What is counted of a placement is the sum of what is said of its copies one by one, whatever holds of them. */
-import fc from 'fast-check'
 import t from 'tap'
 import { FIELDS_DROPPED } from '../../../src/apimachinery/fieldDifference.ts'
 import { healthOf } from '../../../src/apimachinery/health.ts'
@@ -11,6 +10,7 @@ import { DesiredContent } from '../../../src/controllers/placement-translator/de
 import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { COUNTED_AS, placementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
 import { SpaceCluster } from '../../../src/controllers/placement-translator/spaceCluster.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const CLAIMS = { group: '', resource: 'persistentvolumeclaims' }
 const MAILBOXES = ['m1', 'm2', 'm3']
@@ -173,6 +173,6 @@ t.test('counts are sums', async () => {
         if (broken.some(({ state }) => state === 'degraded') !== degraded > 0) throw new Error('degraded is not listed')
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 350 },
   )
 })

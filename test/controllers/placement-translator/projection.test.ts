@@ -1,8 +1,9 @@
 // What a copy looks like when it is made and after every later change of its source.
-import fc from 'fast-check'
+
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { createdCopy, ownerOf, project, updatedCopy } from '../../../src/controllers/placement-translator/projection.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const source = (metadata: object, fields: object): KubeObject => ({
   apiVersion: 'v1',

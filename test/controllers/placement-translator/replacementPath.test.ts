@@ -1,5 +1,5 @@
 // Paths of Customizers: what they reach, what they refuse, and that a refused path changes nothing.
-import fc from 'fast-check'
+
 import t from 'tap'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
@@ -11,6 +11,7 @@ import {
   type ReplacementPath,
   ReplacementPathError,
 } from '../../../src/controllers/placement-translator/replacementPath.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const budget = (units = 500_000) => new WorkBudget(units, () => new Error('too much work'))
 /** The count of places. */

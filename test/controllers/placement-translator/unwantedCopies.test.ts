@@ -1,6 +1,5 @@
 // Histories at random: no copy is left that nobody wants and nobody reports, and without placements and pauses none is left at all.
 
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { namespace } from './fakeServer.ts'
 import { configMap, consent, grant, MAPS, placement, slice, world } from './translatorWorld.ts'
 
@@ -248,9 +248,9 @@ async function scene(t: Test) {
   return { take, settle, forgotten, endAll, left }
 }
 
-const runs = Number(process.env.ORRERY_TEST_RUNS ?? 12)
+const runs = 5 * fc.CASES
 const given = process.env.ORRERY_TEST_STEPS
-const seed = Number(process.env.ORRERY_TEST_SEED ?? 20_261_129)
+const seed = Number(process.env.SEED ?? 20_261_129)
 t.setTimeout(Math.max(60_000, runs * 10_000))
 for (const [i, steps] of (given
   ? [JSON.parse(given) as [Step, boolean][]]

@@ -1,10 +1,10 @@
 /** Which claims Pods mount, whatever the order in which the list and the stream tell it. */
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient, StreamEvent } from '../../../src/client/client.ts'
 import { ClaimUsers } from '../../../src/controllers/storage-protection/claimUsers.ts'
 import { settle } from '../../client/support/fakeClock.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const CLAIM = { space: 's', namespace: 'n', name: 'data' }
 const pod = (name: string, phase = 'Running'): KubeObject => ({

@@ -1,11 +1,12 @@
 // After every random change a placement resolves to what a look at all Locations and SyncTargets gives, and each placement
 // whose answer is another has been named, also when those that are named are drawn by and by.
-import fc from 'fast-check'
+
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { type Touched, WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
 import { countSteps } from '../../support/countSteps.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -185,6 +186,6 @@ t.test('the index answers as a look at everything does, and names what is anothe
         if (applied.get(placement) !== rows) throw new Error(`${placement} was left as ${applied.get(placement)}`)
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 700 },
   )
 })

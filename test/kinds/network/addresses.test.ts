@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import {
   addressWarnings,
@@ -9,6 +8,7 @@ import {
   ordinaryAddress,
   parseRange,
 } from '../../../src/kinds/network/addresses.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const details = (errors: readonly { detail: string }[]) => errors.map(({ detail }) => detail)
 

@@ -1,7 +1,7 @@
 /** Names of iSCSI targets are judged as upstream judges them, in time that follows their length. */
-import fc from 'fast-check'
 import t from 'tap'
 import { iscsi } from '../../../src/kinds/volumes/volumeRules.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const volume = { path: 'spec.volumes[0]', name: 'v', podName: 'p', isPod: true, persistent: false }
 const isGood = (iqn: string): boolean =>

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { countIndexes } from '../../../src/kinds/workloads/jobPolicies.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 /** `[0, 1, 2, 5]` as `0-2,5`. */
 function textOf(indexes: readonly number[]): string {

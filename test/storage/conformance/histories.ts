@@ -1,7 +1,7 @@
 /** Writers, watchers and readers all at once and at random: the history that they make keeps every promise of a watch. */
-import fc from 'fast-check'
 import { rangeHolds } from '../../../src/storage/keys.ts'
 import type { Key, Range, Revision, Store } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { OWN_PATIENCE_MS } from '../../support/patience.ts'
 import { brokenPromises, type Change, type Seen, type Snapshot, type StreamRecord } from '../../support/watchHistory.ts'
 import { changeOf, keyText, seenInStore, storedItem } from '../../support/watchRecords.ts'

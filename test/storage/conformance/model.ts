@@ -1,7 +1,7 @@
 /** Random runs of operations against the naive store. */
-import fc from 'fast-check'
 import { compareKeys } from '../../../src/storage/keys.ts'
 import type { Key, Mutation, Page, Store } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { del, Model, put, rangesAround, readWatch, seen, textOf, updated } from '../support.ts'
 import type { Case } from './case.ts'
 

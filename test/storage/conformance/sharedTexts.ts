@@ -1,10 +1,10 @@
 /** Objects that say the same in many spaces: that their writer says so changes no answer. */
-import fc from 'fast-check'
 import { AlikeText, alikeOf } from '../../../src/storage/alikeText.ts'
 import { mentions, sizeOf, writeText } from '../../../src/storage/sharedStored.ts'
 import type { Encoded, Key, Mutation, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
 import type { TextForm } from '../../../src/storage/textForm.ts'
 import { versionOf } from '../../../src/storage/texts.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { readWatch } from '../support.ts'
 import type { Case } from './case.ts'
 

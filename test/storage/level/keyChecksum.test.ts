@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
-import fc from 'fast-check'
 import t from 'tap'
 import { keyChecksum } from '../../../src/storage/level/keyChecksum.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 t.test('it is the CRC-32 of the text behind a place, whatever the text and whatever it is begun with', async t => {
   const ascii = fc.nat(0x7f).map(code => String.fromCharCode(code))

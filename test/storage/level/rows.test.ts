@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import { compareKeys, keyText } from '../../../src/storage/keys.ts'
 import {
@@ -11,6 +10,7 @@ import {
   parseLog,
 } from '../../../src/storage/level/rows.ts'
 import { isStorageError, type Key } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 
 const part = fc.constantFrom('', 'a', 'a0', 'ab', 'a/b', '😀')
 const anyKey: fc.Arbitrary<Key> = fc.record({ space: part, group: part, resource: part, namespace: part, name: part })

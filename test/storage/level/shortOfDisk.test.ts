@@ -4,10 +4,10 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Budget } from '../../../src/storage/journaledStore.ts'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { create, del, key, put, readWatch, textOf } from '../support.ts'
 
 async function folder(t: Test): Promise<string> {
@@ -89,7 +89,7 @@ t.test('whenever it is short, what is there fits together and is what was writte
       await rm(join(path, '..'), { recursive: true })
       return JSON.stringify(found) === JSON.stringify([...model].sort())
     }),
-    { numRuns: 25 },
+    { numRuns: 10 },
   )
 })
 

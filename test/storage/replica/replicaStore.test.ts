@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { openJournaledStore } from '../../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../../src/storage/memory/memoryJournal.ts'
@@ -13,6 +12,7 @@ import { BELL, BELLS } from '../../../src/storage/replica/logSegments.ts'
 import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
 import { SharedLog, type SharedLogOptions } from '../../../src/storage/replica/sharedLog.ts'
 import type { Store, Stored } from '../../../src/storage/store.ts'
+import * as fc from '../../support/fastCheck.ts'
 import { create, del, key, put, readWatch, textOf, updated } from '../support.ts'
 import type { ThreadTask } from './replicaThread.ts'
 
@@ -168,7 +168,7 @@ t.test('what is loaded is of one instant, whatever is written while it is on its
       asker.end(new Error('done'))
       reader.close()
     }),
-    { numRuns: 10 },
+    { numRuns: 5 },
   )
   t.pass('each was of one instant')
 })

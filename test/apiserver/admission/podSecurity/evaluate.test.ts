@@ -1,8 +1,8 @@
 /** The Pod Security Standards, check by check: what each level of each version says of a pod. */
-import fc from 'fast-check'
 import t from 'tap'
 import { evaluate, reasonsText } from '../../../../src/apiserver/admission/podSecurity/evaluate.ts'
 import type { Level } from '../../../../src/apiserver/admission/podSecurity/policy.ts'
+import * as fc from '../../../support/fastCheck.ts'
 
 const LATEST = Number.POSITIVE_INFINITY
 type Case = [level: Level, minor: number, pod: object, told: string[]]

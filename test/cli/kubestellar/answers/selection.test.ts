@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { explainSelection } from '../../../../src/cli/kubestellar/answers/selection.ts'
@@ -7,6 +6,7 @@ import {
   downsyncs,
   type Matchable,
 } from '../../../../src/controllers/placement-translator/placementSpec.ts'
+import * as fc from '../../../support/fastCheck.ts'
 
 const placement = (downsync: unknown[], upsync: unknown[] = []): KubeObject => ({
   apiVersion: 'edge.kubestellar.io/v2alpha1',
