@@ -172,7 +172,7 @@ export interface StreamOptions {
 
 /**
  * A batch of a stream. After the snapshot comes one batch with `synced: true`; later bookmarks are batches without events.
- * `revision` is the cursor to resume from once the batch is handled.
+ * From the batch with `synced: true` on, `revision` is the cursor to resume from once the batch is handled.
  */
 export interface StreamBatch {
   readonly events: readonly StreamEvent[]

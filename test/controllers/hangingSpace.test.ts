@@ -141,7 +141,8 @@ t.test('heartbeats show in one inventory while another takes no writes', async t
     })
     const { cluster } = server.peek('root:espw', WORKSPACES, mailbox)!.spec as { cluster: string }
     const status = { lastSyncerHeartbeatTime: '2026-01-01T00:00:00Z' }
-    await server.in(cluster).create(SYNCER_CONFIGS, edge('SyncerConfig', 'the-one', { spec: {}, status }))
+    const made = await server.in(cluster).create(SYNCER_CONFIGS, edge('SyncerConfig', 'the-one', { spec: {} }))
+    await server.in(cluster).update(SYNCER_CONFIGS, { ...made, status }, { subresource: 'status' })
   }
   for (let i = 0; i < 10; i++) await beat('inv1', `slow-${i}`)
   await settled()

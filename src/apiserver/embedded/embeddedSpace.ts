@@ -281,8 +281,9 @@ export class EmbeddedSpace implements SpaceClient {
     this.#mustLive(space)
     const { namespace = '', name } = ref
     const { subresource = '' } = options
-    // what has a kind of its own is answered over HTTP alone, and is no part of what is stored
-    if ((subresourceFact(type.resource, subresource)?.kind ?? type.kind) !== type.kind)
+    const isServed = subresource === '' || type.subresources.includes(subresource)
+    // a sub-resource with a kind of its own is answered over HTTP alone, and is no part of the stored object
+    if (!isServed || (subresourceFact(type.resource, subresource)?.kind ?? type.kind) !== type.kind)
       throw statusError.notFound({ ...type, resource: `${type.resource}/${subresource}` }, name)
     return { context: this.#context(space, options), type, namespace, name, subresource }
   }

@@ -6,6 +6,7 @@ import type { FakeServer } from '../placement-translator/fakeServer.ts'
 export function unreadable(server: FakeServer, resource: string): Client {
   const spoilt = (event: StreamEvent): StreamEvent => ({
     ...event,
+    mentions: text => event.mentions(text),
     get object(): KubeObject {
       throw new Error('spoilt')
     },

@@ -141,7 +141,9 @@ t.test('owners of a kind that is not served keep their dependents, until the kin
   const controller = garbageCollector({ client: server, logger: silentLogger, clock: lasting })
   controller.start()
   t.teardown(() => controller.stop())
-  const crds = { ...kind('apiextensions.k8s.io', 'customresourcedefinitions', 'CustomResourceDefinition', false) }
+  const crds = {
+    ...kind('apiextensions.k8s.io', 'customresourcedefinitions', 'CustomResourceDefinition', { namespaced: false }),
+  }
   await until(() => server.requests.some(r => r.startsWith('discover')), 'the kind is looked for')
   await settle()
   t.strictSame(server.names('s', configmaps), ['c'])

@@ -181,6 +181,7 @@ t.test('a SyncTarget that waits for its syncer keeps its mailbox, and goes after
   const { server, add } = await world(t)
   const inventory = server.in('inv1')
   const name = await add('florin')
+  await server.quiet()
   await inventory.patch(SYNC_TARGETS, { name: 'florin' }, 'merge', {
     metadata: { finalizers: ['edge.kubestellar.io/cluster'] },
   })

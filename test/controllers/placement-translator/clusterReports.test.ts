@@ -178,11 +178,11 @@ t.test('a kind is Pending until the mailbox serves it, and again when its defini
   await look(5000)
   t.equal(state(), 'Pending')
   const gears = { group: 'x.test', version: 'v1', resource: 'gears', kind: 'Gear' }
-  server.served.push({ ...gears, namespaced: true, verbs: [], subresources: [] })
+  server.kinds.push({ ...gears, namespaced: true, verbs: [], subresources: [] })
   mailbox.definitionChanges++
   await look(5000)
   t.equal(state(), 'Accepted')
-  server.served.pop()
+  server.kinds.pop()
   mailbox.definitionChanges++
   await look(5000)
   t.equal(state(), 'Pending')

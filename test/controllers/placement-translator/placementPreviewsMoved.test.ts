@@ -223,7 +223,8 @@ t.test(
 t.test('the first EdgePlacement of a space: what it would place is read for the question', async t => {
   const { server, wds, previewer, where } = await world(t)
   for (const name of ['page', 'hidden']) await wds.create(MAPS, configMap(name, { v: '1' }))
-  await wds.create(MAPS, configMap('going', {}, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] }))
+  await wds.create(MAPS, configMap('going', {}, { finalizers: ['a/b'] }))
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'going' })
   await wds.create(MAPS, configMap('kube-root-ca.crt', {}))
   await server.quiet()
   const leadsTo = (...targets: 'florin'[]) =>

@@ -76,7 +76,8 @@ t.test('copies differ by Location, and a fault is shown on the object and cured 
   const copy = () => server.peek(guilder, MAPS, 'page', 'commonstuff')!
   t.match(fault(), /not found/)
   t.equal(copy().metadata.resourceVersion, resourceVersion, 'the last good copy stays while the Customizer is missing')
-  await wds.create(CUSTOMIZERS, { ...customizer, replacements: [{ path: '$.data[', value: '1' }] })
+  const { resourceVersion: _, ...again } = customizer.metadata
+  await wds.create(CUSTOMIZERS, { ...customizer, metadata: again, replacements: [{ path: '$.data[', value: '1' }] })
   await server.quiet()
   t.match(fault(), /replacements\[0\]/)
   t.equal(copy().metadata.resourceVersion, resourceVersion, 'and while it fails')

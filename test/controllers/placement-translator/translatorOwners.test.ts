@@ -399,7 +399,8 @@ t.test('a definition stays while objects of anybody need it, whoever brought it'
   const crd = (label: string): KubeObject => ({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name, labels: { label } },
+    // as of any definition that has objects
+    metadata: { name, labels: { label }, finalizers: ['customresourcecleanup.apiextensions.k8s.io'] },
     spec: { group: 'stable.example.com', names: { plural: 'crontabs' } },
   })
   const tab = (tabName: string): KubeObject => ({

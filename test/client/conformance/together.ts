@@ -1,0 +1,85 @@
+/** Many objects at a time, where the client has a way for that. Each way learns from one that is written alone. */
+import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { at, MAPS, map, refused, type Statement, type World } from './statement.ts'
+
+/** Makes the object alone as one that is shared, and deletes it: from now on it can be made together with others. */
+async function learn({ api }: World, object: KubeObject): Promise<void> {
+  const { namespace = '', name = '' } = object.metadata
+  await api.create(MAPS, object, { shared: true, fieldManager: 'me' })
+  await api.delete(MAPS, { namespace, name })
+}
+
+export const together: Statement[] = [
+  {
+    says: 'objects that are made together are answered in order, and each that cannot is left to be made alone',
+    async run(t, world) {
+      const { api, client, space } = world
+      if (!client.createShared) return
+      const objects = ['a', 'taken', 'b'].map(name => map(world, name, { k: name }))
+      for (const object of objects) await learn(world, object)
+      await api.create(MAPS, map(world, 'taken'))
+      const made = await client.createShared(
+        objects.map(object => ({ space, resource: MAPS, object, fieldManager: 'me' })),
+      )
+      t.equal(made.length, 3)
+      t.notMatch(made[1], { uid: /./ })
+      for (const [i, name] of ['a', undefined, 'b'].entries()) {
+        if (name === undefined) continue
+        const { metadata, data } = await api.get(MAPS, at(world, name))
+        t.match(made[i], { uid: metadata.uid, resourceVersion: metadata.resourceVersion, like: { data } })
+        t.match(metadata.managedFields, [{ manager: 'me' }])
+      }
+    },
+  },
+  {
+    says: 'objects are changed together as one was before, where their version is known',
+    async run(t, world) {
+      const { api, client, space } = world
+      if (!client.createShared || !client.updateShared) return
+      const [object, said] = [map(world, 'a', { k: '1' }), map(world, 'a', { k: '2' })]
+      const make = () => client.createShared!([{ space, resource: MAPS, object, fieldManager: 'me' }])
+      const change = async (uid: string, resourceVersion: string) => {
+        const update = { space, resource: MAPS, ...at(world, 'a'), uid, resourceVersion, said, fieldManager: 'me' }
+        return (await client.updateShared!([update]))[0]
+      }
+      await learn(world, object)
+      await make()
+      const first = await api.get(MAPS, at(world, 'a'))
+      await api.update(MAPS, { ...first, data: { k: '2' } }, { sharedFrom: said, fieldManager: 'me' })
+      t.match((await api.get(MAPS, at(world, 'a'))).data, { k: '2' })
+      await api.delete(MAPS, at(world, 'a'))
+      await make()
+      const { uid = '', resourceVersion = '' } = (await api.get(MAPS, at(world, 'a'))).metadata
+      t.notMatch(await change(uid, '1'), { uid: /./ })
+      t.match((await api.get(MAPS, at(world, 'a'))).data, { k: '1' })
+      // a server may leave any to be changed alone, and has not touched it then
+      const done = await change(uid, resourceVersion)
+      const is = await api.get(MAPS, at(world, 'a'))
+      if (done === undefined || done === 'first') t.equal(is.metadata.resourceVersion, resourceVersion)
+      else t.match(is, { metadata: { uid, resourceVersion: done.resourceVersion }, data: { k: '2' } })
+    },
+  },
+  {
+    says: 'objects that are deleted together are gone where their version is known, and stay otherwise',
+    async run(t, world) {
+      const { api, client, space } = world
+      if (!client.createShared || !client.deleteShared) return
+      const held = { finalizers: ['example.com/hold'] }
+      const objects = ['a', 'changed', 'held'].map(name => map(world, name, {}, name === 'held' ? held : {}))
+      for (const object of objects.slice(0, 2)) await learn(world, object)
+      await client.createShared(objects.map(object => ({ space, resource: MAPS, object, fieldManager: 'me' })))
+      if (!(await api.get(MAPS, at(world, 'held')).catch(() => undefined))) await api.create(MAPS, objects[2]!)
+      const deletions = []
+      for (const name of ['a', 'changed', 'held']) {
+        const { uid = '', resourceVersion = '' } = (await api.get(MAPS, at(world, name))).metadata
+        deletions.push({ space, resource: MAPS, namespace: world.namespace, name, uid, resourceVersion })
+      }
+      await api.patch(MAPS, at(world, 'changed'), 'merge', { data: { k: '1' } })
+      const missing = { ...deletions[0]!, name: 'missing' }
+      t.strictSame(await client.deleteShared([...deletions, missing]), [true, false, false, false])
+      await t.rejects(api.get(MAPS, at(world, 'a')), refused('NotFound'))
+      for (const name of ['changed', 'held'])
+        t.notOk((await api.get(MAPS, at(world, name))).metadata.deletionTimestamp, name)
+    },
+  },
+]
