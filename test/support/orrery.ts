@@ -132,6 +132,9 @@ export function run(path: string, args: readonly string[], { input, env }: RunOp
   })
 }
 
+/** A command that ends soon has no use for collecting garbage. */
+const BRIEF = { GOGC: 'off', GOMEMLIMIT: '1GiB' }
+
 /** kubectl as one user in one space; `HOME` keeps its caches apart. */
 export class KubectlSession {
   readonly #kubectl: Kubectl
@@ -147,7 +150,7 @@ export class KubectlSession {
   run(args: string, options: RunOptions = {}): Promise<Ran> {
     return run(this.#kubectl.path, [...this.#args, ...words(args)], {
       ...options,
-      env: { HOME: this.#home, ...options.env },
+      env: { ...BRIEF, HOME: this.#home, ...options.env },
     })
   }
 

@@ -42,11 +42,12 @@ async function withKubectls(
   )
 }
 
-/** Makes an object by `create` and by `apply`, and deletes it each time. */
-async function comesAndGoes(k: KubectlSession, input: string, plural: string, name: string): Promise<void> {
+/** Makes an object by `create` and by `apply`; it goes each time. */
+async function comesAndGoes(k: KubectlSession, input: string, { spec }: Definition, name: string): Promise<void> {
   for (const verb of ['create', 'apply']) {
     await k.ok(`${verb} -f -`, { input })
-    await k.ok(`delete ${plural} ${name}`)
+    const path = `/apis/${spec.group}/${spec.versions[0]!.name}/namespaces/default/${spec.names.plural}/${name}`
+    await api.ok(api.delete(path))
   }
 }
 
@@ -65,7 +66,7 @@ t.test('works for CRD with validation schema', async t => {
         t.match(err, message)
       }
     }
-    await comesAndGoes(k, object({ spec: { bars: [{ name: 'test-bar' }] } }), plural, name)
+    await comesAndGoes(k, object({ spec: { bars: [{ name: 'test-bar' }] } }), crd, name)
     const explains = async (what: string, pattern: RegExp): Promise<void> => {
       t.match(await k.ok(`explain ${plural}${what}`), pattern)
     }
@@ -107,7 +108,7 @@ t.test('works for CRD without validation schema', async t => {
   await openApi.crds.define(crd)
   t.same(await openApi.of(crd, 'v1'), OBJECT)
   await withKubectls(crd, async (k, object, name) => {
-    await comesAndGoes(k, object(anything), plural, name)
+    await comesAndGoes(k, object(anything), crd, name)
     t.match(await k.ok(`explain ${plural}`), /DESCRIPTION:.*<empty>/s)
   })
   await openApi.cleanUp(t, crd)
@@ -119,7 +120,7 @@ t.test('works for CRD preserving unknown fields at the schema root', async t => 
   const { plural, kind } = crd.spec.names
   await openApi.crds.define(crd)
   await withKubectls(crd, async (k, object, name) => {
-    await comesAndGoes(k, object(anything), plural, name)
+    await comesAndGoes(k, object(anything), crd, name)
     t.match(await k.ok(`explain ${plural}`), new RegExp(`KIND:.*${kind}`, 's'))
   })
   await openApi.cleanUp(t, crd)
@@ -133,7 +134,7 @@ t.test('works for CRD preserving unknown fields in an embedded object', async t 
   const { plural } = crd.spec.names
   await openApi.crds.define(crd)
   await withKubectls(crd, async (k, object, name) => {
-    await comesAndGoes(k, object({ spec: { a: null, b: [{ c: 'd' }] } }), plural, name)
+    await comesAndGoes(k, object({ spec: { a: null, b: [{ c: 'd' }] } }), crd, name)
     t.match(await k.ok(`explain ${plural}`), new RegExp(`DESCRIPTION:.*${description}`, 's'))
   })
   await openApi.cleanUp(t, crd)
