@@ -1,7 +1,7 @@
 /** A cluster leaves: its SyncTarget goes when the syncer has left the cluster, and the workload stays or goes as it says. */
 import t from 'tap'
 import { temporaryDir } from '../support/server.ts'
-import { at, CenterProcess, gone, mailboxOf, map } from '../syncer/support/installation.ts'
+import { at, Center, gone, mailboxOf, map } from '../syncer/support/installation.ts'
 import { LOCATIONS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 import { FLORIN, Florin, marks, RECORD, target } from './support/florin.ts'
@@ -41,7 +41,7 @@ t.test('with detachPolicy Delete what was placed goes, and nothing else', async 
 })
 
 t.test('a SyncTarget that never had a syncer goes at once, its mailbox with it', async t => {
-  const center = new CenterProcess(t, temporaryDir(t))
+  const center = new Center(t, temporaryDir(t))
   await center.start()
   const inventory = center.in('root:imw1')
   const made = await inventory.create(TARGETS, target)

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
 import { ENTRY_ASSET } from '../../src/program/parts.ts'
 import { buildImages } from '../../tools/release/images.ts'
@@ -127,7 +127,7 @@ t.test(
   'in its image it runs without a shell, without root and without writing to it',
   { skip: noMounts() },
   async t => {
-    const { root, image, layout } = unpackedImage(t)
+    const { root, image, layout } = unpackedImage()
     t.notOk(existsSync(join(root, 'bin/sh')) || existsSync(join(root, 'usr/bin/env')), 'no shell')
     // As a container runtime would set it up, with a data dir that runs no programs: the engine is beside the program.
     const owner = isRoot ? 'uid=65532,gid=65532,' : ''
@@ -154,7 +154,7 @@ t.test(
 )
 
 t.test('in a root without Node.js it plays the example', { skip: noMounts() || noKubectl() }, async t => {
-  const { root, image } = unpackedImage(t)
+  const { root, image } = unpackedImage()
   const dir = temporaryDir(t)
   mkdirSync(join(root, dir), { recursive: true })
   const wrapped = temporaryDir(t)
@@ -185,8 +185,21 @@ t.test('what it is made of is the same each time', async t => {
     t.ok(readFileSync(join(filled[0]!, name)).equals(readFileSync(join(filled[1]!, name))), name)
 })
 
-/** As a container runtime would have it, and what it would be told. */
-function unpackedImage(t: Test): { root: string; layout: string; image: ImageConfig } {
+interface Unpacked {
+  root: string
+  layout: string
+  image: ImageConfig
+}
+
+let unpacked: Unpacked | undefined
+
+/** As a container runtime would have it, with its configuration; once for all tests. */
+function unpackedImage(): Unpacked {
+  unpacked ??= unpackImage()
+  return unpacked
+}
+
+function unpackImage(): Unpacked {
   const layout = join(temporaryDir(t), 'oci')
   const [version, commit] = ['0.0.1', BUILD.gitCommit]
   const date = new Date(BUILD.buildDate)

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import t from 'tap'
 import { buildInfo } from '../../src/cli/buildInfo.ts'
 import { Api } from '../support/api.ts'
-import { findKubectls, run, startOrrery } from '../support/orrery.ts'
+import { findKubectls, run, startOrrery, startOrreryHere } from '../support/orrery.ts'
 import { accessOf, CONFIGMAPS, configMap, createSpace, temporaryDir } from '../support/server.ts'
 
 const WORKSPACES = '/apis/tenancy.kcp.io/v1alpha1/workspaces'
@@ -71,7 +71,7 @@ t.test(
 )
 
 t.test('a second server on the same data dir is refused', async t => {
-  const first = await startOrrery(t)
+  const first = await startOrreryHere(t)
   const program = join(import.meta.dirname, '../../bin/orrery')
   const second = await run(program, ['start', '--data-dir', first.dataDir, '--secure-port', '0'])
   t.not(second.code, 0)
@@ -80,7 +80,7 @@ t.test('a second server on the same data dir is refused', async t => {
 })
 
 t.test('a server whose port is taken says so and ends', async t => {
-  const first = await startOrrery(t)
+  const first = await startOrreryHere(t)
   const program = join(import.meta.dirname, '../../bin/orrery')
   const { port } = new URL(accessOf(first.kubeconfig).url)
   const second = await run(program, ['start', '--data-dir', temporaryDir(t), '--secure-port', port])
@@ -94,7 +94,7 @@ t.test('a server whose port is taken says so and ends', async t => {
 t.test('a server says which program it is, to kubectl too', async t => {
   const { commit, date, treeState } = buildInfo()
   const told = { gitCommit: commit, gitTreeState: await treeState(), buildDate: date }
-  const { kubeconfig } = await startOrrery(t)
+  const { kubeconfig } = await startOrreryHere(t)
   const api = new Api(accessOf(kubeconfig))
   t.match((await api.get('/version')).body, told)
   api.close()
@@ -140,7 +140,7 @@ t.test('where nothing can be written to its output or its log, a server goes on,
 })
 
 t.test('spaces that are deleted leave nothing behind, with all controllers at work', async t => {
-  const orrery = await startOrrery(t)
+  const orrery = await startOrreryHere(t)
   const api = new Api(accessOf(orrery.kubeconfig))
   t.teardown(() => api.close())
   const names = Array.from({ length: 12 }, (_, i) => `short-lived-${i}`)
