@@ -94,7 +94,6 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     metrics,
     documents,
     openApi: openApiRoutes({ documents, work }),
-    flowControl: inFlight.flowControl,
     settings: options.settings ?? {},
     startedMs: Date.now(),
     version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),

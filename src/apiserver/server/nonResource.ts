@@ -7,8 +7,6 @@ import { type KindDocument, type KindDocuments, OPENAPI } from '../discovery/kin
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue } from '../endpoints/respond.ts'
-import type { FlowControl } from '../flowcontrol/flowControl.ts'
-import { DUMP_PATHS, flowDump } from '../flowcontrol/flowDumps.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
 import { BUDGET_PATH } from '../spaces/budgetDocument.ts'
 import { ROOT } from '../spaces/tree.ts'
@@ -25,7 +23,6 @@ export interface NonResourceDeps {
   metrics: Metrics
   documents: KindDocuments
   openApi: OpenApiRoutes
-  flowControl: FlowControl
   version: () => Promise<Readonly<Record<string, string>>>
   /** What the server was told, for `/configz`. */
   settings: Readonly<Record<string, unknown>>
@@ -78,11 +75,6 @@ export class NonResourceRoutes {
       requireRoot(path, space)
       const page = path === CONFIGZ_PATH ? configz(this.#deps.settings) : await this.#statusz(request.headers.accept)
       reply.header('Cache-Control', 'no-cache, private').type(page.contentType).send(page.body)
-      return true
-    }
-    const dump = space === ROOT ? flowDump(this.#deps.flowControl, path, info.query) : undefined
-    if (dump !== undefined) {
-      reply.type('text/plain; charset=utf-8').send(dump)
       return true
     }
     const openId = this.#deps.openId[path]
@@ -159,7 +151,6 @@ export function servedPaths(
     '/api/v1',
     '/apis',
     ...apiGroupList(types).groups.flatMap(g => [`/apis/${g.name}`, ...g.versions.map(v => `/apis/${v.groupVersion}`)]),
-    ...(space === ROOT ? DUMP_PATHS : []),
     ...probes('/healthz', alive),
     ...probes('/livez', alive),
     ...(space === ROOT ? SERVER_WIDE_PATHS : []),

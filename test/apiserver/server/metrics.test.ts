@@ -3,7 +3,6 @@ import t from 'tap'
 import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowcontrol/bootstrapConfiguration.ts'
 import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
-import { DUMP_PATHS, flowDump } from '../../../src/apiserver/flowcontrol/flowDumps.ts'
 import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { InFlight, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
@@ -44,19 +43,6 @@ t.test('requests are told by priority level and schema; nothing that a client sa
   t.equal((await shown('current_executing_requests'))[schema], 1)
   t.equal((await shown('current_inqueue_requests'))[schema], 1)
   t.equal((await shown('current_limit_seats'))['priority_level="global-default"'], 1)
-  t.match(
-    flowDump(flowControl, DUMP_PATHS[0]!, new URLSearchParams()),
-    /^global-default, +2, +false, +false, +1, +1, +1, +1,/m,
-  )
-  t.match(
-    flowDump(flowControl, DUMP_PATHS[1]!, new URLSearchParams()),
-    /^global-default, +\d+, +0, +1, +1, +0.00300000ss,/m,
-  )
-  t.match(
-    flowDump(flowControl, DUMP_PATHS[2]!, new URLSearchParams('includeRequestDetails=1')),
-    /^global-default, .*Z, 1, /m,
-  )
-  t.equal(flowDump(flowControl, '/debug/else', new URLSearchParams()), undefined)
   clock.pass(2000)
   inFlight.leave(reading)
   inFlight.leave(await second)
