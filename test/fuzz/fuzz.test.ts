@@ -1,4 +1,4 @@
-/** A few cases of every attack, so that the fuzz itself cannot rot. Ten minutes of them: `npm run fuzz`. */
+/** One round of a few cases of every attack, so that the fuzz itself cannot rot. Ten minutes of them: `npm run fuzz`. */
 import t from 'tap'
 import { runTargets } from './run.ts'
 import { targets } from './targets/index.ts'
@@ -9,7 +9,7 @@ t.teardown(() => world.close())
 
 for (const target of targets) {
   t.test(`${target.name}: no fault of the server`, async t => {
-    const findings = await runTargets(world, [target], { seed: 20, ms: 500, share: 0.15 })
+    const findings = await runTargets(world, [target], { seed: 20, ms: 0, share: 0.15 })
     t.strictSame(findings, [])
     t.ok(world.asked > 0)
   })

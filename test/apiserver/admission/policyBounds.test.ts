@@ -107,14 +107,14 @@ t.test('many parameters cost a request no more than a few', async t => {
     const metadata = { name: `params-${i}`, labels: { params: 'yes' } }
     await api.ok(api.post(CONFIGMAPS, { ...configMap(`params-${i}`), metadata }))
   }
-  const list = (length: number): string => `[${'0,'.repeat(length - 1)}0]`
-  const expression = `${list(40)}.all(i,${list(40)}.all(j,${list(30)}.all(k,i+j+k>=0)))`
+  // each alone is allowed: what is read costs much by the count and little time
+  const expression = `[${'0,'.repeat(7)}0].all(i, object.data.b.contains('z') || true)`
   const policy = {
     paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
     validations: Array.from({ length: 10 }, () => ({ expression })),
   }
   const paramRef = { selector: { matchLabels: { params: 'yes' } }, parameterNotFoundAction: 'Deny' }
-  const { code, body } = await createUnder({ policy, binding: { paramRef }, data: 'x' })
+  const { code, body } = await createUnder({ policy, binding: { paramRef } })
   t.equal(code, 422)
   t.match(body.message, /running out of cost budget|actual cost limit exceeded/)
 })

@@ -112,7 +112,8 @@ t.test('both ways answer the same', async t => {
   let short = 0
   for (const asAdmin of [true, false]) {
     for (const form of asAdmin ? FORMS : FORMS.slice(0, 1)) {
-      for (const validation of ['', '&fieldValidation=Strict', '&dryRun=Some']) {
+      // the query decides before the form of the answer does
+      for (const validation of form === '' ? ['', '&fieldValidation=Strict', '&dryRun=Some'] : ['']) {
         const [same, other] = [await lineTo(t, api, asAdmin), await lineTo(t, api, asAdmin)]
         let turn = 0
         for (const [method, path, body, type = JSON_TYPE] of WRITES_TRIED) {
@@ -137,7 +138,7 @@ t.test('both ways answer the same', async t => {
       }
     }
   }
-  t.ok(short > 300, `${short} went the short way`)
+  t.ok(short > 150, `${short} went the short way`)
 })
 
 t.test(

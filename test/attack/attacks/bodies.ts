@@ -33,7 +33,7 @@ export const bodies: readonly Attack[] = [
       await alice.must({ path: space.maps, body: map('patched', {}) })
     },
     run: async ({ alice, space, size }) => {
-      const body = json('patched', `${'{},'.repeat(size(500_000, 120_000))}{}`)
+      const body = json('patched', `${'{},'.repeat(size(500_000, 101_000))}{}`)
       await crowd(size(60, 4), 16, i =>
         i % 4 === 0
           ? alice.send({ path: space.maps, body })

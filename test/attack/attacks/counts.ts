@@ -226,7 +226,7 @@ export const counts: readonly Attack[] = [
       await crowd(size(80, 3), 8, i =>
         alice.must({ path, body: { metadata: { name: `names-${i}` }, spec: { hard: hard(i, size(1000, 100)) } } }),
       )
-      await alice.send({ path, body: { metadata: { name: 'more' }, spec: { hard: hard(0, 38_000) } } })
+      await alice.send({ path, body: { metadata: { name: 'more' }, spec: { hard: hard(0, size(38_000, 4000)) } } })
     },
     run: async ({ alice, space, size }) =>
       await crowd(size(16, 2), 4, () => alice.must({ path: space.maps, body: map(100) })),

@@ -104,19 +104,19 @@ export const crowds: readonly Attack[] = [
   attack('flood-reads', {
     does: '128 at a time: GETs as fast as they go',
     run: async ({ alice, space, size }) =>
-      await crowd(size(10_000, 200), 128, () => alice.send({ path: `${space.maps}/nothing` })),
+      await crowd(size(10_000, 40), 128, () => alice.send({ path: `${space.maps}/nothing` })),
   }),
   attack('flood-writes', {
     does: '128 at a time: POSTs as fast as they go',
     run: async ({ alice, space, size }) =>
-      await crowd(size(4000, 100), 128, () => alice.send({ path: space.maps, body: map(100) })),
+      await crowd(size(4000, 32), 128, () => alice.send({ path: space.maps, body: map(100) })),
     keepsMb: 120,
   }),
   attack('flood-account', {
     does: '128 at a time: POSTs and lists as a ServiceAccount',
     prepare: asAccount,
     run: async ({ alice, space, size }) =>
-      await crowd(size(4000, 100), 128, i =>
+      await crowd(size(4000, 32), 128, i =>
         alice.send(i % 8 === 0 ? { path: `${space.maps}?limit=500` } : { path: space.maps, body: map(100) }),
       ),
     keepsMb: 120,
@@ -128,7 +128,7 @@ export const crowds: readonly Attack[] = [
       ground.alice = new Attacker(ground.url, 'nobody')
     },
     run: async ({ alice, space, size }) =>
-      await crowd(size(4000, 100), 128, () => alice.send({ path: `${space.maps}/nothing` })),
+      await crowd(size(4000, 32), 128, () => alice.send({ path: `${space.maps}/nothing` })),
     hears: [401],
   }),
   attack('large-bodies', {

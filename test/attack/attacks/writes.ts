@@ -55,9 +55,9 @@ export const writes: readonly Attack[] = [
   attack('large-metadata', {
     does: '100,000 finalizers, labels of 2 MB, 20,000 owners',
     run: async ({ alice, space, size }) => {
-      const finalizers = numbered(size(100_000, 10_000), 'a.example.com/f')
-      const labels = record(numbered(size(60_000, 20_000), 'label-'), 'v')
-      const ownerReferences = numbered(size(20_000, 5000), 'o').map(name => ({
+      const finalizers = numbered(size(100_000, 2000), 'a.example.com/f')
+      const labels = record(numbered(size(60_000, 5000), 'label-'), 'v')
+      const ownerReferences = numbered(size(20_000, 1000), 'o').map(name => ({
         apiVersion: 'v1',
         kind: 'ConfigMap',
         name,

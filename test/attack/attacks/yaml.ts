@@ -10,7 +10,7 @@ function reading(name: string, does: string, document: (bytes: number) => string
     does,
     ...(hears && { hears }),
     run: async ({ alice, space, size }) => {
-      const body = HEAD + document(size(BYTES, 100_000))
+      const body = HEAD + document(size(BYTES, 30_000))
       await crowd(size(12, 1), 6, () =>
         alice.send({ path: `${space.maps}?dryRun=All`, type: 'application/yaml', body }),
       )
