@@ -110,10 +110,12 @@ export const projectionCases: Case[] = [
               ? store.writeMany([write])
               : store.update(write.key, () => write.mutation)
         ).then(() => t.ok(knows(`n${i}`), `the writer of n${i}`))
+        let isEarly = false
         while ((await store.get(write.key)) === undefined) {
-          t.notOk(knows(`n${i}`), 'nor does it hear too early')
+          isEarly ||= knows(`n${i}`)
           await new Promise(setImmediate)
         }
+        t.notOk(isEarly, 'nor does it know too early')
         t.ok(knows(`n${i}`), `the reader of n${i}`)
         await written
       }
