@@ -375,12 +375,7 @@ async function apiServerParts(
               ...services,
               store,
               tree,
-              log,
               firstObjects: options.firstObjects ?? [],
-              earlier: options.earlierData,
-              beforeTyped: async (space, type) => {
-                if (type.describes) await spaceManager.prepareDescribing(space)
-              },
             })
           : undefined,
     },

@@ -11,7 +11,7 @@ import type { InFlightLimits } from './server/inFlight.ts'
 import type { StrangerLimits } from './server/strangerLimits.ts'
 import type { BuildInfo } from './server/versionInfo.ts'
 import type { Room } from './shortage/room.ts'
-import type { EarlierData, FirstObject } from './spaces/initialSpaces.ts'
+import type { FirstObject } from './spaces/initialSpaces.ts'
 
 export interface ApiServerOptions {
   /** Holds the database, keys, certificates and the administrator's kubeconfig. */
@@ -38,8 +38,6 @@ export interface ApiServerOptions {
   spaces: boolean
   /** What the initial spaces have from the first start. Absent: nothing. */
   firstObjects?: readonly FirstObject[]
-  /** What is to be known of data that an earlier release stored. Absent: that there is nothing to know. */
-  earlierData?: EarlierData
   /** What of the objects is judged at another place, not by admission here. Absent: nothing. */
   elsewhere?: Elsewhere | undefined
   /** Text of a static token file, as kube-apiserver's --token-auth-file. */

@@ -20,7 +20,6 @@ import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
-import { EARLIER_DATA } from './earlierData.ts'
 import { elsewhere } from './elsewhere.ts'
 import { ensuredSpaces, ensureSpaces } from './ensuredSpaces.ts'
 import { FIRST_OBJECTS } from './firstObjects.ts'
@@ -64,7 +63,6 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
     spaces: true,
     elsewhere,
     firstObjects: FIRST_OBJECTS,
-    earlierData: EARLIER_DATA,
     acceptLoss: settings.acceptLoss === true,
     historyAgeMs: (settings.historyMinutes as number) * 60_000,
     inFlight: {

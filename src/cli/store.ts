@@ -100,7 +100,6 @@ export function folderOf(dataDir: string): FolderOptions {
     path: join(dataDir, 'store'),
     witness: witnessIn(join(dataDir, 'pki')),
     established: existsSync(join(dataDir, 'pki', 'ca.key')),
-    untouched: true,
   }
 }
 
@@ -108,8 +107,7 @@ function nothing({ path }: FolderOptions): string {
   return `there is no store in ${path} yet`
 }
 
-function summary({ inspection, older }: Read): string {
+function summary({ inspection }: Read): string {
   const { objects, logEntries, state } = inspection
-  const upgrade = older ? '; the next start upgrades its format' : ''
-  return `${objects} objects and ${logEntries} log entries, up to revision ${state!.revision}${upgrade}`
+  return `${objects} objects and ${logEntries} log entries, up to revision ${state!.revision}`
 }

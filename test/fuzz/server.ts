@@ -6,7 +6,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
-import { EARLIER_DATA } from '../../src/cli/earlierData.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
@@ -50,7 +49,6 @@ const server = await startApiServer({
   spaces: true,
   elsewhere,
   firstObjects: FIRST_OBJECTS,
-  earlierData: EARLIER_DATA,
   tokenFile: tokens,
   // The past would look like a leak.
   historyAgeMs: 5000,

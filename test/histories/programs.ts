@@ -9,7 +9,6 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { OUTCOME_SUBRESOURCE } from '../../src/apimachinery/outcome.ts'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
-import { EARLIER_DATA } from '../../src/cli/earlierData.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
 import type { Client, SpaceClient } from '../../src/client/client.ts'
@@ -102,7 +101,7 @@ export class Server extends Stored {
       securePort: this.#port,
       externalHostnames: [],
       spaces: this.#spaces,
-      ...(this.#spaces && { elsewhere, firstObjects: FIRST_OBJECTS, earlierData: EARLIER_DATA }),
+      ...(this.#spaces && { elsewhere, firstObjects: FIRST_OBJECTS }),
       log: logger as never,
     })
     this.#port = Number(new URL(server.url).port)

@@ -3,7 +3,6 @@ import type { Test } from 'tap'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import type { Auditor } from '../../src/apiserver/audit/auditor.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
-import { EARLIER_DATA } from '../../src/cli/earlierData.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
 import type { Client } from '../../src/client/client.ts'
@@ -101,7 +100,6 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
     spaces: true,
     elsewhere,
     firstObjects: FIRST_OBJECTS,
-    earlierData: EARLIER_DATA,
     audit: options.audit,
     log: logger as never,
   })

@@ -1,7 +1,7 @@
 /** What every space holds from its birth, and how nothing is left of it. Both are safe to repeat. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { isNatured, NATURED_LABEL } from '../../apimachinery/nature.ts'
+import { NATURED_LABEL } from '../../apimachinery/nature.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -85,30 +85,6 @@ export class SpaceContent {
     }
     this.#bindings.set(owner, binding)
     return [...INITIAL_NAMESPACES, binding]
-  }
-
-  /**
-   * To be called before a space of an earlier release becomes one that describes workload: its administration gets the label
-   * without which it would not act there. In a space that describes already nothing is done, for there the label grants.
-   */
-  async prepareDescribing(space: string): Promise<void> {
-    const { tree, registry } = this.#deps
-    if (tree.typeOf(space).describes) return
-    try {
-      await registry.update(
-        systemContext(space, COMPONENT),
-        this.#kind(space, BINDINGS),
-        '',
-        OWNER_BINDING,
-        current => {
-          if (isNatured(current)) return current
-          current.metadata.labels = { ...current.metadata.labels, [NATURED_LABEL]: 'true' }
-          return current
-        },
-      )
-    } catch (error) {
-      if (!isStatusError(error, 'NotFound')) throw error
-    }
   }
 
   /** The uid of the root's LogicalCluster: made when the store was new, and never again. */

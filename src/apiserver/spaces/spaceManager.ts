@@ -84,11 +84,6 @@ export class SpaceManager {
     await this.#running
   }
 
-  /** Before a space of an earlier release is given a type that describes workload: {@link SpaceContent.prepareDescribing}. */
-  async prepareDescribing(space: string): Promise<void> {
-    await this.#content.prepareDescribing(space)
-  }
-
   async #reconcile(key: Key): Promise<void> {
     let view: WorkspaceView | undefined
     let work: SpaceWork | undefined

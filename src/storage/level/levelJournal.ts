@@ -45,9 +45,8 @@ import {
   versionValue,
 } from './rows.ts'
 import { type AcceptedLoss, acceptLoss, finishAcceptedLoss } from './salvage.ts'
-import { bytesIn, createStore, type FolderOptions, formatOf, readStore } from './storeFolder.ts'
+import { bytesIn, createStore, type FolderOptions, readStore } from './storeFolder.ts'
 import type { Tally } from './tally.ts'
-import { upgradeFromOne } from './upgrade.ts'
 
 export interface LevelJournalOptions extends FolderOptions {
   /** Hears of the file of acknowledged revisions when it cannot be written. */
@@ -158,8 +157,6 @@ export class LevelJournal implements Journal {
     const { state, compactedRevision } = read?.inspection ?? EMPTY
     const db = await openDatabase(path, { create: false })
     try {
-      // Not when it was read in place: then it is upgraded already.
-      if ((await formatOf(db, this.#options)) === 'older') await upgradeFromOne(db)
       const now = parseState((await db.get(STATE_ROW))!)
       if (now.revision !== state!.revision || now.sum !== state!.sum) throw inUse(path)
       await removeLeftovers(path)

@@ -4,7 +4,6 @@
  *   m/format      decimal text and nothing else: programs of every format read it
  *   m/compacted   revision up to which history is forgotten
  *   m/state       written by every batch: the newest revision, how many objects there are, and their sum
- *   m/upgrade     only while rows of an older format are being rewritten; see upgrade.ts
  *   o/<key>       current object: its text
  *   v/<revision>  text of a version that is no longer current, and of a deletion's last state where that says something else
  *   l/<revision>  log: what happened to which keys, when, and which versions it replaced, up to this revision: the events of a batch together
@@ -40,7 +39,6 @@ export const FORMAT = 2
 export const FORMAT_ROW = 'm/format'
 export const COMPACTED_ROW = 'm/compacted'
 export const STATE_ROW = 'm/state'
-export const UPGRADE_ROW = 'm/upgrade'
 
 /** Behind all rows of the log. */
 export const LOG_END = 'l0'

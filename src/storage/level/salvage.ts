@@ -22,7 +22,6 @@ import {
   versionValue,
 } from './rows.ts'
 import { DamagedStoreError, type FolderOptions, filesOf, formatOf, readStore, writeMeta } from './storeFolder.ts'
-import { upgradeFromOne } from './upgrade.ts'
 
 /** More than a server writes while the file of acknowledged revisions is behind, even by a power cut. */
 const RAISE = 10_000_000
@@ -149,11 +148,9 @@ async function gather(
 ): Promise<Loss & { newestSeen: Revision }> {
   const acknowledged = await readAcknowledged({ path, witness })
   if (db === undefined) return { findings, lost: ['all objects'], kept: 0, newestSeen: acknowledged ?? 0 }
-  const format = await formatOf(db, { path }).catch(error => {
-    if (isStorageError(error, 'Format') && error.message.includes('use the newer')) throw error
-    return 'current'
+  await formatOf(db, { path }).catch(error => {
+    if (isStorageError(error, 'Format') && error.message.includes('this program reads')) throw error
   })
-  if (format === 'older') await upgradeFromOne(db)
   /** The newest entry of each key in the log, until its object is met. */
   const newest = new Map<string, LogRecord>()
   const lost: string[] = []

@@ -9,9 +9,8 @@ import { readAcknowledged } from './acknowledged.ts'
 import { cannotOpen, complaints, type Database, openDatabase } from './database.ts'
 import { type Inspection, inspect } from './inspection.ts'
 import { linkedCopy } from './linkedCopy.ts'
-import { COMPACTED_ROW, compactedValue, FORMAT, FORMAT_ROW, STATE_ROW, stateValue, UPGRADE_ROW } from './rows.ts'
+import { COMPACTED_ROW, compactedValue, FORMAT, FORMAT_ROW, STATE_ROW, stateValue } from './rows.ts'
 import type { Tally } from './tally.ts'
-import { upgradeFromOne } from './upgrade.ts'
 
 export interface FolderOptions {
   path: string
@@ -21,8 +20,6 @@ export interface FolderOptions {
   established?: boolean | undefined
   /** Only tell whether there is damage: see {@link inspect}. */
   quick?: boolean | undefined
-  /** Somebody looks who may change nothing: a store of an older format is refused where it can only be read in place. */
-  untouched?: boolean | undefined
 }
 
 /** A store whose rows are not those that were acknowledged. */
@@ -85,8 +82,6 @@ export async function writeMeta(db: Database, state: { revision: number; count: 
 
 export interface Read {
   readonly inspection: Inspection
-  /** It has an older format; it was read as it will be after an upgrade. */
-  readonly older: boolean
 }
 
 export interface ReadOptions extends FolderOptions {
@@ -101,11 +96,7 @@ export interface ReadOptions extends FolderOptions {
 export async function readStore(options: ReadOptions, each: (stored: Stored) => void): Promise<Read | undefined> {
   if ((await lookFor(options)) === 'new') return undefined
   return await inCopy(options.path, async (db, folder) => {
-    const format = await formatOf(db, options)
-    if (format === 'empty') return undefined
-    const older = format === 'older'
-    if (older && options.untouched && folder === options.path) throw unreadInPlace(options.path)
-    if (older) await upgradeFromOne(db)
+    if ((await formatOf(db, options)) === 'empty') return undefined
     const acknowledged = await readAcknowledged(options)
     const inspection = await inspect(db, {
       acknowledged,
@@ -115,17 +106,8 @@ export async function readStore(options: ReadOptions, each: (stored: Stored) => 
       each,
     })
     if (inspection.findings.length > 0) throw new DamagedStoreError(options.path, inspection.findings)
-    return { inspection, older }
+    return { inspection }
   })
-}
-
-function unreadInPlace(path: string): StorageError {
-  return new StorageError(
-    'Format',
-    `the store ${path} has an older format, and is read only after an upgrade. Its files cannot be linked into a copy beside ` +
-      'it, where that would change nothing: there are no hard links, or it is a mount or a symbolic link. Copy the whole ' +
-      'data folder to a file system that has them and look there; or start the server, which upgrades it for good',
-  )
 }
 
 /** Runs `use` on a database that holds what the store holds; nothing that happens to it happens to the store. */
@@ -155,11 +137,11 @@ async function inCopy<T>(path: string, use: (db: Database, folder: string) => Pr
   }
 }
 
-/** `empty`: its creation was cut short. `older`: to be upgraded. */
+/** `empty`: its creation was cut short. @throws StorageError `Format` when another program wrote it */
 export async function formatOf(
   db: Database,
   { path, witness, established }: FolderOptions,
-): Promise<'current' | 'older' | 'empty'> {
+): Promise<'current' | 'empty'> {
   const found = await db.get(FORMAT_ROW)
   if (found === undefined) {
     const rows = await db.keys({ limit: 1 }).all()
@@ -173,11 +155,12 @@ export async function formatOf(
     return 'empty'
   }
   const format = Number(found.toString())
-  if (format === FORMAT) return (await db.get(UPGRADE_ROW)) === undefined ? 'current' : 'older'
-  if (format === 1) return 'older'
+  if (format === FORMAT) return 'current'
+  const remedy =
+    format < FORMAT ? 'use the Orrery that wrote it, or begin with an empty data dir' : 'use the newer Orrery'
   throw new StorageError(
     'Format',
-    `the data dir ${path} has format ${found.toString()}; this program reads format ${FORMAT}: use the newer Orrery`,
+    `the data dir ${path} has format ${found.toString()}; this program reads format ${FORMAT}: ${remedy}`,
   )
 }
 

@@ -27,13 +27,20 @@ t.test('a data dir that is in use is refused, naming the dir and the remedy', as
   await (await openLevelStore({ path })).close()
 })
 
-t.test('data of a newer format, and databases of others, are refused', async t => {
+t.test('data of another format, and databases of others, are refused', async t => {
   const path = join(root, 'format')
   await (await openLevelStore({ path })).close()
-  const db = new Level(path)
-  await db.put('m/format', '3')
-  await db.close()
-  await t.rejects(openLevelStore({ path }), { code: 'Format', message: /format 3.*format 2/ })
+  for (const [format, remedy] of [
+    ['3', 'use the newer Orrery'],
+    ['1', 'use the Orrery that wrote it, or begin with an empty data dir'],
+  ] as const) {
+    const db = new Level(path)
+    await db.put('m/format', format)
+    await db.close()
+    const refused = { code: 'Format', message: new RegExp(`has format ${format}; .* reads format 2: ${remedy}$`) }
+    await t.rejects(openLevelStore({ path }), refused)
+    await t.rejects(openLevelStore({ path, lossAccepted: () => {} }), refused, 'nor is it taken for damage')
+  }
 
   const foreign = new Level(join(root, 'foreign'))
   await foreign.put('hello', 'world')
