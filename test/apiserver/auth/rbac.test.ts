@@ -323,6 +323,28 @@ t.test('everybody may enter root, see its workspaces and discover its API', asyn
   t.match(discovery, { allowed: true, reason: /"system:discovery" to Group "system:authenticated"/ })
 })
 
+t.test('the right of everybody to read workspaces is nobody’s own, whichever question comes first', async t => {
+  const { store, authorizer } = await setup(t)
+  const workspaces = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
+  const resource = { ...workspaces, subresource: '', namespace: '', name: 'w' }
+  const may = async (who: UserInfo, isOwn: boolean) => {
+    const asked = {
+      user: who,
+      space: 'root',
+      verb: 'get',
+      resource,
+      path: '',
+      ...(isOwn && { ownOnly: true as const }),
+    }
+    return (await authorizer.authorize(asked)).allowed
+  }
+  const ann = user('ann')
+  for (const isOwn of [false, true, false, true]) t.equal(await may(ann, isOwn), !isOwn)
+  const reads = role('reads', [{ apiGroups: [workspaces.group], resources: [workspaces.resource], verbs: ['get'] }])
+  await put(store, 'root', reads, binding('reads', 'ClusterRole:reads', ['User:ann']))
+  for (const isOwn of [true, false, true]) t.equal(await may(ann, isOwn), true)
+})
+
 t.test('rules of a user, for kubectl auth can-i --list', async t => {
   const { store, authorizer } = await setup(t, { requireSpaceAccess: false })
   await put(

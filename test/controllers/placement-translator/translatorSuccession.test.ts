@@ -1,15 +1,27 @@
 // An object that passes to another space and that no update makes that space's: made anew where its owner has left, else told.
 
 import t, { type Test } from 'tap'
-import { statusError } from '../../../src/apimachinery/errors.ts'
+import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import { at } from '../../../src/apimachinery/fields.ts'
 import type { GroupResource, GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { EDGE_PLACEMENTS, SLICES, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { BUDGET_EXCEEDED } from '../../../src/apimachinery/spaceBudget.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
-import { ALL_MAPS, CRONTABS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
+import {
+  ALL_MAPS,
+  CRONTABS,
+  configMap,
+  consent,
+  MAPS,
+  placement,
+  replicaSet,
+  SETS,
+  slice,
+  world,
+} from './translatorWorld.ts'
 
 const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 const OWNER = 'edge.kubestellar.io/owner'
@@ -92,6 +104,30 @@ t.test('what cannot be changed and is released while its owner still places it s
   t.same(copy(MAPS, 'page')?.data, { from: 'two' })
 })
 
+t.test('a copy that cannot pass on yet returns no status to the space that waits for it', async t => {
+  const { server, wds, other, place, settled, told, copy, florin } = await rivals(t)
+  server.refuse = (space, verb, { resource }, name) => {
+    if (space !== florin || verb !== 'update' || resource !== SETS.resource) return
+    const details = { name, causes: [{ reason: BUDGET_EXCEEDED, field: 'objects', message: 'full' }] }
+    throw new StatusError('Forbidden', 'the mailbox is full', details)
+  }
+  const spec = { downsync: [{ apiGroup: 'apps' }], wantSingletonReportedState: true }
+  for (const api of [wds, other]) {
+    await api.create(SETS, replicaSet('rs'))
+    await place(api, spec)
+  }
+  const reported = { ...copy(SETS, 'rs')!, status: { readyReplicas: 7 } }
+  await server.in(florin).update(SETS, reported, { subresource: 'status' })
+  await settled()
+  const statusIn = (space: string) => server.peek(space, SETS, 'rs', 'commonstuff')!.status
+  t.same(statusIn('wds1'), { readyReplicas: 7 })
+  await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
+  await settled()
+  t.equal(copy(SETS, 'rs')?.metadata.annotations?.[OWNER], 'wds1')
+  t.match(await told('wds2'), /^NotTaken /)
+  t.equal(statusIn('wds2'), undefined)
+})
+
 t.test('a definition without the version that is stored is told as refused, and as nobody’s conflict', async t => {
   const { server, wds, other, place, settled, told, copy, florin } = await rivals(t, CRDS)
   const name = 'crontabs.stable.example.com'
@@ -131,7 +167,7 @@ t.test('a definition without the version that is stored is told as refused, and 
 })
 
 t.test('data pass to another space only by the word of their owner', async t => {
-  for (const handsOver of [false, true]) {
+  for (const heir of [undefined, 'root:wds3', 'root:wds2']) {
     const { wds, other, place, settled, told, copy, claim } = await rivals(t)
     const [key, spec] = [{ name: 'data', namespace: 'commonstuff' }, { downsync: [{ resources: [CLAIMS.resource] }] }]
     await wds.create(CLAIMS, claim('wds1'))
@@ -139,13 +175,13 @@ t.test('data pass to another space only by the word of their owner', async t => 
     await other.create(CLAIMS, claim('wds2'))
     await place(other, spec)
     const { uid } = copy(CLAIMS, 'data')!.metadata
-    const annotations = { 'edge.kubestellar.io/hand-over-to': 'root:wds2' }
-    if (handsOver) await wds.patch(CLAIMS, key, 'merge', { metadata: { annotations } })
+    const annotations = { 'edge.kubestellar.io/hand-over-to': heir ?? '' }
+    if (heir) await wds.patch(CLAIMS, key, 'merge', { metadata: { annotations } })
     await settled()
     await wds.delete(EDGE_PLACEMENTS, { name: 'ep' })
     t.equal(await told('wds2'), 'AllPlaced ')
     t.same(copy(CLAIMS, 'data')?.metadata.labels?.of, 'wds2')
-    t.equal(copy(CLAIMS, 'data')?.metadata.uid === uid, handsOver)
+    t.equal(copy(CLAIMS, 'data')?.metadata.uid === uid, heir === 'root:wds2', `handed over to ${heir}`)
   }
 })
 

@@ -92,14 +92,14 @@ function setUp(isKnown = true) {
   }
   /** What is in mailboxes. */
   const copies = new Map<string, KubeObject>()
-  const copy = (mailbox: string, key: string, object: KubeObject) => {
+  const copy = (mailbox: string, key: string, object: KubeObject, owner = 'w') => {
     const box = boxes.get(mailbox)!
     box.copies.set(key, {
       resource: MAPS,
       uid: 'c',
       resourceVersion: '9',
       terminating: false,
-      owner: 'w',
+      owner,
       settled: true,
     })
     copies.set(`${box.space} ${key}`, object)
@@ -217,6 +217,37 @@ t.test('what the cluster reports is told with generations of the object', async 
   const none = await whole('imw.flor+two')
   t.match(none, { status: { state: 'Pending' }, spec: { location: { name: 'flor', syncTarget: 'two' } } })
   t.equal(at(none, 'status', 'reported'), undefined)
+})
+
+t.test('a copy is pending until its syncer has looked at its newest content', async t => {
+  const { add, copy, statuses, deps } = setUp()
+  const key = add(DEPLOYMENTS, 'shop', 'web')
+  copy('m1', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } })
+  const state = async () => {
+    const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
+    return at(row?.head, 'status', 'state')
+  }
+  const { desired } = deps.mailbox('m1')!
+  for (const revision of [5, 8]) {
+    desired.changed(key, revision)
+    t.equal(await state(), 'Pending')
+    desired.processed(revision - 1)
+    t.equal(await state(), 'Pending', 'it has looked at less')
+    desired.processed(revision)
+    t.equal(await state(), 'Applied')
+  }
+})
+
+t.test('a work status shows nothing of a copy that another space owns', async t => {
+  const { add, copy, statuses } = setUp()
+  const key = add(DEPLOYMENTS, 'shop', 'web')
+  const metadata = { name: 'web', generation: 7, creationTimestamp: '2026-01-01T00:00:00Z' }
+  copy('m1', key, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, status: { secret: 'of v' } }, 'v')
+  const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
+  const seen = await row?.whole()
+  t.match(seen, { status: { state: 'Projecting' }, spec: { sourceRef: { name: 'web' } } })
+  t.notMatch(JSON.stringify(seen), /of v|2026-01-01/)
+  t.equal(at(seen, 'status', 'generation'), undefined)
 })
 
 t.test('of an object that reports too much it is said that it is there, and not how it is', async t => {
