@@ -97,7 +97,7 @@ export async function consent(server: FakeServer, space: string, spec: object = 
 }
 
 /** Two mailboxes, one workload space `wds1` with a Namespace, a running translator. */
-export async function world(t: Test, clock?: Clock) {
+export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
   const server = new FakeServer()
   const errors: string[] = []
   const warnings: string[] = []
@@ -149,17 +149,21 @@ export async function world(t: Test, clock?: Clock) {
       answerers[resource === 'workstatuses' ? 0 : 1] = answerer
     },
   }
-  /** Names of the work statuses of namespaced objects, or of those without, with their state and reason. */
-  const workStatuses = async (space = 'wds1', which: 0 | 1 = 0): Promise<string[]> => {
-    const rows: string[] = []
+  /** Work statuses of namespaced objects, or of those without. */
+  const wholeStatuses = async (space: string, which: 0 | 1): Promise<{ name: string; status: unknown }[]> => {
+    const rows: { name: string; status: unknown }[] = []
     const pace = { due: false, rest: async () => {} }
     for await (const row of answerers[which]!.rows({ space, fixed: new Map() }, pace)) {
       const found = await answerers[which]!.row(space, row)
-      const status = at(await found?.whole(), 'status')
-      rows.push(`${row.name} ${at(status, 'state')} ${at(status, 'reason')}`)
+      rows.push({ name: row.name, status: at(await found?.whole(), 'status') })
     }
     return rows
   }
+  /** The same as lines: name, state and reason. */
+  const workStatuses = async (space = 'wds1', which: 0 | 1 = 0): Promise<string[]> =>
+    (await wholeStatuses(space, which)).map(
+      ({ name, status }) => `${name} ${at(status, 'state')} ${at(status, 'reason')}`,
+    )
   const followStatuses = (follower: AnswerFollower) => answerers[0]!.follow('wds1', follower)
   /** Answers for clusters; nobody is there until a test says so. */
   const live: { ask: LiveAsker['ask'] } = { ask: async () => 'NoSyncer' }
@@ -197,6 +201,7 @@ export async function world(t: Test, clock?: Clock) {
     /** What syncers say; of the epoch `epoch`. */
     outcomes: () => outcomes!,
     workStatuses,
+    wholeStatuses,
     followStatuses,
     where,
     live,
