@@ -24,11 +24,16 @@ export interface Catalog {
   loadDescriptions(): DescriptionsFile
 }
 
-/**
- * @param read the text of a file that `openapi/derive.ts` wrote
- * @throws Error when the files are missing, saying how to make them
- */
-export function loadCatalog(read: (name: string) => string = readGenerated): Catalog {
+let loaded: Catalog | undefined
+
+/** Servers of one process share it, with all that is compiled of its schemas. @throws Error when files are missing, saying how to make them */
+export function loadCatalog(): Catalog {
+  loaded ??= catalogOf(readGenerated)
+  return loaded
+}
+
+/** @param read the text of a file that `openapi/derive.ts` wrote */
+export function catalogOf(read: (name: string) => string): Catalog {
   const file = parsed(read, 'catalog.json') as CatalogFile
   const names = new Map<Schema, string>()
   const definitions = linkDefinitions(file.definitions, names)

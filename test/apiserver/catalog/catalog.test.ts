@@ -4,7 +4,7 @@ import t from 'tap'
 import { mistakableKeyIn } from '../../../src/apimachinery/jsonParse.ts'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
-import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { catalogOf, loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { readGenerated } from '../../../src/program/dataFiles.ts'
 
 const catalog = loadCatalog()
@@ -184,5 +184,5 @@ t.test('a space shows its address under a capital key', async t => {
 
 t.test('missing files say how to make them', async t => {
   const missing = (name: string): string => readFileSync(join(t.testdirName, name), 'utf8')
-  t.throws(() => loadCatalog(missing), /run "npm run prepareClone" in \/.* to write it/)
+  t.throws(() => catalogOf(missing), /run "npm run prepareClone" in \/.* to write it/)
 })
