@@ -270,6 +270,8 @@ export class ApiThreads {
     thread.on('message', (message: FromThread) => {
       if ('ready' in message) {
         running.isReady = true
+        // its pulses begin now: looks of the time that it took to begin do not count
+        running.still = 0
         this.#figures.joined(thread)
         ready.resolve()
       } else this.#heard(message, running)
