@@ -6,6 +6,7 @@ import type { KubeObject } from '../src/apimachinery/object.ts'
 import type { Client, StreamEvent } from '../src/client/client.ts'
 import { silentLogger } from '../src/client/logger.ts'
 import { StreamSource } from '../src/client/streamSource.ts'
+import { WorkTurns } from '../src/program/workTurns.ts'
 
 export interface Seen {
   object: KubeObject
@@ -24,6 +25,7 @@ export class Observer {
 
   constructor(client: Client, space: string) {
     this.#source = new StreamSource({
+      turns: new WorkTurns(),
       client,
       space,
       logger: silentLogger,

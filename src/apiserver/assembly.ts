@@ -14,7 +14,7 @@ import { readProtobufFields } from '../program/dataFiles.ts'
 import { LoopShare } from '../program/loopShare.ts'
 import { startThread } from '../program/startThread.ts'
 import { ThreadPool } from '../program/threadPool.ts'
-import type { WorkTurns } from '../program/workTurns.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
 import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
@@ -240,6 +240,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     uuid: randomUUID,
     post: (target, body) => webhooks.post(target, body),
     guard: guardFor('definitions'),
+    turns: new WorkTurns(),
     unheard: failure => unheard.note(failure),
     callsConversions: space => nature.callsConversions(space),
   })
@@ -362,6 +363,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
         deleteObject(registryDeps, context, type, { namespace: '', name }, { preconditions: { uid } }),
       clock,
       guard: guardFor('flow-control'),
+      turns: new WorkTurns(),
       log,
     }),
     catalog,
@@ -389,6 +391,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       tree,
       externalUrl,
       guard: guardFor('spaces'),
+      turns: new WorkTurns(),
       log,
     }),
     syncerTokens: options.spaces
@@ -410,6 +413,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       nature,
       caPem: pki.caPem,
       guard: guardFor('token-secrets'),
+      turns: new WorkTurns(),
       log,
     }),
     getObject,

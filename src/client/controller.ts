@@ -39,7 +39,7 @@ export interface ControllerOptions<K> {
   /** As in {@link WorkQueue}. */
   guard?: KeyGuard | undefined
   /** As in {@link WorkQueue}. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
   random?: Random
 }

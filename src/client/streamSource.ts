@@ -6,7 +6,7 @@
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
 import type { ProtocolRange } from '../apimachinery/syncProtocol.ts'
-import { type Work, WorkTurns } from '../program/workTurns.ts'
+import type { Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { Client, StreamEvent } from './client.ts'
 import { type Clock, pause, systemClock } from './clock.ts'
@@ -60,7 +60,7 @@ export interface StreamSourceOptions {
   clock?: Clock
   random?: Random
   /** Whose slices of the loop's time events are told in. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   /** Who takes turns there: of many streams that are told something at a time, others wait for one turn. Default: all that name nobody. */
   owner?: string
   /**
@@ -99,7 +99,7 @@ export class StreamSource implements Source {
     this.#random = options.random ?? Math.random
     this.#cursor = options.after
     this.#epoch = options.epoch
-    this.#work = (options.turns ?? new WorkTurns()).begin({ owner: options.owner ?? '' })
+    this.#work = options.turns.begin({ owner: options.owner ?? '' })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.synced = promise
     this.#resolveSynced = resolve

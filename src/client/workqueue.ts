@@ -7,7 +7,7 @@
  * beginning work, and taking in what {@link WorkQueue.addAll} was given, are done in slices.
  * @see https://pkg.go.dev/k8s.io/client-go/util/workqueue for the idea
  */
-import { type Work, WorkTurns } from '../program/workTurns.ts'
+import type { Work, WorkTurns } from '../program/workTurns.ts'
 import { Arrivals } from './arrivals.ts'
 import type { Random } from './backoff.ts'
 import { Bundles, type Together } from './bundles.ts'
@@ -57,7 +57,7 @@ export interface WorkQueueOptions<K> {
   random?: Random
   logger?: Logger
   /** Whose slices of the loop's time the queue works in. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
 }
 
 export interface RunOptions<K, P> {
@@ -134,7 +134,7 @@ export class WorkQueue<K = string> {
   #idleWaiters: (() => void)[] = []
   #settled: (() => void) | undefined
 
-  constructor(options: WorkQueueOptions<K> = {}) {
+  constructor(options: WorkQueueOptions<K>) {
     this.#id = options.id ?? (key => (typeof key === 'string' ? key : JSON.stringify(key)))
     const { party, place } = options
     this.#place = place ?? (key => ({ part: '', name: this.#id(key) }))
@@ -157,7 +157,7 @@ export class WorkQueue<K = string> {
       becameSlow: () => this.#schedulePump(),
       back: (entry, lane) => this.#waiting.add(entry, lane),
     })
-    const turns = options.turns ?? new WorkTurns()
+    const { turns } = options
     this.#beginning = turns.begin({ owner: 'beginning' })
     this.#arrivals = new Arrivals({
       work: turns.begin({ owner: 'arriving' }),

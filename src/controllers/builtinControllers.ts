@@ -11,7 +11,7 @@ import type { Clock } from '../client/clock.ts'
 import type { Controller } from '../client/controller.ts'
 import type { Logger } from '../client/logger.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
-import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
+import type { WorkTurns } from '../program/workTurns.ts'
 import { MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR } from './carriers.ts'
 import { clusterRoleAggregationController } from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import type { ControllerHandle } from './controllerHandle.ts'
@@ -57,8 +57,8 @@ export interface BuiltinControllersOptions {
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number
   clock?: Clock
-  /** In whose slices of the loop's time all of them work. Default: their own. */
-  turns?: WorkTurns
+  /** In whose slices of the loop's time all of them work. */
+  turns: WorkTurns
   logger: Logger
 }
 
@@ -79,7 +79,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const logger = patientLogger(options.logger)
   const { signal } = new AbortController()
   // a start tells all of them of everything at once: together they take no more of the loop's time than one would
-  const { turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }) } = options
+  const { turns } = options
   const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
     places && (common => start({ ...common, client: clientFor(component), places, signal }))
   const where = new WhereDesk()

@@ -14,6 +14,7 @@ import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Clock } from '../client/clock.ts'
 import { type Reconcile, WorkQueue } from '../client/workqueue.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import type { Allowance } from './allowance.ts'
 import { ClusterSide } from './clusterSide.ts'
 import { ClusterSight } from './clusterSight.ts'
@@ -82,7 +83,8 @@ export class Carriage {
     const tools = { logger, clock, random }
     // Namespaces take turns: the few objects of one need not wait until all of another's are there.
     const lane = ({ namespace }: SyncKey) => ({ owner: namespace })
-    const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, lane, ...tools, ...QUEUE })
+    const queue = (): WorkQueue<SyncKey> =>
+      new WorkQueue<SyncKey>({ id: keyText, lane, turns: new WorkTurns(), ...tools, ...QUEUE })
     const queues = { down: queue(), status: queue(), up: queue() }
     const again = (key: SyncKey): void => queues.down.add(key)
     this.#queues = queues

@@ -13,6 +13,7 @@ import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/
 import { type Clock, systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { StreamSource } from '../client/streamSource.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { retrying } from './retrying.ts'
 import type { SyncerState } from './syncerState.ts'
@@ -197,6 +198,7 @@ export class MailboxFeed {
   #newSource(): StreamSource {
     const { client, space, logger, clock, random } = this.#options
     return new StreamSource({
+      turns: new WorkTurns(),
       client: { in: name => client.in(name), stream: options => this.#observed(options) },
       space,
       logger,

@@ -13,6 +13,7 @@ import type { SpaceClient } from '../client/client.ts'
 import { systemClock } from '../client/clock.ts'
 import { silentLogger } from '../client/logger.ts'
 import { WorkQueue } from '../client/workqueue.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import { Allowance } from './allowance.ts'
 import { Carrier } from './carrier.ts'
 import { ClusterOwners } from './clusterOwners.ts'
@@ -75,7 +76,8 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
 
   const mailboxServed = new ServedResources(mailbox)
   await mailboxServed.refresh()
-  const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, ...tools, ...QUEUE })
+  const queue = (): WorkQueue<SyncKey> =>
+    new WorkQueue<SyncKey>({ id: keyText, turns: new WorkTurns(), ...tools, ...QUEUE })
   const complete = Promise.withResolvers<void>()
   const state = new SyncerState(undefined, logger)
   const feed: MailboxFeed = new MailboxFeed({

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Controller, type Source } from '../../src/client/controller.ts'
 import { silentLogger } from '../../src/client/logger.ts'
+import { endlessTurns } from '../support/endlessTurns.ts'
 import { settle } from './support/fakeClock.ts'
 
 function fakeSource() {
@@ -21,6 +22,7 @@ t.test('nothing is reconciled before every source knows the present', async t =>
   const [a, b] = [fakeSource(), fakeSource()]
   const seen: string[] = []
   const controller = new Controller<string>({
+    turns: endlessTurns(),
     name: 'c',
     sources: [a.source, b.source],
     reconcile: async key => void seen.push(key),
@@ -43,7 +45,13 @@ t.test('it can be stopped before its sources know anything', async t => {
   const reconcile = async () => {
     t.fail('too early')
   }
-  const controller = new Controller<string>({ name: 'c', sources: [source], reconcile, logger: silentLogger })
+  const controller = new Controller<string>({
+    turns: endlessTurns(),
+    name: 'c',
+    sources: [source],
+    reconcile,
+    logger: silentLogger,
+  })
   controller.add('k')
   controller.start()
   t.throws(() => controller.start(), /runs already/)
@@ -56,7 +64,13 @@ t.test('a source that fails ends the controller, loudly', async t => {
   const errors: object[] = []
   const logger = { ...silentLogger, error: (fields: object) => void errors.push(fields) }
   const sources = [a.source, b.source]
-  const controller = new Controller<string>({ name: 'c', sources, reconcile: async () => {}, logger })
+  const controller = new Controller<string>({
+    turns: endlessTurns(),
+    name: 'c',
+    sources,
+    reconcile: async () => {},
+    logger,
+  })
   controller.start()
   a.sync()
   b.sync()

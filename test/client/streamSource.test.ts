@@ -3,6 +3,7 @@ import { StatusError, statusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../src/client/streamSource.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
+import { endlessTurns } from '../support/endlessTurns.ts'
 import * as fc from '../support/fastCheck.ts'
 import { hastyClock, until } from './support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS } from './support/fakeServer.ts'
@@ -12,7 +13,14 @@ const object = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadat
 function follow(server: FakeServer, handler: StreamHandler, logger = silentLogger) {
   const stop = new AbortController()
   const common = { clock: hastyClock, random: () => 0, logger }
-  const source = new StreamSource({ client: server, space: '*', resources: [KINDS.configmaps], handler, ...common })
+  const source = new StreamSource({
+    turns: endlessTurns(),
+    client: server,
+    space: '*',
+    resources: [KINDS.configmaps],
+    handler,
+    ...common,
+  })
   const run = source.run(stop.signal)
   const end = async () => {
     stop.abort()
@@ -151,7 +159,7 @@ t.test('that its space is gone is news only after several tries: who ends the st
     const broken = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) }
     const client = { stream: () => broken } as never
     const common = { clock: hastyClock, random: () => 0, logger, handler: { change() {} } }
-    const run = new StreamSource({ client, space: 'x', ...common }).run(stop.signal)
+    const run = new StreamSource({ turns: endlessTurns(), client, space: 'x', ...common }).run(stop.signal)
     await until(() => told.length >= 6, 'six tries')
     stop.abort()
     await run

@@ -5,11 +5,12 @@ import { SERVER_SHORT, StatusError } from '../../src/apimachinery/errors.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { TerminalError } from '../../src/client/reconcileFailures.ts'
 import { WorkQueue } from '../../src/client/workqueue.ts'
+import { endlessTurns } from '../support/endlessTurns.ts'
 import * as fc from '../support/fastCheck.ts'
 import { FakeClock, settle } from './support/fakeClock.ts'
 
 t.test('a key added many times while it waits is worked on once', async t => {
-  const queue = new WorkQueue()
+  const queue = new WorkQueue({ turns: endlessTurns() })
   const stop = new AbortController()
   const seen: string[] = []
   for (const key of ['a', 'b', 'a', 'a']) queue.add(key)
@@ -21,7 +22,7 @@ t.test('a key added many times while it waits is worked on once', async t => {
 })
 
 t.test('a key added while it is being worked on is worked on again, never beside itself', async t => {
-  const queue = new WorkQueue()
+  const queue = new WorkQueue({ turns: endlessTurns() })
   const stop = new AbortController()
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let running = 0
@@ -52,7 +53,7 @@ t.test('a key added while it is being worked on is worked on again, never beside
 
 t.test('failures are retried with growing delays, success forgets them', async t => {
   const clock = new FakeClock()
-  const queue = new WorkQueue({ clock, random: () => 0, baseMs: 100, maxMs: 350 })
+  const queue = new WorkQueue({ turns: endlessTurns(), clock, random: () => 0, baseMs: 100, maxMs: 350 })
   const stop = new AbortController()
   const atMs: number[] = []
   const startMs = clock.now()
@@ -80,7 +81,7 @@ t.test('a terminal error is logged once and not retried until the key is added a
   const clock = new FakeClock()
   const errors: string[] = []
   const logger = { ...silentLogger, error: (_: object, message: string) => void errors.push(message) }
-  const queue = new WorkQueue({ clock, logger })
+  const queue = new WorkQueue({ turns: endlessTurns(), clock, logger })
   const stop = new AbortController()
   let calls = 0
   const run = queue.run(
@@ -103,7 +104,7 @@ t.test('a terminal error is logged once and not retried until the key is added a
 
 t.test('addAfter and requeueAfterMs come back at their time, the earliest wish wins', async t => {
   const clock = new FakeClock()
-  const queue = new WorkQueue<{ n: number }>({ clock })
+  const queue = new WorkQueue<{ n: number }>({ turns: endlessTurns(), clock })
   const stop = new AbortController()
   const startMs = clock.now()
   const atMs: number[] = []
@@ -124,7 +125,7 @@ t.test('addAfter and requeueAfterMs come back at their time, the earliest wish w
 })
 
 t.test('the run ends when the running reconciles have ended, and takes nothing more', async t => {
-  const queue = new WorkQueue()
+  const queue = new WorkQueue({ turns: endlessTurns() })
   const stop = new AbortController()
   const gate = Promise.withResolvers<void>()
   let done = false
@@ -155,7 +156,7 @@ t.test('whatever is added while work goes on and fails, every key is looked at a
   await fc.assert(
     fc.asyncProperty(script, fc.integer({ min: 1, max: 3 }), async (steps, concurrency) => {
       const clock = new FakeClock()
-      const queue = new WorkQueue({ clock })
+      const queue = new WorkQueue({ turns: endlessTurns(), clock })
       const stop = new AbortController()
       const wanted = new Map<string, number>()
       const done = new Map<string, number>()
@@ -197,7 +198,7 @@ t.test(
     const note = ({ err, why }: { err?: Error; why?: string }): void => void told.push(err?.stack ?? `${why}`)
     const logger = { ...silentLogger, warn: note } as typeof silentLogger
     const clock = new FakeClock()
-    const queue = new WorkQueue({ clock, logger, baseMs: 600_000, maxMs: 600_000 })
+    const queue = new WorkQueue({ turns: endlessTurns(), clock, logger, baseMs: 600_000, maxMs: 600_000 })
     const stop = new AbortController()
     const short = () =>
       new StatusError('InsufficientStorage', 'the disk is nearly full', {

@@ -3,12 +3,13 @@
 import t from 'tap'
 import { WorkQueue } from '../../src/client/workqueue.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
+import { endlessTurns } from '../support/endlessTurns.ts'
 import * as fc from '../support/fastCheck.ts'
 import { FakeClock, settle } from './support/fakeClock.ts'
 
 t.test('what is slow of one party keeps no other waiting', async t => {
   const clock = new FakeClock()
-  const queue = new WorkQueue({ clock, party: key => key[0]! })
+  const queue = new WorkQueue({ turns: endlessTurns(), clock, party: key => key[0]! })
   const stop = new AbortController()
   const gates = new Map<string, () => void>()
   const run = queue.run(key => (key[0] === 'b' ? Promise.resolve() : new Promise<void>(open => gates.set(key, open))), {
@@ -43,7 +44,7 @@ t.test('nothing that a party has to do is lost, however slow it is', async t => 
   const work = fc.array(fc.record({ party: fc.constantFrom('a', 'b', 'c'), ms: fc.integer({ min: 0, max: 900 }) }))
   const everythingRuns = fc.asyncProperty(work, async all => {
     const clock = new FakeClock()
-    const queue = new WorkQueue<number>({ clock, party: i => all[i]!.party, id: String })
+    const queue = new WorkQueue<number>({ turns: endlessTurns(), clock, party: i => all[i]!.party, id: String })
     const stop = new AbortController()
     const seen: number[] = []
     const run = queue.run(

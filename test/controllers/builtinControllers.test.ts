@@ -4,6 +4,7 @@ import { UNIVERSAL } from '../../src/apimachinery/spaceTypes.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { type WorkOptions, WorkTurns } from '../../src/program/workTurns.ts'
+import { endlessTurns } from '../support/endlessTurns.ts'
 import { FakeServer } from './placement-translator/fakeServer.ts'
 
 t.test('a start tells all controllers of everything in slices that they share', async t => {
@@ -17,7 +18,13 @@ t.test('a start tells all controllers of everything in slices that they share', 
       return begin.call(this, options)
     },
   })
-  const controllers = startBuiltinControllers({ clientFor: () => server, places, caPem: '', logger: silentLogger })
+  const controllers = startBuiltinControllers({
+    turns: endlessTurns(),
+    clientFor: () => server,
+    places,
+    caPem: '',
+    logger: silentLogger,
+  })
   await controllers.stop()
   t.equal(begun.size, 1)
 })

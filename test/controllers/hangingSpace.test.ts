@@ -12,7 +12,9 @@ import { startSyncerLiveness } from '../../src/controllers/mailbox/syncerLivenes
 import type { SpacePlaces } from '../../src/controllers/placedSource.ts'
 import { startPlacementTranslator } from '../../src/controllers/placement-translator/translator.ts'
 import { startWhereResolver } from '../../src/controllers/where-resolver/whereResolver.ts'
+import type { WorkTurns } from '../../src/program/workTurns.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
+import { endlessTurns } from '../support/endlessTurns.ts'
 import { FakeServer, namespace } from './placement-translator/fakeServer.ts'
 import { consent, inventory } from './placement-translator/translatorWorld.ts'
 
@@ -32,6 +34,7 @@ interface Deps {
   client: Client
   places: SpacePlaces
   clock: FakeClock
+  turns: WorkTurns
   logger: Logger
   signal: AbortSignal
 }
@@ -50,7 +53,14 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
     stream: options => server.stream(options),
   }
   const stop = new AbortController()
-  const controller = start({ client, places: server, clock, logger: silentLogger, signal: stop.signal })
+  const controller = start({
+    client,
+    places: server,
+    clock,
+    turns: endlessTurns(),
+    logger: silentLogger,
+    signal: stop.signal,
+  })
   t.teardown(() => stop.abort())
   /** Everything that can end has ended; what still runs counts as slow. */
   const settled = async (): Promise<void> => {

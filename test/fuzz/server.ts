@@ -9,6 +9,7 @@ import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
+import { WorkTurns } from '../../src/program/workTurns.ts'
 import { startWatchdog } from './watchdog.ts'
 
 /** What the parent asks; each is answered with `done`. */
@@ -56,6 +57,7 @@ const server = await startApiServer({
 })
 const { services, store, tree, caPem } = server
 const controllers = startBuiltinControllers({
+  turns: new WorkTurns(),
   clientFor: component => embeddedClient({ services, store, tree, component }),
   caPem,
   places: tree,

@@ -17,6 +17,7 @@ import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { type RunningControllers, startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { workloadSimulator } from '../../src/controllers/simulation/workloadSimulator.ts'
+import { WorkTurns } from '../../src/program/workTurns.ts'
 import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 
 /** What an operator would be told of as an error; a history in which that happens has found something. */
@@ -108,6 +109,7 @@ export class Server extends Stored {
     const clientFor = (component: string): Client =>
       embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
     const controllers: RunningControllers = startBuiltinControllers({
+      turns: new WorkTurns(),
       clientFor,
       caPem: server.caPem,
       ...(this.#spaces && { places: server.tree, outcomes: server.outcomes, answers: server.answers }),
@@ -115,7 +117,7 @@ export class Server extends Stored {
     })
     const simulator = this.#spaces
       ? undefined
-      : workloadSimulator({ client: clientFor('simulation'), space: 'root', logger })
+      : workloadSimulator({ turns: new WorkTurns(), client: clientFor('simulation'), space: 'root', logger })
     simulator?.start()
     this.#running = {
       server,

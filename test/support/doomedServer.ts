@@ -11,6 +11,7 @@ import { createLog } from '../../src/cli/log.ts'
 import type { Client } from '../../src/client/client.ts'
 import { type Clock, systemClock } from '../../src/client/clock.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
+import { WorkTurns } from '../../src/program/workTurns.ts'
 
 const [, , , dataDir = ''] = process.argv
 const SPEED = 5
@@ -53,6 +54,7 @@ function doomed(client: Client): Client {
 }
 
 const controllers = startBuiltinControllers({
+  turns: new WorkTurns(),
   clientFor(component) {
     const { services, store, tree } = server
     const client = embeddedClient({ services, store, tree, component })

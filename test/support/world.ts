@@ -6,6 +6,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { StreamSource } from '../../src/client/streamSource.ts'
+import { endlessTurns } from './endlessTurns.ts'
 import { PATIENCE_MS } from './patience.ts'
 
 export interface Seen {
@@ -28,6 +29,7 @@ export class World {
 
   constructor(client: Client) {
     this.#source = new StreamSource({
+      turns: endlessTurns(),
       client,
       space: '*',
       logger: silentLogger,

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../client/clock.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import type { Job } from '../../program/threadPool.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
+import { WorkTurns } from '../../program/workTurns.ts'
 import type { Key, Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { UserInfo } from '../auth/types.ts'
@@ -133,7 +133,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const cel = new AdmissionCel()
   const { authorizer, runExpressions: run, share, turns } = deps
   const expressions = new ExpressionRunner({ authorizer, run, share, turns })
-  const policyStatus = new PolicyStatus({ settings: configurations, types, log })
+  const policyStatus = new PolicyStatus({ settings: configurations, types, log, turns: new WorkTurns() })
   const namespaces = new NamespaceReader({ store, parsed })
   const passedOver = new CrowdLog(log, IDLE_CLOCK)
   const webhooks = (resource: string) => ({

@@ -7,6 +7,7 @@ import { num } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Clock } from '../../client/clock.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
 import { systemContext } from '../registry/context.ts'
@@ -17,6 +18,7 @@ import type { ConfigurationLog } from './configurationLog.ts'
 import { ADMISSION_GROUP } from './webhookConfigurations.ts'
 
 export interface PolicyStatusDeps {
+  turns: WorkTurns
   settings: ConfigurationLog
   types: TypeRegistry
   log: Logger
@@ -47,6 +49,7 @@ export class PolicyStatus {
     this.#queue = new WorkQueue<PolicyKey>({
       id: idOf,
       party: ({ space }) => space,
+      turns: deps.turns,
       ...(deps.clock && { clock: deps.clock }),
     })
     deps.settings.onChange([POLICIES], (space, changed) => this.#look(space, changed))

@@ -13,6 +13,7 @@ import type { Random } from '../../client/backoff.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { isStorageError, type Key, type Store } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
 import type { Admission } from '../registry/admission.ts'
@@ -36,6 +37,7 @@ export interface DefinitionManagerDeps extends ConversionDeps {
   clock: () => Date
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  turns: WorkTurns
   /** Whether conversion webhooks of a space are called. */
   callsConversions(space: string): boolean
   /** When to try again. */
@@ -63,6 +65,7 @@ export class DefinitionManager {
       party: idOf,
       lane: ({ space }) => ({ owner: space }),
       guard: deps.guard,
+      turns: deps.turns,
       ...(timers && { clock: timers }),
       ...(random && { random }),
     })

@@ -12,6 +12,7 @@ import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { isStorageError, type Key, type Store } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
 import { followLog } from '../following/followLog.ts'
@@ -40,6 +41,7 @@ export interface FlowMaintainerDeps {
   clock: () => Date
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  turns: WorkTurns
   log: Logger
 }
 
@@ -65,7 +67,7 @@ export class FlowMaintainer {
 
   constructor(deps: FlowMaintainerDeps) {
     this.#deps = deps
-    this.#queue = new WorkQueue<Key>({ id: idOf, guard: deps.guard })
+    this.#queue = new WorkQueue<Key>({ id: idOf, guard: deps.guard, turns: deps.turns })
     const builtin = (objects: KubeObject[], resource: GroupResource, mandatory: readonly string[]) =>
       objects.map((object): [string, Builtin] => {
         const name = object.metadata.name ?? ''

@@ -14,6 +14,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { keyText } from '../../storage/keys.ts'
 import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
 import { unverifiedClaims } from '../auth/jwtClaims.ts'
@@ -38,6 +39,7 @@ export interface TokenSecretsDeps {
   caPem: string
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  turns: WorkTurns
   log: Logger
 }
 
@@ -63,7 +65,7 @@ export class TokenSecrets {
 
   constructor(deps: TokenSecretsDeps) {
     this.#deps = deps
-    this.#queue = new WorkQueue<Key>({ id: idOf, party: ({ space }) => space, guard: deps.guard })
+    this.#queue = new WorkQueue<Key>({ id: idOf, party: ({ space }) => space, guard: deps.guard, turns: deps.turns })
     this.#caPem = deps.caPem
   }
 

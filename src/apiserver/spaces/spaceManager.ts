@@ -10,6 +10,7 @@ import type { Random } from '../../client/backoff.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import { isStorageError, type Key, type StoreEvent } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
@@ -27,6 +28,7 @@ export interface SpaceManagerDeps extends SpaceContentDeps {
   log: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
+  turns: WorkTurns
   clock?: Clock
   random?: Random
 }
@@ -56,6 +58,7 @@ export class SpaceManager {
       party: idOf,
       lane: ({ space }) => ({ owner: space }),
       guard: deps.guard,
+      turns: deps.turns,
       ...(clock && { clock }),
       ...(random && { random }),
     })

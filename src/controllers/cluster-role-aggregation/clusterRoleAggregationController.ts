@@ -17,7 +17,7 @@ import type { Logger } from '../../client/logger.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
 export interface AggregationKey {
@@ -113,12 +113,12 @@ export function clusterRoleAggregationController(options: {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
 }): Controller<AggregationKey> {
   const { client, nature, logger } = options
   const latest = new LatestRoles(client)
-  const { turns = new WorkTurns() } = options
+  const { turns } = options
   const handler = new AggregatedRoles(nature, {
     wake: key => controller.add(key),
     changed: space => latest.forget(space),

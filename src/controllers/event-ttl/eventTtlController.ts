@@ -24,7 +24,7 @@ export interface EventTtlOptions {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
 }
 

@@ -17,7 +17,7 @@ export interface GarbageCollectorOptions {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   /** Objects judged at the same time. Default 16. */
   concurrency?: number
   clock?: Clock

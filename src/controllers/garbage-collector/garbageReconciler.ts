@@ -9,7 +9,7 @@ import type { Client, DeleteOptions } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { type DependencyGraph, FOREGROUND, type GraphListener, ORPHAN, refId } from './dependencyGraph.ts'
 import type { OwnerReader, OwnerState } from './ownerReader.ts'
 
@@ -21,7 +21,7 @@ export interface GarbageDeps extends Pick<GraphListener, 'wakeAll'> {
   graph: DependencyGraph
   owners: OwnerReader
   /** In whose slices of the loop's time owners are looked for: an object may name thousands. */
-  turns?: Pick<WorkTurns, 'begin'> | undefined
+  turns: Pick<WorkTurns, 'begin'>
 }
 
 /** Owners of an object that are looked for at the same time. */
@@ -41,7 +41,7 @@ export class GarbageReconciler {
     this.#graph = deps.graph
     this.#owners = deps.owners
     this.#wakeAll = deps.wakeAll
-    this.#turns = deps.turns ?? new WorkTurns()
+    this.#turns = deps.turns
   }
 
   async reconcile(ref: StreamedRef): Promise<ReconcileResult> {

@@ -36,7 +36,7 @@ export interface MailboxControllerDeps {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
   random?: () => number
   signal: AbortSignal

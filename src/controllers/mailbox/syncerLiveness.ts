@@ -62,7 +62,7 @@ export interface SyncerLivenessDeps {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
   random?: () => number
   /** Where syncers are heard. Absent: nothing but heartbeats tells of them. */

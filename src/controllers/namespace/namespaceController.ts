@@ -14,7 +14,7 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { conditionsOf, isEmpty, statusWith } from './conditions.ts'
 import { deleteContent } from './content.ts'
@@ -31,7 +31,7 @@ export interface NamespaceControllerOptions {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
 }
 
@@ -43,7 +43,7 @@ export class NamespaceReconciler {
   readonly #turns: WorkTurns
 
   constructor(options: NamespaceControllerOptions) {
-    this.#turns = options.turns ?? new WorkTurns()
+    this.#turns = options.turns
     this.#client = options.client
     this.#clock = options.clock ?? systemClock
   }

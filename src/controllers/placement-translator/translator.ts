@@ -7,7 +7,7 @@ import type { Client } from '../../client/client.ts'
 import { type Clock, systemClock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { spacesWithFeedback } from './feedbackLeftovers.ts'
@@ -26,7 +26,7 @@ export interface PlacementTranslatorDeps extends Askers {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
   random?: () => number
   signal: AbortSignal
@@ -50,7 +50,7 @@ class Translator {
   readonly #endAnswers: () => void
 
   constructor(deps: PlacementTranslatorDeps) {
-    const { client, places, guard, turns = new WorkTurns(), logger, clock = systemClock, random } = deps
+    const { client, places, guard, turns, logger, clock = systemClock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const writtenAtMs = (revision: number) => deps.figures?.writtenAtMs(revision)
     const common = { client, guard, logger, turns, clock, ...(random && { random }) }

@@ -19,7 +19,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import type { StreamHandler } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { deploymentOf, hasStandIn, isStandIn, standInFor, standInStatus } from './standIn.ts'
@@ -39,7 +39,7 @@ export interface ReplicaSetStandInOptions {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
 }
 
@@ -96,7 +96,7 @@ export class StandIns implements StreamHandler {
 }
 
 export function replicaSetStandInController(options: ReplicaSetStandInOptions): Controller<DeploymentKey> {
-  const { client, places, logger, guard, turns = new WorkTurns() } = options
+  const { client, places, logger, guard, turns } = options
   const known = new StandIns(places, key => controller.add(key))
   const resources = [DEPLOYMENTS, REPLICA_SETS]
   const controller = new Controller<DeploymentKey>({

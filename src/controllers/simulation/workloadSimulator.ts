@@ -11,6 +11,7 @@ import type { Client, SpaceClient } from '../../client/client.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { simulatedStatus } from './workloadStatus.ts'
 
 interface WorkloadKey {
@@ -38,19 +39,22 @@ export function workloadSimulator(options: {
   client: Client
   space: string
   logger: Logger
+  turns: WorkTurns
   now?: () => Date
 }): Controller<WorkloadKey> {
-  const { client, space, logger, now = () => new Date() } = options
+  const { client, space, logger, turns, now = () => new Date() } = options
   const api = client.in(space)
   const controller: Controller<WorkloadKey> = new Controller<WorkloadKey>({
     name: 'workload-simulator',
     logger,
+    turns,
     sources: [
       new StreamSource({
         client,
         space,
         resources: SIMULATED,
         logger,
+        turns,
         handler: {
           change: ({ type, resource, namespace, name }) => {
             if (type !== 'DELETED') controller.add({ resource, namespace, name })

@@ -23,7 +23,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
@@ -45,7 +45,7 @@ export interface WhereResolverDeps {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   /** In whose slices of the loop's time it is told of things and works. Default: its own. */
-  turns?: WorkTurns | undefined
+  turns: WorkTurns
   clock?: Clock
   random?: () => number
   /** How long a destination stays that is to go. Default: 100. */
@@ -93,7 +93,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const written = { client, fieldManager: OPTIONS.fieldManager }
   const now = () => (clock ?? systemClock).now()
   const binding = { ...written, consent: index.consent, places, now }
-  const placements = { client, index, slices, losing, keepMs, now, turns: turns ?? new WorkTurns() }
+  const placements = { client, index, slices, losing, keepMs, now, turns }
   const reconcile = async (key: Key): Promise<ReconcileResult> => {
     if (key.type === 'placement') return await reconcilePlacement(placements, key)
     if (key.type === 'location') await reconcileLocation(client, index, key)

@@ -6,6 +6,7 @@ import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
 import type { Api } from '../../support/api.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
 
 export interface Cluster extends TestServer {
@@ -18,6 +19,7 @@ export async function startCluster(t: Test): Promise<Cluster> {
   const { server, api } = started
   const clientFor = (component: string): Client => embeddedClient({ ...server, component })
   const controllers = startBuiltinControllers({
+    turns: endlessTurns(),
     clientFor,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),

@@ -20,6 +20,7 @@ import { strategyFor } from '../../../src/kinds/strategyFor.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import { type Key, StorageError, type Store, type Stored } from '../../../src/storage/store.ts'
 import { FakeClock, settle, until } from '../../client/support/fakeClock.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 const CATALOG = loadCatalog().types
 const keyOf = (name: string, space = 'root'): Key => ({
@@ -70,6 +71,7 @@ async function world(t: Test, { wrap = store => store, prepare }: Options = {}) 
   const removed: string[] = []
   tree.onGone(space => removed.push(space))
   const manager = new SpaceManager({
+    turns: endlessTurns(),
     store: wrap(store),
     registry: {
       async create(context, type, namespace, object) {

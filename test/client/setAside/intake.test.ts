@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import type { StreamEvent } from '../../../src/client/client.ts'
 import { SetAside } from '../../../src/client/setAside/setAside.ts'
 import { StreamSource } from '../../../src/client/streamSource.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { FakeClock, settle } from '../support/fakeClock.ts'
 import { FakeServer, KINDS } from '../support/fakeServer.ts'
 
@@ -29,6 +30,7 @@ async function world(t: Test) {
     t.teardown(() => stop.abort())
     let isDead = false
     const source = new StreamSource({
+      turns: endlessTurns(),
       client: server,
       space: '*',
       resources: [KINDS.configmaps],

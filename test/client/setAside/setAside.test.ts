@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { SetAside } from '../../../src/client/setAside/setAside.ts'
 import { WorkQueue } from '../../../src/client/workqueue.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { FakeClock, settle } from '../support/fakeClock.ts'
 
 const MINUTE = 60_000
@@ -36,6 +37,7 @@ function world(t: Test) {
     const postponed = new Set<string>()
     const held: string[] = []
     const queue = new WorkQueue<string>({
+      turns: endlessTurns(),
       guard: setAside.guardFor('q'),
       held: (key, hold) => held.push(hold ? `${key} ${hold.deaths}` : `${key} goes`),
       clock: time,

@@ -10,6 +10,7 @@ import {
   clusterRoleAggregationController,
   gatheredRules,
 } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
@@ -26,6 +27,7 @@ function role(name: string, labels: Record<string, string>, rules: object[], mor
 t.test('the rules of an aggregated role are those of the roles that it gathers, in its space', async t => {
   const { api, server, faults } = await startTestServer(t)
   const controller = clusterRoleAggregationController({
+    turns: endlessTurns(),
     nature: natureOf(server.tree),
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
     logger: silentLogger,
@@ -72,6 +74,7 @@ t.test("a space's own additions to view, edit and admin are shown there", async 
 t.test('what only describes roles of clusters is neither filled nor gathered', async t => {
   const { api, server, faults } = await startTestServer(t)
   const controller = clusterRoleAggregationController({
+    turns: endlessTurns(),
     nature: natureOf(server.tree),
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
     logger: silentLogger,
@@ -141,6 +144,7 @@ t.test('a change has the roles of its space read once, however many gather', asy
       },
     })
   const controller = clusterRoleAggregationController({
+    turns: endlessTurns(),
     nature: natureOf(server.tree),
     client: counting(client),
     logger: silentLogger,

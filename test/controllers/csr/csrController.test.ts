@@ -9,6 +9,7 @@ import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.t
 import { silentLogger } from '../../../src/client/logger.ts'
 import { csrController } from '../../../src/controllers/csr/csrController.ts'
 import { Api } from '../../support/api.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { ALICE, BOB, createSpace, startTestServer, type TestServer } from '../../support/server.ts'
 
 const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
@@ -44,6 +45,7 @@ async function start(t: Test): Promise<TestServer> {
   const started = await startTestServer(t)
   const { server } = started
   const controller = csrController({
+    turns: endlessTurns(),
     nature: EVERYTHING_ACTS,
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'csr' }),
     sign: order => server.certificates.sign(order),

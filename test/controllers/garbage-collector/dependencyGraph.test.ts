@@ -5,6 +5,7 @@ import { DependencyGraph, FOREGROUND, refId } from '../../../src/controllers/gar
 import { GarbageReconciler } from '../../../src/controllers/garbage-collector/garbageReconciler.ts'
 import { OwnerReader } from '../../../src/controllers/garbage-collector/ownerReader.ts'
 import { FakeServer, KINDS } from '../../client/support/fakeServer.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 const { configmaps } = KINDS
 
@@ -162,7 +163,13 @@ t.test('an owner is not let go before the stream has told all its dependents', a
   const server = new FakeServer()
   const { graph } = graphOf()
   const wakeAll = () => {}
-  const reconciler = new GarbageReconciler({ client: server, graph, owners: new OwnerReader(server), wakeAll })
+  const reconciler = new GarbageReconciler({
+    turns: endlessTurns(),
+    client: server,
+    graph,
+    owners: new OwnerReader(server),
+    wakeAll,
+  })
   const made: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'o', namespace: 'n' } }
   const owner = await server.in('s').create(configmaps, made)
   await server.in('s').delete(configmaps, { namespace: 'n', name: 'o' }, { propagationPolicy: 'Foreground' })

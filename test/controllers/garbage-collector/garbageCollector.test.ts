@@ -7,6 +7,7 @@ import { silentLogger } from '../../../src/client/logger.ts'
 import { garbageCollector } from '../../../src/controllers/garbage-collector/garbageCollector.ts'
 import { hastyClock, settle, until } from '../../client/support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS, kind } from '../../client/support/fakeServer.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 const { configmaps, deployments, replicasets, clusterroles } = KINDS
@@ -38,7 +39,12 @@ function make(server: FakeServer, resource: DiscoveredResource, name: string, gi
 
 /** Starts a collector; `quiet` resolves when it has nothing left to do. */
 function collect(t: Test, server: FakeServer) {
-  const controller = garbageCollector({ client: server, logger: silentLogger, clock: hastyClock })
+  const controller = garbageCollector({
+    turns: endlessTurns(),
+    client: server,
+    logger: silentLogger,
+    clock: hastyClock,
+  })
   controller.start()
   t.teardown(() => controller.stop())
   const quiet = async () => {
@@ -138,7 +144,7 @@ t.test('owners of a kind that is not served keep their dependents, until the kin
   await make(server, configmaps, 'c', { owners: [owner] })
   await make(server, clusterroles, 'cr', { owners: [{ ...owner, kind: 'ConfigMap', apiVersion: 'v1' }] })
   const lasting = { ...hastyClock, after: () => () => {} }
-  const controller = garbageCollector({ client: server, logger: silentLogger, clock: lasting })
+  const controller = garbageCollector({ turns: endlessTurns(), client: server, logger: silentLogger, clock: lasting })
   controller.start()
   t.teardown(() => controller.stop())
   const crds = {

@@ -10,6 +10,7 @@ import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { type Logger, silentLogger } from '../../../src/client/logger.ts'
 import { startSyncerLiveness } from '../../../src/controllers/mailbox/syncerLiveness.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { FakeServer, namespace } from '../placement-translator/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -29,6 +30,7 @@ function world(t: Test, logger: Logger = silentLogger) {
   }
   const start = () =>
     startSyncerLiveness({
+      turns: endlessTurns(),
       client: server,
       places: server,
       logger,

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { replicaSetStandInController } from '../../../src/controllers/replica-set-stand-in/replicaSetStandInController.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 import { World } from '../../support/world.ts'
 
@@ -26,7 +27,12 @@ await world.synced
 
 function begin() {
   const client = clientOf('replicaset-stand-in-controller')
-  const controller = replicaSetStandInController({ client, places: server.tree, logger: silentLogger })
+  const controller = replicaSetStandInController({
+    turns: endlessTurns(),
+    client,
+    places: server.tree,
+    logger: silentLogger,
+  })
   controller.start()
   return controller
 }

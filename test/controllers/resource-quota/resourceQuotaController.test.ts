@@ -9,12 +9,14 @@ import {
   resourceQuotaController,
 } from '../../../src/controllers/resource-quota/resourceQuotaController.ts'
 import type { Api } from '../../support/api.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, server, faults } = await startTestServer(t)
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas'
 const PODS = '/api/v1/namespaces/default/pods'
 const controller = resourceQuotaController({
+  turns: endlessTurns(),
   client: embeddedClient({ ...server, component: 'resourcequota-controller' }),
   nature: natureOf(server.tree),
   logger: silentLogger,
@@ -136,7 +138,11 @@ t.test('quotas of a namespace are measured together: its objects are listed once
       })
     },
   }
-  const reconciler = new ResourceQuotaReconciler({ client: counting, nature: natureOf(server.tree) })
+  const reconciler = new ResourceQuotaReconciler({
+    turns: endlessTurns(),
+    client: counting,
+    nature: natureOf(server.tree),
+  })
   await controller.queue.idle()
   await reconciler.reconcile({ space: 'root', namespace: 'crowded' })
   t.strictSame(lists, ['resourcequotas', 'configmaps'])

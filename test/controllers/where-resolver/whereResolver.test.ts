@@ -6,6 +6,7 @@ import { mailboxName } from '../../../src/apimachinery/placement.ts'
 import type { Clock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { consent } from '../consent/consent.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
@@ -44,7 +45,7 @@ async function world(t: Test, clock?: Clock, keepMs = 0) {
   const server = new FakeServer()
   const signal = new AbortController().signal
   const deps = { client: server, places: server, logger: silentLogger, keepMs, signal }
-  const resolver = startWhereResolver({ ...deps, ...(clock && { clock }) })
+  const resolver = startWhereResolver({ turns: endlessTurns(), ...deps, ...(clock && { clock }) })
   t.teardown(() => resolver.stop())
   await consent(server, 'inv1', 'wds1')
   const inventory = server.in('inv1')
