@@ -15,6 +15,9 @@ import { parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
 // as in the server's process: what one file has parsed must not change what another one reads
 parseJsonSafely()
 
+// commands that run here make it stricter
+const umask = process.umask(0o022)
+
 const files = (process.env.TEST_FILES ?? '').split(' ')
 delete process.env.TEST_FILES
 const tests = new Map<string, Test>()
@@ -37,6 +40,7 @@ tap.setTimeout(0)
 tap.plan(files.length)
 for (const file of files) {
   tap.test(file, async t => {
+    process.umask(umask)
     const before = processorSeconds()
     t.teardown(() => {
       if (before !== undefined) console.error(`# processor ${(processorSeconds()! - before).toFixed(1)} s ${file}`)
