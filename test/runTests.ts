@@ -17,12 +17,13 @@ const JOBS = Math.min(availableParallelism() * 2, 8)
 /** Folders whose files do all within their process. */
 const INSIDE = /^test\/(apimachinery|apiserver|client|controllers|kinds|openapi|storage|support|syncer|tools)\//
 
-/** Files there that measure the heap, or load a library anew: their process is theirs alone. */
+/** Files that measure the heap, load a library anew, or begin with OpenSSL as it is: their process is theirs alone. */
 const NOT_SHARING = new Set([
   'test/apiserver/endpoints/rankedTable.test.ts',
   'test/apiserver/endpoints/yamlWriter.test.ts',
   'test/apiserver/registry/updateGarbage.test.ts',
   'test/apiserver/server/inFlight.test.ts',
+  'test/program/certificateChains.test.ts',
   'test/storage/hub.test.ts',
   'test/storage/objectIndex.test.ts',
   'test/storage/projections.test.ts',

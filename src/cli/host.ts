@@ -1,4 +1,4 @@
-/** What a command has of the process in which it runs. Several commands run in one process with a host each, as tests do. */
+/** A command has this of its process. Several commands run in one process with a host each, as tests do. */
 import { processTerminal, type Terminal } from './ws/terminal.ts'
 
 export interface Host extends Terminal {

@@ -59,7 +59,7 @@ export interface StreamSourceOptions {
   logger: Logger
   clock?: Clock
   random?: Random
-  /** Whose slices of the loop's time events are told in. Default: its own. */
+  /** Slices of the loop's time in which it hands events on. */
   turns: WorkTurns
   /** Who takes turns there: of many streams that are told something at a time, others wait for one turn. Default: all that name nobody. */
   owner?: string

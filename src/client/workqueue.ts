@@ -56,7 +56,7 @@ export interface WorkQueueOptions<K> {
   clock?: Clock
   random?: Random
   logger?: Logger
-  /** Whose slices of the loop's time the queue works in. Default: its own. */
+  /** Slices of the loop's time in which the queue works. */
   turns: WorkTurns
 }
 

@@ -25,8 +25,9 @@ export interface EmptiedNamespacesDeps {
   logger: Logger
 }
 
-/** While what came from the center is still going. */
+/** While objects from the center are still going: twice as long each time, up to the second number. */
 const FIRST_MS = 1000
+const MOST_MS = 300_000
 /** Somebody else has something there. */
 const LATER_MS = 3_600_000
 /** Of each kind that are looked at. */
@@ -57,7 +58,7 @@ export class EmptiedNamespaces {
     if (content !== 'nothing') {
       const looked = this.#looked.get(key.name) ?? 0
       this.#looked.set(key.name, looked + 1)
-      return content === 'others' ? LATER_MS : Math.min(FIRST_MS * 2 ** looked, LATER_MS)
+      return content === 'others' ? LATER_MS : Math.min(FIRST_MS * 2 ** looked, MOST_MS)
     }
     // it may be needed again by now
     if (mirror.get(key) || !mirrorComplete()) return undefined
@@ -72,7 +73,9 @@ export class EmptiedNamespaces {
         'deleted from the cluster: it came along with objects, and nothing is in it any more',
       )
     } catch (error) {
-      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+      // a write came between
+      if (isStatusError(error, 'Conflict')) return FIRST_MS
+      if (!isStatusError(error, 'NotFound')) throw error
     }
     return undefined
   }

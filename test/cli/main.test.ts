@@ -57,7 +57,8 @@ t.test('what is not to run does not run, and the log says so', async t => {
   const server = new Command(t, ['start', '--config', config])
   const left = JSON.parse(await server.said('controllers that do not run')) as { controllers: string[] }
   t.strictSame(left.controllers, ['garbage-collector-controller'])
-  await server.said('"controller":"placement-translator"')
+  for (const name of ['placement-translator', 'namespace-controller', 'serviceaccount-controller', 'where-resolver'])
+    await server.said(`"controller":"${name}"`)
   await server.end()
   t.notOk(server.lines.some(line => line.includes('"controller":"garbage-collector-controller"')))
 })

@@ -12,7 +12,7 @@ import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import { run as runProgram, startOrreryHere } from '../support/orrery.ts'
 import { temporaryDir } from '../support/server.ts'
 import { configMap, MAPS, PLACEMENTS } from '../syncer/support/kinds.ts'
-import { Command, freePort, Program } from '../syncer/support/processes.ts'
+import { freePort, Program } from '../syncer/support/processes.ts'
 
 const PLUGIN = join(import.meta.dirname, '../../bin/kubectl-kubestellar')
 const dir = temporaryDir(t)
@@ -144,8 +144,8 @@ t.test(
     const port = await freePort()
     const dataDir = temporaryDir(t)
     const path = join(dataDir, 'admin.kubeconfig')
-    const started = async (): Promise<Command> => {
-      const server = new Command(t, ['start', '--data-dir', dataDir, '--secure-port', String(port)])
+    const started = async (): Promise<Program> => {
+      const server = Program.orrery(t, ['start', '--data-dir', dataDir, '--secure-port', String(port)])
       await server.said('orrery ready')
       return server
     }
@@ -165,7 +165,7 @@ t.test(
     t.teardown(() => own.close())
     await own.in('root:wmw1').create(PLACEMENTS, placement('later'))
     await watcher.said('name: later')
-    await first.end()
+    await first.end('SIGKILL')
     await watcher.said('what is printed may be old')
     await started()
     await watcher.said('The server answers again.')

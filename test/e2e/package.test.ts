@@ -86,6 +86,7 @@ t.test('npm installs it, also where it runs no scripts, as npm 12 by itself', as
     return await playedAsOnWindows(t, await unpacked(t))
   }
   t.equal(code, 0, err)
+  if (noKubectl()) await assertRuns(t, prefix)
   await playedAsOnWindows(t, prefix)
   t.match(readFileSync(join(prefix, 'share/man/man1/orrery-start.1'), 'utf8'), '.TH "ORRERY-START" "1"')
 })

@@ -11,7 +11,7 @@ const applied = has('Applied', 'True', 'AllApplied')
 
 t.test('a center that was restarted claims nothing before it is told again', async t => {
   const state = ['--state-dir', temporaryDir(t)]
-  const florin = await Florin.beginWithProcess(t, { flags: state })
+  const florin = await Florin.beginWithProcess(t, { flags: state, centerIsProcess: true })
   const { wds, cluster, mailbox } = florin
   await until(wds, PLACEMENTS, EP, applied)
   // a syncer that were told at once might tell before anything is written

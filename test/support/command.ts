@@ -65,12 +65,12 @@ export class Command extends Running {
       log: lines => this.#addAll(lines.trimEnd()),
       terminated: () => this.#end.promise,
     })
-    this.#code = program.parseAsync([...args], { from: 'user' }).then(() => {
+    const ended = program.parseAsync([...args], { from: 'user' }).finally(() => {
       this.hasEnded = true
       this.notify()
-      return result.code
     })
-    t.teardown(() => this.end())
+    this.#code = ended.then(() => result.code)
+    t.teardown(() => this.#endSoon(args))
   }
 
   /** As by SIGTERM; resolves to the exit code. */
@@ -81,6 +81,18 @@ export class Command extends Running {
 
   exited(): Promise<number> {
     return this.#code
+  }
+
+  /** @throws Error with all that it printed when it does not end */
+  async #endSoon(args: readonly string[]): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const late = () => reject(new Error(`orrery ${args.join(' ')} does not end:\n${this.lines.join('\n')}`))
+    const timer = setTimeout(late, PATIENCE_MS)
+    try {
+      await Promise.race([this.end(), promise])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   #addAll(text: string): void {

@@ -53,7 +53,7 @@ export function workspaceAdmission(deps: WorkspaceAdmissionDeps): Admission {
         return
       }
       if (old === undefined) return
-      keepFixed(type, object, old, trustedName(context.user) === systemUser(BOOTSTRAP))
+      keepFixed(type, object, old)
       if (trustedName(context.user) !== systemUser(COMPONENT)) keepFinalizer(object, old)
     },
   }
@@ -101,19 +101,13 @@ interface SpaceTypeReference {
   path: string
 }
 
-/** Only the server itself, when it brings data of an earlier release along, gives a space another type. */
-function keepFixed(
-  type: { group: string; kind: string },
-  object: KubeObject,
-  old: KubeObject,
-  mayRetype: boolean,
-): void {
+/** @throws StatusError Invalid when a field that stays is another one */
+function keepFixed(type: { group: string; kind: string }, object: KubeObject, old: KubeObject): void {
   const before = isRecord(old.spec) ? old.spec : {}
   const now = isRecord(object.spec) ? object.spec : {}
   object.spec = now
   for (const field of FIXED) {
     if (now[field] === undefined) now[field] = before[field]
-    if (field === 'type' && mayRetype) continue
     if (!equalJson(now[field], before[field])) {
       const error = fieldError.invalid(`spec.${field}`, now[field], 'field is immutable')
       throw statusError.invalid(type, object.metadata.name ?? '', [error])

@@ -81,8 +81,7 @@ async function problemsOf(deps: AuthorityDeps, { object, context }: AdmissionReq
   const named = dns1123Label(name).map(detail => fieldError.invalid('metadata.name', name, detail))
   const problems = [...named, ...pathProblems(FIELD, path)]
   if (problems.length > 0) return problems
-  // what an earlier release's data used goes on being used, however much it is
-  const crowded = isServer(context.user) ? [] : await crowd(deps, context.space, path)
+  const crowded = await crowd(deps, context.space, path)
   return [...crowded, ...(await noInventory(deps, context, path))]
 }
 

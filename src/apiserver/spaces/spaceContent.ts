@@ -26,7 +26,7 @@ export interface SpaceContentDeps {
 /** Who the server is when it looks after spaces. */
 export const COMPONENT = 'spaces'
 /** The ClusterRoleBinding of a space's owner. */
-export const OWNER_BINDING = 'workspace-admin'
+const OWNER_BINDING = 'workspace-admin'
 const PURGE_BATCH = 500
 /** Users whose bindings are kept. */
 const OWNERS = 100

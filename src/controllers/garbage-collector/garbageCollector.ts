@@ -16,7 +16,7 @@ export interface GarbageCollectorOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
-  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
   /** Objects judged at the same time. Default 16. */
   concurrency?: number

@@ -30,7 +30,7 @@ export interface NamespaceControllerOptions {
   logger: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined
-  /** In whose slices of the loop's time it is told of things and works. Default: its own. */
+  /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
   clock?: Clock
 }

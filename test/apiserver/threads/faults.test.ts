@@ -15,8 +15,7 @@ const WATCH = `${CONFIGMAPS}?watch=1`
 
 const seen = apiThreadsSeen(t)
 
-/** More often than servers do, which look each second: what is to be noticed has to last for some looks. */
-const more = { apiThreads: THREADS, apiThreadPulseMs: 400 }
+const more = { apiThreads: THREADS, apiThreadPulseMs: 1000 }
 
 t.test('one server', async t => {
   const { api, faults, dataDir } = await startTestServer(t, { more })
@@ -92,7 +91,7 @@ t.test('one server', async t => {
 })
 
 t.test('threads that stand still are replaced; the main thread takes connections meanwhile', async t => {
-  const { api, faults, dataDir } = await startTestServer(t, { more: { ...more, apiThreadPulseMs: 50 } })
+  const { api, faults, dataDir } = await startTestServer(t, { more: { ...more, apiThreadPulseMs: 100 } })
   await openAll(t, api)
   const ended = Promise.all([...seen].map(thread => occupyToItsEnd(thread, dataDir)))
   // those that the kernel gave to the other threads hang until these are ended

@@ -9,6 +9,7 @@ import { accessOf, temporaryDir } from '../../support/server.ts'
 import {
   at,
   Center,
+  CenterProcess,
   clientOf,
   is,
   mailboxOf,
@@ -55,6 +56,8 @@ export interface FlorinOptions {
   serverFlags?: readonly string[]
   /** Of its syncer. */
   flags?: readonly string[]
+  /** Whether the server is a process, which is killed where it ends. Default: false. */
+  centerIsProcess?: boolean
 }
 
 type Begun<Syncer extends Running> = Florin & { syncer: Syncer; mailbox: string }
@@ -67,10 +70,10 @@ export class Florin {
   readonly core: SpaceClient
   readonly #t: Test
   readonly #dir: string
-  readonly #center: Center
+  readonly #center: Center | CenterProcess
   readonly #toCluster: string
 
-  private constructor(t: Test, dir: string, center: Center, toCluster: string, cluster: SpaceClient) {
+  private constructor(t: Test, dir: string, center: Center | CenterProcess, toCluster: string, cluster: SpaceClient) {
     this.#t = t
     this.#dir = dir
     this.#center = center
@@ -93,11 +96,11 @@ export class Florin {
 
   static async #begin<Syncer extends Running>(
     t: Test,
-    { startCluster = simulatedCluster, serverFlags = [] }: FlorinOptions,
+    { startCluster = simulatedCluster, serverFlags = [], centerIsProcess = false }: FlorinOptions,
     serve: (one: Florin, mailbox: string) => Promise<Syncer>,
   ): Promise<Begun<Syncer>> {
     const dir = temporaryDir(t)
-    const center = new Center(t, join(dir, 'center'), serverFlags)
+    const center = new (centerIsProcess ? CenterProcess : Center)(t, join(dir, 'center'), serverFlags)
     const [toCluster] = await Promise.all([startCluster(t, join(dir, 'wec')), center.start()])
     const one = new Florin(t, dir, center, toCluster, await clientOf(t, toCluster))
     const mailbox = await register(center)
@@ -132,7 +135,8 @@ export class Florin {
 
   /** Ends the center; the syncer goes on. */
   async endCenter(): Promise<void> {
-    await this.#center.end()
+    const center = this.#center
+    await (center instanceof CenterProcess ? center.kill() : center.end())
   }
 
   async startCenter(): Promise<void> {

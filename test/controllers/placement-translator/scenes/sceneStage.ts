@@ -48,6 +48,8 @@ export class SceneStage {
   readonly states = new Set<string>()
   #reports = 0
 
+  /** Each refusal of a mailbox is logged. */
+  #refusesWrites = false
   readonly #ends: readonly (() => unknown)[]
 
   private constructor(on: Awaited<ReturnType<typeof world>>, clock: FakeClock, ends: readonly (() => unknown)[]) {
@@ -105,8 +107,7 @@ export class SceneStage {
   }
 
   async close(): Promise<void> {
-    // a mailbox that refuses writes is logged
-    this.world.errors.length = 0
+    if (this.#refusesWrites) this.world.errors.length = 0
     for (const end of this.#ends) await end()
   }
 
@@ -148,6 +149,7 @@ export class SceneStage {
 
   /** The mailbox refuses each write from now on. */
   refuseWrites(cluster: ClusterName): void {
+    this.#refusesWrites = true
     this.world.server.refuse = space => {
       if (space === this.box(cluster)) throw new StatusError('Forbidden', 'the mailbox takes nothing')
     }
