@@ -65,7 +65,9 @@ export class Command extends Running {
       log: lines => this.#addAll(lines.trimEnd()),
       terminated: () => this.#end.promise,
     })
-    const ended = program.parseAsync([...args], { from: 'user' }).finally(() => {
+    // threads that come and go with load would cut connections, and this process is always busy
+    const threads = args[0] === 'start' && !args.includes('--api-threads') ? ['--api-threads', '0'] : []
+    const ended = program.parseAsync([...args, ...threads], { from: 'user' }).finally(() => {
       this.hasEnded = true
       this.notify()
     })
