@@ -1,4 +1,4 @@
-/** A command has this of its process. Several commands run in one process with a host each, as tests do. */
+/** Output, log and end of the process in which a command runs. Tests run several commands in one process, each with its own. */
 import { processTerminal, type Terminal } from './ws/terminal.ts'
 
 export interface Host extends Terminal {

@@ -54,7 +54,7 @@ export interface FlorinOptions {
   /** Default: a simulated one. */
   startCluster?: StartCluster
   serverFlags?: readonly string[]
-  /** Of its syncer. */
+  /** Flags of its syncer. */
   flags?: readonly string[]
   /** Whether the server is a process, which is killed where it ends. Default: false. */
   centerIsProcess?: boolean
