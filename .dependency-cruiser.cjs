@@ -33,9 +33,10 @@ const APISERVER = [
   'serviceAccounts',
   'tables',
   'discovery',
+  'audit',
+  'http',
   'endpoints',
   'openapi',
-  'audit',
   'server',
   'threads',
 ].map(folder => `src/apiserver/${folder}`)

@@ -22,7 +22,7 @@ const NOT_SHARING = new Set([
   'test/apiserver/endpoints/rankedTable.test.ts',
   'test/apiserver/endpoints/yamlWriter.test.ts',
   'test/apiserver/registry/updateGarbage.test.ts',
-  'test/apiserver/server/inFlight.test.ts',
+  'test/apiserver/http/inFlight.test.ts',
   'test/program/certificateChains.test.ts',
   'test/storage/hub.test.ts',
   'test/storage/objectIndex.test.ts',

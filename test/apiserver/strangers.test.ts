@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
-import type { StrangerLimits } from '../../src/apiserver/server/strangerLimits.ts'
+import type { StrangerLimits } from '../../src/apiserver/http/strangerLimits.ts'
 import { ALICE, startTestServer } from '../support/server.ts'
 
 async function serve(t: Test, strangers: Partial<StrangerLimits>) {

@@ -23,8 +23,8 @@ import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.
 import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
+import type { AuthorizedRequest } from '../http/pipeline.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
-import type { AuthorizedRequest } from './pipeline.ts'
 
 export type Target = Omit<Exchange, 'request' | 'reply'>
 

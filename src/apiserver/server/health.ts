@@ -3,6 +3,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
 import type { FastifyReply } from 'fastify'
+import { isHealthPath } from '../http/frontDoor.ts'
 
 /** Whether all is well with a part of the server. */
 export type HealthChecks = Readonly<Record<string, HealthCheck>>
@@ -13,10 +14,6 @@ export interface Health {
   checks: HealthChecks
   /** Names of checks that are about readiness only: a server that starts or drains is alive. */
   readinessOnly: readonly string[]
-}
-
-export function isHealthPath(path: string): boolean {
-  return /^\/(livez|readyz|healthz)(\/|$)/.test(path)
 }
 
 /** Answers a health path; false when it is none. `path` has no slash at its end. */

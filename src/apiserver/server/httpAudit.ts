@@ -2,8 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Auditor } from '../audit/auditor.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
-import { decodedBody } from '../audit/httpBodies.ts'
 import type { Services } from '../endpoints/exchange.ts'
+import { decodedBody } from './httpBodies.ts'
 
 interface Answer {
   body: unknown

@@ -10,7 +10,7 @@
  */
 import { once } from 'node:events'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { descriptorLimit } from './descriptors.ts'
+import { descriptorLimit } from '../http/descriptors.ts'
 
 // Not imported, as in httpServer.ts.
 const { createServer } = process.getBuiltinModule('node:net')

@@ -6,7 +6,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { letRefusalBeRead } from './letRefusalBeRead.ts'
+import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
 
 /** The characters of a host and its port, as Go's servers allow them. */
 const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/

@@ -7,11 +7,11 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { Distribution } from '../../apimachinery/distribution.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { flowMetrics, histogramText } from '../flowcontrol/flowMetrics.ts'
+import type { InFlight } from '../http/inFlight.ts'
+import { END_REASONS, type Strangers } from '../http/strangers.ts'
 import { type BudgetGauges, budgetMetrics } from './budgetMetrics.ts'
 import type { CarryBoard } from './carryMetrics.ts'
-import type { InFlight } from './inFlight.ts'
 import { sumMetrics } from './metricSums.ts'
-import { END_REASONS, type Strangers } from './strangers.ts'
 
 export interface Observation {
   verb: string

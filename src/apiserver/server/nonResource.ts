@@ -7,15 +7,15 @@ import { type KindDocument, type KindDocuments, OPENAPI } from '../discovery/kin
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue } from '../endpoints/respond.ts'
+import type { AuthorizedRequest } from '../http/pipeline.ts'
+import { CONFIGZ_PATH, METRICS_PATH, requireRoot, SERVER_WIDE_PATHS, STATUSZ_PATH } from '../http/serverWide.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
 import { BUDGET_PATH } from '../spaces/budgetDocument.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { answerHealth, type Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
-import type { AuthorizedRequest } from './pipeline.ts'
-import { METRICS_PATH, requireRoot, SERVER_WIDE_PATHS } from './serverWide.ts'
-import { CONFIGZ_PATH, configz, STATUSZ_PATH, statusz, type ZPage } from './zPages.ts'
+import { configz, statusz, type ZPage } from './zPages.ts'
 
 export interface NonResourceDeps {
   types: TypeRegistry

@@ -12,9 +12,9 @@ import type { Server as HttpsServer } from 'node:https'
 import { Socket } from 'node:net'
 import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
+import { networkOf } from '../http/strangers.ts'
 import { type HeadMethod, KnownHead } from './knownHead.ts'
 import { refuseMalformedHeads } from './malformedHeads.ts'
-import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
 export type FedServer = Pick<HttpsServer, 'on' | 'prependListener' | 'listeners' | 'removeAllListeners'>

@@ -8,7 +8,7 @@
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { LoopGate } from '../flowcontrol/loopGate.ts'
-import { networkOf } from './strangers.ts'
+import { networkOf } from '../http/strangers.ts'
 
 /** What is used of an HTTPS server. */
 export type EndingServer = Pick<HttpsServer, 'on'>

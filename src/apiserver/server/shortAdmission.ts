@@ -2,10 +2,10 @@
 import type { TLSSocket } from 'node:tls'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { isStranger } from '../auth/users.ts'
+import type { FrontDoor } from '../http/frontDoor.ts'
+import type { AuthorizedRequest } from '../http/pipeline.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
-import type { FrontDoor } from './frontDoor.ts'
 import type { ShortRequest } from './oneByOne.ts'
-import type { AuthorizedRequest } from './pipeline.ts'
 
 /** `undefined` for strangers, too. @throws StatusError as the front door */
 export function admittedNow(

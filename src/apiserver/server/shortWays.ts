@@ -1,8 +1,8 @@
 /** Which requests may go a short way, and which: that of a GET of one object, that of a write of one, or to another thread. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
+import { hasImpersonation } from '../http/pipeline.ts'
 import type { ShortRequest, ShortWay } from './oneByOne.ts'
-import { hasImpersonation } from './pipeline.ts'
 import type { ShortGets } from './shortGets.ts'
 import type { Preparing, ShortWrites } from './shortWrites.ts'
 

@@ -20,14 +20,14 @@ import type { FrameSink } from '../endpoints/streamWriter.ts'
 import { planOf, runWatch } from '../endpoints/watch.ts'
 import { webSocketSink } from '../endpoints/webSocketSink.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
+import type { FrontDoor } from '../http/frontDoor.ts'
+import type { InFlight, Ticket } from '../http/inFlight.ts'
+import { shuttingDown } from '../http/shuttingDown.ts'
+import { BEARER_PROTOCOL } from '../http/webSocketToken.ts'
 import type { Logger } from '../request/logger.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import { type Target, targetOf } from './dispatch.ts'
-import type { FrontDoor } from './frontDoor.ts'
-import type { InFlight, Ticket } from './inFlight.ts'
 import type { Metrics } from './metrics.ts'
-import { shuttingDown } from './shuttingDown.ts'
-import { BEARER_PROTOCOL } from './webSocketToken.ts'
 
 export interface WebSocketsDeps {
   door: FrontDoor

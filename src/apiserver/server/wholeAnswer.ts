@@ -6,7 +6,7 @@
 import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
 import { CONTENT_TYPES, type Format } from '../endpoints/negotiate.ts'
 import type { Schema } from '../flowcontrol/flowControl.ts'
-import { flowHeaders } from './flowHeaders.ts'
+import { flowHeaders } from '../http/flowHeaders.ts'
 
 // An `import` would read every export of the module, and with that load undici.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')

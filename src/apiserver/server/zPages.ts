@@ -6,9 +6,6 @@
  */
 import { notAcceptable, preferences } from '../endpoints/negotiate.ts'
 
-export const STATUSZ_PATH = '/statusz'
-export const CONFIGZ_PATH = '/configz'
-
 const GROUP = 'config.k8s.io'
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']
 const COMPONENT = 'orrery'

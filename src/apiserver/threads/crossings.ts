@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { Strangers } from '../server/strangers.ts'
+import type { Strangers } from '../http/strangers.ts'
 import { PortSocket } from './portSocket.ts'
 
 /** A client's connection, as it is told to the main thread. */

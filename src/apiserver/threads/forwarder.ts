@@ -5,7 +5,7 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { letRefusalBeRead } from '../server/letRefusalBeRead.ts'
+import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
 import type { Crossings } from './crossings.ts'
 import type { UnderWay } from './underWay.ts'
 

@@ -4,7 +4,6 @@ import type { TLSSocket } from 'node:tls'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AccessWitness } from '../audit/auditTrail.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
-import { isHealthPath } from './health.ts'
 import type { AuthorizedRequest, Pipeline, RawRequest } from './pipeline.ts'
 import { shuttingDown } from './shuttingDown.ts'
 
@@ -54,4 +53,8 @@ export class FrontDoor {
       return authorized
     })
   }
+}
+
+export function isHealthPath(path: string): boolean {
+  return /^\/(livez|readyz|healthz)(\/|$)/.test(path)
 }

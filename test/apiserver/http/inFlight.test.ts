@@ -6,9 +6,9 @@ import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowco
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
 import { HeldRequests } from '../../../src/apiserver/flowcontrol/heldRequests.ts'
 import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
+import { type AnswerSide, InFlight, type InFlightLimits, type Ticket } from '../../../src/apiserver/http/inFlight.ts'
+import type { AuthorizedRequest } from '../../../src/apiserver/http/pipeline.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
-import { type AnswerSide, InFlight, type InFlightLimits, type Ticket } from '../../../src/apiserver/server/inFlight.ts'
-import type { AuthorizedRequest } from '../../../src/apiserver/server/pipeline.ts'
 import { SteppedClock } from '../flowcontrol/steppedClock.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'

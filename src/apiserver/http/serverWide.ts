@@ -1,9 +1,10 @@
 /** Paths about the server as a whole. They are the root's: rights there count, whatever space a credential belongs to. */
 import { StatusError } from '../../apimachinery/errors.ts'
 import { ROOT } from '../spaces/tree.ts'
-import { CONFIGZ_PATH, STATUSZ_PATH } from './zPages.ts'
 
 export const METRICS_PATH = '/metrics'
+export const STATUSZ_PATH = '/statusz'
+export const CONFIGZ_PATH = '/configz'
 
 export const SERVER_WIDE_PATHS: readonly string[] = [CONFIGZ_PATH, METRICS_PATH, STATUSZ_PATH]
 
