@@ -34,6 +34,7 @@ import { tokenLibrary } from './auth/serviceAccountTokens.ts'
 import { CARRIED_MARK, isCarriedUp } from './authority/carriedObjects.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
+import { listenFirst } from './http/sharedPort.ts'
 import { httpFront } from './httpFront.ts'
 import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
 import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
@@ -42,7 +43,6 @@ import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './p
 import { CertificateFollower, type NamedCertificate, readNamedCertificate } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
 import type { TlsKeys } from './server/httpServer.ts'
-import { listenWide } from './server/listenWide.ts'
 import type { FedServer } from './server/oneByOne.ts'
 import { type ShownKeys, showKeys, showNames } from './server/shownKeys.ts'
 import type { Room } from './shortage/room.ts'
@@ -228,11 +228,9 @@ async function apiServerParts(
     draining: draining.signal,
   })
   metrics.followCommits(commitSeconds)
-  let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     draining.abort()
     apiThreads?.drain()
-    stopListening()
     await Promise.all([follower?.stop(), app.close()])
     // by now all that crossed is answered
     await apiThreads?.stop()
@@ -342,7 +340,7 @@ async function apiServerParts(
       async start() {
         if (named !== undefined) showNamed(named)
         follower?.start()
-        stopListening = await listenWide(app, options.bindAddress, options.securePort).catch(tellRemedy)
+        await listenFirst(app, options.bindAddress, options.securePort).catch(tellRemedy)
         url = urlOf(options, options.externalPort ?? port())
         await kubernetesService.start({ address, port: port() })
       },

@@ -14,10 +14,10 @@ import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { openReplica } from '../storage/replica/replicaStore.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { assemble } from './assembly.ts'
+import { joinPort } from './http/sharedPort.ts'
 import { httpFront } from './httpFront.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import type { Logger } from './request/logger.ts'
-import { joinWide } from './server/listenWide.ts'
 import type { FedServer } from './server/oneByOne.ts'
 import { showKeys } from './server/shownKeys.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
@@ -135,7 +135,7 @@ async function serve(): Promise<void> {
     if (requests.length > 0) tell({ answered: requests })
   }
   const telling = setInterval(tellAnswered, TELL_MS)
-  const stopListening = await joinWide(app, data.at.host, data.at.port)
+  await joinPort(app, data.at.host, data.at.port)
 
   const stop = async (): Promise<void> => {
     await underWay.idle()
@@ -155,10 +155,8 @@ async function serve(): Promise<void> {
     else if ('document' in message) documents.told(message.document)
     else if ('shed' in message) shedding.shed()
     else if ('tell' in message) void metrics.renderOwn().then(figures => tell({ figures }))
-    else if ('drain' in message) {
-      draining.abort()
-      stopListening()
-    } else void stop()
+    else if ('drain' in message) draining.abort()
+    else void stop()
   })
   tell({ ready: true })
 }

@@ -33,7 +33,6 @@ import { dispatch, exchangeFor } from './dispatch.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { Metrics } from './metrics.ts'
 import { OneByOne, requestGate } from './oneByOne.ts'
-import { type EndingServer, paceEnds } from './paceEnds.ts'
 import { Refusals, tellFlow } from './refusals.ts'
 import { ShortGets } from './shortGets.ts'
 import { ShortWays } from './shortWays.ts'
@@ -187,7 +186,6 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     ? undefined
     : new ShortWays({ gets: new ShortGets(short), writes: new ShortWrites(short) })
   const requests = new OneByOne(requestGate(), shortWays)
-  paceEnds(app.server as unknown as EndingServer)
   paceHandshakes(app.server as unknown as ShakingServer, deps.certificates)
   strangers.follow(app.server as unknown as ConnectionServer, () => requests.closeIdle())
   app.server.on('connection', () => deps.services.work.giveWay())
