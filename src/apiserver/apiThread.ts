@@ -1,6 +1,6 @@
 /**
- * An API thread: TLS, HTTP, access, reads and watches of built-in kinds, by the same code as in the main thread, over a replica of
- * the store; and of writes of such kinds what comes before the store. What else is asked crosses to the main thread.
+ * An API thread: TLS, HTTP, access, reads and watches by the same code as in the main thread, over a replica of the store. Each other
+ * request crosses whole to the main thread.
  */
 import type { Server as TlsServer } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -27,10 +27,8 @@ import { AskedDocuments } from './threads/askedDocuments.ts'
 import { type Crossing, Crossings } from './threads/crossings.ts'
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
-import { OwnWrites } from './threads/ownWrites.ts'
 import { routeRequests } from './threads/routeRequests.ts'
 import { Shedding } from './threads/shedding.ts'
-import { ShortCrossings } from './threads/shortCrossings.ts'
 import { UnderWay } from './threads/underWay.ts'
 import { WatchTidings } from './threads/watchTidings.ts'
 
@@ -115,13 +113,7 @@ async function serve(): Promise<void> {
   const crossings = new Crossings({ cross, strangers })
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings, underWay })
-  const short = shortWays && {
-    ways: shortWays,
-    crossings: new ShortCrossings({ crossings, underWay }),
-    writes: new OwnWrites({ store, builtin: assembly.catalog.types, admission: assembly.services.deps.admission }),
-    underWay,
-  }
-  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, short })
+  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortWays })
   const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
   shedding.follow(server, shortWays)
   requests.serve(app.server as unknown as FedServer)

@@ -66,9 +66,9 @@ export interface ShortWay {
   suits(request: IncomingMessage): boolean
   /**
    * Answers, and calls `left` once the answer has left or nobody waits for it any more. Says whose turn the next request on the
-   * connection is to be; 'same': it did not find that out. `undefined`: nothing was done, and the request is to go the long way.
+   * connection is to be. `undefined`: nothing was done, and the request is to go the long way.
    */
-  answer(request: ShortRequest, left: () => void): readonly string[] | 'same' | undefined
+  answer(request: ShortRequest, left: () => void): readonly string[] | undefined
 }
 
 export class OneByOne {
@@ -224,10 +224,8 @@ class Feed {
     if (this.#isInLine) this.#hold()
   }
 
-  /** The connection itself emits `answered`, behind the last byte of the answer. */
   readonly #answered = (): void => {
     this.#open--
-    this.#socket.emit('answered')
     if (this.#open === 0 && this.#waitingBytes > 0) this.#feed()
   }
 
@@ -303,7 +301,7 @@ class Feed {
       if (owner === undefined) return undefined
       this.#patience = 'fresh'
       this.#open++
-      if (owner !== 'same') this.belongs(owner)
+      this.belongs(owner)
       this.#take(whole)
       return 'taken'
     }

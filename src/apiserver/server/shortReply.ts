@@ -127,14 +127,6 @@ export class ShortReply implements Answering {
     else compression.apply(this, body).then(this.#write, this.#deps.failed)
   }
 
-  /** Somebody else answers. False where it is over, or answered. */
-  drop(): boolean {
-    if (this.#isOver || this.sent) return false
-    this.#isOver = true
-    this.#deps.socket.off('close', this.#end)
-    return true
-  }
-
   readonly #write = (body: Buffer): void => {
     const { socket, answers } = this.#deps
     // who has said that nothing more comes is answered no more on the long way either

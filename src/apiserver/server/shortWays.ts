@@ -1,22 +1,17 @@
-/** Which requests may go a short way, and which: that of a GET of one object, that of a write of one, or to another thread. */
+/** Which requests may go a short way, and which: that of a GET of one object, or that of a write of one. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { hasImpersonation } from '../http/pipeline.ts'
 import type { ShortRequest, ShortWay } from './oneByOne.ts'
 import type { ShortGets } from './shortGets.ts'
-import type { Preparing, ShortWrites } from './shortWrites.ts'
+import type { ShortWrites } from './shortWrites.ts'
 
 /** Whether a request is to go the long way. */
 export type Detour = (method: string, url: string) => boolean
 
-/** The short way of what is answered elsewhere. */
-export interface ShortCrossing extends Preparing {
-  crosses: Detour
-}
-
 export interface ShortWaysDeps {
   gets: Pick<ShortGets, 'answer'>
-  writes: Pick<ShortWrites, 'suits' | 'answer' | 'prepare'>
+  writes: Pick<ShortWrites, 'suits' | 'answer'>
 }
 
 /** Headers that say that there is more to a request than its head and body, or to its connection than answers. */
@@ -24,9 +19,8 @@ const MORE = ['expect', 'transfer-encoding', 'upgrade', 'trailer'] as const
 
 export class ShortWays implements ShortWay {
   readonly #gets: Pick<ShortGets, 'answer'>
-  readonly #writes: Pick<ShortWrites, 'suits' | 'answer' | 'prepare'>
+  readonly #writes: Pick<ShortWrites, 'suits' | 'answer'>
   readonly #detours: Detour[] = []
-  #crossing: ShortCrossing | undefined
 
   constructor({ gets, writes }: ShortWaysDeps) {
     this.#gets = gets
@@ -38,11 +32,6 @@ export class ShortWays implements ShortWay {
     this.#detours.push(detour)
   }
 
-  /** To be called before the server listens. */
-  across(crossing: ShortCrossing): void {
-    this.#crossing = crossing
-  }
-
   suits(request: IncomingMessage): boolean {
     const { method, headers, socket } = request
     if (!(socket as TLSSocket).encrypted || !isPlain(headers)) return false
@@ -51,15 +40,9 @@ export class ShortWays implements ShortWay {
     return method === 'GET' && headers['content-length'] === undefined && !request.url?.includes('?')
   }
 
-  answer(request: ShortRequest, left: () => void): readonly string[] | 'same' | undefined {
+  answer(request: ShortRequest, left: () => void): readonly string[] | undefined {
     const { socket, method, url } = request
     if (!socket.writable || this.#detours.some(leads => leads(method, url))) return undefined
-    if (this.#crossing?.crosses(method, url)) {
-      const owner = method === 'GET' ? undefined : this.#writes.prepare(request, this.#crossing, left)
-      if (owner !== undefined) return owner
-      this.#crossing.send(request, left)
-      return 'same'
-    }
     return (method === 'GET' ? this.#gets : this.#writes).answer(request, left)
   }
 }

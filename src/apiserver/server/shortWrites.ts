@@ -5,13 +5,11 @@
  * there first: nothing has happened by then. From there on what is written, refused or fails is answered here.
  */
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
-import { isStorageError } from '../../storage/store.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import type { LongBodies } from '../endpoints/longBodies.ts'
 import type { Ticket } from '../http/inFlight.ts'
 import type { AuthorizedRequest } from '../http/pipeline.ts'
-import { parseRequest, type ResourceRequest } from '../request/requestInfo.ts'
+import { parseRequest } from '../request/requestInfo.ts'
 import { dispatch, goesShort, mayGoShort, type Target, targetOf } from './dispatch.ts'
 import type { ShortRequest } from './oneByOne.ts'
 import { type Refusals, tellFlow } from './refusals.ts'
@@ -25,18 +23,6 @@ export interface ShortWritesDeps extends ShortGetsDeps {
   refusals: Refusals
 }
 
-/** Where writes are prepared for somebody else, who stores what they come to. */
-export interface Preparing {
-  /** Whether that may suit one of that kind, whoever sends it. */
-  mayPrepare(resource: ResourceRequest): boolean
-  /** Whether it suits this one. */
-  prepares(target: Target): boolean
-  /** For as long as one is prepared and its answer has not left. */
-  readonly underWay: { begins(client: Socket): void; ends(client: Socket): void }
-  /** Has it done there from its beginning. */
-  send(request: ShortRequest, left: () => void): void
-}
-
 interface Seated {
   target: Target
   ticket: Ticket
@@ -44,7 +30,6 @@ interface Seated {
 
 interface Run extends Seated {
   startedMs: number
-  preparing: Preparing | undefined
   left: () => void
 }
 
@@ -72,30 +57,20 @@ export class ShortWrites {
   }
 
   answer(request: ShortRequest, left: () => void): readonly string[] | undefined {
-    return this.#begin(request, undefined, left)
-  }
-
-  /** `undefined`: nothing was done, and it is to go to them whole. */
-  prepare(request: ShortRequest, preparing: Preparing, left: () => void): readonly string[] | undefined {
-    return this.#begin(request, preparing, left)
-  }
-
-  #begin(request: ShortRequest, preparing: Preparing | undefined, left: () => void): readonly string[] | undefined {
     const startedMs = performance.now()
-    const authorized = this.#admitted(request, preparing)
+    const authorized = this.#admitted(request)
     if (authorized === undefined) return undefined
-    const seated = this.#seated(request, authorized, preparing)
+    const seated = this.#seated(request, authorized)
     if (seated === undefined) return undefined
-    this.#run(request, { ...seated, preparing, startedMs, left }, authorized)
+    this.#run(request, { ...seated, startedMs, left }, authorized)
     return seated.ticket.flow.path
   }
 
   /** Who may, of what is a write. */
-  #admitted(request: ShortRequest, preparing: Preparing | undefined): AuthorizedRequest | undefined {
+  #admitted(request: ShortRequest): AuthorizedRequest | undefined {
     try {
       const info = parseRequest(request.method, request.url)
       if (!VERBS.has(info.verb) || !mayGoShort(info.resource)) return undefined
-      if (preparing?.mayPrepare(info.resource!) === false) return undefined
       return admittedNow(this.#deps.door, request, info)
     } catch {
       // the long way comes upon the same, and says it
@@ -104,17 +79,12 @@ export class ShortWrites {
   }
 
   /** What it is about, and its seat. */
-  #seated(
-    { socket, method, headers, body }: ShortRequest,
-    authorized: AuthorizedRequest,
-    preparing: Preparing | undefined,
-  ): Seated | undefined {
+  #seated({ socket, method, headers, body }: ShortRequest, authorized: AuthorizedRequest): Seated | undefined {
     const { services, subresources, inFlight, checkBody, longBodies } = this.#deps
     try {
       const target = targetOf(services, authorized, headers.accept)
       const { as, format } = target.form
       if (as !== undefined || format === 'yaml' || !goesShort(target, method, subresources)) return undefined
-      if (preparing?.prepares(target) === false) return undefined
       checkBody?.(authorized, body.length)
       if (longBodies.concerns(headers['content-type'], body)) return undefined
       const flow = inFlight.flowOf(authorized)
@@ -127,16 +97,11 @@ export class ShortWrites {
 
   #run(request: ShortRequest, run: Run, authorized: AuthorizedRequest): void {
     const { services, subresources, inFlight, metrics, refusals, answers } = this.#deps
-    const { target, ticket, preparing, startedMs, left } = run
+    const { target, ticket, startedMs, left } = run
     const { socket } = request
     // as long as something is asked on a connection it is not one on which nothing is
     const idleMs = socket.timeout ?? 0
     socket.setTimeout(0)
-    preparing?.underWay.begins(socket)
-    const ended = (): void => {
-      if (!socket.destroyed) socket.setTimeout(reply.keptMs ?? idleMs)
-      inFlight.leave(ticket)
-    }
     const asked = new ShortAsked(request, authorized, ticket)
     const reply = new ShortReply({
       socket,
@@ -144,23 +109,15 @@ export class ShortWrites {
       answers,
       compression: services.compression,
       over: ({ statusCode: code }) => {
-        ended()
-        preparing?.underWay.ends(socket)
+        if (!socket.destroyed) socket.setTimeout(reply.keptMs ?? idleMs)
+        inFlight.leave(ticket)
         const { info, type } = target
         metrics.observe({ verb: info.verb, type, code, seconds: (performance.now() - startedMs) / 1000 })
         left()
       },
       failed: error => refusals.answer(asked, reply, error),
     })
-    const fail = (error: unknown): void => {
-      if (preparing === undefined || !isStorageError(error, 'Outdated')) this.#fail(asked, reply, error)
-      else if (reply.drop()) {
-        // what was found here is not so any more, and nothing was written
-        ended()
-        preparing.send(request, left)
-        preparing.underWay.ends(socket)
-      }
-    }
+    const fail = (error: unknown): void => this.#fail(asked, reply, error)
     tellFlow(reply, ticket.flow)
     try {
       ticket.received(request.body)

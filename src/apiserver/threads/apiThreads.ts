@@ -296,7 +296,7 @@ export class ApiThreads {
     this.#tell({ watches, sign }, from)
   }
 
-  #cross({ port, remoteAddress, remotePort, certificate, tellsAnswers }: Crossing): void {
+  #cross({ port, remoteAddress, remotePort, certificate }: Crossing): void {
     const crossed = Object.assign(new PortSocket(port), {
       remoteAddress,
       remotePort,
@@ -305,7 +305,6 @@ export class ApiThreads {
       authorized: certificate !== undefined,
       getPeerX509Certificate: () => certificate && new X509Certificate(certificate),
     })
-    if (tellsAnswers) crossed.on('answered', () => crossed.tellAnswered())
     this.#deps.take(crossed)
   }
 

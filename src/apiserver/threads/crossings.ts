@@ -1,5 +1,4 @@
 /** Connections between an API thread and the main thread, each for a client's: there it is that client's. */
-import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Strangers } from '../http/strangers.ts'
@@ -12,8 +11,6 @@ export interface Crossing {
   readonly remotePort: number | undefined
   /** DER, of a client whose certificate was verified. */
   readonly certificate: Uint8Array | undefined
-  /** Whether the main thread tells where each answer ends. */
-  readonly tellsAnswers: boolean
 }
 
 export interface CrossingsDeps {
@@ -23,30 +20,21 @@ export interface CrossingsDeps {
 
 export class Crossings {
   readonly #deps: CrossingsDeps
-  /** How long clients may be silent, as the main thread says. */
-  readonly #idleMs = new WeakMap<Socket, number>()
 
   constructor(deps: CrossingsDeps) {
     this.#deps = deps
   }
 
-  /** To be called where an answer of the main thread has left: some ask for more time than is usual. */
-  keep(socket: Socket): void {
-    const idleMs = this.#idleMs.get(socket) ?? 0
-    if (idleMs > (socket.timeout ?? 0) && !socket.destroyed) socket.setTimeout(idleMs)
-  }
-
   /** A new one for what a client asks. */
-  open(socket: TLSSocket, tellsAnswers = false): PortSocket {
+  open(socket: TLSSocket): PortSocket {
     const { port1, port2 } = new MessageChannel()
     const { remoteAddress, remotePort } = socket
     const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
     const crossed = new PortSocket(port1)
     crossed.on('known', () => this.#deps.strangers.knows(socket))
-    crossed.on('idle', (idleMs: number) => this.#idleMs.set(socket, idleMs))
     crossed.on('probes', (probes: boolean, afterMs: number) => socket.setKeepAlive(probes, afterMs))
     const copy = certificate && new Uint8Array(certificate)
-    this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy, tellsAnswers })
+    this.#deps.cross({ port: port2, remoteAddress, remotePort, certificate: copy })
     return crossed
   }
 }

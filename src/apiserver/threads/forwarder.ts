@@ -3,6 +3,7 @@
  * connection of a client, so that there it is that client's, with its address and its certificate.
  */
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
@@ -13,12 +14,13 @@ import type { UnderWay } from './underWay.ts'
 const http = process.getBuiltinModule('node:http')
 
 export interface ForwarderDeps {
-  crossings: Pick<Crossings, 'open' | 'keep'>
+  crossings: Pick<Crossings, 'open'>
   underWay: Pick<UnderWay, 'begins' | 'ends'>
 }
 
 /** They belong to the connection, not to the answer. */
 const OF_CONNECTION = /^(connection|keep-alive|transfer-encoding)$/i
+const KEPT_SECONDS = /timeout=(\d+)/
 const KEEPS_CONNECTION = /^(connection|keep-alive)$/i
 
 export class Forwarder {
@@ -41,6 +43,8 @@ export class Forwarder {
       answer.writeHead(incoming.statusCode!, incoming.statusMessage, headersFor(answer, incoming.rawHeaders))
       // a watch has nothing to say for a while
       answer.flushHeaders()
+      // this thread's server sets its own first
+      answer.once('finish', () => keep(message.socket, incoming))
       // broken off there, it is broken off here
       incoming.on('error', fail)
       incoming.pipe(answer)
@@ -50,8 +54,6 @@ export class Forwarder {
     answer.on('close', () => {
       if (!answer.writableFinished) out.destroy()
     })
-    // behind what this thread's server sets for everybody
-    answer.once('finish', () => this.#deps.crossings.keep(message.socket))
     message.pipe(out)
     this.#follow(message, answer)
   }
@@ -129,6 +131,12 @@ function headersFor({ shouldKeepAlive }: ServerResponse, rawHeaders: string[]): 
   return pairsOf(rawHeaders)
     .filter(([name]) => !KEEPS_CONNECTION.test(name))
     .flat()
+}
+
+/** Keeps the connection for as long as the answer says, where that is longer than usual. */
+function keep(socket: Socket, { headers }: IncomingMessage): void {
+  const keptMs = 1000 * Number(KEPT_SECONDS.exec(String(headers['keep-alive']))?.[1] ?? 0)
+  if (keptMs > (socket.timeout ?? 0) && !socket.destroyed) socket.setTimeout(keptMs)
 }
 
 function headOf({ statusCode, statusMessage }: IncomingMessage, rawHeaders: readonly string[]): string {

@@ -10,9 +10,7 @@ type Message =
   | { taken: number }
   | { end: true }
   | { known: true }
-  | { answered: true }
   | { probes: boolean; afterMs: number }
-  | { idleMs: number }
 
 /** Bytes that may be under way. */
 const WINDOW_BYTES = 256 * 1024
@@ -28,8 +26,6 @@ export class PortSocket extends Duplex {
   #untold = 0
   #hasEnded = false
   #isKnown = false
-  /** As it was told last. */
-  #idleMs = 0
 
   constructor(port: MessagePort) {
     super({ allowHalfOpen: true })
@@ -48,11 +44,6 @@ export class PortSocket extends Duplex {
     if (this.#isKnown) return
     this.#isKnown = true
     this.#post({ known: true })
-  }
-
-  /** Tells the other side that what it asked last is answered. It emits `answered` there. */
-  tellAnswered(): void {
-    if (!this.destroyed) this.#post({ answered: true })
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -101,8 +92,6 @@ export class PortSocket extends Duplex {
       if (!this.#hasEnded && this.push(Buffer.from(buffer, byteOffset, length))) this._read()
     } else if ('taken' in message) this.#taken(message.taken)
     else if ('known' in message) this.emit('known')
-    else if ('answered' in message) this.emit('answered')
-    else if ('idleMs' in message) this.emit('idle', message.idleMs)
     else if ('probes' in message) this.emit('probes', message.probes, message.afterMs)
     else this.#end()
   }
@@ -127,11 +116,8 @@ export class PortSocket extends Duplex {
 
   // What HTTP asks of a socket beside that.
 
-  /** The other side, which has the client, emits `idle` when it is another time that the client may be silent. */
-  setTimeout(idleMs = 0): this {
-    if (idleMs === 0 || idleMs === this.#idleMs || this.destroyed) return this
-    this.#idleMs = idleMs
-    this.#post({ idleMs })
+  /** The other side has the client, and decides how long that may be silent. */
+  setTimeout(): this {
     return this
   }
 

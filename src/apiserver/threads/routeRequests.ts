@@ -6,9 +6,6 @@ import type { Store } from '../../storage/store.ts'
 import type { ShortWays } from '../server/shortWays.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
-import type { OwnWrites } from './ownWrites.ts'
-import type { ShortCrossings } from './shortCrossings.ts'
-import type { UnderWay } from './underWay.ts'
 
 export interface RoutingDeps {
   /** The replica. */
@@ -17,21 +14,14 @@ export interface RoutingDeps {
   forwarder: Pick<Forwarder, 'forward' | 'upgrade'>
   /** Nothing is answered here. */
   forwardsAll: boolean
-  /** For what is answered, or crosses, before it comes to be a request. */
-  short?:
-    | {
-        ways: Pick<ShortWays, 'across'>
-        crossings: Pick<ShortCrossings, 'send'>
-        writes: Pick<OwnWrites, 'mayHave' | 'has'>
-        underWay: Pick<UnderWay, 'begins' | 'ends'>
-      }
-    | undefined
+  /** Where a request may be answered before it comes to be one. */
+  shortWays?: Pick<ShortWays, 'unless'> | undefined
 }
 
 /** Stands before whoever listens for requests by now. */
 export function routeRequests(
   server: EventEmitter,
-  { store, reads, forwarder, forwardsAll, short }: RoutingDeps,
+  { store, reads, forwarder, forwardsAll, shortWays }: RoutingDeps,
 ): void {
   const own = server.listeners('request') as ((message: IncomingMessage, answer: ServerResponse) => void)[]
   server.removeAllListeners('request')
@@ -41,13 +31,7 @@ export function routeRequests(
     void store.revision
     return forwardsAll || !reads.has(method, url)
   }
-  short?.ways.across({
-    crosses,
-    mayPrepare: resource => !forwardsAll && short.writes.mayHave(resource),
-    prepares: target => short.writes.has(target),
-    underWay: short.underWay,
-    send: (request, left) => short.crossings.send(request, left),
-  })
+  shortWays?.unless(crosses)
   server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
     if (crosses(message.method, message.url)) {
       forwarder.forward(message, answer)

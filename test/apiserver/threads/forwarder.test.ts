@@ -1,9 +1,11 @@
 /** Whatever a stranger sends that crosses from an API thread, it is answered there as without one, and the thread lives on. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect as connectPlainly, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
+import { keepConnection } from '../../../src/apiserver/endpoints/keepConnection.ts'
 import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
 import { Forwarder } from '../../../src/apiserver/threads/forwarder.ts'
 import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
@@ -56,16 +58,29 @@ t.test('what crosses is answered as where nothing does', async t => {
   t.strictSame(across.faults, [])
 })
 
-t.test('a refusal of a body is read before its connection ends', async t => {
-  const main = createServer((_request, answer) => answer.writeHead(413, { Connection: 'close' }).end('too large'))
-  const strangers = { knows: () => {}, begins: () => {}, ends: () => {} }
+/** A main thread that answers so, a thread beside it, and a client's connection there. */
+async function across(t: Test, handle: RequestListener) {
+  const main = createServer(handle)
+  const asking = { begun: 0, ended: 0 }
+  const strangers = { knows: () => {}, begins: () => void asking.begun++, ends: () => void asking.ended++ }
   const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
-  const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), underWay: new UnderWay(strangers) })
+  const underWay = new UnderWay(strangers)
+  const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), underWay })
   const thread = createServer((request, answer) => forwarder.forward(request, answer)).listen(0, '127.0.0.1')
   t.teardown(() => thread.close())
   await once(thread, 'listening')
   const client = connectPlainly((thread.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  t.teardown(() => client.destroy())
   const [connection] = (await once(thread, 'connection')) as [Socket]
+  return { client, connection, underWay, asking }
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+t.test('a refusal of a body is read before its connection ends', async t => {
+  const { client, connection } = await across(t, (_request, answer) => {
+    answer.writeHead(413, { Connection: 'close' }).end('too large')
+  })
   const broken = t.capture(connection, 'destroySoon', connection.destroySoon)
   const ended = once(connection, 'finish')
   client.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 ** 26}\r\n\r\n${' '.repeat(2 ** 20)}`)
@@ -74,4 +89,64 @@ t.test('a refusal of a body is read before its connection ends', async t => {
   t.equal(broken().length, 0)
   client.resume()
   await once(connection, 'close')
+})
+
+t.test('an answer that keeps its connection longer keeps the connection of its client longer', async t => {
+  const { client, connection, asking } = await across(t, (_request, answer) => {
+    keepConnection({ raw: answer, header: (name, value) => answer.setHeader(name, value) }, 420_000)
+    answer.end('here')
+  })
+  for (let i = 1; i <= 2; i++) {
+    client.write(GET)
+    await once(client, 'data')
+    while (asking.ended < i) await new Promise(resolve => setImmediate(resolve))
+    t.equal(connection.timeout, 420_000)
+  }
+})
+
+t.test('a client that reads slowly holds a long answer up, and gets all of it', async t => {
+  const piece = Buffer.alloc(64 * 1024, 'x')
+  const length = 400 * piece.length
+  const { client, connection, underWay } = await across(t, (_request, answer) => {
+    answer.setHeader('Content-Length', length)
+    Readable.from(Array.from({ length: 400 }, () => piece)).pipe(answer)
+  })
+  client.pause().write(GET)
+  while (!connection.writableNeedDrain) await new Promise(resolve => setImmediate(resolve))
+  let isIdle = false
+  const idle = underWay.idle().then(() => {
+    isIdle = true
+  })
+  t.ok(connection.writableLength < length / 4, 'the rest waits at the main thread')
+  t.notOk(isIdle)
+  let [head, size] = ['', 0]
+  client.resume().on('data', (part: Buffer) => {
+    head ||= part.toString('latin1').split('\r\n\r\n')[0]!
+    size += part.length
+  })
+  while (head === '' || size < head.length + 4 + length) await once(client, 'data')
+  t.equal(size, head.length + 4 + length)
+  await idle
+})
+
+t.test('an answer that is broken off there is broken off here', async t => {
+  const { client, asking } = await across(t, (_request, answer) => {
+    answer.writeHead(200, { 'Content-Length': 10 }).write('half', () => answer.destroy())
+  })
+  const closed = once(client.resume(), 'close')
+  client.write(GET)
+  await closed
+  while (asking.ended === 0) await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(asking, { begun: 1, ended: 1 })
+})
+
+t.test('a client that leaves ends what it asked for', async t => {
+  const { promise: left, resolve } = Promise.withResolvers<boolean>()
+  const { client, underWay } = await across(t, (_request, answer) => {
+    answer.on('close', () => resolve(answer.writableFinished))
+    client.destroy()
+  })
+  client.write(GET)
+  t.notOk(await left)
+  await underWay.idle()
 })
