@@ -23,7 +23,7 @@ const { values: flags } = parseArgs({
 })
 const WATCHES = Number(flags.watches)
 const CONNECTIONS = Number(flags.connections)
-/** Until the server has heard that all have gone, and has given back what they took. */
+/** Until the server knows that all have gone. */
 const SETTLE_MS = 15_000
 /** So many connect at a time. */
 const ARRIVING = 20

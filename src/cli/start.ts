@@ -16,7 +16,6 @@ import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
 import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { boundCertificateChains } from '../program/certificateChains.ts'
-import { returnMemory, systemMemory } from '../program/memoryReturn.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { accessOptions } from './accessOptions.ts'
 import { buildInfo } from './buildInfo.ts'
@@ -118,13 +117,10 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
   const ended = host.terminated()
   host.out(`orrery ready: ${server.url}`)
   const notified = systemdNotify('ready', `serving at ${server.url}`, { log })
-  const memory = systemMemory()
-  const stopReturning = memory && returnMemory(memory)
   // Node does so at its end only, and a server may run for months and end by a power failure.
   flushCompileCache()
   // Now, not when somebody asks: what is edited from now on is not what runs.
   await Promise.all([ended, build.treeState()])
-  stopReturning?.()
   await notified
   await systemdNotify('stopping', 'requests and writes under way are finished', { log })
   await secret?.stop()

@@ -5,7 +5,11 @@
  */
 import { isSea } from 'node:sea'
 
-export const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '8' } as const
+export const ENVIRONMENT = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  UV_THREADPOOL_SIZE: '8',
+} as const
 export const FLAGS: readonly string[] = [
   '--disable-warning=ExperimentalWarning',
   '--max-semi-space-size=4',
