@@ -1,0 +1,92 @@
+/**
+ * Answers to requests of every kind, byte for byte but for what differs from run to run, and the audit events of each, held to `recorded/`.
+ * `node test/apiserver/golden/golden.test.ts --record` records them anew; the diff shows each change for users.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { FILE_LIMIT_MS } from '../../support/patience.ts'
+import type { Theme } from './scene.ts'
+import { ambiguous } from './scenes/ambiguous.ts'
+import { reads } from './scenes/reads.ts'
+import { refusals } from './scenes/refusals.ts'
+import { Stage, type StageOptions } from './stage.ts'
+
+const THEMES: readonly Theme[] = [reads, refusals, ambiguous]
+const RECORDS = process.argv.includes('--record')
+
+/** `answers`: as of a server that records requests, on a connection of their own; others where they differ. */
+interface Entry {
+  answers?: readonly string[]
+  audit?: readonly string[]
+  primed?: readonly string[]
+  thread?: readonly string[]
+}
+type Recorded = Record<string, Entry>
+
+t.setTimeout(FILE_LIMIT_MS)
+const recorded = new Map(THEMES.map(({ name }) => [name, RECORDS ? {} : read(name)]))
+t.teardown(() => {
+  if (RECORDS)
+    for (const [name, entries] of recorded) writeFileSync(fileOf(name), `${JSON.stringify(entries, undefined, 1)}\n`)
+})
+
+t.test('with an audit log', async t => {
+  await play(t, { isAudited: true }, (entry, { answers, audit }) => {
+    if (RECORDS) Object.assign(entry, { answers, ...(audit.length > 0 && { audit }) })
+    return [
+      { answers: entry.answers, audit: entry.audit ?? [] },
+      { answers, audit },
+    ]
+  })
+})
+
+const PASSES = {
+  primed: { isPrimed: true },
+  thread: { apiThreads: 1 },
+} as const
+for (const [pass, options] of Object.entries(PASSES) as ['primed' | 'thread', StageOptions][]) {
+  t.test(`without, ${pass}`, async t => {
+    await play(t, options, (entry, { answers }) => {
+      const without = withoutId(entry.answers ?? [])
+      if (RECORDS && JSON.stringify(without) !== JSON.stringify(answers)) entry[pass] = answers
+      return [entry[pass] ?? without, answers]
+    })
+  })
+}
+
+/** One assertion for each scene, so that a difference names it. */
+async function play(
+  t: Test,
+  options: StageOptions,
+  held: (entry: Entry, played: Awaited<ReturnType<Stage['play']>>) => [expected: unknown, found: unknown],
+): Promise<void> {
+  const stage = await Stage.open(t, options)
+  for (const { name: theme, scenes } of THEMES) {
+    const entries = recorded.get(theme)!
+    for (const scene of scenes) {
+      if (RECORDS) entries[scene.name] ??= {}
+      const [expected, found] = held(entries[scene.name] ?? {}, await stage.play(scene))
+      t.strictSame(found, expected, `${theme}: ${scene.name}`)
+    }
+    t.strictSame(
+      Object.keys(entries),
+      scenes.map(({ name }) => name),
+      `${theme}: no others, and none twice`,
+    )
+  }
+  t.strictSame(stage.faults, [])
+}
+
+/** Servers without an audit log name no request. */
+function withoutId(answers: readonly string[]): readonly string[] {
+  return answers.filter(line => !/^audit-id: /i.test(line))
+}
+
+function fileOf(theme: string): string {
+  return join(import.meta.dirname, 'recorded', `${theme}.json`)
+}
+
+function read(theme: string): Recorded {
+  return JSON.parse(readFileSync(fileOf(theme), 'utf8')) as Recorded
+}
