@@ -45,13 +45,11 @@ import type { Logger } from './request/logger.ts'
 import type { TlsKeys } from './server/httpServer.ts'
 import type { FedServer } from './server/oneByOne.ts'
 import { type ShownKeys, showKeys, showNames } from './server/shownKeys.ts'
-import type { Room } from './shortage/room.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import type { SpaceTree } from './spaces/tree.ts'
 import { ApiThreads } from './threads/apiThreads.ts'
-import { Shedding } from './threads/shedding.ts'
 
 export interface ApiServer {
   /** `https://host:port`. */
@@ -134,7 +132,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       store,
       work,
       budgets,
-      rooms,
       setAside,
       address,
       named,
@@ -163,7 +160,6 @@ interface Opened {
   work: WorkTurns
   setAside: SetAside
   budgets: SpaceBudgets
-  rooms: readonly Room[]
   /** Advertised. */
   address: string
   named: NamedCertificate | undefined
@@ -176,21 +172,7 @@ interface Opened {
 /** What runs of a server, in the order of its needs, and what it shows once all does. */
 async function apiServerParts(
   options: ApiServerOptions,
-  {
-    pki,
-    ensure,
-    clock,
-    store,
-    work,
-    budgets,
-    rooms,
-    setAside,
-    address,
-    named,
-    commits,
-    commitSeconds,
-    commitTimes,
-  }: Opened,
+  { pki, ensure, clock, store, work, budgets, setAside, address, named, commits, commitSeconds, commitTimes }: Opened,
 ): Promise<{ parts: readonly Part[]; face: ApiServerFace }> {
   const { log } = options
   const draining = new AbortController()
@@ -219,7 +201,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, requests, shortWays, metrics, strangers, documents } = httpFront(options, assembly, {
+  const { app, requests, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -293,15 +275,12 @@ async function apiServerParts(
     at: { host: (app.server.address() as AddressInfo).address, port: port() },
     forwardsAll: options.audit !== undefined,
   })
-  const shedding = new Shedding({ watches: services.openWatches, connections: () => strangers.connections })
   const apiThreads: ApiThreads | undefined =
     commits &&
     new ApiThreads({
       count: options.apiThreads!,
-      whenBusy: options.apiThreadsWhenBusy,
-      hasRoom: () => rooms.every(room => room.what !== 'memory' || room.lack() === undefined),
       resized: threads => strangers.leaveTo(threads * forThreads.strangers.connections),
-      follow: onCut => commits.follow(onCut, key => admission.takes(key)),
+      follow: onCut => commits.follow(onCut),
       start: (begin, ports) => startThread('api', { workerData: { ...threadData(), ...begin }, transferList: ports }),
       keys: keys(),
       take: socket => void tlsServer.emit('secureConnection', socket as unknown as TLSSocket),
@@ -311,16 +290,12 @@ async function apiServerParts(
       },
       documents,
       watches: inFlight.watches,
-      shed: () => shedding.shed(),
       pulseMs: options.apiThreadPulseMs,
       clock: systemClock,
       log,
     })
 
-  if (apiThreads) {
-    shedding.follow(tlsServer, shortWays)
-    metrics.followThreads(apiThreads)
-  }
+  if (apiThreads) metrics.followThreads(apiThreads)
   requests.serve(app.server as unknown as FedServer)
 
   const parts: Part[] = [

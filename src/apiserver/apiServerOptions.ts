@@ -86,8 +86,6 @@ export interface ApiServerOptions {
   rooms?: readonly Room[]
   /** Threads that answer reads beside the main one. Default: none. */
   apiThreads?: number
-  /** They begin when load asks for them, and end when it does no more. Default: they are there from the start on. */
-  apiThreadsWhenBusy?: boolean
   /** How often each of these shows that its loop turns; see apiThreads.ts. Default 1 s. */
   apiThreadPulseMs?: number
   log: Logger

@@ -28,7 +28,6 @@ import { type Crossing, Crossings } from './threads/crossings.ts'
 import { Forwarder } from './threads/forwarder.ts'
 import { OwnReads } from './threads/ownReads.ts'
 import { routeRequests } from './threads/routeRequests.ts'
-import { Shedding } from './threads/shedding.ts'
 import { UnderWay } from './threads/underWay.ts'
 import { WatchTidings } from './threads/watchTidings.ts'
 
@@ -64,7 +63,6 @@ async function serve(): Promise<void> {
   const store = await openReplica(data.link, {
     logger: log,
     packed: collectSoon,
-    yields: true,
     onLost(why) {
       log.error({ err: why }, 'an API thread cannot go on')
       process.exit(1)
@@ -114,8 +112,6 @@ async function serve(): Promise<void> {
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings, underWay })
   routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortWays })
-  const shedding = new Shedding({ watches: assembly.services.openWatches, connections: () => strangers.connections })
-  shedding.follow(server, shortWays)
   requests.serve(app.server as unknown as FedServer)
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()
@@ -145,7 +141,6 @@ async function serve(): Promise<void> {
     if ('keys' in message) showKeys(server, message.keys)
     else if ('watches' in message) watches.heard(message.watches, message.sign)
     else if ('document' in message) documents.told(message.document)
-    else if ('shed' in message) shedding.shed()
     else if ('tell' in message) void metrics.renderOwn().then(figures => tell({ figures }))
     else if ('drain' in message) draining.abort()
     else void stop()

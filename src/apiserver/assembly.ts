@@ -53,7 +53,6 @@ import { Compression } from './endpoints/compression.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { FrameCache } from './endpoints/frames.ts'
 import { OpenAccess } from './endpoints/openAccess.ts'
-import { OpenWatches } from './endpoints/openWatches.ts'
 import { WatchScopes } from './endpoints/watchScopes.ts'
 import { WriteTurns } from './endpoints/writeTurns.ts'
 import { obeyFlows } from './flowcontrol/effectiveFlows.ts'
@@ -319,7 +318,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     forms: new StreamForms(types, registry.provenance),
     authorizer,
     draining,
-    openWatches: new OpenWatches(servingThreads(options) > 1),
     openAccess,
     bookmarkIntervalMs: options.bookmarkIntervalMs,
     watchScope: (space, group, resource) => scopes.of(space, group, resource),

@@ -160,7 +160,7 @@ export const START: readonly Setting[] = [
   {
     flags: '--api-threads <n>',
     description:
-      'threads that answer GETs, lists and watches, beside the main one, from the start on; left out: one after the other when load asks for them, one less than there are cores and 4 at most',
+      'threads beside the main one that answer GETs, lists and watches; left out: none up to two cores, else one less than the cores, 4 at most',
     number: true,
     minimum: 0,
   },

@@ -18,6 +18,7 @@ import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { boundCertificateChains } from '../program/certificateChains.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { accessOptions } from './accessOptions.ts'
+import { apiThreadCount } from './apiThreadCount.ts'
 import { buildInfo } from './buildInfo.ts'
 import { elsewhere } from './elsewhere.ts'
 import { ensuredSpaces, ensureSpaces } from './ensuredSpaces.ts'
@@ -69,7 +70,12 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
       reading: settings.maxRequestsInflight as number,
       mutating: settings.maxMutatingRequestsInflight as number,
     },
-    ...apiThreadsOf(settings.apiThreads as number | undefined, settings.auditPolicyFile !== undefined),
+    apiThreads: apiThreadCount({
+      count: settings.apiThreads as number | undefined,
+      isAudited: settings.auditPolicyFile !== undefined,
+      cores: availableParallelism(),
+      platform: process.platform,
+    }),
     diskReserveBytes: reserveOf(settings.diskReserveMib as number | undefined),
     fairness: settings.enablePriorityAndFairness === true,
     build,
@@ -165,28 +171,6 @@ function internalAddress(text: string | undefined): { host: string; url: string 
   if (host === undefined || Number(port) > 65_535)
     throw new Error(`--internal-address: ${JSON.stringify(text)} is not host:port, such as orrery.orrery.svc:443`)
   return { host, url: `https://${host}:${port}` }
-}
-
-/** More than that only wait for each other and for the one that writes. */
-const MOST_API_THREADS = 32
-
-/** Begun when load asks for them, where nobody says how many: as many as have a core beside the main one. */
-const MOST_WHEN_BUSY = 4
-
-/** @param isAudited threads hand on everything then: they would only cost */
-function apiThreadsOf(
-  count: number | undefined,
-  isAudited: boolean,
-): { apiThreads: number; apiThreadsWhenBusy?: boolean } {
-  const isPossible = process.platform === 'linux'
-  if (count === undefined) {
-    const apiThreads = isPossible && !isAudited ? Math.min(MOST_WHEN_BUSY, availableParallelism() - 1) : 0
-    return { apiThreads, apiThreadsWhenBusy: true }
-  }
-  if (count > MOST_API_THREADS) throw new Error(`--api-threads: ${count} is more than ${MOST_API_THREADS}`)
-  if (count > 0 && !isPossible)
-    throw new Error('--api-threads needs Linux, which shares a port between threads; leave it out')
-  return { apiThreads: count }
 }
 
 function reserveOf(mib: number | undefined): number | undefined {

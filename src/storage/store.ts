@@ -227,11 +227,6 @@ export type StorageErrorCode =
   | 'Failed'
   /** The disk has no room. A journal takes writes again once it was opened anew. */
   | 'Full'
-  /**
-   * What a write was prepared with is not so any more: nothing new may come there, or somebody else is writing the same. Nothing was written,
-   * and whoever asked can have it done where the writer is.
-   */
-  | 'Outdated'
 
 /** What users of the server are told instead of the message, which is for its operator: it names files. */
 const TOLD: Partial<Record<StorageErrorCode, string>> = {

@@ -40,7 +40,7 @@ export async function startOrrery(
 ): Promise<Orrery> {
   const child = spawn(program, ['start', '--data-dir', dataDir, '--secure-port', '0'], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ORRERY_API_THREADS: '0', ...process.env, ...env },
   })
   const exited = once(child, 'exit')
   t.teardown(async () => {

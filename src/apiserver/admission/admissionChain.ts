@@ -6,7 +6,7 @@ import { CrowdLog } from '../../client/crowdLog.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import type { Job } from '../../program/threadPool.ts'
 import { WorkTurns } from '../../program/workTurns.ts'
-import type { Key, Store } from '../../storage/store.ts'
+import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { flowsElsewhere } from '../flowcontrol/flowsElsewhere.ts'
@@ -93,8 +93,6 @@ export interface AdmissionChainDeps {
 
 export interface AdmissionChain {
   readonly steps: readonly Admission[]
-  /** Whether something new may come to the place of a key, as far as that is known at once. */
-  takes(key: Key): boolean
   /** From now on policies get their status, through `registry`. */
   start(registry: Registry): void
   stop(): Promise<void>
@@ -199,10 +197,6 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
       flowsElsewhere(nature, ROOT),
       spaceLifecycle(tree, isMaker),
     ],
-    takes({ space, namespace }) {
-      if (tree.get(space) === undefined || tree.isDeleting(space)) return false
-      return namespace === '' || stateOf(space, namespace) === 'lasting'
-    },
     start: registry => policyStatus.start(registry),
     stop: () => policyStatus.stop(),
     rethink(space) {

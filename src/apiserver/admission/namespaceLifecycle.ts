@@ -35,7 +35,6 @@ export function namespaceLifecycle(stateOf: NamespaceState): Admission {
   return {
     stage: 'gate',
     judgesPlaces: true,
-    judgesAnywhere: true,
     handles: (type, operation) =>
       operation === 'CREATE'
         ? type.namespaced

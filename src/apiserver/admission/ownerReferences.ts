@@ -19,7 +19,6 @@ interface OwnerReferencesDeps {
 export function ownerReferences(deps: OwnerReferencesDeps): Admission {
   return {
     stage: 'validate',
-    judgesAnywhere: true,
     // `/status` may change metadata too
     handles: (_type, operation) => operation !== 'DELETE',
     reaches: ({ unstored, user }) => !unstored && !user.groups.includes('system:masters'),

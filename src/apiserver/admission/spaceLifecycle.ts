@@ -12,7 +12,6 @@ export function spaceLifecycle(tree: SpaceTree, isMaker: (user: UserInfo) => boo
   return {
     stage: 'validate',
     judgesPlaces: true,
-    judgesAnywhere: true,
     handles: (_type, operation) => operation === 'CREATE',
     reaches: ({ unstored, user }) => !unstored && !isMaker(user),
     admit({ context: { space }, type, object }) {

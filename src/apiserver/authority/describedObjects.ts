@@ -21,7 +21,6 @@ export interface DescribedObjectsDeps {
 export function describedObjects({ nature, authorizer }: DescribedObjectsDeps): Admission {
   return {
     stage: 'validate',
-    judgesAnywhere: true,
     handles: (_type, operation) => operation !== 'DELETE',
     reaches: ({ space, unstored }, type) => !unstored && nature.isDescribed(space, type),
     concerns: ({ object, old }) => old === undefined || isNatured(object) !== isNatured(old),

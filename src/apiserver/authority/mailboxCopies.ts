@@ -13,7 +13,6 @@ import type { SpaceTree } from '../spaces/tree.ts'
 export function mailboxCopies(tree: Pick<SpaceTree, 'pathOf'>): Admission {
   return {
     stage: 'validate',
-    judgesAnywhere: true,
     handles: () => true,
     reaches: ({ space, user, unstored }) =>
       !unstored && !user.groups.includes(GROUPS.masters) && isInMailbox(tree.pathOf(space) ?? ''),

@@ -17,7 +17,6 @@ const SAID = ['imagePullSecrets', 'secrets', 'automountServiceAccountToken'] as 
 export function stayingObjects({ store, tree }: Pick<AuthorityDeps, 'store' | 'tree'>): Admission {
   return {
     stage: 'validate',
-    judgesAnywhere: true,
     handles: (type, operation, subresource) =>
       operation !== 'DELETE' && subresource === '' && ['serviceaccounts', 'secrets'].includes(groupResourceName(type)),
     reaches: ({ space, unstored }) => !unstored && serves(tree.typeOf(space), EDGE_PLACEMENTS),

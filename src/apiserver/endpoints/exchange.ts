@@ -24,7 +24,6 @@ import type { Compression } from './compression.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
 import type { OpenAccess } from './openAccess.ts'
-import type { OpenWatches } from './openWatches.ts'
 import type { WatchScope } from './watchScopes.ts'
 import type { WriteTurns } from './writeTurns.ts'
 
@@ -55,7 +54,6 @@ export interface Services {
   /** Aborts when the server drains: open watches end. */
   readonly draining: AbortSignal
   /** Those over HTTP. */
-  readonly openWatches: OpenWatches
   /** Ends what is open and may not be any more. */
   readonly openAccess: Pick<OpenAccess, 'hold'>
   /** Between bookmarks of a watch. Default 60 s. */

@@ -44,7 +44,6 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   const { raw } = exchange.reply.hijack()
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
   const kept = keptHeaders(exchange.reply)
-  if (services.openWatches.endConnections) raw.shouldKeepAlive = false
   raw.writeHead(200, { ...kept, ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
   raw.flushHeaders()
   const { inFlight } = exchange.request
@@ -53,9 +52,8 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   const over = new AbortController()
   raw.once('close', () => over.abort())
   if (raw.destroyed) over.abort()
-  const closed = services.openWatches.opened(() => over.abort())
   const reader = { gone: over.signal, permission: exchange.request.authorized!.permission! }
-  await runWatch(services, exchange, plan, responseSink(raw, turns), reader).finally(closed)
+  await runWatch(services, exchange, plan, responseSink(raw, turns), reader)
 }
 
 export interface WatchPlan {

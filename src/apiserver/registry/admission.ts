@@ -29,11 +29,6 @@ export interface Admission {
    * waits for nothing but the store's memory. So it is asked once for many.
    */
   readonly judgesPlaces?: true
-  /**
-   * It judges by the request, and by what is stored or projected of that, and has no memory of its own: so a thread over a replica of the
-   * store judges as the writer's does.
-   */
-  readonly judgesAnywhere?: true
   /** A `mutate` step that adds what every cluster adds for itself: its values do not travel. */
   readonly fillsIn?: true
   admit(request: AdmissionRequest): void | Promise<void>

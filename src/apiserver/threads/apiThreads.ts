@@ -14,10 +14,7 @@ import type { Logger } from '../request/logger.ts'
 import type { ShownKeys } from '../server/shownKeys.ts'
 import { answerOf, type DocumentAnswer, type DocumentAsk } from './askedDocuments.ts'
 import type { Crossing } from './crossings.ts'
-import { followMainLoad, type MainLoad } from './mainLoad.ts'
 import { PortSocket } from './portSocket.ts'
-import { Balance } from './shedding.ts'
-import { ThreadDemand } from './threadDemand.ts'
 import { ThreadFigures } from './threadFigures.ts'
 import { WatchTidings } from './watchTidings.ts'
 
@@ -43,13 +40,11 @@ export type FromThread =
 
 /**
  * `drain`: it takes nothing new; `stop`: it ends when all is answered; `watches`: how those of others changed, or with -1, unchanged;
- * `shed`: others have more room; `tell`: its metrics;
- * `document`: what it asked for.
+ * `tell`: its metrics; `document`: what it asked for.
  */
 export type ToThread =
   | { readonly keys: ShownKeys }
   | { readonly watches: WatchTally; readonly sign: 1 | -1 }
-  | { readonly shed: true }
   | { readonly tell: 'figures' }
   | { readonly document: DocumentAnswer }
   | { readonly drain: true }
@@ -66,18 +61,13 @@ export interface ThreadStart {
 }
 
 /** What is used of a worker. */
-export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on' | 'performance'>
+export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on'>
 
 /** Why threads ended: by themselves, since they stood still, or since they did not keep up with what was written. */
 export type ThreadEnd = 'failed' | 'still' | 'behind'
 
 export interface ApiThreadsDeps {
-  /** How many there are at most; without `whenBusy` from the start on. */
   count: number
-  /** They begin when the loops that there are have too much to do, and end when they have not for long. */
-  whenBusy?: boolean | undefined
-  /** Whether there is memory for another one. Default: yes. */
-  hasRoom?: (() => boolean) | undefined
   /** Another one has begun, or one has ended. */
   resized?: ((count: number) => void) | undefined
   follow(onCut: () => void): Following
@@ -89,10 +79,6 @@ export interface ApiThreadsDeps {
   documents: KindDocuments
   /** The main thread's, whose bounds are those of all. */
   watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
-  /** Of the main thread, since it was asked last. Default: {@link followMainLoad}. */
-  mainLoad?: (() => MainLoad) | undefined
-  /** The main thread lets go of some that it has too much of. */
-  shed(): void
   /** Default: {@link PULSE_MS}. */
   pulseMs?: number | undefined
   clock: Clock
@@ -114,8 +100,6 @@ const PROVEN_MS = 60_000
 /** How long it may take to answer what is under way. */
 const STOP_MS = 8000
 
-type LoopUse = ReturnType<Worker['performance']['eventLoopUtilization']>
-
 interface Running {
   readonly thread: ApiThread
   readonly following: Following
@@ -126,21 +110,17 @@ interface Running {
   lastPulse: number
   /** Looks since that was another one. */
   still: number
-  use: LoopUse | undefined
   /** Why it is about to end. */
-  end: ThreadEnd | 'spare'
+  end: ThreadEnd
 }
 
 export class ApiThreads {
   readonly #deps: ApiThreadsDeps
   readonly #running = new Set<Running>()
   readonly #tidings: WatchTidings
-  readonly #balance = new Balance<Running | 'main'>()
-  readonly #demand = new ThreadDemand()
   readonly #figures: ThreadFigures<ApiThread>
   readonly #ended: Record<ThreadEnd, number> = { failed: 0, still: 0, behind: 0 }
   readonly #pulseMs: number
-  readonly #mainLoad: () => MainLoad
   #keys: ShownKeys
   #failures = 0
   #isStopping = false
@@ -150,7 +130,6 @@ export class ApiThreads {
     this.#deps = deps
     this.#keys = deps.keys
     this.#pulseMs = deps.pulseMs ?? PULSE_MS
-    this.#mainLoad = deps.mainLoad ?? followMainLoad()
     this.#figures = new ThreadFigures({
       ask: thread => thread.postMessage({ tell: 'figures' } satisfies ToThread),
       after: (run: () => void) => deps.clock.after(this.#pulseMs, run),
@@ -164,8 +143,7 @@ export class ApiThreads {
 
   /** Resolves when each answers, or has ended: then another one comes later, and the main thread answers all meanwhile. */
   async start(): Promise<void> {
-    const { count, whenBusy } = this.#deps
-    const starts = Array.from({ length: whenBusy ? 0 : count }, () => this.#startOne())
+    const starts = Array.from({ length: this.#deps.count }, () => this.#startOne())
     this.#after(this.#pulseMs, () => this.#look())
     await Promise.all(starts)
   }
@@ -208,8 +186,7 @@ export class ApiThreads {
   }
 
   #tell(message: ToThread, except?: Running): void {
-    for (const running of this.#running)
-      if (running !== except && running.end !== 'spare') running.thread.postMessage(message)
+    for (const running of this.#running) if (running !== except) running.thread.postMessage(message)
   }
 
   #terminateAll(): void {
@@ -248,7 +225,6 @@ export class ApiThreads {
       isReady: false,
       lastPulse: 0,
       still: 0,
-      use: undefined,
       end: 'failed',
     }
     const begunMs = clock.now()
@@ -263,7 +239,7 @@ export class ApiThreads {
       ready.resolve()
       exited.resolve()
       this.#deps.resized?.(this.#running.size)
-      if (this.#isStopping || running.end === 'spare') return
+      if (this.#isStopping) return
       this.#ended[running.end]++
       this.#replace(clock.now() - begunMs)
     })
@@ -325,7 +301,6 @@ export class ApiThreads {
   #look(): void {
     for (const running of this.#running) {
       const pulse = Atomics.load(running.pulse, 0)
-      if (running.end === 'spare') continue
       if (pulse !== running.lastPulse) {
         running.lastPulse = pulse
         running.still = 0
@@ -336,48 +311,7 @@ export class ApiThreads {
         void running.thread.terminate()
       }
     }
-    this.#level()
     this.#after(this.#pulseMs, () => this.#look())
-  }
-
-  /** Who has too much to do lets go of some; where all have, another one comes. */
-  #level(): void {
-    const { worked, onProcessor } = this.#mainLoad()
-    const loads = new Map<Running | 'main', number>([['main', worked]])
-    for (const running of this.#running) {
-      if (!running.isReady || running.end === 'spare') continue
-      const { performance: of } = running.thread
-      const use = of.eventLoopUtilization()
-      if (running.use) loads.set(running, of.eventLoopUtilization(use, running.use).utilization)
-      running.use = use
-    }
-    for (const loop of this.#balance.look(loads)) {
-      if (loop === 'main') this.#deps.shed()
-      else loop.thread.postMessage({ shed: true } satisfies ToThread)
-    }
-    // one that begins or ends changes what the others have to do
-    if (this.#deps.whenBusy && loads.size === this.#running.size + 1) this.#staff([...loads.values()], onProcessor)
-  }
-
-  #staff(loads: readonly number[], onProcessor: number): void {
-    const { count, hasRoom = () => true, log } = this.#deps
-    const more = this.#demand.look(loads, onProcessor)
-    if (more > 0 && this.#running.size < count && hasRoom()) {
-      log.info({ threads: this.#running.size + 1 }, 'all loops are busy; another API thread begins')
-      void this.#startOne()
-    } else if (more < 0) {
-      const newest = [...this.#running].at(-1)!
-      log.info({ threads: this.#running.size - 1 }, 'an API thread is not needed any more; it ends')
-      this.#retire(newest)
-    }
-  }
-
-  #retire(running: Running): void {
-    running.end = 'spare'
-    running.thread.postMessage({ drain: true } satisfies ToThread)
-    running.thread.postMessage({ stop: true } satisfies ToThread)
-    const cancel = this.#deps.clock.after(STOP_MS, () => void running.thread.terminate())
-    void running.exited.then(cancel)
   }
 
   #after(delayMs: number, run: () => void): void {

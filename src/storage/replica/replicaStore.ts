@@ -38,11 +38,6 @@ export interface ReplicaOptions extends MemoryBounds {
   onLost?: (why: Error) => void
   /** Memory that was let go of can be given back. */
   packed?: () => void
-  /**
-   * Whose write meets another one of the same object gets `Outdated` and does not wait or try again: at the writer all of them have
-   * their turns, and from here they would lose each time against those.
-   */
-  yields?: boolean
 }
 
 /** Resolves when all is there. @throws StorageError `Closed` */
@@ -156,7 +151,6 @@ class ReplicaStore implements Store {
 
   update(key: Key, change: (current: Stored | undefined) => Mutation | undefined): Promise<UpdateResult> {
     return this.#inLine([key], async () => {
-      // tried again by those alone who do not yield
       for (;;) {
         this.#catchUp()
         const current = this.#contents.index.get(key)
@@ -194,7 +188,6 @@ class ReplicaStore implements Store {
     for (const key of keys) assertKey(key)
     const ids = keys.map(keyText)
     const before = ids.map(id => this.#lines.get(id))
-    if (this.#options.yields && before.some(other => other !== undefined)) throw outdated()
     const { promise, resolve } = Promise.withResolvers<void>()
     for (const id of ids) this.#lines.set(id, promise)
     try {
@@ -209,9 +202,7 @@ class ReplicaStore implements Store {
   async #write(writes: readonly Write[]): Promise<WriteResult[]> {
     const sent = await this.#asker.ask('write', { writes: writes.map(sendable) })
     this.#catchUp()
-    const results = sent.map((result, i) => resultOf(writes[i]!, result))
-    if (this.#options.yields && results.some((result, i) => isOvertaken(writes[i]!, result))) throw outdated()
-    return results
+    return sent.map((result, i) => resultOf(writes[i]!, result))
   }
 
   async #past(range: Range, after: Revision): Promise<HistoryPage> {
@@ -295,15 +286,6 @@ class ReplicaStore implements Store {
     clearInterval(this.#looking)
     this.#reader.wake()
   }
-}
-
-/** Whether somebody else was faster with what is there. That a name is taken is an answer. */
-function isOvertaken({ expect }: Write, result: WriteResult): boolean {
-  return expect !== 0 && !result.ok && result.refused === undefined
-}
-
-function outdated(): StorageError {
-  return new StorageError('Outdated', 'somebody else writes the same object')
 }
 
 function storedOf(version: ReadVersion): Stored {

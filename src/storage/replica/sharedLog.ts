@@ -66,11 +66,8 @@ export class SharedLog implements CommitLog {
     return this.#segments.followers
   }
 
-  /**
-   * A new follower, which has everything from now on; what is there it asks for. `onCut` hears that it was too slow. `takes` is asked of
-   * what a follower makes, as it comes: whether something new may be there.
-   */
-  follow(onCut: () => void = () => {}, takes: (key: Key) => boolean = () => true): Following {
+  /** A new follower, which has everything from now on; what is there it asks for. `onCut` hears that it was too slow. */
+  follow(onCut: () => void = () => {}): Following {
     const source = this.#source
     if (source === undefined || this.#isClosed) throw new StorageError('Closed', 'the store is closed')
     const asks = new MessageChannel()
@@ -82,7 +79,7 @@ export class SharedLog implements CommitLog {
     serveAsks(asks.port1, {
       objects: ({ after }) => objectsPage(source, after),
       history: ({ range, after }) => historyPage(source, range, after),
-      write: ({ writes }) => written(source, writes, takes),
+      write: ({ writes }) => written(source, writes),
       compact: async ({ revision }) => void (await source.store.compact(revision)),
     })
     // its thread may die
@@ -216,14 +213,7 @@ function cutPage({ events, through }: HistoryPage): HistoryPage {
   return kept.length === events.length ? { events, through } : { events: kept, through: kept.at(-1)!.revision }
 }
 
-async function written(
-  { store }: LogSource,
-  writes: readonly SentWrite[],
-  takes: (key: Key) => boolean,
-): Promise<SentResult[]> {
-  // what is in the queue before its place begins to go goes with the others there
-  if (writes.some(({ key, expect }) => expect === 0 && !takes(key)))
-    throw new StorageError('Outdated', 'nothing new may come there any more')
+async function written({ store }: LogSource, writes: readonly SentWrite[]): Promise<SentResult[]> {
   // what is large waits for its turn
   const results = writes.length === 1 ? [await store.write(writes[0]!)] : await store.writeMany(writes)
   return results.map((result, i): SentResult => {

@@ -18,7 +18,7 @@ const seen = apiThreadsSeen(t)
 const more = { apiThreads: THREADS, apiThreadPulseMs: 1000 }
 
 t.test('one server', async t => {
-  const { api, faults, dataDir } = await startTestServer(t, { more })
+  const { api, faults } = await startTestServer(t, { more })
 
   t.test('a thread that is killed, and one that fails', async t => {
     const ends = { killed: (thread: Worker) => thread.terminate(), failed: fail }
@@ -51,43 +51,6 @@ t.test('one server', async t => {
       'an API thread has ended; another one is started',
     ])
   })
-
-  t.test(
-    'a thread that has too much to do ends watches early and connections with an answer; nothing is lost',
-    async t => {
-      const before = faults.length
-      const clients = Array.from({ length: CONNECTIONS }, () => new Api(api.access))
-      t.teardown(() => {
-        for (const client of clients) client.close()
-      })
-      const lasts = async (): Promise<number> => {
-        const answers = await Promise.all(clients.map(client => client.get(CONFIGMAPS)))
-        t.same(new Set(answers.map(({ code }) => code)), new Set([200]))
-        return answers.filter(({ headers }) => headers.connection === 'close').length
-      }
-      t.equal(await lasts(), 0)
-      const watches = await openAll(t, api)
-      const ended: number[] = []
-      const over = watches.map(async (watch, i) => {
-        const events = await watch.rest()
-        ended.push(i)
-        return events
-      })
-      const busy = seen[0]!
-      const goOn = (): void => {
-        occupy(busy, dataDir, 10)
-        busy.postMessage({ tell: 'figures' })
-      }
-      busy.on('message', message => 'figures' in message && goOn())
-      goOn()
-      await Promise.race(over)
-      while ((await lasts()) === 0);
-      await api.ok(api.post(CONFIGMAPS, configMap('later')))
-      const left = watches.filter((_, i) => !ended.includes(i))
-      t.ok(left.length > 0, 'those of others go on')
-      t.same(faults.slice(before), [])
-    },
-  )
 })
 
 t.test('threads that stand still are replaced; the main thread takes connections meanwhile', async t => {

@@ -14,8 +14,6 @@ import {
   type ThreadStart,
   type ToThread,
 } from '../../../src/apiserver/threads/apiThreads.ts'
-import { LOOKS } from '../../../src/apiserver/threads/shedding.ts'
-import { SPARE_LOOKS } from '../../../src/apiserver/threads/threadDemand.ts'
 import { WatchTidings } from '../../../src/apiserver/threads/watchTidings.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
@@ -23,11 +21,6 @@ class FakeThread extends EventEmitter {
   readonly told: ToThread[] = []
   readonly pulse: Int32Array
   terminated = 0
-  /** Of the time since the last look. */
-  load = 0
-  readonly performance = {
-    eventLoopUtilization: () => ({ idle: 0, active: 0, utilization: this.load }),
-  }
 
   constructor({ pulse }: ThreadStart) {
     super()
@@ -75,7 +68,6 @@ function threadsOf(count: number, refuses: () => boolean = () => false, more: Pa
     answered() {},
     documents: { get: () => undefined },
     watches,
-    shed() {},
     clock,
     ...more,
     log: { info() {}, warn() {}, error: (_, text) => errors.push(text) },
@@ -120,30 +112,6 @@ t.test('of a process that was stopped for a while no thread is ended', async t =
     threads.map(({ terminated }) => terminated),
     [0, 0],
   )
-})
-
-t.test('a thread that has too much to do lets go of some while another one has room, and not otherwise', async t => {
-  const { apiThreads, clock, threads } = threadsOf(2)
-  const started = apiThreads.start()
-  for (const thread of threads) thread.says({ ready: true })
-  await started
-  const [one, other] = threads as [FakeThread, FakeThread]
-  const look = async (times: number): Promise<number[]> => {
-    for (let i = 0; i < times; i++) {
-      for (const { pulse } of threads) Atomics.add(pulse, 0, 1)
-      await clock.advance(PULSE_MS)
-    }
-    return threads.map(({ told }) => told.splice(0).filter(message => 'shed' in message).length)
-  }
-  await look(1)
-  one.load = 1
-  other.load = 0.1
-  t.same(await look(LOOKS - 1), [0, 0], 'for a moment it may')
-  t.same(await look(2), [2, 0])
-  one.load = 0.5
-  t.same(await look(5), [0, 0])
-  one.load = 1
-  t.same(await look(LOOKS), [1, 0], 'counted anew')
 })
 
 t.test('metrics of all threads are asked for; one that says nothing is waited for until the next look', async t => {
@@ -263,51 +231,4 @@ t.test('watches of one thread count in all others, and no longer when it has end
   t.equal(heardBy(other), 1)
   await clock.advance(PULSE_MS)
   t.equal(begun[2]!.watches.open, 3)
-})
-
-t.test('threads begin one after the other while all loops are busy, and the newest ends once fewer do', async t => {
-  let worked = 1
-  const sizes: number[] = []
-  const resized = (count: number): void => void sizes.push(count)
-  const mainLoad = () => ({ worked, onProcessor: worked })
-  const { apiThreads, clock, threads, errors } = threadsOf(2, () => false, { whenBusy: true, mainLoad, resized })
-  await apiThreads.start()
-  const look = async (times: number): Promise<void> => {
-    for (let i = 0; i < times; i++) {
-      for (const { pulse } of threads) Atomics.add(pulse, 0, 1)
-      await clock.advance(PULSE_MS)
-    }
-  }
-  t.equal(threads.length, 0, 'none from the start on')
-  await look(LOOKS)
-  t.equal(threads.length, 1)
-  await look(2 * LOOKS)
-  t.equal(threads.length, 1, 'one that begins is waited for')
-  threads[0]!.says({ ready: true })
-  await look(2 * LOOKS)
-  t.equal(threads.length, 1, 'it has room')
-  threads[0]!.load = 1
-  await look(LOOKS)
-  t.equal(threads.length, 2)
-  threads[1]!.says({ ready: true })
-  threads[1]!.load = 1
-  await look(2 * LOOKS)
-  t.equal(threads.length, 2, 'no more than there may be')
-
-  worked = 0.1
-  threads[0]!.load = 0.1
-  threads[1]!.load = 0.1
-  await look(SPARE_LOOKS + 1)
-  t.match(threads[1]!.told.slice(-2), [{ drain: true }, { stop: true }])
-  t.equal(threads[1]!.terminated, 0, 'what is under way is answered')
-  threads[1]!.emit('exit', 0)
-  await look(LOOKS)
-  t.same([apiThreads.size, threads.length], [1, 2], 'nobody takes its place')
-  await look(SPARE_LOOKS)
-  t.match(threads[0]!.told.slice(-2), [{ drain: true }, { stop: true }])
-  await look(10)
-  t.equal(threads[0]!.terminated, 1, 'one that does not end is ended')
-  t.same(sizes, [1, 2, 1, 0])
-  t.same(apiThreads.ended, { failed: 0, still: 0, behind: 0 })
-  t.same(errors, [])
 })

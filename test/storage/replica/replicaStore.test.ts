@@ -13,7 +13,7 @@ import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
 import { SharedLog, type SharedLogOptions } from '../../../src/storage/replica/sharedLog.ts'
 import type { Store, Stored } from '../../../src/storage/store.ts'
 import * as fc from '../../support/fastCheck.ts'
-import { create, del, key, put, readWatch, textOf, updated } from '../support.ts'
+import { create, del, key, put, readWatch, textOf } from '../support.ts'
 import type { ThreadTask } from './replicaThread.ts'
 
 const logger = { error: (_: object, message: string) => process.emitWarning(message) }
@@ -272,58 +272,6 @@ t.test('texts are where the writer has them; what it moves together is let go by
   )
   asker.end(new Error('done'))
   reader.close()
-})
-
-t.test('what a replica makes where nothing new may come is not written, and what is there may be changed', async t => {
-  const log = new SharedLog()
-  const writer = await openJournaledStore(new MemoryJournal(), { log })
-  t.teardown(() => writer.close())
-  let isOpen = true
-  const asked: string[] = []
-  const { link } = log.follow(undefined, ({ name }) => {
-    asked.push(name)
-    return isOpen
-  })
-  const replica = await openReplica(link, { logger })
-  t.teardown(() => replica.close())
-  const made = await create(replica, key('a'))
-  isOpen = false
-  await t.rejects(create(replica, key('b')), { name: 'StorageError', code: 'Outdated' })
-  const deleted = { key: key('a'), mutation: del(), expect: made }
-  const another = { key: key('b'), mutation: put('b'), expect: 0 }
-  await t.rejects(replica.writeMany([deleted, another]), { code: 'Outdated' })
-  t.equal(textOf(await updated(replica, key('a'), () => put('y'))), `${made + 1}:y`)
-  t.equal(textOf(await updated(replica, key('a'), () => ({ type: 'delete' }))), `${made + 2}:y`)
-  t.strictSame(asked, ['a', 'b', 'b'])
-  t.strictSame(await everything(writer), [])
-})
-
-t.test('who yields to others who write the same object is told so, and nothing of it is written', async t => {
-  const { log, writer } = await writerOf(t)
-  const replica = await openReplica(log.follow().link, { logger, yields: true })
-  t.teardown(() => replica.close())
-  const first = await create(replica, key('a'))
-  const [one, other] = await Promise.allSettled([
-    replica.update(key('a'), () => put('one')),
-    replica.update(key('a'), () => {
-      t.fail('it does not wait for its turn')
-      return undefined
-    }),
-  ])
-  t.equal(one.status, 'fulfilled')
-  t.match(other, { reason: { name: 'StorageError', code: 'Outdated' } })
-  t.equal(textOf(await replica.get(key('a'))), `${first + 1}:one`)
-  let asked = 0
-  const overtaken = replica.update(key('a'), () => {
-    if (asked++ === 0) void writer.update(key('a'), () => put('faster'))
-    return put('slower')
-  })
-  await t.rejects(overtaken, { code: 'Outdated' })
-  t.equal(asked, 1)
-  t.equal(textOf(await writer.get(key('a'))), `${first + 2}:faster`)
-  const taken = await replica.write({ key: key('a'), mutation: put('new'), expect: 0 })
-  t.match(taken, { ok: false, current: { revision: first + 2 } }, 'that a name is taken is an answer')
-  t.equal(textOf(await updated(replica, key('a'), () => put('then'))), `${first + 3}:then`)
 })
 
 t.test('what is asked in one turn of the loop crosses in one message, and is answered in one', async t => {
