@@ -86,3 +86,32 @@ t.test('whatever is thrown late ends the test that began it, and no other', asyn
     t.match(out, new RegExp(`# Subtest: ${name}\\n +not ok 1 - of a ${what}$.*^ +not ok \\d - ${name} `, 'ms'))
   t.match(out, /^ +ok 6 - passes.*^not ok 2 - .*b\.test\.ts.*^ok 3 - .*c\.test\.ts/ms)
 })
+
+t.test('a test that hangs fails by its name, and those behind it run', async t => {
+  // an hour passes with each look at the clock
+  const silent = `
+    import { createServer } from 'node:net'
+    import t from 'tap'
+    t.test('outer', async t => {
+      t.test('hangs', async t => {
+        createServer().listen(0, '127.0.0.1')
+        const { now } = performance
+        let aheadMs = 0
+        performance.now = () => now.call(performance) + (aheadMs += 3_600_000)
+        t.teardown(() => (performance.now = now))
+        await new Promise(() => {})
+      })
+      t.test('sibling', async t => t.pass('it runs'))
+    })
+  `
+  const empty = `
+    import t from 'tap'
+    t.test('waits for nothing', async t => await new Promise(() => {}))
+  `
+  const dir = t.testdir({ 'a.test.ts': empty, 'b.test.ts': silent, 'c.test.ts': GOOD })
+  const { code, out } = await ran(dir, ['a', 'b', 'c'])
+  t.equal(code, 1)
+  t.match(out, /the event loop is empty.*not ok 1 - waits for nothing.*^not ok 1 - .*a\.test\.ts/ms)
+  t.match(out, /no assertion for 600 s.*not ok 1 - hangs .* ok 2 - sibling.*^not ok 2 - .*b\.test\.ts/ms)
+  t.match(out, /^ok 3 - .*c\.test\.ts/m)
+})

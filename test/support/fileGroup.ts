@@ -1,7 +1,8 @@
 /**
  * Test files one after the other in this process, each as a subtest that bears its path: most of what a small file costs is
  * the start of a process and the loading of what it tests. A file notices nothing: what it imports as `tap` is its subtest.
- * Paths come in TEST_FILES, divided by blanks; tap makes the names of its folders from the command line, which is short.
+ * TEST_FILES holds the paths, divided by blanks: tap makes the names of its folders from the command line, which is short.
+ * TEST_SILENCE_MS bounds how long a file may assert nothing.
  */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -11,6 +12,8 @@ import 'node:tls'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import { parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
+import { endWhenSilent } from './endWhenSilent.ts'
+import { FILE_LIMIT_MS } from './patience.ts'
 
 // as in the server's process: what one file has parsed must not change what another one reads
 parseJsonSafely()
@@ -19,7 +22,9 @@ parseJsonSafely()
 const umask = process.umask(0o022)
 
 const files = (process.env.TEST_FILES ?? '').split(' ')
+const silenceMs = Number(process.env.TEST_SILENCE_MS ?? FILE_LIMIT_MS)
 delete process.env.TEST_FILES
+delete process.env.TEST_SILENCE_MS
 const tests = new Map<string, Test>()
 Object.assign(globalThis, { [Symbol.for('orrery.subtests')]: tests })
 
@@ -38,6 +43,11 @@ const { default: tap } = await import('tap')
 // each file has its own limit; the plan is said first, so that files which a crash keeps from running are missed
 tap.setTimeout(0)
 tap.plan(files.length)
+let hung = false
+// the handles of a test that hung would keep the process alive
+tap.once('end', () => {
+  if (hung) setImmediate(() => process.exit())
+})
 for (const file of files) {
   tap.test(file, async t => {
     process.umask(umask)
@@ -47,6 +57,9 @@ for (const file of files) {
     })
     const url = pathToFileURL(resolve(file)).href
     tests.set(url, t)
+    endWhenSilent(t, silenceMs, () => {
+      hung = true
+    })
     await import(url)
   })
 }

@@ -14,3 +14,6 @@ export const PATIENCE = `${PATIENCE_MS / 1000}s`
 
 /** How long a file may run. The runner ends it then; a file that takes more than half a minute says it, for when it runs alone. */
 export const FILE_LIMIT_MS = 600_000
+
+/** How long a file that does all within its process may assert nothing: longer than any wait for one thing. */
+export const SILENCE_LIMIT_MS = PATIENCE_MS + 60_000
