@@ -284,10 +284,6 @@ async function apiServerParts(
       start: (begin, ports) => startThread('api', { workerData: { ...threadData(), ...begin }, transferList: ports }),
       keys: keys(),
       take: socket => void tlsServer.emit('secureConnection', socket as unknown as TLSSocket),
-      answered(requests) {
-        for (const { group, resource, seconds: all, ...request } of requests)
-          for (const seconds of all) metrics.observe({ ...request, type: { group, resource, form: 'struct' }, seconds })
-      },
       documents,
       watches: inFlight.watches,
       pulseMs: options.apiThreadPulseMs,

@@ -21,7 +21,6 @@ import type { Logger } from './request/logger.ts'
 import type { FedServer } from './server/oneByOne.ts'
 import { showKeys } from './server/shownKeys.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
-import { AnsweredCounts } from './threads/answeredCounts.ts'
 import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './threads/apiThreads.ts'
 import { AskedDocuments } from './threads/askedDocuments.ts'
 import { type Crossing, Crossings } from './threads/crossings.ts'
@@ -41,9 +40,6 @@ export interface ApiThreadData {
   /** Nothing is answered here: all requests are recorded, in one place. */
   forwardsAll: boolean
 }
-
-/** How often the main thread hears what was answered. */
-const TELL_MS = 100
 
 const data = workerData as ApiThreadData & ThreadStart
 const main = parentPort!
@@ -71,7 +67,6 @@ async function serve(): Promise<void> {
   const options: ApiServerOptions = { ...data.options, log }
   const draining = new AbortController()
   const { url, pki, epoch } = data
-  const answered = new AnsweredCounts()
   const assembly = await assemble(options, {
     store,
     work: new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }),
@@ -101,7 +96,6 @@ async function serve(): Promise<void> {
     // it begins when all of the server has
     hasStarted: () => true,
     draining: draining.signal,
-    observed: request => answered.observe(request),
   })
   await app.ready()
 
@@ -118,21 +112,14 @@ async function serve(): Promise<void> {
 
   const pulse = new Int32Array(data.pulse)
   const beating = setInterval(() => Atomics.add(pulse, 0, 1), options.apiThreadPulseMs ?? PULSE_MS)
-  const tellAnswered = (): void => {
-    const requests = answered.take()
-    if (requests.length > 0) tell({ answered: requests })
-  }
-  const telling = setInterval(tellAnswered, TELL_MS)
   await joinPort(app, data.at.host, data.at.port)
 
   const stop = async (): Promise<void> => {
     await underWay.idle()
     await app.close()
     assembly.inFlight.flowControl.stop()
-    tellAnswered()
     tidings.tell()
     clearInterval(beating)
-    clearInterval(telling)
     await store.close()
     main.close()
   }

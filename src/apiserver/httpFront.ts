@@ -20,7 +20,7 @@ import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { healthChecks } from './server/healthChecks.ts'
 import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
-import { Metrics, type Observation } from './server/metrics.ts'
+import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
 import type { OneByOne } from './server/oneByOne.ts'
 import type { ShortWays } from './server/shortWays.ts'
@@ -38,8 +38,6 @@ export interface HttpFrontDeps {
   draining: AbortSignal
   /** Of another thread. Default: they are made here. */
   documents?: KindDocuments
-  /** Hears of each request that was answered. */
-  observed?: (request: Observation) => void
 }
 
 export interface HttpFront {
@@ -59,14 +57,11 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     assembly
   const { inFlight, budgets, outcomes, previews, liveQuestions } = assembly
   const { store, setAside, url, hasStarted, draining } = deps
-  const metrics = new Metrics(
-    {
-      revision: () => store.revision,
-      spaces: () => tree.size,
-      setAside: () => setAside.counts(),
-    },
-    deps.observed,
-  )
+  const metrics = new Metrics({
+    revision: () => store.revision,
+    spaces: () => tree.size,
+    setAside: () => setAside.counts(),
+  })
   metrics.followBudgets({ budgets, rooms: budgets.rooms })
   if (options.spaces) metrics.followCarrying(assembly.carry)
   const { types, protobuf, work } = services

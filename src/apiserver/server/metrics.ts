@@ -69,15 +69,12 @@ export class Metrics {
   readonly #requests = new Map<string, RequestCount>()
   /** Of one verb. */
   readonly #durations = new Map<string, Distribution>()
-  readonly #observed: ((request: Observation) => void) | undefined
   #inFlight: InFlight | undefined
   #board: CarryBoard | undefined
   #commits: Distribution | undefined
   #threads: ThreadGauges | undefined
 
-  /** `observed`: where what was observed is told on. */
-  constructor(gauges: Gauges, observed?: (request: Observation) => void) {
-    this.#observed = observed
+  constructor(gauges: Gauges) {
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
     const requests = this.#requests
@@ -85,7 +82,7 @@ export class Metrics {
       name: 'apiserver_request_total',
       help: 'Requests by verb, resource and HTTP code.',
       labelNames: ['verb', 'group', 'resource', 'code'],
-      registers,
+      registers: [this.#own],
       collect() {
         this.reset()
         for (const { labels, count } of requests.values()) this.inc(labels, count)
@@ -120,7 +117,6 @@ export class Metrics {
   }
 
   observe(o: Observation): void {
-    this.#observed?.(o)
     const verb = VERBS[o.verb] ?? 'other'
     const { group, resource } = labelsOf(o.type)
     const key = `${verb} ${o.code} ${resource} ${group}`
@@ -229,21 +225,21 @@ export class Metrics {
     })
   }
 
-  /** What this thread has of what is shown as a sum. */
+  /** The part of each thread in the sums: requests, connections and flow control. */
   async renderOwn(): Promise<string> {
+    const durations = histogramText(
+      'apiserver_request_duration_seconds',
+      'Time to answer, watches excluded.',
+      Array.from(this.#durations, ([verb, of]) => [{ verb }, of]),
+    )
     const flows = this.#inFlight === undefined ? '' : flowMetrics(this.#inFlight.flowControl)
-    return `${await this.#own.metrics()}${flows}`
+    return `${await this.#own.metrics()}${durations}${flows}`
   }
 
   /** Text exposition format and its content type. */
   async render(): Promise<{ contentType: string; body: string }> {
     const own = await this.renderOwn()
     const summed = this.#threads === undefined ? own : sumMetrics([own, ...(await this.#threads.figures())])
-    const durations = histogramText(
-      'apiserver_request_duration_seconds',
-      'Time to answer, watches excluded.',
-      Array.from(this.#durations, ([verb, of]) => [{ verb }, of]),
-    )
     const commits =
       this.#commits === undefined
         ? ''
@@ -252,13 +248,13 @@ export class Metrics {
           ])
     return {
       contentType: this.#registry.contentType,
-      body: `${await this.#registry.metrics()}${durations}${commits}${summed}${this.#board?.text() ?? ''}`,
+      body: `${await this.#registry.metrics()}${commits}${summed}${this.#board?.text() ?? ''}`,
     }
   }
 }
 
 /** What it is counted as. */
-export function labelsOf(type: Observation['type']): { group: string; resource: string } {
+function labelsOf(type: Observation['type']): { group: string; resource: string } {
   if (type === undefined) return { group: '', resource: '' }
   return type.form === 'custom' ? { group: '', resource: 'custom' } : { group: type.group, resource: type.resource }
 }

@@ -18,19 +18,9 @@ import { PortSocket } from './portSocket.ts'
 import { ThreadFigures } from './threadFigures.ts'
 import { WatchTidings } from './watchTidings.ts'
 
-/** Requests of one sort that a thread answered, and how long each took. */
-export interface Answered {
-  readonly verb: string
-  readonly group: string
-  readonly resource: string
-  readonly code: number
-  readonly seconds: readonly number[]
-}
-
 export type FromThread =
   | { readonly ready: true }
   | { readonly crossing: Crossing }
-  | { readonly answered: readonly Answered[] }
   | { readonly asks: DocumentAsk }
   /** How its watches changed. */
   | { readonly watches: WatchTally }
@@ -75,7 +65,6 @@ export interface ApiThreadsDeps {
   keys: ShownKeys
   /** Where connections come in that crossed. */
   take(socket: PortSocket): void
-  answered(requests: readonly Answered[]): void
   documents: KindDocuments
   /** The main thread's, whose bounds are those of all. */
   watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
@@ -256,9 +245,8 @@ export class ApiThreads {
   }
 
   #heard(message: Exclude<FromThread, { ready: true }>, from: Running): void {
-    const { log, answered } = this.#deps
+    const { log } = this.#deps
     if ('crossing' in message) this.#cross(message.crossing)
-    else if ('answered' in message) answered(message.answered)
     else if ('asks' in message) void this.#answer(message.asks, from)
     else if ('figures' in message) this.#figures.told(from.thread, message.figures)
     else if ('watches' in message) {

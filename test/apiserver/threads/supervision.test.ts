@@ -65,7 +65,6 @@ function threadsOf(count: number, refuses: () => boolean = () => false, more: Pa
     },
     keys: { cert: 'first', key: '', ca: '' },
     take() {},
-    answered() {},
     documents: { get: () => undefined },
     watches,
     clock,
