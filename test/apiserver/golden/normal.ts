@@ -11,11 +11,13 @@ const SUBSTITUTIONS: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/(current: |resourceVersion: )\d+/g, '$1<revision>'],
   [/("continue": ?")[^"]+/g, '$1<continue>'],
   [/("(?:token|continue)": ?")[\w.-]{20,}/g, '$1<token>'],
-  [/"(\d+[smhd]){1,2}"/g, '"<age>"'],
-  [/- (\d+[smhd]){1,2}$/gm, '- <age>'],
+  [/"((\d+[smhd]){1,2}|<invalid>)"/g, '"<age>"'],
+  [/- ((\d+[smhd]){1,2}|<invalid>)$/gm, '- <age>'],
   [/127\.0\.0\.1:\d+/g, '<address>'],
   [/("port":)\d{4,5}/g, '$1<port>'],
   [/("(?:goVersion|platform|gitVersion)": ?")[^"]+/g, '$1<build>'],
+  [/X509SHA256=[0-9a-f]{64}/g, 'X509SHA256=<hash>'],
+  [/("cluster": ?")[a-z0-9]{16}(?=")/g, '$1<space>'],
   [/(.)\1{199,}/g, '$1 and so on'],
 ]
 
@@ -41,7 +43,7 @@ export function linesOf({ head, body }: Answer, isDocument = false): readonly st
   if (isDocument) return [...lines, '', '<a document>']
   const isZipped = head.some(line => /^content-encoding: gzip$/i.test(line))
   const whole = isZipped ? gunzipSync(body) : body
-  const text = /protobuf/.test(type) ? inProtobuf(whole) : plain(whole.toString())
+  const text = /protobuf/.test(type) || whole.includes('k8s\0') ? inProtobuf(whole) : plain(whole.toString())
   return [...lines, isZipped ? '<in gzip>' : '', ...text.split('\n')]
 }
 

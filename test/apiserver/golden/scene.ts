@@ -22,6 +22,8 @@ export interface Scene {
 export interface Theme {
   readonly name: string
   readonly scenes: readonly Scene[]
+  /** Each plays behind all others of its theme. */
+  readonly isStateful?: boolean
 }
 
 type Options = Partial<Omit<Scene, 'sent'>>
@@ -59,7 +61,8 @@ export function request(
     sent: [`${lines.join('\r\n')}\r\n\r\n${utf8(body ?? '')}`],
     methods: [method],
     asAdmin: !headers.some(line => /^authorization:/i.test(line)),
-    isPlain: true,
+    // reads with a query are never read by a head that is known
+    isPlain: method !== 'GET' || !path.includes('?'),
     ...options,
   }
 }

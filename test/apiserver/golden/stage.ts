@@ -1,4 +1,7 @@
 /** A server on which scenes are played one by one, with what they find there. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Test } from 'tap'
 import type { AuditEvent } from '../../../src/apiserver/audit/auditEvent.ts'
 import { Auditor, type AuditSink } from '../../../src/apiserver/audit/auditor.ts'
@@ -29,10 +32,18 @@ const POLICY = {
   rules: [{ level: 'None', nonResourceURLs: ['/livez'] }, { level: 'RequestResponse' }],
 }
 
+const NOW = new Date('2026-01-01T00:00:00Z')
+
 export class Stage {
-  readonly #api: Api
   readonly #lines: Lines | undefined
   readonly #options: StageOptions
+  readonly #port: number
+  readonly #admin: SecureContext
+  readonly #nobody = createSecureContext()
+  /** Connections that plain requests go on with, as the administrator and as others. */
+  readonly #kept = new Map<boolean, Wire>()
+  /** Ports of clients whose connections the main thread has. */
+  readonly #onMain = new Set<number>()
   /** The id of `root:team`. */
   readonly #team: string
   readonly faults: readonly string[]
@@ -43,7 +54,9 @@ export class Stage {
     lines: Lines | undefined,
     options: StageOptions,
   ) {
-    this.#api = api
+    const { url, cert, key } = api.access
+    this.#port = Number(new URL(url).port)
+    this.#admin = createSecureContext({ cert, key })
     this.#team = team
     this.faults = faults
     this.#lines = lines
@@ -54,31 +67,61 @@ export class Stage {
     const { isAudited = false, apiThreads = 0 } = options
     const lines = isAudited ? new Lines() : undefined
     const audit = lines && { audit: new Auditor({ policy: auditPolicy(POLICY), sink: lines }) }
-    const { api, faults } = await startTestServer(t, { more: { apiThreads, ...audit } })
+    const { api, server, faults } = await startTestServer(t, { more: { apiThreads, ...audit } })
+    // entries of managedFields stand in the order of their seconds
+    Object.assign(server.services.deps, { clock: () => NOW, random: () => 0.5 })
     const team = await furnish(api)
-    return new Stage(api, { team, faults }, lines, options)
+    const stage = new Stage(api, { team, faults }, lines, options)
+    if (apiThreads > 0) stage.#followMain(t)
+    t.teardown(() => stage.#close())
+    return stage
   }
 
   async play(scene: Scene): Promise<Played> {
     const before = this.#lines?.events.length ?? 0
-    const wire = await Wire.open(this.#api.access, scene.asAdmin)
-    try {
-      if (this.#options.isPrimed && scene.isPlain) await prime(wire, scene)
-      const answers = await answersOn(wire, scene)
-      const shown = answers.flatMap(answer => linesOf(answer, scene.isDocument))
-      const end = scene.lines !== undefined || scene.isLeft ? [] : [await endOf(wire)]
-      const audit = await this.#recorded(wire, before, scene, answers)
-      const named = (line: string): string => line.replaceAll(this.#team, '<team>')
-      return { answers: [...shown, ...end].map(named), audit: audit.map(named) }
-    } finally {
+    const wire = (scene.isPlain ? this.#kept.get(scene.asAdmin) : undefined) ?? (await this.#connect(scene))
+    if (this.#options.isPrimed && scene.isPlain) await prime(wire, scene)
+    const answers = await answersOn(wire, scene)
+    const shown = answers.flatMap(answer => linesOf(answer, scene.isDocument))
+    const isOpen = scene.lines !== undefined || scene.isLeft
+    const isKept = !isOpen && (await wire.isKept())
+    const end = isOpen ? [] : [isKept ? '<the connection is kept>' : '<the connection is closed>']
+    if (isKept && scene.isPlain) this.#kept.set(scene.asAdmin, wire)
+    else {
+      wire.close()
+      if (scene.isPlain) this.#kept.delete(scene.asAdmin)
+    }
+    const audit = await this.#recorded(before, scene, answers)
+    const named = (line: string): string => line.replaceAll(this.#team, '<team>')
+    return { answers: [...shown, ...end].map(named), audit: audit.map(named) }
+  }
+
+  #close(): void {
+    for (const wire of this.#kept.values()) wire.close()
+  }
+
+  #followMain(t: Test): void {
+    const note = (message: unknown): void => {
+      const { remotePort } = (message as { socket: Socket }).socket
+      if (remotePort !== undefined) this.#onMain.add(remotePort)
+    }
+    subscribe('net.server.socket', note)
+    t.teardown(() => unsubscribe('net.server.socket', note))
+  }
+
+  async #connect({ asAdmin }: Scene): Promise<Wire> {
+    const peer = { port: this.#port, shown: asAdmin ? this.#admin : this.#nobody }
+    for (;;) {
+      const wire = await Wire.open(peer)
+      if (!this.#options.apiThreads || !this.#onMain.has(wire.port!)) return wire
+      // the kernel deals connections out
       wire.close()
     }
   }
 
-  async #recorded(wire: Wire, before: number, { sent }: Scene, answers: readonly Answer[]): Promise<readonly string[]> {
+  async #recorded(before: number, { sent }: Scene, answers: readonly Answer[]): Promise<readonly string[]> {
     const lines = this.#lines
     if (lines === undefined) return []
-    wire.close()
     const events = await lines.completeFrom(before)
     const text = sent.join('')
     const body = Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1').toString()
@@ -105,10 +148,6 @@ async function answersOn(wire: Wire, { sent, methods, lines }: Scene): Promise<r
     }
   }
   return answers
-}
-
-async function endOf(wire: Wire): Promise<string> {
-  return (await wire.isKept()) ? '<the connection is kept>' : '<the connection is closed>'
 }
 
 /** The same head, for what changes nothing. */

@@ -1,12 +1,18 @@
 /** One connection that sends bytes as they are written here, and its answers as they came. */
 import { once } from 'node:events'
-import { connect, type TLSSocket } from 'node:tls'
-import type { Access } from '../../support/api.ts'
+import { connect, type SecureContext, type TLSSocket } from 'node:tls'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
 const PROBE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
 const LIMIT_MS = 30_000
+const SWITCHING = 101
+
+export interface Peer {
+  readonly port: number
+  /** With a certificate, or without. */
+  readonly shown: SecureContext
+}
 
 export interface Answer {
   /** Status line and headers, in their order. */
@@ -32,15 +38,17 @@ export class Wire {
     socket.once('end', over).once('close', over).on('error', over)
   }
 
-  static async open({ url, cert, key }: Access, asAdmin: boolean): Promise<Wire> {
-    const { hostname, port } = new URL(url)
-    const shown = asAdmin && cert && key ? { cert, key } : {}
-    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false, ...shown })
+  static async open({ port, shown }: Peer): Promise<Wire> {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, secureContext: shown })
     socket.setNoDelay()
     socket.setTimeout(LIMIT_MS, () => socket.destroy())
     const wire = new Wire(socket)
     await once(socket, 'secureConnect')
     return wire
+  }
+
+  get port(): number | undefined {
+    return this.#socket.localPort
   }
 
   send(bytes: string): void {
@@ -53,6 +61,7 @@ export class Wire {
     if (head === undefined) return undefined
     const names = head.toString('latin1').split('\r\n')
     const code = Number(names[0]!.slice(9, 12))
+    if (code === SWITCHING) return { head: names, body: await this.#frames(lines ?? 0) }
     const isBare = method === 'HEAD' || code < 200 || code === 204 || code === 304
     return { head: names, body: isBare ? Buffer.alloc(0) : await this.#body(names, lines) }
   }
@@ -90,6 +99,21 @@ export class Wire {
       for (const byte of chunk.subarray(0, bytes)) if (byte === 10) found++
     }
     return Buffer.concat(parts)
+  }
+
+  /** Messages of a WebSocket, without their heads. */
+  async #frames(count: number): Promise<Buffer> {
+    const messages: Buffer[] = []
+    while (messages.length < count) {
+      const head = await this.#next(2)
+      if (head === undefined) break
+      const isLong = head[1] === 126
+      const length = isLong ? (await this.#next(2))?.readUInt16BE() : head[1]
+      const message = await this.#next(length ?? 0)
+      if (message === undefined) break
+      messages.push(Buffer.from(`<${head[0]!.toString(16)}>`), message)
+    }
+    return Buffer.concat(messages)
   }
 
   /** Bytes before `end`, which is taken, too. */

@@ -3,7 +3,7 @@ import { asAlice, get, JSON_BODY, named, raw, request, send, type Theme } from '
 
 const MAPS = '/api/v1/namespaces/golden/configmaps'
 const MAP = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'refused' } }
-const NOBODY = { asAdmin: false } as const
+const NOBODY = { asAdmin: false, isPlain: false } as const
 const LARGE = 3 * 1024 * 1024 + 1
 
 export const refusals: Theme = {
