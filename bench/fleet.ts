@@ -20,6 +20,7 @@ import { type Clock, systemClock } from '../src/client/clock.ts'
 import { httpClient } from '../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import { silentLogger } from '../src/client/logger.ts'
+import { WorkTurns } from '../src/program/workTurns.ts'
 import { Heartbeat } from '../src/syncer/heartbeat.ts'
 import { MailboxFeed } from '../src/syncer/mailboxFeed.ts'
 import { OutcomeReporter } from '../src/syncer/outcomeReporter.ts'
@@ -70,6 +71,9 @@ class Loop {
       space: mailbox,
       session,
       state: new SyncerState(undefined, silentLogger),
+      clock,
+      random: Math.random,
+      turns: new WorkTurns(),
       logger: silentLogger,
       onChange: ({ key, object }) => {
         if (key.resource !== 'configmaps') return

@@ -6,6 +6,7 @@ import { parseJsonSafely } from '../apimachinery/jsonParse.ts'
 import type { GroupVersionResource } from '../apimachinery/object.ts'
 import { CLUSTER_RECORD } from '../apimachinery/placement.ts'
 import { isRenewalCredential } from '../apimachinery/syncerCredential.ts'
+import { systemClock } from '../client/clock.ts'
 import { type ClosableClient, httpClient, httpSpaceClient } from '../client/http/httpClient.ts'
 import type { HttpClientOptions, TlsMaterial } from '../client/http/options.ts'
 import { RenewedToken } from '../client/http/renewedToken.ts'
@@ -13,6 +14,7 @@ import { type LoadedKubeconfig, loadKubeconfig } from '../client/kubeconfig.ts'
 import { type Logger, silentLogger } from '../client/logger.ts'
 import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { boundCertificateChains } from '../program/certificateChains.ts'
+import { WorkTurns } from '../program/workTurns.ts'
 import { Allowance, type AllowLists } from '../syncer/allowance.ts'
 import { adopt, CONFIG_MAPS, isFrom } from '../syncer/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../syncer/identity.ts'
@@ -99,6 +101,9 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     adoptExisting: settings.adoptExisting === true,
     limit: { qps: settings.qps as number, burst: settings.burst as number },
     logger: log,
+    clock: systemClock,
+    random: Math.random,
+    turns: new WorkTurns(),
     lease: { holder: `${hostname()}_${randomUUID()}`, durationMs: LEASE_MS },
     ...(stateDir !== undefined && { stateDir }),
     ...(syncTargetUid !== undefined && { syncTargetUid }),

@@ -14,7 +14,7 @@ import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Clock } from '../client/clock.ts'
 import { type Reconcile, WorkQueue } from '../client/workqueue.ts'
-import { WorkTurns } from '../program/workTurns.ts'
+import type { WorkTurns } from '../program/workTurns.ts'
 import type { Allowance } from './allowance.ts'
 import { ClusterSide } from './clusterSide.ts'
 import { ClusterSight } from './clusterSight.ts'
@@ -48,6 +48,7 @@ export interface CarriageDeps {
   heartbeatMs: number
   versions?: (() => Promise<ClusterVersions>) | undefined
   clock: Clock
+  turns: WorkTurns
   random: Random
   signal: AbortSignal
 }
@@ -77,14 +78,13 @@ export class Carriage {
 
   constructor(deps: CarriageDeps) {
     this.#deps = deps
-    const { space, state, custody, allowance, heartbeatMs, versions, clock, random, signal } = deps
+    const { space, state, custody, allowance, heartbeatMs, versions, clock, random, turns, signal } = deps
     const { center, mailbox, cluster, as, logger } = deps.sides
     signal.addEventListener('abort', () => this.#complete.resolve(), { once: true })
     const tools = { logger, clock, random }
     // Namespaces take turns: the few objects of one need not wait until all of another's are there.
     const lane = ({ namespace }: SyncKey) => ({ owner: namespace })
-    const queue = (): WorkQueue<SyncKey> =>
-      new WorkQueue<SyncKey>({ id: keyText, lane, turns: new WorkTurns(), ...tools, ...QUEUE })
+    const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, lane, turns, ...tools, ...QUEUE })
     const queues = { down: queue(), status: queue(), up: queue() }
     const again = (key: SyncKey): void => queues.down.add(key)
     this.#queues = queues
@@ -96,6 +96,7 @@ export class Carriage {
       space,
       session,
       ...tools,
+      turns,
       state,
       onChange: change => this.#mailboxChanged(change),
       onHeard: () => this.#reports.heardMore(),

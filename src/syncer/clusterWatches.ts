@@ -8,7 +8,7 @@ import {
   type KubeObject,
 } from '../apimachinery/object.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { type Clock, pause, systemClock } from '../client/clock.ts'
+import { type Clock, pause } from '../client/clock.ts'
 import { type CacheChange, Informer } from '../client/informer.ts'
 import type { Logger } from '../client/logger.ts'
 import { CLUSTER_LIST } from './listLimit.ts'
@@ -30,7 +30,7 @@ const PATIENCE_MS = 5000
 export interface ClusterWatchesDeps {
   client: SpaceClient
   logger: Logger
-  clock?: Clock
+  clock: Clock
   /** Narrows the watches. */
   labelSelector?: string
   /** Hears of every change, the first list included. */
@@ -134,7 +134,7 @@ export class ClusterWatches {
       resource,
       logger,
       mostBytes: CLUSTER_LIST.mostBytes,
-      ...(clock && { clock }),
+      clock,
       ...(labelSelector && { labelSelector }),
     })
     informer.subscribe(change => onChange(resource, change))
@@ -154,7 +154,7 @@ export class ClusterWatches {
     })
     if (onSynced) void informer.synced.then(() => stop.signal.aborted || onSynced(resource))
     const waited = new AbortController()
-    const patience = pause(clock ?? systemClock, PATIENCE_MS, AbortSignal.any([stop.signal, waited.signal]))
+    const patience = pause(clock, PATIENCE_MS, AbortSignal.any([stop.signal, waited.signal]))
     const first = Promise.race([informer.synced.then(() => waited.abort()), patience])
     return { informer, resource, stop, running: informer.run(stop.signal), first, early }
   }

@@ -7,7 +7,7 @@ import type { Produced } from '../apimachinery/observedGeneration.ts'
 import { isDone } from '../apimachinery/outcome.ts'
 import { isProjected } from '../apimachinery/placement.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { type Clock, systemClock } from '../client/clock.ts'
+import type { Clock } from '../client/clock.ts'
 import type { CacheChange } from '../client/informer.ts'
 import type { Logger } from '../client/logger.ts'
 import type { ReconcileResult } from '../client/workqueue.ts'
@@ -59,7 +59,7 @@ export interface DownsyncDeps {
   /** The object is to be looked at again. */
   again: (key: SyncKey) => void
   logger: Logger
-  clock?: Clock
+  clock: Clock
 }
 
 export class Downsync {
@@ -79,7 +79,7 @@ export class Downsync {
   constructor(deps: DownsyncDeps) {
     this.#deps = deps
     this.#echoes = deps.echoes
-    const { clock = systemClock } = deps
+    const { clock } = deps
     const writer = new ObjectWriter({
       ...deps,
       clock,

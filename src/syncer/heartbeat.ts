@@ -7,7 +7,7 @@ import { SYNCER_CONFIG_NAME } from '../apimachinery/placement.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { type Clock, pause, systemClock } from '../client/clock.ts'
+import { type Clock, pause } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import type { MailboxMirror, Mirrored } from './mirror.ts'
 import type { LeaveReport, OrdersReport } from './orders.ts'
@@ -38,7 +38,7 @@ export interface HeartbeatDeps {
   /** What is told beside it in our SyncerConfig, when it changed. */
   refusals: Refusals
   orders: () => OrdersReport
-  clock?: Clock
+  clock: Clock
 }
 
 export class Heartbeat {
@@ -52,7 +52,7 @@ export class Heartbeat {
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
-    this.#clock = deps.clock ?? systemClock
+    this.#clock = deps.clock
   }
 
   /** Beats now: there is a config that knows nothing of us yet. */

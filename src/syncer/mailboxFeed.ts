@@ -10,10 +10,10 @@ import { SPOKEN, UNSAID } from '../apimachinery/syncProtocol.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/client.ts'
-import { type Clock, systemClock } from '../client/clock.ts'
+import type { Clock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { StreamSource } from '../client/streamSource.ts'
-import { WorkTurns } from '../program/workTurns.ts'
+import type { WorkTurns } from '../program/workTurns.ts'
 import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
 import { retrying } from './retrying.ts'
 import type { SyncerState } from './syncerState.ts'
@@ -43,8 +43,9 @@ export interface MailboxFeedOptions {
   /** Holds the mirror, and keeps it where it can. */
   state: SyncerState
   logger: Logger
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
+  turns: WorkTurns
   /** The mirror shows the new state already; `object` is absent when it is gone. */
   onChange(change: MailboxChange): void
   /** Everything up to {@link MailboxFeed.heard} was told, and there was something; or the center is in another life. */
@@ -103,7 +104,7 @@ export class MailboxFeed {
 
   constructor(options: MailboxFeedOptions) {
     this.#options = options
-    this.#clock = options.clock ?? systemClock
+    this.#clock = options.clock
     this.#isKept = options.state.isKept
     options.state.echoes.onChange(() => this.#scheduleSave(SAVE_DELAY_MS))
   }
@@ -187,7 +188,7 @@ export class MailboxFeed {
     if (this.#cursor === undefined) return
     const { client, space, logger, clock, random } = this.#options
     const options = { what: 'asking for the state of the mailbox', signal, logger }
-    const list = await retrying({ ...options, ...(clock && { clock }), ...(random && { random }) }, () =>
+    const list = await retrying({ ...options, clock, random }, () =>
       client.in(space).list(SYNCER_CONFIGS, { limit: 1 }),
     )
     if (list === undefined || this.#complete || this.#cursor === undefined) return
@@ -196,14 +197,14 @@ export class MailboxFeed {
   }
 
   #newSource(): StreamSource {
-    const { client, space, logger, clock, random } = this.#options
+    const { client, space, logger, clock, random, turns } = this.#options
     return new StreamSource({
-      turns: new WorkTurns(),
+      turns,
       client: { in: name => client.in(name), stream: options => this.#observed(options) },
       space,
       logger,
-      ...(clock && { clock }),
-      ...(random && { random }),
+      clock,
+      random,
       ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
       keeps: true,
       protocols: SPOKEN,

@@ -6,14 +6,14 @@
 import { BoundedCache } from '../apimachinery/boundedCache.ts'
 import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import type { LogFields } from '../apimachinery/logFields.ts'
-import { type Clock, steadyMs, systemClock } from '../client/clock.ts'
+import { type Clock, steadyMs } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 
 export interface QuietLoggerOptions {
   logger: Logger
   /** Errors that somebody else has put into words already. */
   isTold: (error: unknown) => boolean
-  clock?: Clock
+  clock: Clock
 }
 
 /** Longer than any retry delay, so that a retry never looks like news. */
@@ -21,7 +21,7 @@ const FORGET_MS = 10 * 60_000
 const CAUSES_LIMIT = 500
 const LINES_LIMIT = 100
 
-export function quietLogger({ logger, isTold, clock = systemClock }: QuietLoggerOptions): Logger {
+export function quietLogger({ logger, isTold, clock }: QuietLoggerOptions): Logger {
   /** When each cause was last met. */
   const causes = new BoundedCache<string, number>(CAUSES_LIMIT)
   const isNews = (cause: string): boolean => {

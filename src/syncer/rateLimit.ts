@@ -1,14 +1,14 @@
 /** At most so many requests per second to a cluster: a token bucket, and a client that asks it before each request. */
 import { StatusError } from '../apimachinery/errors.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { type Clock, steadyMs, systemClock } from '../client/clock.ts'
+import { type Clock, steadyMs } from '../client/clock.ts'
 
 export interface TokenBucketOptions {
   /** Tokens that come back each second; 0 or less: no limit. */
   qps: number
   /** Tokens that can be saved up; the bucket starts full. */
   burst: number
-  clock?: Clock
+  clock: Clock
   /** Ends all waiting. */
   signal?: AbortSignal
 }
@@ -23,7 +23,7 @@ export class TokenBucket {
   #filledAtMs: number
   #timer: (() => void) | undefined
 
-  constructor({ qps, burst, clock = systemClock, signal }: TokenBucketOptions) {
+  constructor({ qps, burst, clock, signal }: TokenBucketOptions) {
     this.#qps = qps
     this.#burst = Math.max(1, burst)
     this.#clock = clock

@@ -10,10 +10,8 @@ import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, SYNCER_CONFIG_NAME, SYNCER_CONFIGS
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import { atMost } from '../client/atMost.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { systemClock } from '../client/clock.ts'
 import { silentLogger } from '../client/logger.ts'
 import { WorkQueue } from '../client/workqueue.ts'
-import { WorkTurns } from '../program/workTurns.ts'
 import { Allowance } from './allowance.ts'
 import { Carrier } from './carrier.ts'
 import { ClusterOwners } from './clusterOwners.ts'
@@ -55,7 +53,7 @@ const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
 /** @throws Error when mailbox and cluster do not belong together, or one of them does not answer */
 export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
-  const { center, space, logger, clock = systemClock, random = Math.random, allowance = new Allowance() } = options
+  const { center, space, logger, clock, random, turns, allowance = new Allowance() } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const tools = { logger, clock, random }
@@ -76,14 +74,14 @@ export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
 
   const mailboxServed = new ServedResources(mailbox)
   await mailboxServed.refresh()
-  const queue = (): WorkQueue<SyncKey> =>
-    new WorkQueue<SyncKey>({ id: keyText, turns: new WorkTurns(), ...tools, ...QUEUE })
+  const queue = (): WorkQueue<SyncKey> => new WorkQueue<SyncKey>({ id: keyText, turns, ...tools, ...QUEUE })
   const complete = Promise.withResolvers<void>()
   const state = new SyncerState(undefined, logger)
   const feed: MailboxFeed = new MailboxFeed({
     client: center,
     space,
     ...tools,
+    turns,
     state,
     onChange: ({ key, object, previous }) => side.mailboxChanged(key, object, previous),
     onComplete: () => {

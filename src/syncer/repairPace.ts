@@ -2,7 +2,7 @@
  * How fast an object is repaired that somebody in the cluster keeps changing: at once the first times, then ever more slowly,
  * so that two writers who disagree do not keep a cluster busy. Pure but for the clock.
  */
-import { type Clock, steadyMs, systemClock } from '../client/clock.ts'
+import { type Clock, steadyMs } from '../client/clock.ts'
 
 const FREE_REPAIRS = 5
 const BASE_MS = 1000
@@ -14,7 +14,7 @@ export class RepairPace {
   readonly #clock: Clock
   readonly #repairs = new Map<string, { count: number; lastMs: number }>()
 
-  constructor(clock: Clock = systemClock) {
+  constructor(clock: Clock) {
     this.#clock = clock
   }
 

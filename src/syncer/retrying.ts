@@ -1,6 +1,6 @@
 /** Tries until it works or the signal aborts, with jittered backoff. */
 import { backoffMs, type Random } from '../client/backoff.ts'
-import { type Clock, pause, systemClock } from '../client/clock.ts'
+import { type Clock, pause } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { TerminalError } from '../client/reconcileFailures.ts'
 
@@ -9,8 +9,8 @@ export interface RetryingOptions {
   what: string
   signal: AbortSignal
   logger: Logger
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
 }
 
 const RETRY = { baseMs: 500, maxMs: 30_000 }
@@ -20,7 +20,7 @@ const RETRY = { baseMs: 500, maxMs: 30_000 }
  * @throws TerminalError that an attempt threw: no further one would mend it
  */
 export async function retrying<T>(options: RetryingOptions, attempt: () => Promise<T>): Promise<T | undefined> {
-  const { what, signal, logger, clock = systemClock, random = Math.random } = options
+  const { what, signal, logger, clock, random } = options
   for (let failures = 1; !signal.aborted; failures++) {
     try {
       return await attempt()

@@ -7,8 +7,9 @@
 import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
-import { type Clock, pause, systemClock } from '../client/clock.ts'
+import { type Clock, pause } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
+import type { WorkTurns } from '../program/workTurns.ts'
 import { Allowance } from './allowance.ts'
 import { Carriage } from './carriage.ts'
 import { type Mailbox, mailboxIn } from './clusterRecord.ts'
@@ -48,8 +49,10 @@ export interface SyncerOptions {
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
   limit?: { qps: number; burst: number }
   logger: Logger
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
+  /** Long work takes turns. */
+  turns: WorkTurns
 }
 
 /** So long whoever stands by waits for the center before it does. */
@@ -78,7 +81,7 @@ export interface Syncer {
  */
 export function startSyncer(options: SyncerOptions): Syncer {
   const { space, stateDir, heartbeatMs = 15_000, adoptExisting = false, versions, syncTargetUid } = options
-  const { clock = systemClock, random = Math.random, allowance = new Allowance() } = options
+  const { clock, random, turns, allowance = new Allowance() } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const refused = Promise.withResolvers<string>()
@@ -122,6 +125,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     adoptExisting,
     heartbeatMs,
     versions,
+    turns,
     ...tools,
   })
 

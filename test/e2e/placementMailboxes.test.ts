@@ -9,6 +9,7 @@ import { Api } from '../support/api.ts'
 import { GRANTS, PLACEMENTS, startCenter } from '../support/center.ts'
 import { crdsIn } from '../support/crds.ts'
 import { accessOf, startTestServer } from '../support/server.ts'
+import { timeBy } from '../support/time.ts'
 import { virtualClock } from '../syncer/support/virtualClock.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
@@ -158,7 +159,7 @@ t.test('kinds that grant or steer are not carried up, whatever an upsync set nam
     cluster: inCluster,
     heartbeatMs: 1e9,
     logger: silentLogger,
-    clock: virtualClock(Date.parse('2026-01-01T00:00:00Z')),
+    ...timeBy(virtualClock(Date.parse('2026-01-01T00:00:00Z'))),
   })
   t.teardown(() => syncer.stop())
   const { api: local } = cluster

@@ -7,6 +7,7 @@ import { startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
 import { ACCOUNTS, NAMESPACES, namespace } from '../support/scene.ts'
 import { startTestServer, temporaryDir } from '../support/server.ts'
+import { realTime } from '../support/time.ts'
 import { World } from '../support/world.ts'
 
 const PODS: GroupVersionResource = { group: '', version: 'v1', resource: 'pods' }
@@ -33,6 +34,7 @@ t.test('each server mounts its own token', async t => {
     cluster,
     stateDir: temporaryDir(t),
     heartbeatMs: 1e9,
+    ...realTime(),
     logger: silentLogger,
   })
   t.teardown(async () => {

@@ -7,6 +7,7 @@ import { startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
 import { CUSTOMIZERS, customizer, type Scene } from '../support/scene.ts'
 import { startTestServer, temporaryDir } from '../support/server.ts'
+import { realTime } from '../support/time.ts'
 import { World } from '../support/world.ts'
 
 const SERVICES: GroupVersionResource = { group: '', version: 'v1', resource: 'services' }
@@ -40,6 +41,7 @@ async function clusterOf(scene: Scene, mailbox: string) {
     cluster: client.in('root'),
     stateDir: temporaryDir(t),
     heartbeatMs: 1e9,
+    ...realTime(),
     logger: silentLogger,
   })
   t.teardown(async () => {

@@ -7,6 +7,7 @@ import { startSyncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
 import { ACCOUNTS } from '../support/scene.ts'
 import { startTestServer, temporaryDir } from '../support/server.ts'
+import { realTime } from '../support/time.ts'
 import { World } from '../support/world.ts'
 
 const SECRETS: GroupVersionResource = { group: '', version: 'v1', resource: 'secrets' }
@@ -40,6 +41,7 @@ t.test('each server fills its own', async t => {
     cluster,
     stateDir: temporaryDir(t),
     heartbeatMs: 1e9,
+    ...realTime(),
     logger: silentLogger,
   })
   t.teardown(async () => {

@@ -12,6 +12,7 @@ import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
 import type { Client, SpaceClient } from '../../src/client/client.ts'
+import { systemClock } from '../../src/client/clock.ts'
 import { type ClosableClient, httpClient, httpSpaceClient } from '../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
 import type { Logger } from '../../src/client/logger.ts'
@@ -197,6 +198,9 @@ export class SyncerProgram extends Stored {
       cluster: slowed(toCluster, () => this.slow),
       stateDir: this.dir,
       lease: { holder: randomUUID(), durationMs: LEASE_MS },
+      clock: systemClock,
+      random: Math.random,
+      turns: new WorkTurns(),
       logger: faultLogger(this.#faults),
     })
     this.#running = { syncer, cut, close: () => toCenter.close() }

@@ -16,6 +16,7 @@ import { type Syncer, startSyncer } from '../../src/syncer/syncer.ts'
 import { type Center, startCenter } from '../support/center.ts'
 import * as fc from '../support/fastCheck.ts'
 import { temporaryDir } from '../support/server.ts'
+import { timeBy } from '../support/time.ts'
 import { Faults } from './support/faults.ts'
 import {
   asCluster,
@@ -142,7 +143,7 @@ class Stage {
       heartbeatMs: 1e9,
       adoptExisting: this.adopts,
       logger: silentLogger,
-      clock: virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++this.#starts * 1e7),
+      ...timeBy(virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++this.#starts * 1e7)),
     })
   }
 

@@ -16,6 +16,7 @@ import { unready } from '../../src/syncer/syncerStatus.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
+import { timeBy } from '../support/time.ts'
 import { asCluster, CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 import { recordingLogger } from './support/recordingLogger.ts'
@@ -45,7 +46,7 @@ function misled(test: Test, given: { space: string; cluster: SpaceClient; stateD
     ...(given.uid !== undefined && { syncTargetUid: given.uid }),
     heartbeatMs: 1e9,
     logger: recordingLogger().logger,
-    clock: virtualClock(0),
+    ...timeBy(virtualClock(0)),
   })
   test.teardown(() => syncer.stop())
   return syncer
@@ -93,7 +94,7 @@ t.test("a note that was restored into another cluster is not that one's", async 
     cluster: copy.cluster,
     stateDir: p.dir,
     logger: recordingLogger().logger,
-    clock: virtualClock(0),
+    ...timeBy(virtualClock(0)),
   })
   t.teardown(() => restored.stop())
   const reason = await restored.refused
@@ -510,7 +511,7 @@ t.test('while the center is away a syncer serves its cluster from its state, and
     cluster: p.cluster,
     stateDir: other.dir,
     logger: recordingLogger().logger,
-    clock: virtualClock(0),
+    ...timeBy(virtualClock(0)),
   })
   t.teardown(() => stranger.stop())
   t.equal(await contentOf(p.clusterId), before)

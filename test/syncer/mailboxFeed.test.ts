@@ -7,6 +7,7 @@ import type { Client, SpaceClient, StreamBatch, StreamEvent, StreamOptions } fro
 import { silentLogger } from '../../src/client/logger.ts'
 import { MailboxFeed } from '../../src/syncer/mailboxFeed.ts'
 import { SyncerState } from '../../src/syncer/syncerState.ts'
+import { timeBy } from '../support/time.ts'
 import { virtualClock } from './support/virtualClock.ts'
 
 const batch = (revision: number, epoch: string, more: Partial<StreamBatch> = {}): StreamBatch => ({
@@ -38,7 +39,7 @@ t.test('a center that was started again is heard at once, although nothing chang
     session: 's',
     state: new SyncerState(undefined, silentLogger),
     logger: silentLogger,
-    clock: virtualClock(0),
+    ...timeBy(virtualClock(0)),
     onChange: () => {},
     onComplete: () => heard.push(`complete in the ${feed.heard?.epoch}`),
     onHeard: () => heard.push(`heard in the ${feed.heard?.epoch}`),
@@ -116,7 +117,7 @@ t.test('after days away only what changed is sent; a state that does not fit is 
       space: 'm',
       state,
       logger: silentLogger,
-      clock: virtualClock(0),
+      ...timeBy(virtualClock(0)),
       onChange: change => change.object === undefined && gone.push(change.key.name),
       onComplete: () => {},
     })

@@ -8,6 +8,7 @@ import { silentLogger } from '../../src/client/logger.ts'
 import { ownMark } from '../../src/syncer/ownership.ts'
 import { rehearse } from '../../src/syncer/rehearsal.ts'
 import { startCenter } from '../support/center.ts'
+import { realTime } from '../support/time.ts'
 import { configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'
 
@@ -31,6 +32,7 @@ const rehearsed = async (p: Pair) => {
     space: p.mailboxId,
     cluster: p.cluster,
     logger: silentLogger,
+    ...realTime(),
   })
   return { lines: rehearsalLines(acts), code: exitCodeOf(acts), notes }
 }

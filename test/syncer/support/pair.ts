@@ -9,6 +9,7 @@ import { silentLogger } from '../../../src/client/logger.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../../../src/syncer/syncer.ts'
 import type { Center } from '../../support/center.ts'
 import { temporaryDir } from '../../support/server.ts'
+import { timeBy } from '../../support/time.ts'
 import { Faults } from './faults.ts'
 import { asCluster, CONFIGS, configMap, NAMESPACES, namespace, syncerConfig } from './kinds.ts'
 import { virtualClock } from './virtualClock.ts'
@@ -65,7 +66,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
         stateDir: dir,
         heartbeatMs: 1e9,
         logger,
-        clock,
+        ...timeBy(clock),
         ...more,
       })
       running.add(syncer)
