@@ -1,11 +1,9 @@
 /**
- * What a fleet of clusters costs the server: loops that behave as syncers do towards it (a stream of the mailbox, the outcome, a
- * heartbeat) and have no cluster behind them.
+ * What a fleet of clusters costs the server: loops that behave as syncers do towards it (a stream of the mailbox, reports) and have no cluster behind them.
  *
- *     node bench/fleet.ts --clusters 1000 --objects 20 [--tree /path/to/another/clone] [--old] [--edits 10] [--idle 60]
+ *     node bench/fleet.ts --clusters 1000 --objects 20 [--tree /path/to/another/clone] [--edits 10] [--idle 60]
  *
- * `--old`: they write a heartbeat and a report every 15 s, as syncers of earlier releases do. `--core N`: the only one that the server
- * may run on. `--profile FILE`: what its processor did while one object was edited, for devtools.
+ * `--core N`: the only one that the server may run on. `--profile FILE`: what its processor did while one object was edited, for devtools.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +19,7 @@ import { httpClient } from '../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
 import { silentLogger } from '../src/client/logger.ts'
 import { WorkTurns } from '../src/program/workTurns.ts'
-import { Heartbeat } from '../src/syncer/heartbeat.ts'
+import { ConfigReport } from '../src/syncer/configReport.ts'
 import { MailboxFeed } from '../src/syncer/mailboxFeed.ts'
 import { OutcomeReporter } from '../src/syncer/outcomeReporter.ts'
 import { Outcomes } from '../src/syncer/outcomes.ts'
@@ -43,7 +41,6 @@ const { values: flags } = parseArgs({
     edits: { type: 'string', default: '10' },
     idle: { type: 'string', default: '60' },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
-    old: { type: 'boolean', default: false },
     core: { type: 'string' },
     profile: { type: 'string' },
   },
@@ -84,20 +81,18 @@ class Loop {
       onHeard: () => reporter.news(),
       onComplete: () => {
         outcomes.whole([])
-        if (!beating) beating = heartbeat.run(this.#end.signal)
+        if (!reporting) reporting = config.run(this.#end.signal)
       },
     })
-    let beating: Promise<void> | undefined
-    const everyMs = flags.old ? 15_000 : 60_000
+    let reporting: Promise<void> | undefined
+    const everyMs = 60_000
     const common = { mailbox: space, session, logger: silentLogger, clock }
     const reporter: OutcomeReporter = new OutcomeReporter({ ...common, outcomes, heard: () => feed.heard, everyMs })
-    const heartbeat: Heartbeat = new Heartbeat({
+    const config: ConfigReport = new ConfigReport({
       ...common,
       mirror: feed.mirror,
-      refusals: new Refusals(silentLogger, () => heartbeat.soon()),
+      refusals: new Refusals(silentLogger, () => config.soon()),
       orders: () => ({}),
-      isHeard: () => !flags.old && reporter.isHeard,
-      everyMs: 15_000,
     })
     void feed.run(mailbox, this.#end.signal)
     void reporter.run(this.#end.signal)

@@ -8,8 +8,6 @@ import { isRecord } from './object.ts'
 import type { OutcomeKey } from './outcome.ts'
 import { shortLine } from './shortened.ts'
 
-/** What a syncer says when it opens its stream, that it may be asked this. */
-export const HEARS_LIVE = 'live'
 /** Of what is told of one object, as JSON, each side for itself. */
 export const MAX_LIVE_BYTES = 64 * 1024
 /** How long a syncer is waited for, and a turn before it: whoever asks hears that nobody answered before their client gives up. */
@@ -60,7 +58,7 @@ export interface LiveAnswer {
 }
 
 /** Why nobody answered. */
-export type Unasked = 'NoSyncer' | 'OldSyncer' | 'SilentSyncer' | 'TooMany'
+export type Unasked = 'NoSyncer' | 'SilentSyncer' | 'TooMany'
 
 /** Who asks clusters. */
 export interface LiveAsker {

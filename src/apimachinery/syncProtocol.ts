@@ -1,12 +1,12 @@
 /**
  * How centers and syncers of different releases agree on a way to speak with each other. A syncer says with its stream from which
- * protocol to which it can; the center takes the newest that both can and says which, in the bookmarks of the stream. Whoever says
- * nothing speaks the first one. A protocol gets a number when the other side has to know of it; a new field that may be overlooked
- * needs none, for both sides overlook what they do not know. Pure.
+ * protocol to which it can; the center takes the newest that both can and says which, in the first line of the stream and in its bookmarks. Where there is none,
+ * each side refuses with a sentence that names both and the remedy. Silence means protocol 1. A protocol gets a number when the other
+ * side has to know of it; a new field that may be overlooked needs none, for both sides overlook what they do not know. Pure.
  *
- * 1: the stream of a mailbox, statuses and objects that go up, a heartbeat in the configs of the mailbox. Release 0.1.0.
- * 2: also reports of what became of what was placed, which keep the syncer's word alive; orders to hold still and to leave; lists of
- *    the mailbox's content are not repeated in its SyncerConfig.
+ * 1: syncers that wrote heartbeats and no reports. No longer spoken.
+ * 2: the stream of a mailbox without lists of its content; statuses and objects that go up; reports of what became of what was placed,
+ *    which keep the syncer's word alive; orders to hold still and to leave; questions about what the cluster holds.
  */
 import { StatusError } from './errors.ts'
 
@@ -16,9 +16,9 @@ export interface ProtocolRange {
 }
 
 /** What this release can, as a center and as a syncer. */
-export const SPOKEN: ProtocolRange = { oldest: 1, newest: 2 }
+export const SPOKEN: ProtocolRange = { oldest: 2, newest: 2 }
 /** Of whoever says nothing. */
-export const UNSAID = 1
+const UNSAID = 1
 
 const RANGE = /^([1-9]\d{0,3})-([1-9]\d{0,3})$/
 
@@ -32,7 +32,7 @@ export function readProtocols(text: string | null): ProtocolRange {
   const [, oldest = 0, newest = 0] = (RANGE.exec(text) ?? []).map(Number)
   if (oldest > 0 && oldest <= newest) return { oldest, newest }
   const shown = JSON.stringify(text.slice(0, 40))
-  throw new StatusError('BadRequest', `protocol: ${shown} must be two numbers, the oldest and the newest, such as 1-2`)
+  throw new StatusError('BadRequest', `protocol: ${shown} must be two numbers, the oldest and the newest, such as 2-3`)
 }
 
 /** The protocol to be spoken. @throws StatusError NotAcceptable that names the remedy, where there is none that both can */
@@ -40,6 +40,16 @@ export function agreedProtocol(syncer: ProtocolRange, center: ProtocolRange = SP
   const agreed = Math.min(syncer.newest, center.newest)
   if (agreed >= Math.max(syncer.oldest, center.oldest)) return agreed
   throw new StatusError('NotAcceptable', disagreement(syncer, center))
+}
+
+/**
+ * For a syncer: the protocol that the center names is one that the syncer can.
+ * @param named absent: the center names none
+ * @throws StatusError NotAcceptable that names the remedy
+ */
+export function requireSpoken(syncer: ProtocolRange, named: number | undefined): void {
+  const center = named ?? UNSAID
+  agreedProtocol(syncer, { oldest: center, newest: center })
 }
 
 /** For those who look after either. */

@@ -37,8 +37,6 @@ export const REPLACES_ANNOTATION = 'edge.kubestellar.io/replaces'
 export const CREDENTIAL_ANNOTATION = 'edge.kubestellar.io/credential'
 /** On a TokenRequest and its answer: the session that the token belongs to. Without it a new session begins. */
 export const SESSION_ANNOTATION = 'edge.kubestellar.io/session'
-/** On the syncer's ServiceAccount: no token of it lives longer than a day. Those of earlier releases did. */
-export const SHORT_TOKENS_ANNOTATION = 'edge.kubestellar.io/short-tokens'
 
 /** Whether a token says that it is a renewal credential; nothing is verified. */
 export function isRenewalCredential(token: string): boolean {

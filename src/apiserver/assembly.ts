@@ -270,7 +270,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
           demands,
           types,
           previews,
-          heard: space => outcomes.heard(space),
         })
       : [],
     clock,

@@ -66,7 +66,6 @@ export function statusLines(status: unknown): string[] {
   return rows.map(([what, value]) => `${`${what}:`.padEnd(22)}${value}`)
 }
 
-/** An earlier release does not tell it. */
 const WHOSE = [
   ['SyncTarget', 'syncTarget'],
   ['Center address', 'centerServer'],

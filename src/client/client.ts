@@ -155,8 +155,6 @@ export interface StreamOptions {
   resources?: readonly GroupResource[]
   /** Whether what a server makes for readers alone is left out: objects as they are stored. */
   brief?: boolean
-  /** What the center may ask down the stream: see {@link StreamBatch.question}. */
-  hears?: readonly string[]
   /** Resume behind this cursor. Absent: start with a consistent snapshot (`ADDED` events). */
   after?: number
   /** Without `after`: the snapshot may tell what stands since this cursor by its name alone (see {@link StreamEvent.isKnown}). */
@@ -180,9 +178,9 @@ export interface StreamBatch {
   readonly synced: boolean
   /** In bookmarks, from centers that tell it: the life of the store that the cursor belongs to. */
   readonly epoch?: string
-  /** In bookmarks, to a syncer that said what it speaks, from centers that understand that: what is spoken. */
+  /** In bookmarks, to a syncer that said what it speaks: what is spoken. */
   readonly protocol?: number
-  /** What the center asks, in a batch of its own that has no place in the order. Only of who {@link StreamOptions.hears} questions. */
+  /** What the center asks, in a batch of its own that has no place in the order. Of syncers alone. */
   readonly question?: unknown
 }
 

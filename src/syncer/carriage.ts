@@ -45,7 +45,7 @@ export interface CarriageDeps {
   custody: Pick<Custody, 'recognize' | 'forgetConfirmation' | 'forgetMailbox'>
   allowance: Allowance
   adoptExisting: boolean
-  heartbeatMs: number
+  quietMs: number
   versions?: (() => Promise<ClusterVersions>) | undefined
   clock: Clock
   turns: WorkTurns
@@ -78,7 +78,7 @@ export class Carriage {
 
   constructor(deps: CarriageDeps) {
     this.#deps = deps
-    const { space, state, custody, allowance, heartbeatMs, versions, clock, random, turns, signal } = deps
+    const { space, state, custody, allowance, quietMs, versions, clock, random, turns, signal } = deps
     const { center, mailbox, cluster, as, logger } = deps.sides
     signal.addEventListener('abort', () => this.#complete.resolve(), { once: true })
     const tools = { logger, clock, random }
@@ -116,7 +116,7 @@ export class Carriage {
       session,
       mirror,
       allowance,
-      everyMs: heartbeatMs,
+      quietMs,
       versions,
       heard: () => this.feed.heard,
       orders: () => this.orders.report(),

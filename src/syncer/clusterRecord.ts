@@ -16,14 +16,14 @@ import { unlessGone } from '../client/unlessGone.ts'
 import { FIELD_MANAGER } from './ownership.ts'
 import { ADOPTED } from './removalBrake.ts'
 
-/** What a cluster says about whom it is served by. A release that knew less of it wrote only the mailbox. */
+/** What a cluster says about whom it is served by. Texts are empty where somebody deleted them. */
 export interface ClusterRecord {
   /** The name of a mailbox, unless somebody edited it. */
   mailbox: string
   /** Id of the center's store: names of mailboxes say nothing about which center they are in. */
-  store?: string
+  store: string
   /** Id of the mailbox's space, by which a kubeconfig is judged before the center is asked. A mailbox made anew has another one. */
-  space?: string
+  space: string
   /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
   cluster?: string
   /** What its owner confirmed: see RemovalBrake. */
@@ -33,10 +33,10 @@ export interface ClusterRecord {
 /** A mailbox, as its center tells of it. */
 export interface Mailbox {
   readonly name: string
-  /** Of a center of an earlier release nothing is known. */
-  readonly store: string | undefined
+  /** Id of the center's store. */
+  readonly store: string
   /** Id of its space. */
-  readonly space?: string | undefined
+  readonly space: string
 }
 
 export const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
@@ -50,11 +50,15 @@ export async function noteIn(cluster: SpaceClient): Promise<ClusterRecord | unde
 
 /** Of the ConfigMap that says so. */
 export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
-  const [store, space, cluster] = ['store', 'space', 'cluster'].map(field => str(object, 'data', field))
-  const mailbox = str(object, 'data', 'mailbox')
+  const cluster = str(object, 'data', 'cluster')
   const confirmed = object.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
-  const known = { ...(store && { store }), ...(space && { space }), ...(cluster && { cluster }) }
-  return { mailbox, ...known, ...(confirmed && { confirmed }) }
+  return {
+    mailbox: str(object, 'data', 'mailbox'),
+    store: str(object, 'data', 'store'),
+    space: str(object, 'data', 'space'),
+    ...(cluster && { cluster }),
+    ...(confirmed && { confirmed }),
+  }
 }
 
 /** By which a cluster is told from others; `undefined` where the syncer may not ask. */
@@ -72,10 +76,9 @@ export function mailboxIn({ mailbox, store, space }: ClusterRecord): Mailbox {
   return { name: mailbox, store, space }
 }
 
-/** Whether a note speaks of a mailbox; what one of both does not say is no contradiction. */
+/** Whether a note speaks of a mailbox. */
 export function isFrom(record: ClusterRecord, { name, store, space }: Mailbox): boolean {
-  const agree = (a: string | undefined, b: string | undefined): boolean => a === undefined || b === undefined || a === b
-  return record.mailbox === name && agree(record.store, store) && agree(record.space, space)
+  return record.mailbox === name && record.store === store && record.space === space
 }
 
 /** What a cluster is to note of a mailbox. */
@@ -83,8 +86,8 @@ export async function recordFor(cluster: SpaceClient, { name, store, space }: Ma
   const uid = await uidOf(cluster)
   return {
     mailbox: name,
-    ...(store !== undefined && { store }),
-    ...(space !== undefined && { space }),
+    store,
+    space,
     ...(uid !== undefined && { cluster: uid }),
   }
 }
@@ -106,7 +109,7 @@ function recordOn(record: ClusterRecord, confirmed?: string): KubeObject {
 
 /** What it does not say goes. */
 export async function writeRecord(cluster: SpaceClient, record: ClusterRecord, confirmed?: string): Promise<void> {
-  const data = { store: null, space: null, cluster: null, ...record }
+  const data = { cluster: null, ...record }
   const metadata = confirmed && { annotations: { [CONFIRM_DELETION_ANNOTATION]: confirmed } }
   await cluster.patch(
     CONFIG_MAPS,

@@ -14,12 +14,12 @@ import { claimFor, hasDuplicates, withClaims } from './wholeUpdate.ts'
 export interface Echo {
   readonly sent: string
   readonly result: string
-  /** What of that is ours; absent where nobody says, and of what an earlier release wrote. */
+  /** What of that is ours; absent where nobody says. */
   readonly own?: string | undefined
   /** The object that it was copied from, as far as it had these. */
   readonly sourceUid: string | undefined
   readonly sourceGeneration: number | undefined
-  /** Whose that is; absent of what an earlier release wrote. */
+  /** Whose that is; absent where the source is unknown. */
   readonly ownership?: string | undefined
   /** The status that was there when it became theirs, as long as no other was told to them. */
   readonly formerStatus?: string | undefined

@@ -52,7 +52,7 @@ export async function mailboxOf(space: SpaceClient): Promise<Mailbox> {
     throw new StatusError('Forbidden', `${error.message}; ${NOT_A_SYNCERS}`, error.details, { cause: error })
   })
   const name = place?.path.split(':').at(-1) ?? ''
-  if (MAILBOX_NAME.test(name)) return { name, store: place?.store, space: place?.space }
+  if (place !== undefined && MAILBOX_NAME.test(name)) return { name, store: place.store, space: place.space }
   const what = place === undefined ? 'a server without spaces' : `the space ${place.path}`
   throw new TerminalError(
     `the center's kubeconfig leads to ${what}, which is no mailbox; nothing was touched. ` +
@@ -70,8 +70,8 @@ const NOT_A_CLUSTERS =
 
 interface Place {
   path: string
-  store: string | undefined
-  space: string | undefined
+  store: string
+  space: string
 }
 
 /** Which space it is, from the root, and of which store; `undefined` on a server that has no spaces. */
@@ -80,8 +80,8 @@ async function placeOf(space: SpaceClient): Promise<Place | undefined> {
     const { annotations } = (await space.get(LOGICAL_CLUSTERS, { name: 'cluster' })).metadata
     return {
       path: annotations?.[PATH_ANNOTATION] ?? '',
-      store: annotations?.[STORE_ANNOTATION],
-      space: annotations?.[CLUSTER_ANNOTATION],
+      store: annotations?.[STORE_ANNOTATION] ?? '',
+      space: annotations?.[CLUSTER_ANNOTATION] ?? '',
     }
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
@@ -148,7 +148,7 @@ export async function checkNote(cluster: SpaceClient): Promise<void> {
  * @throws TerminalError when the cluster is served from another space
  */
 export function checkSpace(record: ClusterRecord, space: string): void {
-  if (record.space === undefined || record.space === space || !SPACE_ID.test(space)) return
+  if (record.space === '' || record.space === space || !SPACE_ID.test(space)) return
   const { mailbox } = record
   throw new TerminalError(
     `the cluster is served from the mailbox ${mailbox}, whose space is ${record.space}, and the center's kubeconfig leads ` +
@@ -179,7 +179,7 @@ export async function requireOtherServer(mailbox: SpaceClient, cluster: SpaceCli
         'Give it the kubeconfig of the cluster that the syncer shall serve',
     )
   const here = await placeOf(mailbox)
-  if (place.store !== undefined && place.store === here?.store) throw wrong('the center itself')
+  if (place.store !== '' && place.store === here?.store) throw wrong('the center itself')
   const [center, other] = await Promise.all([authorityOf(mailbox), authorityOf(cluster)])
   if (center !== undefined && center === other) throw wrong('the center itself')
   if (path === 'root' || path === MAILBOX_PARENT || isInMailbox(path))
@@ -193,7 +193,7 @@ async function authorityOf(space: SpaceClient): Promise<string | undefined> {
 }
 
 /**
- * Writes the mailbox into a cluster that knows none, and what an earlier release did not write. The answer is what stands there.
+ * Writes the mailbox into a cluster that knows none, and the cluster's uid once it may be read. The answer is what stands there.
  * @throws TerminalError when the cluster is served from another one, or looks so
  */
 export async function claim(cluster: SpaceClient, given: Mailbox, mailbox: SpaceClient): Promise<ClusterRecord> {
@@ -263,9 +263,11 @@ export function handedOver(record: ClusterRecord, given: Mailbox): TerminalError
 }
 
 function belongs(record: ClusterRecord, given: Mailbox): string {
-  return MAILBOX_NAME.test(record.mailbox)
-    ? `the cluster is served from ${nameOf(mailboxIn(record), given)}`
-    : `${RECORD_NAME} of the cluster says ${JSON.stringify(record.mailbox)}, which is no mailbox: somebody edited it`
+  if (!MAILBOX_NAME.test(record.mailbox))
+    return `${RECORD_NAME} of the cluster says ${JSON.stringify(record.mailbox)}, which is no mailbox: somebody edited it`
+  if (record.store === '' || record.space === '')
+    return `${RECORD_NAME} of the cluster lacks the id of the store or of the mailbox's space: somebody edited it`
+  return `the cluster is served from ${nameOf(mailboxIn(record), given)}`
 }
 
 /** More than the name is worth a word only where two mailboxes have one. */
@@ -280,7 +282,7 @@ const ADOPT = 'If the cluster shall be served from this mailbox from now on, say
 const NOTHING_TOUCHED = `nothing was touched. Mend the kubeconfigs. ${ADOPT}`
 
 /**
- * Where no note says whose a cluster is (of release 0.1.0, or deleted), what was placed there does.
+ * Where no note says whose a cluster is, what was placed there does.
  * @throws TerminalError when a syncer placed something that this mailbox does not hold, and that we would delete
  */
 async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: SpaceClient): Promise<void> {

@@ -2,11 +2,10 @@
  * Keeps the mirror of the mailbox: from the saved state, then from the space stream, for ever. Knows when the mirror is
  * complete, which is what allows deletions.
  */
-import { HEARS_LIVE } from '../apimachinery/liveObjects.ts'
 import { groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { isProjected, SYNCER_CONFIGS } from '../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS } from '../apimachinery/resources.ts'
-import { SPOKEN, UNSAID } from '../apimachinery/syncProtocol.ts'
+import { SPOKEN } from '../apimachinery/syncProtocol.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../client/client.ts'
@@ -29,7 +28,7 @@ export interface MailboxChange {
   readonly isInferred?: boolean
 }
 
-/** A revision, and the life of the center's store that told it; `''` where the center does not say. */
+/** A revision, and the life of the center's store that told it. */
 export interface Heard {
   readonly revision: number
   readonly epoch: string
@@ -50,7 +49,7 @@ export interface MailboxFeedOptions {
   onChange(change: MailboxChange): void
   /** Everything up to {@link MailboxFeed.heard} was told, and there was something; or the center is in another life. */
   onHeard?(): void
-  /** The center asks something. Absent: this syncer hears no questions. */
+  /** The center asks something. */
   onQuestion?(question: unknown): void
   /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
   onComplete(): void
@@ -65,8 +64,6 @@ const SAVE_DELAY_MS = 1000
 /** Before what the disk did not take is written again; it may have room by then. */
 const SAVE_AGAIN_MS = 30_000
 const NOT_SAVED = 'the state cannot be saved; it is tried again, and a restart until then will read the whole mailbox'
-const EARLIER_CENTER =
-  'the center is of an earlier release: it is served as far as that goes, and does not show what became of what it placed'
 /** Only the cursor moves with what is ours. */
 const SAVE_CURSOR_DELAY_MS = 120_000
 
@@ -182,7 +179,7 @@ export class MailboxFeed {
 
   /**
    * Asks for the center's revision now: a resumed stream that has come this far has told everything that happened while we
-   * were away. Ends at once without a restored state. Any later change of the mailbox, such as a heartbeat, brings it there.
+   * were away. Ends at once without a restored state. A bookmark or any later change of the mailbox brings it there.
    */
   async findGoal(signal: AbortSignal): Promise<void> {
     if (this.#cursor === undefined) return
@@ -223,13 +220,12 @@ export class MailboxFeed {
 
   async *#observed(options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
     const { client, session, onQuestion } = this.#options
-    const hears = onQuestion && { hears: [HEARS_LIVE] }
-    for await (const batch of client.stream({ ...options, brief: true, session, ...hears })) {
+    for await (const batch of client.stream({ ...options, brief: true, session })) {
       if (batch.question !== undefined) {
         onQuestion?.(batch.question)
         continue
       }
-      this.#speaks(batch)
+      this.#protocol = batch.protocol ?? this.#protocol
       yield batch
       // The batch is in the mirror by now.
       if (this.#seen !== undefined || this.#reset.signal.aborted) continue
@@ -243,13 +239,6 @@ export class MailboxFeed {
       if (batch.events.length > 0 || isOther) this.#options.onHeard?.()
       if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
     }
-  }
-
-  /** A center of an earlier release says nothing, in its bookmarks too. */
-  #speaks({ events, protocol = UNSAID }: StreamBatch): void {
-    if (events.length > 0 || protocol === this.#protocol) return
-    this.#protocol = protocol
-    if (protocol < SPOKEN.newest) this.#options.logger.info({ protocol }, EARLIER_CENTER)
   }
 
   #changed(event: StreamEvent): void {
@@ -351,10 +340,11 @@ export class MailboxFeed {
         const space = this.#space
         const { cursor, epoch } = this.#source ?? {}
         // In the middle of a snapshot the mirror fits no cursor.
-        if (space === undefined || cursor === undefined || this.#seen !== undefined) return
+        const mailbox = this.#mailbox
+        if (mailbox === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
         if (this.#reset.signal.aborted || this.#ending) return
         const held = this.#options.held?.() ?? []
-        await state.save({ mailbox: this.#mailbox, space, cursor, epoch, ...(held.length > 0 && { held }) })
+        await state.save({ mailbox, space, cursor, epoch, ...(held.length > 0 && { held }) })
         this.#keeps(true)
       })
       .catch(error => {

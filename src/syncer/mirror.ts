@@ -24,12 +24,12 @@ export interface SyncKey extends GroupResource {
   name: string
 }
 export interface MirrorState {
-  /** Name of the mailbox's Workspace; a state of release 0.1.0 does not have it. */
-  mailbox: string | undefined
+  /** Name of the mailbox's Workspace. */
+  mailbox: string
   /** Logical-cluster id of the mailbox; a mailbox that was made anew has another one. */
   space: string
   cursor: number
-  /** The life of the center's store that the cursor belongs to; a center of an earlier release did not say. */
+  /** The life of the center's store that the cursor belongs to; absent while the center has not said it. */
   epoch?: string | undefined
   /** What stays in the cluster although the mailbox does not hold it. */
   held?: readonly SyncKey[]

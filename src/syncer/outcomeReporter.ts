@@ -3,7 +3,6 @@
  * changed. News wait a moment for others; without any it says so now and then, which keeps its word alive and tells that the
  * connection still leads to somebody.
  */
-import { isStatusError } from '../apimachinery/errors.ts'
 import { at, num, str } from '../apimachinery/fields.ts'
 import type { KubeObject } from '../apimachinery/object.ts'
 import type { Offer } from '../apimachinery/offer.ts'
@@ -78,8 +77,6 @@ export class OutcomeReporter {
   #offered: Offer | undefined
   #isNews = true
   #wake: AbortController | undefined
-  #isOld = false
-  #isHeard = false
   #versions: ClusterVersions | undefined
 
   constructor(deps: OutcomeReporterDeps) {
@@ -87,15 +84,10 @@ export class OutcomeReporter {
     this.#quietMs = deps.everyMs
   }
 
-  /** Whether the center took the last report. */
-  get isHeard(): boolean {
-    return this.#isHeard
-  }
-
   /** There may be something to tell. */
   news(): void {
     this.#isNews = true
-    if (!this.#isOld) this.#wake?.abort()
+    this.#wake?.abort()
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -113,7 +105,7 @@ export class OutcomeReporter {
       this.#wake = new AbortController()
       const waitMs =
         came === 'not heard' ? Math.min(everyMs, AGAIN_MS * 2 ** Math.min(failures - 1, 10)) : this.#quietMs
-      if (came !== 'to be said again' && !(this.#isNews && !this.#isOld))
+      if (came !== 'to be said again' && !this.#isNews)
         await pause(clock, waitMs, AbortSignal.any([signal, this.#wake.signal]))
       this.#wake = undefined
       // what was not heard has waited long enough
@@ -121,7 +113,7 @@ export class OutcomeReporter {
     }
   }
 
-  /** What came of it. `heard` is also what a center without an ear for it makes of it. */
+  /** What came of it. */
   async #report(): Promise<'heard' | 'not heard' | 'to be said again'> {
     const { mailbox, logger } = this.#deps
     const { report, listed, offer } = this.#next()
@@ -137,8 +129,6 @@ export class OutcomeReporter {
       const again = at(answer, 'status', 'again') === true
       this.#told = again ? undefined : listed
       this.#offered = again ? undefined : offer
-      this.#isOld = false
-      this.#isHeard = true
       this.#quietMs = this.#quietMsOf(answer)
       this.#gatherMs = Math.max(0, Math.min(num(answer, 'status', 'gatherMilliseconds'), MAX_GATHER_MS))
       if (!again) return 'heard'
@@ -146,13 +136,8 @@ export class OutcomeReporter {
       return this.#epoch !== '' && this.#epoch !== known ? 'to be said again' : 'not heard'
     } catch (error) {
       this.#told = undefined
-      this.#isHeard = false
-      // the next center may be of an earlier release
       this.#quietMs = this.#deps.everyMs
       this.#gatherMs = 0
-      // a center of an earlier release has no ear for it
-      this.#isOld = isStatusError(error, 'NotFound', 'MethodNotAllowed', 'Forbidden')
-      if (this.#isOld) return 'heard'
       logger.warn({ err: error }, 'the center did not hear what became of what it placed')
       return 'not heard'
     }

@@ -66,8 +66,7 @@ export function isOursToDelete(live: Readonly<KubeObject>): boolean {
 
 /**
  * Of an object in the cluster: whether it was there before, and no syncer ever wrote it. Namespaces are everybody's. What a syncer
- * of an earlier release applied over somebody's object tells so by its managed fields, and so does what one made that has left
- * the cluster. Marks alone are put on what is not ours, too.
+ * applied over somebody's object tells so by its managed fields, and so does what one made that has left the cluster. Marks alone are put on what is not ours, too.
  */
 export function isStrangers(live: Readonly<KubeObject>): boolean {
   if (isOurs(live, DOWNSYNCED) || (live.kind === 'Namespace' && live.apiVersion === 'v1')) return false

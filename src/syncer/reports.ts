@@ -1,6 +1,6 @@
 /**
  * All that a syncer tells its center beside status: what became of what was placed, what the cluster offers and holds when it is
- * asked, what is refused, how far orders are, and that it lives.
+ * asked, what is refused, and how far orders are.
  */
 import { isSameOffer, type Offer } from '../apimachinery/offer.ts'
 import type { ClusterVersions, OutcomeState } from '../apimachinery/outcome.ts'
@@ -9,7 +9,7 @@ import type { Clock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import type { Allowance } from './allowance.ts'
 import { clusterOffer } from './clusterOffer.ts'
-import { Heartbeat } from './heartbeat.ts'
+import { ConfigReport } from './configReport.ts'
 import { LiveAnswers, type LiveAnswersDeps } from './liveAnswers.ts'
 import type { Heard } from './mailboxFeed.ts'
 import type { MailboxMirror } from './mirror.ts'
@@ -25,8 +25,8 @@ export interface ReportsDeps {
   session: string
   mirror: MailboxMirror
   allowance: Allowance
-  /** How often a center of an earlier release is told that we live. */
-  everyMs: number
+  /** Between two reports without news. */
+  quietMs: number
   /** What the cluster and its syncer are. Absent: nobody says. */
   versions?: (() => Promise<ClusterVersions>) | undefined
   /** Up to where the mailbox was heard. */
@@ -39,51 +39,46 @@ export interface ReportsDeps {
   clock: Clock
 }
 
-/** A word about nothing new is said so many times less often than a heartbeat was: two of them within what the center takes for silence. */
-const QUIET = 5.5
-
 export class Reports {
   readonly outcomes: Outcomes
   readonly refusals: Refusals
   readonly #deps: ReportsDeps
   readonly #reporter: OutcomeReporter
-  readonly #heartbeat: Heartbeat
+  readonly #config: ConfigReport
   readonly #live: LiveAnswers
   #offer: Offer | undefined
 
   constructor(deps: ReportsDeps) {
     this.#deps = deps
-    const { mailbox, session, mirror, everyMs, versions, heard, orders, compare, onUpgrade, logger, clock } = deps
+    const { mailbox, session, mirror, quietMs, versions, heard, orders, compare, onUpgrade, logger, clock } = deps
     this.outcomes = new Outcomes(clock, () => this.#reporter.news())
-    this.refusals = new Refusals(logger, () => this.#heartbeat.soon())
+    this.refusals = new Refusals(logger, () => this.#config.soon())
     this.#reporter = new OutcomeReporter({
       mailbox,
       session,
       outcomes: this.outcomes,
       heard,
-      everyMs: QUIET * everyMs,
+      everyMs: quietMs,
       versions,
       onUpgrade,
       offer: () => this.#offer,
       logger,
       clock,
     })
-    this.#heartbeat = new Heartbeat({
+    this.#config = new ConfigReport({
       mailbox,
       mirror,
       refusals: this.refusals,
       orders,
-      isHeard: () => this.#reporter.isHeard,
-      everyMs,
       logger,
       clock,
     })
     this.#live = new LiveAnswers({ mailbox, compare, logger })
   }
 
-  /** Until the signal aborts. @param ready when what a center of an earlier release wants to be told is known */
+  /** Until the signal aborts. @param ready when orders are known */
   async run(ready: Promise<unknown>, signal: AbortSignal): Promise<void> {
-    await Promise.all([ready.then(() => this.#heartbeat.run(signal)), this.#reporter.run(signal)])
+    await Promise.all([ready.then(() => this.#config.run(signal)), this.#reporter.run(signal)])
   }
 
   /** The mailbox was heard up to another revision. */
@@ -93,11 +88,11 @@ export class Reports {
 
   /** A config appeared in the mailbox, which knows nothing of us yet. */
   configAppeared(): void {
-    this.#heartbeat.hurry()
+    this.#config.hurry()
   }
 
   ordersChanged(): void {
-    this.#heartbeat.tell()
+    this.#config.tell()
   }
 
   /** The center asks what the cluster holds now. */

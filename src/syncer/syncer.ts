@@ -29,8 +29,8 @@ export interface SyncerOptions {
   cluster: SpaceClient
   /** Where cursor and mirror are kept; without it every start reads the whole mailbox. */
   stateDir?: string
-  /** How often a center of an earlier release is told that we live; another one hears a word in four times that. Default 15 s. */
-  heartbeatMs?: number
+  /** Between two reports without news: two of them within what the center takes for silence. Default 82.5 s. */
+  quietMs?: number
   /** Of the SyncTarget that the mailbox must be for; any, when absent. */
   syncTargetUid?: string
   /** Whether what was in the cluster before may be taken over, not only what its source says may be. */
@@ -80,7 +80,7 @@ export interface Syncer {
  * of that same mailbox it need not wait for the center.
  */
 export function startSyncer(options: SyncerOptions): Syncer {
-  const { space, stateDir, heartbeatMs = 15_000, adoptExisting = false, versions, syncTargetUid } = options
+  const { space, stateDir, quietMs = 82_500, adoptExisting = false, versions, syncTargetUid } = options
   const { clock, random, turns, allowance = new Allowance() } = options
   const stopping = new AbortController()
   const { signal } = stopping
@@ -123,7 +123,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
     custody,
     allowance,
     adoptExisting,
-    heartbeatMs,
+    quietMs,
     versions,
     turns,
     ...tools,

@@ -5,7 +5,7 @@
  *
  * Only what changed is written. Nothing is flushed: what a power cut takes is the newest part, and an older state is a state, too.
  */
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Level } from 'level'
@@ -25,8 +25,6 @@ const END = '\uffff'
 const DATABASE = 'mailbox'
 /** Where a damaged one is put aside, for people; the newest alone. */
 const DAMAGED = `${DATABASE}.damaged`
-/** Of release 0.1.0, all in one. */
-const FORMER_FILE = 'mailbox.json'
 /** Rows that are written at once; more are written in parts, between which the database holds no state. */
 const BATCH_ROWS = 500
 /** Little is enough: everything is read once, at the start. */
@@ -47,7 +45,6 @@ export class SyncerState {
   #database: Database | undefined
   /** Whether the database holds what the mirror held when it was written last. */
   #isCurrent = false
-  #hasFormer = false
 
   /** @param dir nothing is kept without one */
   constructor(dir: string | undefined, logger: Logger) {
@@ -67,8 +64,8 @@ export class SyncerState {
     if (this.#dir === undefined) return undefined
     const database = await this.#open(this.#dir)
     const text = await database.get(STATE_ROW)
-    if (text === undefined) return await this.#loadFormer(this.#dir, mailbox)
-    const state = stateIn(parsed(text), FORMAT)
+    if (text === undefined) return undefined
+    const state = stateIn(parsed(text))
     if (state.mailbox !== mailbox) return undefined
     const objects: Mirrored[] = []
     for await (const value of database.values(rangeOf(OBJECT_ROWS))) {
@@ -97,9 +94,6 @@ export class SyncerState {
       if (causeOf(error).code === DAMAGE) await this.#putAside(this.#dir, error)
       throw error
     }
-    if (!this.#hasFormer) return
-    await rm(join(this.#dir, FORMER_FILE), { force: true })
-    this.#hasFormer = false
   }
 
   async #write(database: Database, state: MirrorState): Promise<void> {
@@ -186,24 +180,6 @@ export class SyncerState {
     await rm(aside, { recursive: true, force: true })
     await rename(join(dir, DATABASE), aside)
   }
-
-  async #loadFormer(dir: string, mailbox: string): Promise<MirrorState | undefined> {
-    let text: string
-    try {
-      text = await readFile(join(dir, FORMER_FILE), 'utf8')
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-      throw error
-    }
-    this.#hasFormer = true
-    const former = parsed(text)
-    const state = stateIn(former, 1)
-    const objects = isRecord(former) ? former.objects : undefined
-    if (!Array.isArray(objects) || !objects.every(isMirrored)) throw new Error('it is not a state of this release')
-    if (state.mailbox !== mailbox) return undefined
-    this.mirror.restore(objects)
-    return state
-  }
 }
 
 /** Loaded where there is something to keep. */
@@ -243,11 +219,11 @@ function isKey(key: unknown): key is SyncKey {
   return isRecord(key) && ['group', 'resource', 'namespace', 'name'].every(part => typeof key[part] === 'string')
 }
 
-function stateIn(state: unknown, format: number): MirrorState {
+function stateIn(state: unknown): MirrorState {
   if (
     !isRecord(state) ||
-    state.format !== format ||
-    (state.mailbox !== undefined && typeof state.mailbox !== 'string') ||
+    state.format !== FORMAT ||
+    typeof state.mailbox !== 'string' ||
     (state.epoch !== undefined && typeof state.epoch !== 'string') ||
     typeof state.space !== 'string' ||
     !Number.isSafeInteger(state.cursor)

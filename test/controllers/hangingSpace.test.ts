@@ -1,7 +1,8 @@
 /** A space whose webhooks leave writes unanswered holds nobody up but itself, whichever controller writes there; what waits is counted. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS, SYNCER_CONFIGS } from '../../src/apimachinery/placement.ts'
+import type { SyncerListener } from '../../src/apimachinery/outcome.ts'
+import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS } from '../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../src/apimachinery/resources.ts'
 import type { Client } from '../../src/client/client.ts'
 import { type Logger, silentLogger } from '../../src/client/logger.ts'
@@ -138,10 +139,15 @@ t.test('a mailbox gets its rights while others take no writes', async t => {
   t.equal(depth(), 10)
 })
 
-t.test('heartbeats show in one inventory while another takes no writes', async t => {
-  const { server, hung, settled, depth } = world(t, startSyncerLiveness)
+t.test('a live syncer shows in one inventory while another takes no writes', async t => {
+  let listener: SyncerListener | undefined
+  const follow = (one: SyncerListener) => {
+    listener = one
+    return () => {}
+  }
+  const { server, hung, settled, depth } = world(t, deps => startSyncerLiveness({ ...deps, connections: { follow } }))
   hung.matches = space => space === 'inv1'
-  const beat = async (inventory: string, name: string): Promise<void> => {
+  const connect = async (inventory: string, name: string): Promise<void> => {
     const { uid = '' } = (await server.in(inventory).create(SYNC_TARGETS, edge('SyncTarget', name))).metadata
     const mailbox = mailboxName(inventory, uid)
     await server.in('root:espw').create(WORKSPACES, {
@@ -150,13 +156,12 @@ t.test('heartbeats show in one inventory while another takes no writes', async t
       metadata: { name: mailbox, annotations: { 'edge.kubestellar.io/sync-target-name': name } },
     })
     const { cluster } = server.peek('root:espw', WORKSPACES, mailbox)!.spec as { cluster: string }
-    const status = { lastSyncerHeartbeatTime: '2026-01-01T00:00:00Z' }
-    const made = await server.in(cluster).create(SYNCER_CONFIGS, edge('SyncerConfig', 'the-one', { spec: {} }))
-    await server.in(cluster).update(SYNCER_CONFIGS, { ...made, status }, { subresource: 'status' })
+    await settled()
+    listener!.opened(cluster, 2)
   }
-  for (let i = 0; i < 10; i++) await beat('inv1', `slow-${i}`)
+  for (let i = 0; i < 10; i++) await connect('inv1', `slow-${i}`)
   await settled()
-  await beat('inv2', 'quick')
+  await connect('inv2', 'quick')
   await settled()
   t.match(server.peek('inv2', SYNC_TARGETS, 'quick')!.status, { lastSyncerHeartbeatTime: /^\d{4}-/ })
   t.equal(depth(), 10)

@@ -157,7 +157,7 @@ t.test('kinds that grant or steer are not carried up, whatever an upsync set nam
     center: http,
     space: evil,
     cluster: inCluster,
-    heartbeatMs: 1e9,
+    quietMs: 1e9,
     logger: silentLogger,
     ...timeBy(virtualClock(Date.parse('2026-01-01T00:00:00Z'))),
   })

@@ -33,7 +33,7 @@ t.test('each server mounts its own token', async t => {
     space: mailbox,
     cluster,
     stateDir: temporaryDir(t),
-    heartbeatMs: 1e9,
+    quietMs: 1e9,
     ...realTime(),
     logger: silentLogger,
   })

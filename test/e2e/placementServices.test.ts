@@ -40,7 +40,7 @@ async function clusterOf(scene: Scene, mailbox: string) {
     space: mailbox,
     cluster: client.in('root'),
     stateDir: temporaryDir(t),
-    heartbeatMs: 1e9,
+    quietMs: 1e9,
     ...realTime(),
     logger: silentLogger,
   })

@@ -40,7 +40,7 @@ t.test('each server fills its own', async t => {
     space: mailbox,
     cluster,
     stateDir: temporaryDir(t),
-    heartbeatMs: 1e9,
+    quietMs: 1e9,
     ...realTime(),
     logger: silentLogger,
   })

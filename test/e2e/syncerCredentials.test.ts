@@ -159,12 +159,7 @@ t.test('a syncer in a Pod takes up the Secret that rotate writes, while it runs'
   t2.equal(warnings(syncer).length, 0)
 })
 
-t.test('tokens of an earlier release are told, until they are revoked', async t2 => {
-  await mail.patch(ACCOUNTS, account, 'merge', {
-    metadata: { annotations: { 'edge.kubestellar.io/short-tokens': null } },
-  })
-  const warning = /^Warning: tokens that an earlier release made for the syncer of florin are good for up to ten years/
-  t2.match(await ks('syncer list'), { code: 0, err: warning })
+t.test('a syncer whose credentials end says how its cluster forgets it', async t2 => {
   t2.match(await ks('syncer remove florin'), {
     code: 0,
     out: /kubectl delete namespace,clusterrole,clusterrolebinding/,

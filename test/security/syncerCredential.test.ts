@@ -245,26 +245,13 @@ t.test('a ServiceAccount that somebody left in a mailbox does not act, whatever 
 })
 
 t.test('the syncer itself goes on: it reads, reports and carries up', async t => {
-  const own = await thief.watch(`/services/stream/clusters/${stolen}`)
+  const own = await thief.watch(`/services/stream/clusters/${stolen}?protocol=2-2`)
   const seen = await own.until(line => line.type === 'BOOKMARK' && line.synced === true)
   t.ok(seen.some(line => line.resource === 'configmaps' && line.name === 'placed'))
   own.close()
   for (const path of ['/api', '/apis', '/openapi/v3', '/version', MAPS, CONFIG])
     t.equal((await mine.get(path)).code, 200, path)
-  const begunMs = Math.floor(Date.now() / 1000) * 1000 - 570_000
-  const second = (n: number): string => new Date(begunMs + n * 1000).toISOString().replace('.000', '')
-  const heartbeat = { status: { lastSyncerHeartbeatTime: second(0) } }
-  t.equal((await mine.patch(`${CONFIG}/status`, 'merge', heartbeat)).code, 200)
-  const versionAfter = async (time: string, more: object = {}) => {
-    const body = { status: { lastSyncerHeartbeatTime: time, ...more } }
-    const { metadata } = await mine.ok(mine.patch(`${CONFIG}/status`, 'merge', body))
-    return metadata.resourceVersion
-  }
-  const stored = await versionAfter(second(15))
-  t.equal(await versionAfter(second(599)), stored, 'heartbeats of earlier releases are seldom stored')
-  const later = await versionAfter(second(600))
-  t.not(later, stored)
-  t.not(await versionAfter(second(615), { paused: true }), later, 'what else is said is')
+  t.equal((await mine.patch(`${CONFIG}/status`, 'merge', { status: { paused: true } })).code, 200)
   await mine.ok(mine.patch(`${CONFIG}/status`, 'merge', { status: { paused: null } }))
   const report = born('ConfigMap', 'report-2')
   const apply = `${SHOP}/configmaps/report-2?fieldManager=kubestellar-syncer&force=true`

@@ -221,30 +221,27 @@ t.test('what was taken over loses the word of the center also after a restart, a
   t.match(left.spec, { replicas: 3, template: { spec: { containers: [{ image: 'new' }] } } })
 })
 
-t.test(
-  'a whole cluster may be taken over, and what a syncer of an earlier release took over needs no asking',
-  async t => {
-    const p = await pair(t)
-    const { world } = center
-    await p.cluster.create(NAMESPACES, namespace('app'))
-    await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
-    await p.cluster.create(MAPS, configMap('b', { own: 'x' }))
-    await p.cluster.patch(MAPS, { ...AT_A, name: 'b' }, 'apply', configMap('b', { x: '0' }, { labels: PROJECTED }), {
-      fieldManager: FIELD_MANAGER,
-      force: true,
-    })
-    for (const name of ['a', 'b']) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
-    const is = (x: string) => (object: KubeObject) =>
-      isRecord(object.data) && object.data.x === x && object.data.own === 'x'
-    const first = p.start()
-    await world.present(p.clusterId, 'configmaps app/b', is('1'))
-    await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(1))
-    await first.stop()
-    p.start(undefined, undefined, { adoptExisting: true })
-    await world.present(p.clusterId, 'configmaps app/a', is('1'))
-    await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(0))
-  },
-)
+t.test('a whole cluster may be taken over, and what a syncer has taken over before needs no asking', async t => {
+  const p = await pair(t)
+  const { world } = center
+  await p.cluster.create(NAMESPACES, namespace('app'))
+  await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
+  await p.cluster.create(MAPS, configMap('b', { own: 'x' }))
+  await p.cluster.patch(MAPS, { ...AT_A, name: 'b' }, 'apply', configMap('b', { x: '0' }, { labels: PROJECTED }), {
+    fieldManager: FIELD_MANAGER,
+    force: true,
+  })
+  for (const name of ['a', 'b']) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
+  const is = (x: string) => (object: KubeObject) =>
+    isRecord(object.data) && object.data.x === x && object.data.own === 'x'
+  const first = p.start()
+  await world.present(p.clusterId, 'configmaps app/b', is('1'))
+  await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(1))
+  await first.stop()
+  p.start(undefined, undefined, { adoptExisting: true })
+  await world.present(p.clusterId, 'configmaps app/a', is('1'))
+  await world.present(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one', refuses(0))
+})
 
 t.test("the cluster's own Service kubernetes is never touched, whatever is asked", async t => {
   const service = { group: '', version: 'v1', resource: 'services' }

@@ -20,7 +20,7 @@ const WEBHOOKS: GroupVersionResource = {
 const GEARS: GroupVersionResource = { group: 'group1.test', version: 'v1', resource: 'gears' }
 const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
 /** A real clock cannot wait as long as the tests' heartbeats take. */
-const REAL = { heartbeatMs: 60_000 }
+const REAL = { quietMs: 60_000 }
 const inApp = { namespace: 'app', labels: PROJECTED }
 const definition: KubeObject = {
   apiVersion: 'apiextensions.k8s.io/v1',

@@ -140,7 +140,7 @@ class Stage {
       space: this.mailboxId,
       cluster: this.toCluster.cluster(this.cluster),
       stateDir: this.dir,
-      heartbeatMs: 1e9,
+      quietMs: 1e9,
       adoptExisting: this.adopts,
       logger: silentLogger,
       ...timeBy(virtualClock(Date.parse('2026-01-01T00:00:00Z') + ++this.#starts * 1e7)),

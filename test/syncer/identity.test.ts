@@ -44,7 +44,7 @@ function misled(test: Test, given: { space: string; cluster: SpaceClient; stateD
     cluster: given.cluster,
     stateDir: given.stateDir ?? temporaryDir(test),
     ...(given.uid !== undefined && { syncTargetUid: given.uid }),
-    heartbeatMs: 1e9,
+    quietMs: 1e9,
     logger: recordingLogger().logger,
     ...timeBy(virtualClock(0)),
   })
@@ -61,7 +61,7 @@ async function noteOf(p: Pair): Promise<object> {
   return { mailbox: p.mailboxName, store: store.metadata.uid, space: p.mailboxId, cluster: cluster.metadata.uid }
 }
 
-/** As an earlier release left the note. */
+/** As somebody may edit the note. */
 async function forgetSpace(p: Pair): Promise<void> {
   await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { space: null } })
 }
@@ -102,8 +102,7 @@ t.test("a note that was restored into another cluster is not that one's", async 
   t.match(reason, 'nothing was touched')
   t.match(reason, 'orrery syncer adopt')
   t.equal(await contentOf(copy.clusterId), before)
-  const mailbox = { name: p.mailboxName, store: undefined }
-  await adopt(copy.cluster, mailbox)
+  await adopt(copy.cluster, await mailboxOf(p.mailbox))
   misled(t, { space: p.mailboxId, cluster: copy.cluster })
   await center.world.absent(copy.clusterId, 'configmaps app/copied')
 })
@@ -118,13 +117,21 @@ t.test('a mailbox of the same name in another center is another mailbox', async 
   t.equal(await contentOf(p.clusterId), before)
 })
 
-t.test('the note of an earlier release is completed', async t => {
+t.test('a note without the cluster is completed, and one without store or space is refused', async t => {
   const p = await served(t)
-  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { store: null, space: null, cluster: null } })
+  await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data: { cluster: null } })
   const note = await noteOf(p)
-  p.start()
-  await center.world.present(p.clusterId, RECORD, ({ data }) => isRecord(data) && data.store !== undefined)
+  const syncer = p.start()
+  await center.world.present(p.clusterId, RECORD, ({ data }) => isRecord(data) && data.cluster !== undefined)
   t.same((await p.cluster.get(MAPS, CLUSTER_RECORD)).data, note)
+  await syncer.stop()
+  for (const data of [{ store: null }, { space: null }]) {
+    await p.cluster.patch(MAPS, CLUSTER_RECORD, 'merge', { data })
+    const reason = await misled(t, { space: p.mailboxId, cluster: p.cluster }).refused
+    t.match(reason, "kube-system/orrery-syncer of the cluster lacks the id of the store or of the mailbox's space")
+    t.match(reason, /nothing was touched.*"orrery syncer adopt"/)
+    await adopt(p.cluster, await mailboxOf(p.mailbox))
+  }
 })
 
 t.test("another Orrery server's own spaces are no cluster, for adopt neither", async t => {
@@ -182,7 +189,7 @@ t.test('a mailbox that was made anew under its name is another mailbox, until th
     `from the mailbox ${p.mailboxName} in space abcdefgh01234567, and the center's kubeconfig leads to the`,
   )
   t.match(reason, `mailbox ${p.mailboxName} in space ${p.mailboxId}; nothing was touched`)
-  await adopt(p.cluster, { name: p.mailboxName, store: undefined, space: p.mailboxId })
+  await adopt(p.cluster, await mailboxOf(p.mailbox))
   const syncer = misled(t, { space: path, cluster: p.cluster })
   await syncer.synced
 })
@@ -396,7 +403,7 @@ t.test(
     await p.cluster.delete(MAPS, CLUSTER_RECORD)
     const again = await center.world.present(p.clusterId, RECORD, ({ metadata }) => metadata.uid !== uid)
     t.same(again.data, await noteOf(p))
-    await adopt(p.cluster, { name: other.mailboxName, store: undefined })
+    await adopt(p.cluster, await mailboxOf(other.mailbox))
     const reason = await syncer.refused
     t.match(reason, `the cluster is served from the mailbox ${other.mailboxName} from now on`)
     t.match(reason, 'it ends, and leaves what it placed as it is')
@@ -423,7 +430,7 @@ t.test("a running syncer ends when the note becomes another cluster's, as one th
   await p.settled()
   t.ok(center.world.get(p.clusterId, 'configmaps app/a'), 'nothing more is touched')
   t.match(await misled(t, { space: p.mailboxId, cluster: p.cluster }).refused, 'was written in another cluster')
-  await adopt(p.cluster, { name: p.mailboxName, store: undefined, space: p.mailboxId })
+  await adopt(p.cluster, await mailboxOf(p.mailbox))
   p.start()
   await center.world.absent(p.clusterId, 'configmaps app/a')
 })
@@ -448,7 +455,7 @@ t.test('the note of a running syncer is written again although something is just
 t.test('a cluster that was handed over becomes what its new mailbox says', async t => {
   const [p, other] = [await served(t), await pairIn(center, t)]
   const before = await noteOf(p)
-  t.same(await adopt(p.cluster, { name: other.mailboxName, store: undefined }), before)
+  t.same(await adopt(p.cluster, await mailboxOf(other.mailbox)), before)
   await other.mailbox.create(MAPS, sent('b'))
   const syncer = misled(t, { space: other.mailboxId, cluster: p.cluster })
   await center.world.present(p.clusterId, 'configmaps app/b')
@@ -489,7 +496,7 @@ t.test('while the center is away a syncer ends, too, when its cluster is handed 
   await syncer.synced
   await p.cluster.delete(MAPS, AT_A)
   await center.world.present(p.clusterId, 'configmaps app/a')
-  await adopt(p.cluster, { name: other.mailboxName, store: undefined })
+  await adopt(p.cluster, await mailboxOf(other.mailbox))
   t.match(await syncer.refused, `the cluster is served from the mailbox ${other.mailboxName}`)
   await p.cluster.delete(MAPS, AT_A)
   await p.settled()

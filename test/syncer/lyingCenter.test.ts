@@ -8,6 +8,7 @@ import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../src/apimachin
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../src/client/client.ts'
 import { type Clock, systemClock } from '../../src/client/clock.ts'
 import { adopt } from '../../src/syncer/clusterRecord.ts'
+import { mailboxOf } from '../../src/syncer/identity.ts'
 import type { Syncer } from '../../src/syncer/syncer.ts'
 import { startCenter } from '../support/center.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
@@ -202,9 +203,9 @@ t.test('a cluster that is handed over may be emptied of what its new mailbox doe
   const syncer = s.start()
   await allThere(s)
   await syncer.stop()
-  const next = { name: p.mailboxName, store: undefined, space: 'another' }
-  t.equal((await adopt(p.cluster, next))?.mailbox, p.mailboxName)
-  await adopt(p.cluster, { ...next, space: p.mailboxId })
+  const given = await mailboxOf(p.mailbox)
+  t.equal((await adopt(p.cluster, { ...given, space: 'another' }))?.mailbox, p.mailboxName)
+  await adopt(p.cluster, given)
   liar.tells = event => !isMap(event)
   s.start({ stateDir: temporaryDir(t) })
   await center.world.until('their end', () => (s.there() === 0 ? undefined : 'some are there'))

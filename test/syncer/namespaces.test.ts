@@ -38,7 +38,7 @@ t.test('a Namespace that nobody placed stays while others have something in it, 
   const objectsByNamespace = ['app', 'late'].map(namespace => ({ namespace, names: ['*'] }))
   const spec = { namespacedObjects: [{ ...names, objectsByNamespace }] }
   await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', { spec })
-  // Marked by an earlier release, or placed until now.
+  // Placed until now.
   await p.mailbox.create(NAMESPACES, namespace('late', PROJECTED))
   await p.mailbox.patch(NAMESPACES, { name: 'late' }, 'merge', owned('abc'))
   const first = p.start()

@@ -78,7 +78,7 @@ t.test('a Namespace that is there by implication is marked as such; one that was
   t.equal(markOf({}), undefined)
   t.equal(markOf({}, IMPLIED_ANNOTATION), 'Namespace//a')
   t.equal(markOf({ [OWNER_ANNOTATION]: 'abc' }), 'Namespace//a')
-  t.equal(markOf({ [PROJECTED_FROM_ANNOTATION]: 'abc,def' }), 'Namespace//a', 'by an earlier release')
+  t.equal(markOf({ [PROJECTED_FROM_ANNOTATION]: 'abc,def' }), 'Namespace//a', 'whatever the annotation says')
 })
 
 t.test('upsync carries the same way, without the label by which the center knows its own', async t => {

@@ -39,7 +39,7 @@ for (const restarted of [false, true])
   t.test(`what came last goes first ${restarted ? 'after a restart' : ''}`, async t => {
     const p = await pair(t)
     // what goes together is heard within a moment, which takes its time
-    const first = p.start(undefined, systemClock, { heartbeatMs: 60_000 })
+    const first = p.start(undefined, systemClock, { quietMs: 60_000 })
     await p.mailbox.create(ACCOUNTS, account)
     await p.mailbox.create(MAPS, map('a'))
     await p.mailbox.create(DEPLOYMENTS, deployment)
@@ -56,7 +56,7 @@ for (const restarted of [false, true])
       p.mailbox.delete(DEPLOYMENTS, { namespace: 'app', name: 'web' }),
       p.mailbox.delete(MAPS, { namespace: 'app', name: 'late' }),
     ])
-    if (restarted) p.start(undefined, systemClock, { heartbeatMs: 60_000 })
+    if (restarted) p.start(undefined, systemClock, { quietMs: 60_000 })
     for (const key of KEYS) await center.world.absent(p.clusterId, key)
     t.same(
       gone.filter(entry => entry.startsWith(p.clusterId)).map(entry => entry.slice(p.clusterId.length + 1)),

@@ -43,7 +43,7 @@ t.test('what the cluster does not have costs one request each', async t => {
   const p = await pairIn(center, t, WANTS)
   for (const name of NAMES) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
   const { asked, cluster } = counted(p)
-  p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
+  p.start(silentLogger, systemClock, { cluster, quietMs: 60_000 })
   for (const name of NAMES) await center.world.present(p.clusterId, `configmaps app/${name}`)
   t.equal(of(asked, 'get'), 0)
   // the first one finds no Namespace
@@ -62,7 +62,7 @@ t.test('what somebody else made is looked at before it is tried again', async t 
   await p.cluster.create(MAPS, { ...theirs, metadata })
   await p.mailbox.create(MAPS, sent('m0', { x: '1' }))
   const { asked, cluster } = counted(p)
-  p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
+  p.start(silentLogger, systemClock, { cluster, quietMs: 60_000 })
   const refused = (): boolean => of(asked, 'get') >= 3
   await p.mailbox.create(MAPS, sent('m1', { x: '1' }))
   await center.world.present(p.clusterId, 'configmaps app/m1')
@@ -75,13 +75,13 @@ t.test('what somebody else made is looked at before it is tried again', async t 
 t.test('a restart asks for nothing and writes nothing that stands there already, and still repairs', async t => {
   const p = await pairIn(center, t, WANTS)
   for (const name of NAMES) await p.mailbox.create(MAPS, sent(name, { x: '1' }))
-  const first = p.start(silentLogger, systemClock, { heartbeatMs: 60_000 })
+  const first = p.start(silentLogger, systemClock, { quietMs: 60_000 })
   for (const name of NAMES) await center.world.present(p.clusterId, `configmaps app/${name}`)
   await p.settled()
   await first.stop()
   await p.cluster.patch(MAPS, { namespace: 'app', name: 'm3' }, 'merge', { data: { x: 'drifted' } })
   const { asked, cluster } = counted(p)
-  const second = p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
+  const second = p.start(silentLogger, systemClock, { cluster, quietMs: 60_000 })
   await second.synced
   const data = (name: string, x: string) =>
     center.world.present(p.clusterId, `configmaps app/${name}`, ({ data }) => (data as { x: string }).x === x)
@@ -115,7 +115,7 @@ t.test('the one object of a Namespace does not wait for the many of another', as
       return client.create(resource, object, options)
     },
   }
-  p.start(silentLogger, systemClock, { cluster, heartbeatMs: 60_000 })
+  p.start(silentLogger, systemClock, { cluster, quietMs: 60_000 })
   await center.world.present(p.clusterId, 'configmaps zoo/one')
   t.ok(made.indexOf('one') < 100, `it was number ${made.indexOf('one')}`)
 })

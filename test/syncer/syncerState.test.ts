@@ -1,5 +1,5 @@
 /** What a syncer remembers over a restart, that it is written by change, and that a damaged memory is never believed. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Level } from 'level'
 import t, { type Test } from 'tap'
@@ -165,31 +165,4 @@ t.test('a state dir belongs to one syncer', async t => {
   const first = stateIn(t, dir)
   await first.load(MAILBOX)
   await t.rejects(stateIn(t, dir).load(MAILBOX), /another process has it: give each syncer a state dir of its own/)
-})
-
-t.test('the file of release 0.1.0 is read, and goes once its content is saved', async t => {
-  const dir = t.testdir()
-  const path = join(dir, 'mailbox.json')
-  mkdirSync(dir, { recursive: true })
-  const { object } = event('s')
-  writeFileSync(path, JSON.stringify({ format: 1, ...STATE, objects: [{ resource, object }] }))
-  const state = stateIn(t, dir)
-  t.same(await state.load(MAILBOX), STATE)
-  t.equal(state.mirror.size, 1)
-  t.ok(existsSync(path))
-  await state.save(STATE)
-  t.notOk(existsSync(path))
-  await state.close()
-  const other = stateIn(t, dir)
-  await other.load(MAILBOX)
-  t.equal(other.mirror.size, 1)
-  for (const bad of ['', '{"format":1,', '[]', JSON.stringify({ format: 1, ...STATE })]) {
-    const elsewhere = join(dir, 'elsewhere')
-    mkdirSync(elsewhere, { recursive: true })
-    writeFileSync(join(elsewhere, 'mailbox.json'), bad)
-    const damaged = stateIn(t, elsewhere)
-    await t.rejects(damaged.load(MAILBOX))
-    await damaged.close()
-    t.equal(readFileSync(join(elsewhere, 'mailbox.json'), 'utf8'), bad)
-  }
 })

@@ -13,7 +13,6 @@ import { placementAdmission } from './placementAdmission.ts'
 import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
 import { stayingObjects } from './stayingObjects.ts'
-import { syncerHeartbeats } from './syncerHeartbeats.ts'
 import { syncerWrites } from './syncerWrites.ts'
 
 export function authorityAdmission(deps: AuthorityDeps): Admission[] {
@@ -31,7 +30,6 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     placementConsequences(deps.previews),
     mailboxCopies(deps.tree),
     mailboxDeletion(deps),
-    syncerHeartbeats(deps),
     syncerWrites(deps),
   ]
 }

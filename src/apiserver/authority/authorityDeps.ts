@@ -17,6 +17,4 @@ export interface AuthorityDeps {
   demands: UpsyncDemands
   types: Pick<TypeRegistry, 'in'>
   previews: Pick<PreviewInbox, 'consequence'>
-  /** The syncer of a mailbox lives. */
-  heard: (space: string) => void
 }

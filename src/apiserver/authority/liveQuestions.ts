@@ -26,11 +26,6 @@ export interface LiveQuestionsDeps {
 /** Sends a question down a stream. */
 type Send = (question: LiveQuestion) => void
 
-/** Without `send` one that hears no questions. */
-interface Stream {
-  readonly send: Send | undefined
-}
-
 interface Waiting {
   /** Whose syncer is to answer. */
   readonly mailbox: string
@@ -42,7 +37,7 @@ const STAYS = new AbortController().signal
 export class LiveQuestions implements LiveAsker {
   readonly #deps: LiveQuestionsDeps
   /** Streams of syncers, by mailbox. */
-  readonly #streams = new Map<string, Set<Stream>>()
+  readonly #streams = new Map<string, Set<{ readonly send: Send }>>()
   readonly #waiting = new Map<string, Waiting>()
   /** When a space may ask a cluster next. Those that may now are forgotten. */
   readonly #next = new Map<string, number>()
@@ -56,10 +51,10 @@ export class LiveQuestions implements LiveAsker {
   }
 
   /** A stream of a mailbox begins; what is answered is to be called at its end. */
-  reading(mailbox: string, user: UserInfo, send: Send | undefined): () => void {
+  reading(mailbox: string, user: UserInfo, send: Send): () => void {
     if (!isSyncerOf(user, this.#deps.tree)) return () => {}
     const streams = this.#streams.get(mailbox) ?? new Set()
-    const one: Stream = { send }
+    const one = { send }
     this.#streams.set(mailbox, streams.add(one))
     return () => {
       streams.delete(one)
@@ -75,8 +70,7 @@ export class LiveQuestions implements LiveAsker {
     question: Omit<LiveQuestion, 'id'>,
     gone: AbortSignal = STAYS,
   ): Promise<LiveAnswer | Unasked> {
-    const early = this.#unheard(mailbox)
-    if (early) return early
+    if (!this.#streams.has(mailbox)) return 'NoSyncer'
     const tenant = this.#deps.tree.tenantOf(space)
     const ofTenant = this.#underTenant.get(tenant) ?? 0
     if (this.#under >= MAX_LIVE_WAITING || ofTenant >= MAX_TENANT_WAITING) return 'TooMany'
@@ -85,7 +79,7 @@ export class LiveQuestions implements LiveAsker {
     try {
       if (!(await this.#turn(`${space} ${mailbox}`, gone))) return 'TooMany'
       if (gone.aborted) return 'SilentSyncer'
-      return this.#unheard(mailbox) ?? (await this.#send(mailbox, question, gone))
+      return this.#streams.has(mailbox) ? await this.#send(mailbox, question, gone) : 'NoSyncer'
     } finally {
       this.#under--
       const left = this.#underTenant.get(tenant)! - 1
@@ -100,12 +94,6 @@ export class LiveQuestions implements LiveAsker {
     if (waiting?.mailbox === mailbox) waiting.answer(answer)
   }
 
-  #unheard(mailbox: string): Unasked | undefined {
-    const streams = this.#streams.get(mailbox)
-    if (!streams) return 'NoSyncer'
-    return [...streams].some(({ send }) => send !== undefined) ? undefined : 'OldSyncer'
-  }
-
   async #send(mailbox: string, question: Omit<LiveQuestion, 'id'>, gone: AbortSignal): Promise<LiveAnswer | Unasked> {
     const { promise, resolve } = Promise.withResolvers<LiveAnswer | Unasked>()
     const id = randomUUID()
@@ -115,8 +103,7 @@ export class LiveQuestions implements LiveAsker {
     this.#waiting.set(id, { mailbox, answer: resolve })
     try {
       // a stream that was resumed may have its former one beside it for a moment: the syncer hears it once
-      const stream = [...this.#streams.get(mailbox)!].findLast(({ send }) => send !== undefined)
-      stream?.send?.({ ...question, id })
+      ;[...this.#streams.get(mailbox)!].at(-1)!.send({ ...question, id })
       return await promise
     } finally {
       cancel()

@@ -30,7 +30,7 @@ const RESUME_MS = 5000
 /** Of whoever opens a stream. */
 export interface Reader {
   readonly protocols: ProtocolRange
-  /** As its reports name it. Absent, as of earlier releases: it does not say. */
+  /** As its reports name it. */
   readonly session?: string | undefined
 }
 

@@ -1,14 +1,14 @@
 /**
- * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true&protocol=1-2&session=S]: every change of a space,
+ * GET /services/stream/clusters/<space>[?resourceVersion=N|known=N&epoch=E&resources=deployments.apps,configmaps&brief=true&protocol=2-2&session=S]: every change of a space,
  * all kinds, one order, one cursor. Without a cursor it starts with a consistent snapshot that a `synced` bookmark ends. Who has what there
  * was at `known`, a cursor that is too old to go on from, is told of what stands since then by its name alone: the line has no `object`.
  *
  * One JSON line an event: `{"type","space","group","version","resource","namespace","name","revision","object"}`; `BOOKMARK` lines carry the
  * cursor and the life of the store that it belongs to, with which it is to be sent, and for a syncer that said which protocols it speaks the one that is spoken; an `ERROR` line carries a Status and is the last one;
- * a `QUESTION` line comes to a syncer that said `hears=live`. What a syncer reports counts while a stream names it by `session`. Over WebSocket each line is one text message.
+ * a `QUESTION` line comes to a syncer alone. What a syncer reports counts while a stream names it by `session`. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import { HEARS_LIVE, type LiveQuestion } from '../../apimachinery/liveObjects.ts'
+import type { LiveQuestion } from '../../apimachinery/liveObjects.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { readSession } from '../../apimachinery/outcome.ts'
 import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
@@ -47,10 +47,10 @@ export interface SpaceStreamDeps {
 
 export interface StreamingSyncer {
   readonly protocols: ProtocolRange
-  /** As its reports name it. Absent, as of earlier releases: it does not say. */
+  /** As its reports name it. */
   readonly session?: string | undefined
-  /** Asks it what its cluster holds. Absent: it hears no questions. */
-  readonly send: ((question: LiveQuestion) => void) | undefined
+  /** Asks it what its cluster holds. */
+  readonly send: (question: LiveQuestion) => void
 }
 
 /** How a syncer's stream is to be. */
@@ -61,8 +61,6 @@ export interface SpaceStreamPlan extends StreamPlan {
   asksProtocol: boolean
   /** Of syncers: as their reports name it. */
   session: string | undefined
-  /** Whether they may be asked what their cluster holds. */
-  takesQuestions: boolean
 }
 
 interface Change {
@@ -94,7 +92,6 @@ export function planStream(
   const brief = query.get('brief') === 'true'
   const known = after === undefined ? knownOf(query.get('known'), epoch, epochs) : undefined
   const protocols = readProtocols(query.get('protocol'))
-  const takesQuestions = query.get('hears')?.split(',').includes(HEARS_LIVE) ?? false
   return {
     space,
     resources: resources && resources.length > 0 ? resources : undefined,
@@ -104,7 +101,6 @@ export function planStream(
     protocols,
     asksProtocol: query.has('protocol'),
     session: readSession(query.get('session')),
-    takesQuestions,
   }
 }
 
@@ -171,11 +167,12 @@ export async function runSpaceStream(
   const tell = (type: ChangeType, stored: Stored): Change => ({ type, stored })
   const lines = new EventLines(deps.forms, plan.known)
   try {
-    const { protocols, session, takesQuestions } = plan
-    ended = deps.reading?.(plan.space, user, { protocols, session, send: takesQuestions ? ask : undefined })
+    const { protocols, session } = plan
+    ended = deps.reading?.(plan.space, user, { protocols, session, send: ask })
     if (plan.asksProtocol) protocol = agreedProtocol(plan.protocols)
-    // it is to know at once in which life it goes on
-    if (plan.after !== undefined && !(await sink.write([bookmark(plan.after)]))) return
+    // a reader learns first which protocol is spoken, and in which life of the store it goes on
+    const isBookmarked = plan.asksProtocol || plan.after !== undefined
+    if (isBookmarked && !(await sink.write([bookmark(plan.after ?? 0)]))) return
     for await (const { events, revision, synced } of stream(deps, plan, { signal, onLive, tell })) {
       if (!(await writeEach(sink, events, ({ type, stored }) => lines.of(type, stored)))) return
       if (synced && !(await sink.write([bookmark(revision, true)]))) return

@@ -148,6 +148,6 @@ export async function requestCredential(
   )
   const token = isRecord(answer.status) ? answer.status.token : undefined
   if (typeof token !== 'string' || !isRenewalCredential(token))
-    throw new CommandError('the server makes no renewal credentials; is it of an earlier release?')
+    throw new CommandError('the server makes no renewal credentials')
   return token
 }

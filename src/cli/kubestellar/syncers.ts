@@ -14,7 +14,6 @@ import {
   EXPIRES_ANNOTATION,
   SESSION_NAME,
   SESSION_TYPE,
-  SHORT_TOKENS_ANNOTATION,
   USED_ANNOTATION,
 } from '../../apimachinery/syncerCredential.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
@@ -116,7 +115,6 @@ export async function listSyncers(
     }
     const mailbox = client.in(id)
     const { credentials, live } = await secretsOf(mailbox)
-    const account = await unlessGone(mailbox.get(SERVICE_ACCOUNTS, ACCOUNT))
     const began = live?.metadata.creationTimestamp
     syncers.push({
       ...alive,
@@ -124,12 +122,6 @@ export async function listSyncers(
       ...(began !== undefined && { session: began }),
       credentials: credentials.map(each => credentialFacts(each, live)),
     })
-    if (account !== undefined && account.metadata.annotations?.[SHORT_TOKENS_ANNOTATION] === undefined) {
-      terminal.err(
-        `Warning: tokens that an earlier release made for the syncer of ${name} are good for up to ten years; ` +
-          `end them, with: kubectl kubestellar syncer revoke ${name}`,
-      )
-    }
   }
   if (options.output === 'name') {
     for (const { syncTarget } of syncers) terminal.out(`synctarget.edge.kubestellar.io/${syncTarget}`)

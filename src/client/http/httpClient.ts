@@ -2,7 +2,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
-import { protocolText } from '../../apimachinery/syncProtocol.ts'
+import { protocolText, requireSpoken } from '../../apimachinery/syncProtocol.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../client.ts'
 import type { HttpClientOptions } from './options.ts'
 import { queryOf, spacePath } from './paths.ts'
@@ -55,7 +55,7 @@ export function httpSpaceClient(options: HttpClientOptions): ClosableSpaceClient
 }
 
 async function* stream(transport: HttpTransport, options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
-  const { space, resources, brief, hears, after, known, epoch, protocols, session, signal } = options
+  const { space, resources, brief, after, known, epoch, protocols, session, signal } = options
   const query = queryOf({
     resourceVersion: after,
     known: after === undefined ? known : undefined,
@@ -63,14 +63,17 @@ async function* stream(transport: HttpTransport, options: StreamOptions): AsyncG
     resources: resources?.map(groupResourceName).join(','),
     brief,
     protocol: protocols && protocolText(protocols),
-    hears: hears?.join(','),
     session,
   })
   const path = `/services/stream${spacePath(space)}${query}`
   let cursor = after ?? 0
+  let isAgreed = protocols === undefined
   for await (const lines of transport.lines({ method: 'GET', path, signal })) {
     for (const batch of streamBatches(lines, cursor)) {
       if (batch instanceof StatusError) throw batch
+      // the first line names the protocol, so that nothing is taken of a center that speaks another one
+      if (!isAgreed) requireSpoken(protocols!, batch.protocol)
+      isAgreed = true
       cursor = batch.revision
       yield batch
     }

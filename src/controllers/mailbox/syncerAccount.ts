@@ -10,7 +10,6 @@ import { objects } from '../../apimachinery/fields.ts'
 import { type GroupVersionResource, groupResourceName } from '../../apimachinery/object.ts'
 import { EDGE_GROUP, isProjected, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import { SHORT_TOKENS_ANNOTATION } from '../../apimachinery/syncerCredential.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -37,9 +36,8 @@ export const RIGHTS_MARK = { key: `${EDGE_GROUP}/syncer-rights`, value: 'built-i
 export async function ensureSyncerAccount(api: SpaceClient): Promise<void> {
   const ref = { namespace: SYNCER_NAMESPACE, name: SYNCER_NAME }
   if ((await unlessGone(api.get(SERVICE_ACCOUNTS, ref))) !== undefined) return
-  const metadata = { ...ref, annotations: { [SHORT_TOKENS_ANNOTATION]: 'true' } }
   try {
-    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata }
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ref }
     await api.create(SERVICE_ACCOUNTS, account, { fieldManager: 'mailbox-controller' })
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error

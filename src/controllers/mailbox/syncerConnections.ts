@@ -53,9 +53,8 @@ export class SyncerConnections implements SyncerListener {
     this.#changed(space)
   }
 
-  /** `atMs`: when, by our clock, if not now. */
-  heard(space: string, atMs = this.#clock.now()): void {
-    this.#said(space, { open: this.#known.get(space)?.open ?? false, atMs })
+  heard(space: string): void {
+    this.#said(space, { open: this.#known.get(space)?.open ?? false, atMs: this.#clock.now() })
   }
 
   closed(space: string): void {

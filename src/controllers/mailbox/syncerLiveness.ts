@@ -3,11 +3,11 @@
  * of it there, to hold still or to leave the cluster, told in its mailbox, with how far it is with that.
  *
  * A syncer may write its own mailbox only, so the center carries the news. That it lives its connection says
- * ({@link SyncerConnections}), or, of an earlier release, a heartbeat in the mailbox. `Ready` turns False when nothing of it was
- * heard for a while. While nothing but time has passed nothing is written.
+ * ({@link SyncerConnections}). `Ready` turns False when nothing of it was heard for a while. While nothing but time has passed
+ * nothing is written.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { at, objects, str } from '../../apimachinery/fields.ts'
+import { objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { OutcomeSource } from '../../apimachinery/outcome.ts'
 import {
@@ -65,7 +65,7 @@ export interface SyncerLivenessDeps {
   turns: WorkTurns
   clock?: Clock
   random?: () => number
-  /** Where syncers are heard. Absent: nothing but heartbeats tells of them. */
+  /** Reports of syncers' connections. Absent: no syncer is ever heard. */
   connections?: Pick<OutcomeSource, 'follow'> | undefined
   signal: AbortSignal
 }
@@ -76,16 +76,6 @@ interface Mailbox {
   /** Where its SyncTarget is. */
   targetSpace: string
   targetName: string
-}
-
-/** A time that stood there before we began and is older than this is none. */
-const LONGEST_MS = 10 * 365 * 86_400_000
-
-interface Heartbeat {
-  /** RFC 3339, as the syncer says it. */
-  text: string
-  /** By our clock. */
-  atMs: number
 }
 
 const OPTIONS = { fieldManager: 'mailbox-controller' }
@@ -107,8 +97,6 @@ class SyncerLiveness {
   readonly #begunAtMs: number
   readonly #connections: SyncerConnections
   readonly #unfollow: () => void
-  /** That stand in the mailbox, by space; absent when none ever came. */
-  readonly #heartbeats = new Map<string, Heartbeat>()
   /** What the SyncerConfig says, by space. */
   readonly #configs = new Map<string, ConfigFact>()
   /** What is asked of a syncer, as text to be compared, by `space/name` of the SyncTarget. */
@@ -209,7 +197,6 @@ class SyncerLiveness {
     this.#pace.forget(name)
     if (!mailbox) return
     this.#bySpace.delete(mailbox.space)
-    this.#heartbeats.delete(mailbox.space)
     this.#connections.forget(mailbox.space)
     this.#configs.delete(mailbox.space)
     const target = `${mailbox.targetSpace}/${mailbox.targetName}`
@@ -237,17 +224,7 @@ class SyncerLiveness {
       const before = this.#configs.get(event.space)
       const now = configFact(event.object)
       this.#configs.set(event.space, now)
-      const text = at(event.object, 'status', 'lastSyncerHeartbeatTime')
-      const beats = typeof text === 'string' && this.#heartbeats.get(event.space)?.text !== text
-      if (beats) {
-        const nowMs = this.#clock.now()
-        // News counts from when it came, whatever the cluster's clock says: a wrong one must neither keep a dead syncer alive nor
-        // make a live one silent. Of what stood there when we began nobody knows when it came but the syncer.
-        const atMs = event.type === 'MODIFIED' ? nowMs : Math.min(Date.parse(text), nowMs)
-        this.#heartbeats.set(event.space, { text, atMs })
-        if (nowMs - atMs < LONGEST_MS) this.#connections.heard(event.space, atMs)
-      }
-      if (!beats && equalJson(before, now)) return
+      if (equalJson(before, now)) return
     }
     this.#touch(event.space)
   }
@@ -260,7 +237,6 @@ class SyncerLiveness {
   async #reconcile(name: string): Promise<ReconcileResult> {
     const mailbox = this.#mailboxes.get(name)
     if (!mailbox?.space) return {}
-    // what an earlier release made for a SyncTarget in a mailbox; the mailbox controller removes it
     if (standsInMailbox(this.#places, mailbox.targetSpace)) return {}
     await unlessSpaceGone(mailbox.space, this.#ensureConfig(mailbox.space))
     const target = await unlessGone(
@@ -289,7 +265,7 @@ class SyncerLiveness {
     return {}
   }
 
-  /** A syncer has a place for its heartbeat before any placement selects its cluster. */
+  /** A syncer has a place for its reports before any placement selects its cluster. */
   async #ensureConfig(space: string): Promise<void> {
     if (this.#configs.has(space)) return
     const config = {
@@ -338,12 +314,10 @@ class SyncerLiveness {
 
   /** When it was last heard of, by our clock. While a connection tells that, and all is the same, what is told already will do. */
   #heardOf(target: KubeObject, { space }: Mailbox, isSame: boolean): string | undefined {
-    const heartbeat = this.#heartbeats.get(space)
     const connection = this.#connections.of(space)
     if (connection === undefined) return undefined
-    const isBeat = heartbeat !== undefined && heartbeat.atMs >= connection.heardAtMs
     const told = str(target.status, 'lastSyncerHeartbeatTime')
-    return !isBeat && isSame && told !== '' ? told : timestamp(new Date(connection.heardAtMs))
+    return isSame && told !== '' ? told : timestamp(new Date(connection.heardAtMs))
   }
 
   async #report(target: KubeObject, mailbox: Mailbox, status: object): Promise<void> {

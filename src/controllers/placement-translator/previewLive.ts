@@ -144,10 +144,6 @@ const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewA
 const STANDS = 'what it last reported stands'
 const UNASKED: Readonly<Record<Unasked, Told>> = {
   NoSyncer: { reason: 'NoSyncer', message: `the cluster was not read, for no syncer of it is connected; ${STANDS}` },
-  OldSyncer: {
-    reason: 'OldSyncer',
-    message: `the cluster was not read, for its syncer is of an earlier release; ${STANDS}`,
-  },
   SilentSyncer: {
     reason: 'SilentSyncer',
     message: `the cluster was not read, for its syncer did not answer; ${STANDS}`,

@@ -129,7 +129,7 @@ t.test('a new session ends the one before it, its tokens and its streams', async
   const holder = await credential()
   const first = await work(holder)
   const plain = admin.as(first.api.access.token)
-  const stream = await plain.watch(`/services/stream/clusters/${space}`)
+  const stream = await plain.watch(`/services/stream/clusters/${space}?protocol=2-2`)
   t.equal((await work(holder, { session: first.session })).session, first.session, 'which can be gone on with')
   t.equal((await first.api.get(CONFIG)).code, 200, 'with the earlier token, too')
   const second = await work(holder)
@@ -167,7 +167,7 @@ t.test(
     const beat = { status: { lastSyncerHeartbeatTime: '2026-01-01T00:00:00Z' } }
     t.match(await refusal(inBox.patch(`${CONFIG}/status`, 'merge', beat)), { code: 403, message: /reads only/ })
     t.equal((await inBox.post(TOKEN, request())).code, 403)
-    const stream = await onlooker.watch(`/services/stream/clusters/${space}?protocol=1-2&hears=live`)
+    const stream = await onlooker.watch(`/services/stream/clusters/${space}?protocol=2-2`)
     await stream.next()
     t.notOk(heard.has(space), 'its stream is no syncer that is there')
     t.equal((await first.api.get(CONFIG)).code, 200, 'the session of the credential that it replaces goes on')

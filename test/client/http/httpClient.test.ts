@@ -307,6 +307,36 @@ t.test('a watch ends quietly with its signal or with the server, loudly when it 
   await t.rejects(follow(30), { name: 'StatusError', reason: 'ServiceUnavailable', message: /no word/ }, 'silent')
 })
 
+t.test('a syncer takes nothing of a center that names no protocol that it can', async t => {
+  const { client } = await scripted(t, ({ line: asked }, response) => {
+    const event = { type: 'ADDED', space: 'x', group: '', version: 'v1', resource: 'configmaps', revision: 3 }
+    const first = { type: 'BOOKMARK', revision: 0, ...(asked.includes('/newer') && { protocol: 3 }) }
+    const lines = asked.includes('/silent') ? [event] : [first, event]
+    response.writeHead(200).end(lines.map(line => `${JSON.stringify({ ...line, object: {} })}\n`).join(''))
+  })
+  const { signal } = new AbortController()
+  for (const [space, spoken] of [
+    ['silent', 1],
+    ['older', 1],
+    ['newer', 3],
+  ] as const) {
+    const taken: StreamBatch[] = []
+    const read = async () => {
+      const protocols = { oldest: 2, newest: 2 }
+      for await (const batch of client().stream({ space, protocols, signal })) taken.push(batch)
+    }
+    const way = spoken === 1 ? 'new' : 'old'
+    const remedy = way === 'new' ? 'upgrade the center, or install an older release' : 'install a newer release'
+    await t.rejects(read(), {
+      reason: 'NotAcceptable',
+      message:
+        `this syncer is too ${way} for its center: it speaks protocol 2, the center protocol ${spoken}; ` +
+        `${remedy} of the syncer. The cluster keeps what it holds`,
+    })
+    t.same(taken, [], space)
+  }
+})
+
 t.test('a space stream gives lazily parsed events, cursors and the end of the snapshot', async t => {
   const deployment = { metadata: { name: 'd', namespace: 'n', annotations: { note: ',"object":' } } }
   const { seen, client } = await scripted(t, (_, response) => {
@@ -323,9 +353,9 @@ t.test('a space stream gives lazily parsed events, cursors and the end of the sn
   const batches: StreamBatch[] = []
   const resources = [DEPLOYMENTS, CONFIG_MAPS]
   const { signal } = new AbortController()
-  const options = { space: '*', resources, hears: ['live'], session: 's', after: 2, signal }
+  const options = { space: '*', resources, session: 's', after: 2, signal }
   for await (const batch of client().stream(options)) batches.push(batch)
-  const query = 'resourceVersion=2&resources=deployments.apps%2Cconfigmaps&hears=live&session=s'
+  const query = 'resourceVersion=2&resources=deployments.apps%2Cconfigmaps&session=s'
   t.equal(seen[0]!.line, `GET /services/stream/clusters/*?${query}`)
   t.strictSame(
     batches.map(b => [b.events.length, b.revision, b.synced]),

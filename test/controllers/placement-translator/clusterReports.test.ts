@@ -123,7 +123,7 @@ const offered = (group: string, resource: string, ...versions: string[]) => ({ g
 t.test('it says of each kind that the cluster offers whether copies can go there, and writes that once', async t => {
   const { server, said, status, look } = await world()
   await look(5000)
-  t.equal(at(status(), 'syncedResources'), undefined, 'a syncer of an earlier release does not say')
+  t.equal(at(status(), 'syncedResources'), undefined, 'the syncer has not said yet')
   const maps = offered('', 'configmaps', 'v1')
   const gears = offered('x.test', 'gears', 'v1')
   const sets = offered('apps', 'replicasets', 'v2', 'v2beta1')
@@ -143,7 +143,7 @@ t.test('it says of each kind that the cluster offers whether copies can go there
   await look(5000)
   t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])
   t.equal(at(status(), 'outcome', 'unlistedKinds'), undefined)
-  // the center was restarted, and hears a syncer of an earlier release
+  // the center was restarted, and the syncer has not said it anew
   Object.assign(said, { offer: undefined })
   await look(5000)
   t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])

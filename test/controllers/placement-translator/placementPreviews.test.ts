@@ -297,7 +297,7 @@ t.test('what clusters hold now is asked where it is wanted, and where nobody ans
   const heard: object[] = []
   live.ask = async (mailbox, space, question) => {
     heard.push({ mailbox, space, ...question })
-    if (mailbox === guilder) return 'OldSyncer'
+    if (mailbox === guilder) return 'SilentSyncer'
     const side = (v: string) => ({ data: { v }, metadata: { labels: { a: 'b', c: 7 }, annotations: 'none' } })
     return { id: '1', state: 'differs', message: '', wanted: side('1'), live: { ...side('by hand'), kind: 'Other' } }
   }
@@ -312,7 +312,7 @@ t.test('what clusters hold now is asked where it is wanted, and where nobody ans
     {
       action: 'Unknown',
       locations: [{ name: 'guilder' }],
-      message: /of an earlier release; what it last reported stands/,
+      message: /did not answer; what it last reported stands/,
     },
   ])
   t.match(told![0]!.before, {
@@ -321,7 +321,7 @@ t.test('what clusters hold now is asked where it is wanted, and where nobody ans
   })
   t.match(heard[0], { mailbox: florin, space: 'wds1', resource: 'configmaps', namespace: 'commonstuff', name: 'page' })
   t.match(heard[0], { hashKey: /^[0-9a-f]{64}$/ })
-  t.same(await found({ locations: ['guilder'] }), ['Unknown guilder OldSyncer'])
+  t.same(await found({ locations: ['guilder'] }), ['Unknown guilder SilentSyncer'])
   for (const [state, said] of [
     ['same', 'Unchanged'],
     ['missing', 'Create florin Missing'],

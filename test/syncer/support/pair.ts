@@ -64,7 +64,7 @@ export async function pairIn(center: Center, t: Test, spec: object = WANTS): Pro
         space: mailboxId,
         cluster: toCluster.cluster(cluster),
         stateDir: dir,
-        heartbeatMs: 1e9,
+        quietMs: 1e9,
         logger,
         ...timeBy(clock),
         ...more,

@@ -51,18 +51,11 @@ export class Places {
     }
   }
 
-  /** @param cluster id or path of the inventory; `''`: a server of an earlier release does not say */
+  /** @param cluster id or path of the inventory */
   of(cluster: string, name: string): Place {
-    const inventory = this.#inventories.get(cluster) ?? (cluster || this.#inventoryOf(name))
+    const inventory = this.#inventories.get(cluster) ?? cluster
     const row = this.#byLocation.get(`${inventory}/${name}`)
     return { location: row?.metadata.name ?? name, inventory, name }
-  }
-
-  #inventoryOf(name: string): string {
-    return str(
-      this.granted.find(row => str(row, 'location') === name),
-      'inventory',
-    )
   }
 }
 

@@ -152,15 +152,10 @@ export function withSentences(answer: PreviewAnswer, sentences: ReadonlyMap<stri
     const sentence = object.kind === 'EdgePlacement' ? sentences.get(object.name) : undefined
     if (sentence === undefined) return object
     const message = object.message === undefined ? sentence : `${object.message}; ${sentence}`
-    // a server of an earlier release counts nothing
-    const counts = object.moves !== undefined || object.unknown !== undefined
-    return { ...object, message, ...(!counts && { unknown: NOT_COUNTED }) }
+    return { ...object, message }
   })
-  const unknown = told.some(object => object.unknown !== undefined)
-  return { ...answer, ...(unknown && { unknown }), objects: told }
+  return { ...answer, objects: told }
 }
-
-const NOT_COUNTED = 'what that moves is not known: this server, of an earlier release, does not count it'
 
 function clusterPlace(one: unknown, clusters: Clusters): ClusterPlace {
   const [inventory, location] = [str(one, 'cluster'), str(one, 'name')]

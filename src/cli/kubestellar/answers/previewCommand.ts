@@ -55,10 +55,10 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
   })
 }
 
-/** The server is of an earlier release. */
+/** The server is no Orrery server. */
 export class NoPreviews extends CommandError {
   constructor(cause: unknown) {
-    super('this server answers no PlacementPreviews: it is of an earlier release', TROUBLE, { cause })
+    super('this server answers no PlacementPreviews', TROUBLE, { cause })
   }
 }
 

@@ -21,7 +21,16 @@ const row = (location: string, ready: number, instances = 1): KubeObject =>
   edge(`imw1.${location}`, { inventory: 'root:imw1', location, ready, instances })
 
 t.test('troubles come first, by the first stage at which something is not well', async t => {
-  const broken = [{ location: 'florin', resource: 'configmaps', namespace: 'shop', name: 'x', message: 'denied' }]
+  const broken = [
+    {
+      location: 'florin',
+      cluster: 'root:imw1',
+      resource: 'configmaps',
+      namespace: 'shop',
+      name: 'x',
+      message: 'denied',
+    },
+  ]
   const answer = fleetStatus({
     ...NO_WAYS,
     placements: {
@@ -176,7 +185,16 @@ t.test('what was told of an earlier spec is not told of this one', async t => {
 })
 
 t.test('what placements say is broken is no less broken for who may read the inventory', async t => {
-  const broken = [{ location: 'florin', resource: 'configmaps', namespace: 'shop', name: 'x', message: 'taken' }]
+  const broken = [
+    {
+      location: 'florin',
+      cluster: 'root:imw1',
+      resource: 'configmaps',
+      namespace: 'shop',
+      name: 'x',
+      message: 'taken',
+    },
+  ]
   const location = edge('florin', { spec: { instanceSelector: {} } })
   const target = edge('florin', { status: { outcome: { lag: { objects: 0 }, failures: { count: 0 } } } })
   const inventory = { path: 'root:imw1', locations: { items: [location] }, targets: { items: [target] } }
@@ -225,7 +243,16 @@ t.test('of two Locations with one name only the one is in trouble that is meant'
 })
 
 t.test('what placements count and do not name is broken all the same, where WorkStatuses say so', async t => {
-  const broken = [{ location: 'florin', resource: 'configmaps', namespace: 'shop', name: 'x', message: 'denied' }]
+  const broken = [
+    {
+      location: 'florin',
+      cluster: 'root:imw1',
+      resource: 'configmaps',
+      namespace: 'shop',
+      name: 'x',
+      message: 'denied',
+    },
+  ]
   const counts = { copies: 9, refused: 2, degraded: 1, waiting: 0 }
   const items = [placement('p', [condition('Applied', 'False', 'Refused')], { broken, counts })]
   t.same(beyondNamed([placement('q', [], { broken })]), [], 'it names all that it counts')

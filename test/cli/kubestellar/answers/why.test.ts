@@ -257,6 +257,7 @@ t.test('a server that tells nothing of single objects: what the placement names,
     broken: [
       {
         location: 'guilder',
+        cluster: 'root:imw1',
         resource: 'configmaps',
         namespace: 'shop',
         name: 'prices',
