@@ -2,7 +2,6 @@
  * The API threads as the main thread has them. One that ends is followed by another, one that stands still is ended; what they
  * do not answer comes here as connections.
  */
-import { X509Certificate } from 'node:crypto'
 import type { Worker } from 'node:worker_threads'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -13,8 +12,8 @@ import { addTally, emptyTally, type WatchTally } from '../flowcontrol/watchTally
 import type { Logger } from '../request/logger.ts'
 import type { ShownKeys } from '../server/shownKeys.ts'
 import { answerOf, type DocumentAnswer, type DocumentAsk } from './askedDocuments.ts'
+import { CrossedConnection } from './crossedConnection.ts'
 import type { Crossing } from './crossings.ts'
-import { PortSocket } from './portSocket.ts'
 import { ThreadFigures } from './threadFigures.ts'
 import { WatchTidings } from './watchTidings.ts'
 
@@ -63,8 +62,8 @@ export interface ApiThreadsDeps {
   follow(onCut: () => void): Following
   start(begin: ThreadStart, ports: Following['ports']): ApiThread
   keys: ShownKeys
-  /** Where connections come in that crossed. */
-  take(socket: PortSocket): void
+  /** Serves a connection that crossed. */
+  take(connection: CrossedConnection): void
   documents: KindDocuments
   /** The main thread's, whose bounds are those of all. */
   watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
@@ -246,7 +245,7 @@ export class ApiThreads {
 
   #heard(message: Exclude<FromThread, { ready: true }>, from: Running): void {
     const { log } = this.#deps
-    if ('crossing' in message) this.#cross(message.crossing)
+    if ('crossing' in message) this.#deps.take(new CrossedConnection(message.crossing))
     else if ('asks' in message) void this.#answer(message.asks, from)
     else if ('figures' in message) this.#figures.told(from.thread, message.figures)
     else if ('watches' in message) {
@@ -258,18 +257,6 @@ export class ApiThreads {
   #changed(from: Running, watches: WatchTally, sign: 1 | -1): void {
     this.#deps.watches.heard(watches, sign)
     this.#tell({ watches, sign }, from)
-  }
-
-  #cross({ port, remoteAddress, remotePort, certificate }: Crossing): void {
-    const crossed = Object.assign(new PortSocket(port), {
-      remoteAddress,
-      remotePort,
-      encrypted: true,
-      // its thread has verified it
-      authorized: certificate !== undefined,
-      getPeerX509Certificate: () => certificate && new X509Certificate(certificate),
-    })
-    this.#deps.take(crossed)
   }
 
   async #answer(ask: DocumentAsk, { thread }: Running): Promise<void> {

@@ -1,0 +1,36 @@
+/**
+ * A client's connection as the main thread has it, whose requests cross from an API thread. The thread has verified the client: no header
+ * of a request changes that.
+ */
+import { X509Certificate } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import type { Crossing } from './crossings.ts'
+import { PortSocket } from './portSocket.ts'
+
+/** The part of a TLS connection that names its client. */
+type ClientNames = Pick<
+  TLSSocket,
+  'remoteAddress' | 'remotePort' | 'encrypted' | 'authorized' | 'getPeerX509Certificate'
+>
+
+export class CrossedConnection extends PortSocket implements ClientNames {
+  readonly remoteAddress: string | undefined
+  readonly remotePort: number | undefined
+  readonly encrypted = true
+  readonly #certificate: Uint8Array | undefined
+
+  constructor({ port, remoteAddress, remotePort, certificate }: Crossing) {
+    super(port)
+    this.remoteAddress = remoteAddress
+    this.remotePort = remotePort
+    this.#certificate = certificate
+  }
+
+  get authorized(): boolean {
+    return this.#certificate !== undefined
+  }
+
+  getPeerX509Certificate(): X509Certificate | undefined {
+    return this.#certificate && new X509Certificate(this.#certificate)
+  }
+}
