@@ -265,7 +265,7 @@ export function handedOver(record: ClusterRecord, given: Mailbox): TerminalError
 function belongs(record: ClusterRecord, given: Mailbox): string {
   if (!MAILBOX_NAME.test(record.mailbox))
     return `${RECORD_NAME} of the cluster says ${JSON.stringify(record.mailbox)}, which is no mailbox: somebody edited it`
-  if (record.store === '' || record.space === '')
+  if (record.mailbox === given.name && (record.store === '' || record.space === ''))
     return `${RECORD_NAME} of the cluster lacks the id of the store or of the mailbox's space: somebody edited it`
   return `the cluster is served from ${nameOf(mailboxIn(record), given)}`
 }

@@ -1,5 +1,6 @@
 /** Clients whose connections break when a test says so. */
 import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
+import { OUTCOME_SUBRESOURCE } from '../../../src/apimachinery/outcome.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
 
 export class Faults {
@@ -46,7 +47,13 @@ export class Faults {
           await this.meanwhile.shift()?.()
           return await client.create(...args)
         }),
-      update: (...args) => call(() => client.update(...args)),
+      update: (resource, object, options) =>
+        call(async () =>
+          // an embedded center takes no reports
+          options?.subresource === OUTCOME_SUBRESOURCE
+            ? { ...object, status: {} }
+            : await client.update(resource, object, options),
+        ),
       patch: (...args) => call(() => client.patch(...args)),
       delete: (...args) => call(() => client.delete(...args)),
       discover: () => call(() => client.discover()),
