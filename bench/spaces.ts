@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { KubeObject } from '../src/apimachinery/object.ts'
 import { WORKSPACES } from '../src/apimachinery/resources.ts'
+import { systemClock } from '../src/client/clock.ts'
 import { type ClosableClient, httpClient } from '../src/client/http/httpClient.ts'
 import { Informer } from '../src/client/informer.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
@@ -159,7 +160,12 @@ async function begin(dir: string): Promise<Bench & { end(): Promise<void> }> {
   const { options, base } = await loadKubeconfig(join(dir, 'admin.kubeconfig'), 'base')
   const client = httpClient({ ...options, server: base })
   const inspector = await inspectorAt(inspectPort)
-  const seen = new Informer({ client: client.in('root'), resource: WORKSPACES })
+  const seen = new Informer({
+    client: client.in('root'),
+    resource: WORKSPACES,
+    clock: systemClock,
+    random: Math.random,
+  })
   const counted = new Counted(seen)
   const stop = new AbortController()
   const watching = seen.run(stop.signal)

@@ -13,6 +13,7 @@ import { Observer } from '../demo/observer.ts'
 import { BIN, Processes, runCommand } from '../demo/processes.ts'
 import type { GroupVersionResource, KubeObject } from '../src/apimachinery/object.ts'
 import type { SpaceClient } from '../src/client/client.ts'
+import { systemClock } from '../src/client/clock.ts'
 import { type ClosableClient, httpClient, httpSpaceClient } from '../src/client/http/httpClient.ts'
 import { Informer } from '../src/client/informer.ts'
 import { loadKubeconfig } from '../src/client/kubeconfig.ts'
@@ -146,7 +147,14 @@ class ClusterArrivals {
 
   constructor(client: SpaceClient) {
     this.#informers = [CONFIG_MAPS, SECRETS, SERVICES].map(resource => {
-      const informer = new Informer({ client, resource, namespace: NAMESPACE, labelSelector: 'app=bench' })
+      const informer = new Informer({
+        client,
+        resource,
+        namespace: NAMESPACE,
+        labelSelector: 'app=bench',
+        clock: systemClock,
+        random: Math.random,
+      })
       informer.subscribe(({ object }) => {
         const key = `${resource.resource} ${object.metadata.name}`
         if (!this.#cameMs.has(key)) this.#cameMs.set(key, performance.now())

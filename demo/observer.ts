@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../src/apimachinery/object.ts'
 import type { Client, StreamEvent } from '../src/client/client.ts'
+import { systemClock } from '../src/client/clock.ts'
 import { silentLogger } from '../src/client/logger.ts'
 import { StreamSource } from '../src/client/streamSource.ts'
 import { WorkTurns } from '../src/program/workTurns.ts'
@@ -26,6 +27,8 @@ export class Observer {
   constructor(client: Client, space: string) {
     this.#source = new StreamSource({
       turns: new WorkTurns(),
+      clock: systemClock,
+      random: Math.random,
       client,
       space,
       logger: silentLogger,

@@ -124,7 +124,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   let setAside: SetAside | undefined
   try {
     // behind the store: who has that has the folder alone
-    setAside = new SetAside({ dataDir, logger: log, ...(options.trialClock && { clock: options.trialClock }) })
+    setAside = new SetAside({ dataDir, logger: log, clock: options.trialClock ?? systemClock })
     server = await apiServerParts(options, {
       pki,
       ensure,

@@ -1,6 +1,7 @@
 /** `orrery simulate-wec`: a stand-in cluster, one plain API server whose workloads are given believable status. */
 import { startApiServer } from '../apiserver/apiServer.ts'
 import { embeddedClient } from '../apiserver/embedded/embeddedClient.ts'
+import { systemClock } from '../client/clock.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { workloadSimulator } from '../controllers/simulation/workloadSimulator.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
@@ -36,17 +37,17 @@ export async function simulateWec(settings: Record<string, unknown>, host: Host)
   })
   const clientFor = (component: string) =>
     embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
-  const turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
+  const time = { clock: systemClock, random: Math.random, turns: new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }) }
   const controllers = startBuiltinControllers({
     clientFor,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     guardFor: name => server.setAside.guardFor(name),
-    turns,
+    ...time,
     logger: log,
   })
   server.onAuthority(caPem => controllers.useAuthority(caPem))
-  const simulator = workloadSimulator({ client: clientFor('simulation'), space: SPACE, logger: log, turns })
+  const simulator = workloadSimulator({ client: clientFor('simulation'), space: SPACE, logger: log, ...time })
   simulator.start()
   host.out(`simulated cluster ${name} ready (a simulation: no containers run): ${server.url}`)
   // Now, not when somebody asks: what is edited from now on is not what runs.

@@ -11,6 +11,7 @@ import { DEFAULT_IN_FLIGHT } from '../apiserver/http/inFlight.ts'
 import type { CertificateFiles } from '../apiserver/pki/namedCertificate.ts'
 import { BOOTSTRAP } from '../apiserver/spaces/initialSpaces.ts'
 import type { Client } from '../client/client.ts'
+import { systemClock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
 import { startBuiltinControllers } from '../controllers/builtinControllers.ts'
 import { type ControllerName, chosenControllers } from '../controllers/controllerNames.ts'
@@ -96,6 +97,8 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
   const controllers = startBuiltinControllers({
     clientFor,
     turns,
+    clock: systemClock,
+    random: Math.random,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),
     places: server.tree,

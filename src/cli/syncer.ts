@@ -199,6 +199,8 @@ function renewedToken(
   return new RenewedToken({
     credential,
     logger,
+    clock: systemClock,
+    random: Math.random,
     async ask(token, request) {
       const server = space === undefined ? base : `${base}/clusters/${space}`
       const client = httpSpaceClient({ ...options, server, token, userAgent: USER_AGENT })

@@ -40,8 +40,8 @@ export interface ControllerOptions<K> {
   guard?: KeyGuard | undefined
   /** As in {@link WorkQueue}. */
   turns: WorkTurns
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
 }
 
 export class Controller<K> {
@@ -61,8 +61,8 @@ export class Controller<K> {
       ...(options.lane && { lane: options.lane }),
       guard: options.guard,
       turns: options.turns,
-      ...(options.clock && { clock: options.clock }),
-      ...(options.random && { random: options.random }),
+      clock: options.clock,
+      random: options.random,
     })
   }
 

@@ -10,7 +10,7 @@ import { isStatusError, StatusError } from '../apimachinery/errors.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { ListOptions, ObjectList, SpaceClient } from './client.ts'
-import { type Clock, pause, steadyMs, systemClock } from './clock.ts'
+import { type Clock, pause, steadyMs } from './clock.ts'
 import { isFutureVersion } from './futureVersion.ts'
 import { type Logger, silentLogger } from './logger.ts'
 
@@ -35,8 +35,8 @@ export interface ListWatchOptions {
   /** As in {@link ListAllOptions}. */
   mostBytes?: number
   logger?: Logger
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
 }
 
 const RECONNECT = { baseMs: 200, maxMs: 30_000 }
@@ -53,7 +53,7 @@ export async function* listWatch(
   options: ListWatchOptions,
   signal: AbortSignal,
 ): AsyncGenerator<readonly InformerEvent[], void, void> {
-  const { client, resource, logger = silentLogger, clock = systemClock, random = Math.random } = options
+  const { client, resource, logger = silentLogger, clock, random } = options
   const selection = selectionOf(options)
   let version: string | undefined
   // Each minute for each watch, and of no use where a resource changes seldom: its version stays good to resume from.

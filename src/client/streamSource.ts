@@ -9,7 +9,7 @@ import type { ProtocolRange } from '../apimachinery/syncProtocol.ts'
 import type { Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { Client, StreamEvent } from './client.ts'
-import { type Clock, pause, systemClock } from './clock.ts'
+import { type Clock, pause } from './clock.ts'
 import type { Source } from './controller.ts'
 import { isFutureVersion } from './futureVersion.ts'
 import type { Logger } from './logger.ts'
@@ -57,8 +57,8 @@ export interface StreamSourceOptions {
   /** The handler has what it was told, so that a snapshot may tell again by name what stands as it was. */
   keeps?: boolean
   logger: Logger
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
   /** Slices of the loop's time in which it hands events on. */
   turns: WorkTurns
   /** Who takes turns there: of many streams that are told something at a time, others wait for one turn. Default: all that name nobody. */
@@ -95,8 +95,8 @@ export class StreamSource implements Source {
 
   constructor(options: StreamSourceOptions) {
     this.#options = options
-    this.#clock = options.clock ?? systemClock
-    this.#random = options.random ?? Math.random
+    this.#clock = options.clock
+    this.#random = options.random
     this.#cursor = options.after
     this.#epoch = options.epoch
     this.#work = options.turns.begin({ owner: options.owner ?? '' })

@@ -11,7 +11,7 @@ import type { Work, WorkTurns } from '../program/workTurns.ts'
 import { Arrivals } from './arrivals.ts'
 import type { Random } from './backoff.ts'
 import { Bundles, type Together } from './bundles.ts'
-import { type Clock, systemClock } from './clock.ts'
+import type { Clock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { ReconcileFailures, TerminalError } from './reconcileFailures.ts'
@@ -53,8 +53,8 @@ export interface WorkQueueOptions<K> {
   /** Retry delay bounds. Default 10 ms to 60 s. */
   baseMs?: number
   maxMs?: number
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
   logger?: Logger
   /** Slices of the loop's time in which the queue works. */
   turns: WorkTurns
@@ -143,12 +143,12 @@ export class WorkQueue<K = string> {
     this.#waiting = new FairQueue<Entry<K>>(options.run === undefined ? {} : { run: options.run })
     this.#guard = options.guard
     this.#held = options.held
-    this.#clock = options.clock ?? systemClock
+    this.#clock = options.clock
     this.#logger = options.logger ?? silentLogger
     this.#failures = new ReconcileFailures<K>({
       backoff: { baseMs: options.baseMs ?? 10, maxMs: options.maxMs ?? 60_000 },
       clock: this.#clock,
-      random: options.random ?? Math.random,
+      random: options.random,
       logger: this.#logger,
     })
     this.#slow = new SlowWork<Entry<K>>({

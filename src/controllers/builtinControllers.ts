@@ -6,6 +6,7 @@ import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.t
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
+import type { Random } from '../client/backoff.ts'
 import type { Client } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import type { Controller } from '../client/controller.ts'
@@ -56,7 +57,8 @@ export interface BuiltinControllersOptions {
   guardFor?: (controller: ControllerName) => KeyGuard
   /** How long Events live after they were last written. Default an hour. */
   eventTtlMs?: number
-  clock?: Clock
+  clock: Clock
+  random: Random
   /** In whose slices of the loop's time all of them work. */
   turns: WorkTurns
   logger: Logger
@@ -74,7 +76,7 @@ export interface RunningControllers {
 }
 
 export function startBuiltinControllers(options: BuiltinControllersOptions): RunningControllers {
-  const { clientFor, caPem, places, clock } = options
+  const { clientFor, caPem, places, clock, random } = options
   const nature = places ? natureOf(places) : EVERYTHING_ACTS
   const logger = patientLogger(options.logger)
   const { signal } = new AbortController()
@@ -142,7 +144,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const running = new Map<ControllerName, ControllerHandle>()
   for (const name of CONTROLLER_NAMES) {
     const start = chosen.has(name) ? starts[name] : undefined
-    if (start) running.set(name, start({ logger, turns, guard: options.guardFor?.(name), ...(clock && { clock }) }))
+    if (start) running.set(name, start({ logger, turns, guard: options.guardFor?.(name), clock, random }))
   }
   const { figures } = options
   figures?.showQueues(() => Object.fromEntries(Array.from(running, ([name, controller]) => [name, controller.depth()])))
@@ -162,7 +164,8 @@ interface Common {
   logger: Logger
   turns: WorkTurns
   guard: KeyGuard | undefined
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 type Start = (common: Common) => ControllerHandle

@@ -5,7 +5,7 @@
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
 import type { SpaceClient } from '../client/client.ts'
-import { type Clock, pause, systemClock } from '../client/clock.ts'
+import { type Clock, pause } from '../client/clock.ts'
 
 export const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 /** A write that takes longer goes on, and nobody waits for it. */
@@ -17,7 +17,7 @@ type EventOutcome = 'written' | 'known' | 'refused'
 export async function createEvent(
   api: SpaceClient,
   event: KubeObject,
-  { fieldManager, clock = systemClock }: { fieldManager: string; clock?: Clock },
+  { fieldManager, clock }: { fieldManager: string; clock: Clock },
 ): Promise<EventOutcome> {
   return await inTime(clock, async () => {
     try {

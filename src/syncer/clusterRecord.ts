@@ -8,6 +8,7 @@ import type { GroupVersionResource, KubeObject } from '../apimachinery/object.ts
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
+import type { Random } from '../client/backoff.ts'
 import type { SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import { Informer } from '../client/informer.ts'
@@ -122,7 +123,7 @@ export async function writeRecord(cluster: SpaceClient, record: ClusterRecord, c
 
 /** Follows the note until the signal aborts; tells what it says after each change, `undefined` when it is gone. */
 export async function watchRecord(
-  options: { client: SpaceClient; logger: Logger; clock: Clock },
+  options: { client: SpaceClient; logger: Logger; clock: Clock; random: Random },
   signal: AbortSignal,
   changed: (record: ClusterRecord | undefined) => void,
 ): Promise<void> {

@@ -71,15 +71,22 @@ export class ClusterSide {
   #started = false
 
   constructor(deps: ClusterSideDeps) {
-    const { cluster: client, logger, clock, queues, mailboxServed } = deps
+    const { cluster: client, logger, clock, random, queues, mailboxServed } = deps
     this.#deps = deps
     this.#inMailbox = new ProjectedObjects(deps.mirror)
     this.served = new ServedResources(client)
-    const common = { client, logger, clock, onSynced: (resource: GroupResource) => this.#queueUpsynced(resource) }
+    const common = {
+      client,
+      logger,
+      clock,
+      random,
+      onSynced: (resource: GroupResource) => this.#queueUpsynced(resource),
+    }
     this.projected = new ClusterWatches({
       client,
       logger,
       clock,
+      random,
       labelSelector: PROJECTED,
       onChange: (resource, change) => this.#projectedChanged(resource, change),
       onMissing: key => queues.down.add(key),

@@ -7,6 +7,7 @@ import {
   groupResourceName,
   type KubeObject,
 } from '../apimachinery/object.ts'
+import type { Random } from '../client/backoff.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
 import { type CacheChange, Informer } from '../client/informer.ts'
@@ -31,6 +32,7 @@ export interface ClusterWatchesDeps {
   client: SpaceClient
   logger: Logger
   clock: Clock
+  random: Random
   /** Narrows the watches. */
   labelSelector?: string
   /** Hears of every change, the first list included. */
@@ -126,7 +128,7 @@ export class ClusterWatches {
 
   /** @param before knew the resource until now; of what the first list does not hold any more the end is told */
   #start(resource: GroupVersionResource, before?: Watched): Watched {
-    const { client, logger, clock, labelSelector, onChange, onSynced, onMissing } = this.#deps
+    const { client, logger, clock, random, labelSelector, onChange, onSynced, onMissing } = this.#deps
     const early = before?.early ?? new Map<string, SyncKey>()
     const stop = new AbortController()
     const informer = new Informer({
@@ -135,6 +137,7 @@ export class ClusterWatches {
       logger,
       mostBytes: CLUSTER_LIST.mostBytes,
       clock,
+      random,
       ...(labelSelector && { labelSelector }),
     })
     informer.subscribe(change => onChange(resource, change))

@@ -129,7 +129,7 @@ export class Custody {
 
   /** Until the syncer ends: somebody may hand the cluster over meanwhile, or delete the note by mistake. */
   async guard(given: Mailbox): Promise<void> {
-    const { cluster, isServing, isLeaving, onConfirmed, logger, clock, signal } = this.#deps
+    const { cluster, isServing, isLeaving, onConfirmed, logger, clock, random, signal } = this.#deps
     let writing: Promise<unknown> = Promise.resolve()
     const changed = (now: ClusterRecord | undefined): void => {
       if (isLeaving() && now === undefined) return // by us
@@ -140,7 +140,7 @@ export class Custody {
       else if (now.cluster !== this.#noted?.cluster) writing = Promise.all([writing, this.#checkIsOurs()])
       onConfirmed(now?.confirmed)
     }
-    await watchRecord({ client: cluster, logger, clock }, signal, changed)
+    await watchRecord({ client: cluster, logger, clock, random }, signal, changed)
     await writing
   }
 

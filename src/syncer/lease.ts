@@ -16,6 +16,7 @@ import { isStatusError } from '../apimachinery/errors.ts'
 import { num, str } from '../apimachinery/fields.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../apimachinery/object.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../apimachinery/placement.ts'
+import type { Random } from '../client/backoff.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { type Clock, pause, steadyMs } from '../client/clock.ts'
 import { Informer } from '../client/informer.ts'
@@ -43,6 +44,7 @@ export interface LeaseOptions {
   durationMs: number
   logger: Logger
   clock: Clock
+  random: Random
   signal: AbortSignal
   /** Somebody else took over. */
   onLost(): void
@@ -169,7 +171,7 @@ export class ClusterLease {
 
   /** Hears who stands by, and who took over. */
   async #listen(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, holder } = this.#options
+    const { cluster, clock, random, holder } = this.#options
     const { namespace, name } = CLUSTER_RECORD
     const informer = new Informer({
       client: cluster,
@@ -177,6 +179,7 @@ export class ClusterLease {
       namespace,
       fieldSelector: `metadata.name=${name}`,
       clock,
+      random,
       // It only saves renewals, and without it there are as many as with somebody who stands by.
       logger: silentLogger,
     })

@@ -2,6 +2,7 @@
  * The two sides of a syncer as it sees them: each a connection with a state, the cluster's with a pace, and with what its writes
  * wait for.
  */
+import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
@@ -22,6 +23,7 @@ export interface SidesOptions {
   limit?: { qps: number; burst: number } | undefined
   logger: Logger
   clock: Clock
+  random: Random
   signal: AbortSignal
   /** The cluster became out of reach, or answers again. */
   onReach: (isUp: boolean) => void
@@ -77,6 +79,7 @@ export class Sides {
         ...options.lease,
         logger,
         clock,
+        random: options.random,
         // without the pace of all else: a Lease that waits is lost
         cluster: this.#clusterLink.watchOver(options.cluster),
         signal,

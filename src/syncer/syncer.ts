@@ -91,7 +91,6 @@ export function startSyncer(options: SyncerOptions): Syncer {
 
   const sides: Sides = new Sides({
     ...options,
-    clock,
     signal,
     onReach: isUp => carriage.sight.changed(isUp),
     onRolledBack: () => carriage.sight.rolledBack(),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Controller, type Source } from '../../src/client/controller.ts'
 import { silentLogger } from '../../src/client/logger.ts'
-import { endlessTurns } from '../support/endlessTurns.ts'
+import { realTime } from '../support/time.ts'
 import { settle } from './support/fakeClock.ts'
 
 function fakeSource() {
@@ -22,7 +22,7 @@ t.test('nothing is reconciled before every source knows the present', async t =>
   const [a, b] = [fakeSource(), fakeSource()]
   const seen: string[] = []
   const controller = new Controller<string>({
-    turns: endlessTurns(),
+    ...realTime(),
     name: 'c',
     sources: [a.source, b.source],
     reconcile: async key => void seen.push(key),
@@ -46,7 +46,7 @@ t.test('it can be stopped before its sources know anything', async t => {
     t.fail('too early')
   }
   const controller = new Controller<string>({
-    turns: endlessTurns(),
+    ...realTime(),
     name: 'c',
     sources: [source],
     reconcile,
@@ -65,7 +65,7 @@ t.test('a source that fails ends the controller, loudly', async t => {
   const logger = { ...silentLogger, error: (fields: object) => void errors.push(fields) }
   const sources = [a.source, b.source]
   const controller = new Controller<string>({
-    turns: endlessTurns(),
+    ...realTime(),
     name: 'c',
     sources,
     reconcile: async () => {},

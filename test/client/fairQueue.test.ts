@@ -1,8 +1,8 @@
 import t from 'tap'
 import { FairQueue, type Lane } from '../../src/client/fairQueue.ts'
 import { WorkQueue } from '../../src/client/workqueue.ts'
-import { endlessTurns } from '../support/endlessTurns.ts'
 import * as fc from '../support/fastCheck.ts'
+import { realTime } from '../support/time.ts'
 import { settle } from './support/fakeClock.ts'
 
 const waits = (): boolean => true
@@ -129,7 +129,7 @@ t.test('a work queue: no key twice at a time, none lost, and few before whoever 
     fc.integer({ min: 1, max: 6 }),
     fc.nat(60),
     async (amounts, concurrency, at) => {
-      const queue = new WorkQueue<string>({ turns: endlessTurns(), lane: key => ({ owner: key.split('/')[0]! }) })
+      const queue = new WorkQueue<string>({ ...realTime(), lane: key => ({ owner: key.split('/')[0]! }) })
       const stop = new AbortController()
       const running = new Map<string, () => void>()
       const begun: string[] = []

@@ -79,7 +79,7 @@ t.test('a bookmark is where the next watch starts', async t => {
     },
   }
   const stop = new AbortController()
-  const informer = new Informer({ client, resource: KINDS.configmaps, clock: hastyClock })
+  const informer = new Informer({ client, resource: KINDS.configmaps, clock: hastyClock, random: () => 0.5 })
   const run = informer.run(stop.signal)
   await until(() => asked.length > 1, 'a second watch')
   stop.abort()
@@ -99,7 +99,9 @@ t.test('bookmarks are wanted once a version was too old to resume from', async t
     },
   }
   const stop = new AbortController()
-  const run = new Informer({ client, resource: KINDS.configmaps, clock: hastyClock }).run(stop.signal)
+  const run = new Informer({ client, resource: KINDS.configmaps, clock: hastyClock, random: () => 0.5 }).run(
+    stop.signal,
+  )
   await until(() => asked.length > 3, 'a fourth watch')
   stop.abort()
   await run

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { StatusError, statusError } from '../../src/apimachinery/errors.ts'
+import { systemClock } from '../../src/client/clock.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { type StreamHandler, StreamSource } from '../../src/client/streamSource.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
@@ -225,6 +226,7 @@ t.test('a batch of many events is told in several turns of the loop, in order, b
     clock: hastyClock,
     logger: silentLogger,
     turns,
+    random: () => 0.5,
   })
   const stop = new AbortController()
   const run = source.run(stop.signal)
@@ -249,7 +251,7 @@ t.test('what many streams of one owner are told does not keep that of another wa
   const runs = ['many', 'many', 'many', 'many', 'many', 'many', 'one'].map(owner => {
     const handler: StreamHandler = { change: () => {}, synced: () => void order.push(owner) }
     const common = { client: server, space: 'x', logger: silentLogger, turns, owner }
-    return new StreamSource({ ...common, handler }).run(stop.signal)
+    return new StreamSource({ ...common, handler, clock: systemClock, random: () => 0.5 }).run(stop.signal)
   })
   await until(() => order.length === runs.length, 'all')
   t.equal(order[0], 'one')

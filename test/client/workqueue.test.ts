@@ -7,10 +7,11 @@ import { TerminalError } from '../../src/client/reconcileFailures.ts'
 import { WorkQueue } from '../../src/client/workqueue.ts'
 import { endlessTurns } from '../support/endlessTurns.ts'
 import * as fc from '../support/fastCheck.ts'
+import { realTime, timeBy } from '../support/time.ts'
 import { FakeClock, settle } from './support/fakeClock.ts'
 
 t.test('a key added many times while it waits is worked on once', async t => {
-  const queue = new WorkQueue({ turns: endlessTurns() })
+  const queue = new WorkQueue({ ...realTime() })
   const stop = new AbortController()
   const seen: string[] = []
   for (const key of ['a', 'b', 'a', 'a']) queue.add(key)
@@ -22,7 +23,7 @@ t.test('a key added many times while it waits is worked on once', async t => {
 })
 
 t.test('a key added while it is being worked on is worked on again, never beside itself', async t => {
-  const queue = new WorkQueue({ turns: endlessTurns() })
+  const queue = new WorkQueue({ ...realTime() })
   const stop = new AbortController()
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let running = 0
@@ -81,7 +82,7 @@ t.test('a terminal error is logged once and not retried until the key is added a
   const clock = new FakeClock()
   const errors: string[] = []
   const logger = { ...silentLogger, error: (_: object, message: string) => void errors.push(message) }
-  const queue = new WorkQueue({ turns: endlessTurns(), clock, logger })
+  const queue = new WorkQueue({ ...timeBy(clock), logger })
   const stop = new AbortController()
   let calls = 0
   const run = queue.run(
@@ -104,7 +105,7 @@ t.test('a terminal error is logged once and not retried until the key is added a
 
 t.test('addAfter and requeueAfterMs come back at their time, the earliest wish wins', async t => {
   const clock = new FakeClock()
-  const queue = new WorkQueue<{ n: number }>({ turns: endlessTurns(), clock })
+  const queue = new WorkQueue<{ n: number }>({ ...timeBy(clock) })
   const stop = new AbortController()
   const startMs = clock.now()
   const atMs: number[] = []
@@ -125,7 +126,7 @@ t.test('addAfter and requeueAfterMs come back at their time, the earliest wish w
 })
 
 t.test('the run ends when the running reconciles have ended, and takes nothing more', async t => {
-  const queue = new WorkQueue({ turns: endlessTurns() })
+  const queue = new WorkQueue({ ...realTime() })
   const stop = new AbortController()
   const gate = Promise.withResolvers<void>()
   let done = false
@@ -156,7 +157,7 @@ t.test('whatever is added while work goes on and fails, every key is looked at a
   await fc.assert(
     fc.asyncProperty(script, fc.integer({ min: 1, max: 3 }), async (steps, concurrency) => {
       const clock = new FakeClock()
-      const queue = new WorkQueue({ turns: endlessTurns(), clock })
+      const queue = new WorkQueue({ ...timeBy(clock) })
       const stop = new AbortController()
       const wanted = new Map<string, number>()
       const done = new Map<string, number>()
@@ -198,7 +199,7 @@ t.test(
     const note = ({ err, why }: { err?: Error; why?: string }): void => void told.push(err?.stack ?? `${why}`)
     const logger = { ...silentLogger, warn: note } as typeof silentLogger
     const clock = new FakeClock()
-    const queue = new WorkQueue({ turns: endlessTurns(), clock, logger, baseMs: 600_000, maxMs: 600_000 })
+    const queue = new WorkQueue({ ...timeBy(clock), logger, baseMs: 600_000, maxMs: 600_000 })
     const stop = new AbortController()
     const short = () =>
       new StatusError('InsufficientStorage', 'the disk is nearly full', {

@@ -1,5 +1,6 @@
 // What is done together with others of its kind.
 import t from 'tap'
+import { systemClock } from '../../src/client/clock.ts'
 import type { KeyGuard } from '../../src/client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../src/client/workqueue.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
@@ -11,7 +12,7 @@ function oneSlice(): WorkTurns {
 }
 
 t.test('what can be done together is, the rest is worked on alone', async t => {
-  const queue = new WorkQueue<string>({ turns: oneSlice() })
+  const queue = new WorkQueue<string>({ turns: oneSlice(), clock: systemClock, random: () => 0.5 })
   const stop = new AbortController()
   const alone: string[] = []
   const bundles: string[][] = []
@@ -52,7 +53,7 @@ t.test('a key that changes while it is done together is worked on again, and end
     end: ticket => void ended.push(ticket),
     intake: () => ({ ticket: 0, isCareful: false }),
   }
-  const queue = new WorkQueue<string>({ guard, turns: oneSlice() })
+  const queue = new WorkQueue<string>({ guard, turns: oneSlice(), clock: systemClock, random: () => 0.5 })
   const stop = new AbortController()
   const gate = Promise.withResolvers<void>()
   let works = 0
@@ -84,7 +85,7 @@ t.test('a key that changes while it is done together is worked on again, and end
 t.test(
   'where as much is done together as may be, the next ones wait for each other, and not others for them',
   async t => {
-    const queue = new WorkQueue<string>({ turns: oneSlice() })
+    const queue = new WorkQueue<string>({ turns: oneSlice(), clock: systemClock, random: () => 0.5 })
     const stop = new AbortController()
     const alone: string[] = []
     const bundles: string[][] = []

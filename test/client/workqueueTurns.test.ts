@@ -1,15 +1,16 @@
 // Whose turn it is: neither what is slow of one party nor many keys at a time keep others, or the loop, waiting.
 
 import t from 'tap'
+import { systemClock } from '../../src/client/clock.ts'
 import { WorkQueue } from '../../src/client/workqueue.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
-import { endlessTurns } from '../support/endlessTurns.ts'
 import * as fc from '../support/fastCheck.ts'
+import { timeBy } from '../support/time.ts'
 import { FakeClock, settle } from './support/fakeClock.ts'
 
 t.test('what is slow of one party keeps no other waiting', async t => {
   const clock = new FakeClock()
-  const queue = new WorkQueue({ turns: endlessTurns(), clock, party: key => key[0]! })
+  const queue = new WorkQueue({ ...timeBy(clock), party: key => key[0]! })
   const stop = new AbortController()
   const gates = new Map<string, () => void>()
   const run = queue.run(key => (key[0] === 'b' ? Promise.resolve() : new Promise<void>(open => gates.set(key, open))), {
@@ -44,7 +45,7 @@ t.test('nothing that a party has to do is lost, however slow it is', async t => 
   const work = fc.array(fc.record({ party: fc.constantFrom('a', 'b', 'c'), ms: fc.integer({ min: 0, max: 900 }) }))
   const everythingRuns = fc.asyncProperty(work, async all => {
     const clock = new FakeClock()
-    const queue = new WorkQueue<number>({ turns: endlessTurns(), clock, party: i => all[i]!.party, id: String })
+    const queue = new WorkQueue<number>({ ...timeBy(clock), party: i => all[i]!.party, id: String })
     const stop = new AbortController()
     const seen: number[] = []
     const run = queue.run(
@@ -74,7 +75,7 @@ function slowTurns(): WorkTurns {
 }
 
 t.test('thousands of keys with nothing to do do not keep the loop to themselves', async t => {
-  const queue = new WorkQueue({ turns: slowTurns() })
+  const queue = new WorkQueue({ turns: slowTurns(), clock: systemClock, random: () => 0.5 })
   const stop = new AbortController()
   let done = 0
   const atTurn: number[] = []
@@ -92,7 +93,7 @@ t.test('thousands of keys with nothing to do do not keep the loop to themselves'
 })
 
 t.test('many keys at a time are taken in by and by, and queued ones are worked on meanwhile', async t => {
-  const queue = new WorkQueue<string>({ turns: slowTurns() })
+  const queue = new WorkQueue<string>({ turns: slowTurns(), clock: systemClock, random: () => 0.5 })
   const stop = new AbortController()
   const seen: string[] = []
   let asked = 0
@@ -123,7 +124,11 @@ t.test(
       turns++
       setImmediate(turn)
     }
-    const queue = new WorkQueue<string>({ turns: new WorkTurns({ sliceMs: 100, clock: () => asked++, later }) })
+    const queue = new WorkQueue<string>({
+      turns: new WorkTurns({ sliceMs: 100, clock: () => asked++, later }),
+      clock: systemClock,
+      random: () => 0.5,
+    })
     const stop = new AbortController()
     const seen = new Set<string>()
     const run = queue.run(async key => void seen.add(key), { signal: stop.signal })
@@ -141,7 +146,7 @@ t.test(
 )
 
 t.test('a queue that is stopped takes in no more', async t => {
-  const queue = new WorkQueue<string>({ turns: slowTurns() })
+  const queue = new WorkQueue<string>({ turns: slowTurns(), clock: systemClock, random: () => 0.5 })
   const stop = new AbortController()
   const run = queue.run(async () => {}, { signal: stop.signal })
   queue.addAll(
@@ -170,7 +175,7 @@ t.test(
         const workedAt = new Map<string, number>()
         const changedAt = new Map<string, number>()
         const drawn = new Map<string, number[]>()
-        const queue = new WorkQueue<string>({ turns: slowTurns() })
+        const queue = new WorkQueue<string>({ turns: slowTurns(), clock: systemClock, random: () => 0.5 })
         const run = queue.run(async key => void workedAt.set(key, present), { signal: stop.signal })
         for (const [place, { owner, keys, atOnce, turns }] of portions.entries()) {
           present++

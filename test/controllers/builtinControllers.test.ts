@@ -4,7 +4,7 @@ import { UNIVERSAL } from '../../src/apimachinery/spaceTypes.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { type WorkOptions, WorkTurns } from '../../src/program/workTurns.ts'
-import { endlessTurns } from '../support/endlessTurns.ts'
+import { realTime } from '../support/time.ts'
 import { FakeServer } from './placement-translator/fakeServer.ts'
 
 t.test('a start tells all controllers of everything in slices that they share', async t => {
@@ -19,7 +19,7 @@ t.test('a start tells all controllers of everything in slices that they share', 
     },
   })
   const controllers = startBuiltinControllers({
-    turns: endlessTurns(),
+    ...realTime(),
     clientFor: () => server,
     places,
     caPem: '',

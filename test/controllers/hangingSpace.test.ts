@@ -15,7 +15,7 @@ import { startPlacementTranslator } from '../../src/controllers/placement-transl
 import { startWhereResolver } from '../../src/controllers/where-resolver/whereResolver.ts'
 import type { WorkTurns } from '../../src/program/workTurns.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
-import { endlessTurns } from '../support/endlessTurns.ts'
+import { timeBy } from '../support/time.ts'
 import { FakeServer, namespace } from './placement-translator/fakeServer.ts'
 import { consent, inventory } from './placement-translator/translatorWorld.ts'
 
@@ -36,6 +36,7 @@ interface Deps {
   places: SpacePlaces
   clock: FakeClock
   turns: WorkTurns
+  random: () => number
   logger: Logger
   signal: AbortSignal
 }
@@ -57,8 +58,8 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
   const controller = start({
     client,
     places: server,
+    ...timeBy(clock),
     clock,
-    turns: endlessTurns(),
     logger: silentLogger,
     signal: stop.signal,
   })

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { LOCATIONS, mailboxName } from '../../src/apimachinery/placement.ts'
 import { PlacedSource, standsInMailbox } from '../../src/controllers/placedSource.ts'
-import { endlessTurns } from '../support/endlessTurns.ts'
+import { realTime } from '../support/time.ts'
 import { FakeServer } from './placement-translator/fakeServer.ts'
 
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`
@@ -23,7 +23,7 @@ async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> 
   server.place('below', `${MAILBOX}:wmw1`)
   await prepare(server)
   const source = new PlacedSource({
-    turns: endlessTurns(),
+    ...realTime(),
     client: server,
     places: server,
     space: '*',

@@ -8,6 +8,7 @@ import { startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { elsewhere } from '../../src/cli/elsewhere.ts'
 import { FIRST_OBJECTS } from '../../src/cli/firstObjects.ts'
+import { systemClock } from '../../src/client/clock.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
 import { startWatchdog } from './watchdog.ts'
@@ -62,6 +63,8 @@ const controllers = startBuiltinControllers({
   caPem,
   places: tree,
   logger: log,
+  clock: systemClock,
+  random: () => 0.5,
 })
 
 process.on('message', (question: Question) => {

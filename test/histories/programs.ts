@@ -115,10 +115,19 @@ export class Server extends Stored {
       caPem: server.caPem,
       ...(this.#spaces && { places: server.tree, outcomes: server.outcomes, answers: server.answers }),
       logger,
+      clock: systemClock,
+      random: () => 0.5,
     })
     const simulator = this.#spaces
       ? undefined
-      : workloadSimulator({ turns: new WorkTurns(), client: clientFor('simulation'), space: 'root', logger })
+      : workloadSimulator({
+          turns: new WorkTurns(),
+          client: clientFor('simulation'),
+          space: 'root',
+          logger,
+          clock: systemClock,
+          random: () => 0.5,
+        })
     simulator?.start()
     this.#running = {
       server,

@@ -8,6 +8,7 @@ import { at, num, objects, str } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import { systemClock } from '../../src/client/clock.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { ACCOUNTS, LOCATIONS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
@@ -81,8 +82,8 @@ export class Stage {
     this.faults = o.faults
     const client = o.center.client.in('root:wmw1')
     this.wds = client
-    this.#claims = new Informer({ client, resource: STATUSES })
-    this.#sums = new Informer({ client, resource: PLACEMENTS })
+    this.#claims = new Informer({ client, resource: STATUSES, clock: systemClock, random: () => 0.5 })
+    this.#sums = new Informer({ client, resource: PLACEMENTS, clock: systemClock, random: () => 0.5 })
     const news = (): void => this.#wake?.()
     for (const informer of [this.#claims, this.#sums]) informer.subscribe(news)
     for (const { truth } of o.clusters) truth.onChange(news)

@@ -5,6 +5,7 @@
 import { at, num, str } from '../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
+import { systemClock } from '../../src/client/clock.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { PATIENCE_MS } from '../support/patience.ts'
 import { DEPLOYMENTS, MAPS } from '../syncer/support/kinds.ts'
@@ -67,7 +68,7 @@ export class Truth {
   async follow(client: SpaceClient): Promise<void> {
     this.#stop = new AbortController()
     this.#informers = KINDS.map(resource => {
-      const informer = new Informer({ client, resource })
+      const informer = new Informer({ client, resource, clock: systemClock, random: () => 0.5 })
       informer.subscribe(({ type, object }) => {
         const { namespace, name = '' } = object.metadata
         if (namespace === SHOP) this.#saw(keyOf(resource.resource, name), type === 'delete' ? undefined : object)

@@ -121,6 +121,7 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
     places: server.tree,
     outcomes: server.outcomes,
     logger,
+    random: () => 0.5,
   })
   const client = clientFor('test')
   const world = new World(client)

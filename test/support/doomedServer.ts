@@ -64,6 +64,8 @@ const controllers = startBuiltinControllers({
   caPem: server.caPem,
   places: server.tree,
   logger: log,
+  clock: systemClock,
+  random: () => 0.5,
 })
 process.stdout.write(`ready: ${server.url}\n`)
 await processHost.terminated()

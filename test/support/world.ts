@@ -6,8 +6,8 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { StreamSource } from '../../src/client/streamSource.ts'
-import { endlessTurns } from './endlessTurns.ts'
 import { PATIENCE_MS } from './patience.ts'
+import { realTime } from './time.ts'
 
 export interface Seen {
   type: StreamEvent['type']
@@ -29,7 +29,7 @@ export class World {
 
   constructor(client: Client) {
     this.#source = new StreamSource({
-      turns: endlessTurns(),
+      ...realTime(),
       client,
       space: '*',
       logger: silentLogger,

@@ -30,6 +30,7 @@ function watching(t: Test, clock: Clock = hastyClock) {
     clock,
     onChange: (_resource, { type, object }) => told.push(`${type} ${object.metadata.name}`),
     onMissing: key => told.push(`missing ${keyText(key)}`),
+    random: () => 0.5,
   })
   t.teardown(async () => {
     listing.resolve()

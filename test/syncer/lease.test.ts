@@ -29,7 +29,16 @@ function holder(t: Test, cluster: SpaceClient, name: string, logger = silentLogg
   let rolledBack = 0
   const onRolledBack = (): number => ++rolledBack
   const told = { onLost, onRolledBack }
-  const lease = new ClusterLease({ cluster, holder: name, durationMs: DURATION_MS, logger, clock, signal, ...told })
+  const lease = new ClusterLease({
+    cluster,
+    holder: name,
+    durationMs: DURATION_MS,
+    logger,
+    clock,
+    signal,
+    ...told,
+    random: () => 0.5,
+  })
   return { lease, clock, lost: lost.promise, rolledBack: () => rolledBack, end: () => stopping.abort() }
 }
 const heldBy =

@@ -131,7 +131,14 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
   const cel = new AdmissionCel()
   const { authorizer, runExpressions: run, share, turns } = deps
   const expressions = new ExpressionRunner({ authorizer, run, share, turns })
-  const policyStatus = new PolicyStatus({ settings: configurations, types, log, turns: new WorkTurns() })
+  const policyStatus = new PolicyStatus({
+    settings: configurations,
+    types,
+    log,
+    turns: new WorkTurns(),
+    clock: systemClock,
+    random: Math.random,
+  })
   const namespaces = new NamespaceReader({ store, parsed })
   const passedOver = new CrowdLog(log, IDLE_CLOCK)
   const webhooks = (resource: string) => ({

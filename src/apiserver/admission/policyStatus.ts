@@ -5,6 +5,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { num } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Clock } from '../../client/clock.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -22,7 +23,8 @@ export interface PolicyStatusDeps {
   settings: ConfigurationLog
   types: TypeRegistry
   log: Logger
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 interface PolicyKey {
@@ -50,7 +52,8 @@ export class PolicyStatus {
       id: idOf,
       party: ({ space }) => space,
       turns: deps.turns,
-      ...(deps.clock && { clock: deps.clock }),
+      clock: deps.clock,
+      random: deps.random,
     })
     deps.settings.onChange([POLICIES], (space, changed) => this.#look(space, changed))
   }

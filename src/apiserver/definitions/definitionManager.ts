@@ -41,8 +41,8 @@ export interface DefinitionManagerDeps extends ConversionDeps {
   /** Whether conversion webhooks of a space are called. */
   callsConversions(space: string): boolean
   /** When to try again. */
-  timers?: Clock
-  random?: Random
+  timers: Clock
+  random: Random
 }
 
 export class DefinitionManager {
@@ -66,8 +66,8 @@ export class DefinitionManager {
       lane: ({ space }) => ({ owner: space }),
       guard: deps.guard,
       turns: deps.turns,
-      ...(timers && { clock: timers }),
-      ...(random && { random }),
+      clock: timers,
+      random,
     })
     this.#served = new ServedDefinitions({
       ...deps,

@@ -4,12 +4,15 @@
  * not the server's goes. Of each FlowSchema it tells whether its level is there.
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
  */
+
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { records, str } from '../../apimachinery/fields.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
+import type { Random } from '../../client/backoff.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -42,6 +45,8 @@ export interface FlowMaintainerDeps {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   turns: WorkTurns
+  timers: Clock
+  random: Random
   log: Logger
 }
 
@@ -67,7 +72,13 @@ export class FlowMaintainer {
 
   constructor(deps: FlowMaintainerDeps) {
     this.#deps = deps
-    this.#queue = new WorkQueue<Key>({ id: idOf, guard: deps.guard, turns: deps.turns })
+    this.#queue = new WorkQueue<Key>({
+      id: idOf,
+      guard: deps.guard,
+      turns: deps.turns,
+      clock: deps.timers,
+      random: deps.random,
+    })
     const builtin = (objects: KubeObject[], resource: GroupResource, mandatory: readonly string[]) =>
       objects.map((object): [string, Builtin] => {
         const name = object.metadata.name ?? ''

@@ -8,10 +8,13 @@
  * with backoff.
  * @see https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
  */
+
 import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
+import type { Random } from '../../client/backoff.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -40,6 +43,8 @@ export interface TokenSecretsDeps {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   turns: WorkTurns
+  clock: Clock
+  random: Random
   log: Logger
 }
 
@@ -65,7 +70,14 @@ export class TokenSecrets {
 
   constructor(deps: TokenSecretsDeps) {
     this.#deps = deps
-    this.#queue = new WorkQueue<Key>({ id: idOf, party: ({ space }) => space, guard: deps.guard, turns: deps.turns })
+    this.#queue = new WorkQueue<Key>({
+      id: idOf,
+      party: ({ space }) => space,
+      guard: deps.guard,
+      turns: deps.turns,
+      clock: deps.clock,
+      random: deps.random,
+    })
     this.#caPem = deps.caPem
   }
 

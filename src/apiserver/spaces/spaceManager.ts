@@ -7,7 +7,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Random } from '../../client/backoff.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -29,8 +29,8 @@ export interface SpaceManagerDeps extends SpaceContentDeps {
   /** Of its work queue. */
   guard?: KeyGuard | undefined
   turns: WorkTurns
-  clock?: Clock
-  random?: Random
+  clock: Clock
+  random: Random
 }
 
 const RANGE = { group: WORKSPACES.group, resource: WORKSPACES.resource }
@@ -50,7 +50,7 @@ export class SpaceManager {
   constructor(deps: SpaceManagerDeps) {
     const { clock, random } = deps
     this.#deps = deps
-    this.#clock = clock ?? systemClock
+    this.#clock = clock
     this.#content = new SpaceContent(deps)
     this.#queue = new WorkQueue<Key>({
       id: idOf,
@@ -59,8 +59,8 @@ export class SpaceManager {
       lane: ({ space }) => ({ owner: space }),
       guard: deps.guard,
       turns: deps.turns,
-      ...(clock && { clock }),
-      ...(random && { random }),
+      clock,
+      random,
     })
   }
 

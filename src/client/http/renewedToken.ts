@@ -10,7 +10,7 @@ import { num, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import { isRenewalCredential, SESSION_ANNOTATION, WORKING_SECONDS } from '../../apimachinery/syncerCredential.ts'
-import { type Clock, steadyMs, systemClock } from '../clock.ts'
+import { type Clock, steadyMs } from '../clock.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 
 export interface RenewedTokenOptions {
@@ -19,9 +19,9 @@ export interface RenewedTokenOptions {
   /** Sends a TokenRequest for the syncer's account with this credential, and gives the answer. */
   ask: (credential: string, request: KubeObject) => Promise<KubeObject>
   logger?: Logger
-  clock?: Clock
+  clock: Clock
   /** From 0 to 1. */
-  random?: () => number
+  random: () => number
 }
 
 interface Working {
@@ -47,7 +47,7 @@ export class RenewedToken {
   #nextTryMs = 0
 
   constructor(options: RenewedTokenOptions) {
-    this.#options = { logger: silentLogger, clock: systemClock, random: Math.random, ...options }
+    this.#options = { logger: silentLogger, ...options }
   }
 
   /** Resolves, with a line for whoever started the syncer, when another one has taken over; never otherwise. */

@@ -16,7 +16,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import { uptime } from 'node:os'
 import { join } from 'node:path'
 import { isRecord } from '../../apimachinery/object.ts'
-import { type Clock, systemClock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Hold, KeyGuard } from './keyGuard.ts'
 import { shortId } from './shortId.ts'
@@ -27,7 +27,7 @@ export interface SetAsideOptions {
   /** Where the two files are. */
   dataDir: string
   logger: Pick<Logger, 'info' | 'warn' | 'error'>
-  clock?: Clock
+  clock: Clock
   /** The start of the machine, in milliseconds since the epoch. Default: as the system says. */
   bootedMs?: number
 }
@@ -77,7 +77,7 @@ export class SetAside {
   #closed = false
 
   /** To be opened by who holds the data dir alone. @throws Error of the system */
-  constructor({ dataDir, logger, clock = systemClock, bootedMs = Date.now() - uptime() * 1000 }: SetAsideOptions) {
+  constructor({ dataDir, logger, clock, bootedMs = Date.now() - uptime() * 1000 }: SetAsideOptions) {
     this.#clock = clock
     this.#logger = logger
     this.#path = join(dataDir, 'set-aside.json')

@@ -9,6 +9,7 @@ import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelector
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { canonicalJson, equalJson } from '../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../apimachinery/workBudget.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -114,11 +115,12 @@ export function clusterRoleAggregationController(options: {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }): Controller<AggregationKey> {
   const { client, nature, logger } = options
   const latest = new LatestRoles(client)
-  const { turns } = options
+  const { turns, clock, random } = options
   const handler = new AggregatedRoles(nature, {
     wake: key => controller.add(key),
     changed: space => latest.forget(space),
@@ -127,10 +129,21 @@ export function clusterRoleAggregationController(options: {
     name: 'clusterrole-aggregation-controller',
     guard: options.guard,
     turns,
-    ...(options.clock && { clock: options.clock }),
+    clock,
+    random,
     party: ({ space }) => space,
     sources: [
-      new StreamSource({ client, space: '*', resources: [ROLES], handler, guard: options.guard, turns, logger }),
+      new StreamSource({
+        client,
+        space: '*',
+        resources: [ROLES],
+        handler,
+        guard: options.guard,
+        turns,
+        clock,
+        random,
+        logger,
+      }),
     ],
     reconcile: key => unlessSpaceGone(key.space, reconcile({ client, nature, latest, turns }, key)),
     logger,

@@ -6,6 +6,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects } from '../../apimachinery/fields.ts'
 import type { Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -36,7 +37,8 @@ export interface CsrControllerOptions {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 export interface CsrKey {
@@ -48,7 +50,7 @@ export interface CsrKey {
 const REQUESTS = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' }
 
 export function csrController(options: CsrControllerOptions): Controller<CsrKey> {
-  const { client, nature, logger } = options
+  const { client, nature, logger, turns, clock, random } = options
   const change = (event: StreamEvent): void => {
     const { space, name } = event
     if (event.type === 'DELETED' || !nature.acts(space, REQUESTS, event.object)) return
@@ -57,8 +59,9 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
   const controller = new Controller<CsrKey>({
     name: 'certificatesigningrequest-signing-controller',
     guard: options.guard,
-    turns: options.turns,
-    ...(options.clock && { clock: options.clock }),
+    turns,
+    clock,
+    random,
     party: ({ space }) => space,
     sources: [
       new StreamSource({
@@ -67,7 +70,9 @@ export function csrController(options: CsrControllerOptions): Controller<CsrKey>
         resources: [REQUESTS],
         handler: { change },
         guard: options.guard,
-        turns: options.turns,
+        turns,
+        clock,
+        random,
         logger,
       }),
     ],

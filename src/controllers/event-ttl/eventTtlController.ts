@@ -7,8 +7,9 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
@@ -25,7 +26,8 @@ export interface EventTtlOptions {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 interface Entry {
@@ -121,7 +123,7 @@ export class EventEnds implements StreamHandler {
 }
 
 export function startEventTtl(options: EventTtlOptions): ControllerHandle {
-  const { client, ttlMs, logger, clock = systemClock } = options
+  const { client, ttlMs, logger, clock, random } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const ends = new EventEnds({ ttlMs, clock })
@@ -134,6 +136,7 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
     turns: options.turns,
     logger,
     clock,
+    random,
   })
   // A space whose webhooks are slow to let its Events go holds up no other's.
   const queue = new WorkQueue<Entry>({
@@ -143,6 +146,7 @@ export function startEventTtl(options: EventTtlOptions): ControllerHandle {
     turns: options.turns,
     logger,
     clock,
+    random,
   })
   let failed: { cause: unknown; count: number } | undefined
   const remove = async (entry: Entry): Promise<void> => {

@@ -1,4 +1,6 @@
 /** The garbage collector over all spaces: one stream feeds the graph, the graph wakes objects, each is judged on its own. */
+
+import type { Random } from '../../client/backoff.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -20,11 +22,12 @@ export interface GarbageCollectorOptions {
   turns: WorkTurns
   /** Objects judged at the same time. Default 16. */
   concurrency?: number
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 export function garbageCollector(options: GarbageCollectorOptions): Controller<StreamedRef> {
-  const { client, logger, clock } = options
+  const { client, logger, clock, random } = options
   const wakeAll = (refs: Iterable<StreamedRef>, owner: string) => controller.addAll(refs, owner)
   const graph = new DependencyGraph({
     wake: ref => controller.add(ref),
@@ -46,14 +49,16 @@ export function garbageCollector(options: GarbageCollectorOptions): Controller<S
         guard: options.guard,
         turns: options.turns,
         logger,
-        ...(clock && { clock }),
+        clock,
+        random,
       }),
     ],
     reconcile: ref => unlessSpaceGone(ref.space, reconciler.reconcile(ref)),
     concurrency: options.concurrency ?? 16,
     logger,
     id: refId,
-    ...(clock && { clock }),
+    clock,
+    random,
   })
   return controller
 }

@@ -8,7 +8,7 @@ import {
   parseApiVersion,
 } from '../../apimachinery/object.ts'
 import type { Client, DiscoveredResource } from '../../client/client.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import { DiscoveryError } from '../../client/discoveryError.ts'
 import { FOREGROUND } from './dependencyGraph.ts'
 
@@ -42,7 +42,7 @@ export class OwnerReader {
   readonly #clock: Clock
   readonly #remembered = new BoundedCache<string, Remembered>(REMEMBERED_SPACES)
 
-  constructor(client: Client, clock: Clock = systemClock) {
+  constructor(client: Client, clock: Clock) {
     this.#client = client
     this.#clock = clock
   }

@@ -37,8 +37,8 @@ export interface MailboxControllerDeps {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
-  random?: () => number
+  clock: Clock
+  random: () => number
   signal: AbortSignal
 }
 
@@ -85,7 +85,7 @@ class MailboxController {
 
   constructor(deps: MailboxControllerDeps) {
     const { client, places, guard, turns, logger, clock, random, signal } = deps
-    const common = { client, guard, turns, logger, ...(clock && { clock }), ...(random && { random }) }
+    const common = { client, guard, turns, logger, clock, random }
     this.#client = client
     this.#inventories = new PlacedSource({
       ...common,

@@ -25,7 +25,7 @@ import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
 import type { Logger } from '../../client/logger.ts'
@@ -63,8 +63,8 @@ export interface SyncerLivenessDeps {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
-  random?: () => number
+  clock: Clock
+  random: () => number
   /** Reports of syncers' connections. Absent: no syncer is ever heard. */
   connections?: Pick<OutcomeSource, 'follow'> | undefined
   signal: AbortSignal
@@ -111,10 +111,10 @@ class SyncerLiveness {
 
   constructor(deps: SyncerLivenessDeps) {
     const { client, places, guard, turns, logger, clock, random, signal } = deps
-    const common = { client, guard, turns, logger, ...(clock && { clock }), ...(random && { random }) }
+    const common = { client, guard, turns, logger, clock, random }
     this.#client = client
     this.#places = places
-    this.#clock = clock ?? systemClock
+    this.#clock = clock
     this.#log = new CrowdLog(logger, this.#clock)
     this.#events = new ToldEvents({ client, clock: this.#clock, component: OPTIONS.fieldManager })
     this.#begunAtMs = this.#clock.now()

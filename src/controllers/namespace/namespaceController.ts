@@ -6,8 +6,9 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client } from '../../client/client.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
@@ -32,7 +33,8 @@ export interface NamespaceControllerOptions {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 const FINALIZER = 'kubernetes'
@@ -45,7 +47,7 @@ export class NamespaceReconciler {
   constructor(options: NamespaceControllerOptions) {
     this.#turns = options.turns
     this.#client = options.client
-    this.#clock = options.clock ?? systemClock
+    this.#clock = options.clock
   }
 
   async reconcile(key: NamespaceKey, signal: AbortSignal): Promise<ReconcileResult> {
@@ -78,7 +80,8 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     guard: options.guard,
     turns: options.turns,
     logger: options.logger,
-    ...(options.clock && { clock: options.clock }),
+    clock: options.clock,
+    random: options.random,
     handler: {
       change(event) {
         if (event.type === 'DELETED' || !event.mentions('"deletionTimestamp"')) return
@@ -95,7 +98,8 @@ export function namespaceController(options: NamespaceControllerOptions): Contro
     reconcile: (key, signal) => unlessSpaceGone(key.space, reconciler.reconcile(key, signal)),
     logger: options.logger,
     id: key => `${key.space}/${key.name}`,
-    ...(options.clock && { clock: options.clock }),
+    clock: options.clock,
+    random: options.random,
   })
   return controller
 }

@@ -128,7 +128,7 @@ const REMEDIES = [
 /** An Event on the object, in its own space; the annotation says the same. `at`: ISO 8601. */
 export async function createConflictEvent(
   client: Client,
-  { space, object, text, at, clock }: { space: string; object: KubeObject; text: string; at: string; clock?: Clock },
+  { space, object, text, at, clock }: { space: string; object: KubeObject; text: string; at: string; clock: Clock },
 ): Promise<void> {
   const { name = '', namespace = 'default', uid = '', resourceVersion = '' } = object.metadata
   const event = {
@@ -152,5 +152,5 @@ export async function createConflictEvent(
     lastTimestamp: at,
     count: 1,
   }
-  await createEvent(client.in(space), event, { fieldManager: FIELD_MANAGER, ...(clock && { clock }) })
+  await createEvent(client.in(space), event, { fieldManager: FIELD_MANAGER, clock })
 }

@@ -10,7 +10,8 @@ import { FIELD_MANAGER } from './names.ts'
 /** Notes, and the managed fields of a status that was returned. */
 const FEEDBACK = [...NOTES, `"${FIELD_MANAGER}"`]
 
-export interface LeftoversOptions extends Pick<StreamSourceOptions, 'client' | 'logger' | 'turns'> {
+export interface LeftoversOptions
+  extends Pick<StreamSourceOptions, 'client' | 'logger' | 'turns' | 'clock' | 'random'> {
   /** Spaces that are not looked into. */
   isLeftOut: (space: string) => boolean
 }

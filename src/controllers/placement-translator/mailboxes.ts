@@ -15,7 +15,7 @@ import {
 } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { Waiting } from '../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
@@ -38,8 +38,8 @@ export interface MailboxesDeps {
   /** Is told what their snapshots tell. */
   guard?: KeyGuard | undefined
   logger: Logger
-  clock?: Clock
-  random?: () => number
+  clock: Clock
+  random: () => number
   signal: AbortSignal
   cache: ObjectCache
   /** Whose slices of the loop's time all their streams are taken in. */
@@ -146,8 +146,8 @@ export class Mailboxes {
     const { stages } = this.#deps
     const mailbox = new Mailbox(name, space, targetName, {
       left: key => this.#listener.processed(name, key),
-      now: () => (clock ?? systemClock).now(),
-      ...(stages && { timings: new CopyTimings(clock ?? systemClock, stages) }),
+      now: () => clock.now(),
+      ...(stages && { timings: new CopyTimings(clock, stages) }),
     })
     const stop = new AbortController()
     const source = new StreamSource({
@@ -157,8 +157,8 @@ export class Mailboxes {
       logger,
       turns,
       owner: TURNS,
-      ...(clock && { clock }),
-      ...(random && { random }),
+      clock,
+      random,
       handler: {
         begin: () => mailbox.beginSnapshot(),
         change: event => this.#change(mailbox, event),

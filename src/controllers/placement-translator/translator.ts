@@ -4,7 +4,7 @@
  * ([parts/](parts)), started and ended.
  */
 import type { Client } from '../../client/client.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -27,8 +27,8 @@ export interface PlacementTranslatorDeps extends Askers {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
-  random?: () => number
+  clock: Clock
+  random: () => number
   signal: AbortSignal
 }
 
@@ -50,12 +50,12 @@ class Translator {
   readonly #endAnswers: () => void
 
   constructor(deps: PlacementTranslatorDeps) {
-    const { client, places, guard, turns, logger, clock = systemClock, random } = deps
+    const { client, places, guard, turns, logger, clock, random } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const writtenAtMs = (revision: number) => deps.figures?.writtenAtMs(revision)
-    const common = { client, guard, logger, turns, clock, ...(random && { random }) }
+    const common = { client, guard, logger, turns, clock, random }
     const epoch = deps.outcomes?.epoch
-    this.#setup = { ...common, random, places, signal, epoch, common, writtenAtMs }
+    this.#setup = { ...common, places, signal, epoch, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
     const { consents, topology, workspaces, queue, router, together } = this.#parts
     this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)
@@ -70,14 +70,14 @@ class Translator {
 
   /** What is to be done once the topology is known whole for the first time. */
   async #begin(): Promise<void> {
-    const { places, logger, turns, signal } = this.#setup
+    const { places, logger, turns, clock, random, signal } = this.#setup
     const { client, topology, closing } = this.#parts
     const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([topology.synced, stopped])
     if (!signal.aborted) logger.info({ controller: 'placement-translator' }, 'controller is in step')
     // in mailboxes it is without effect, and they hold most of what there is
     const isLeftOut = (space: string) => standsInMailbox(places, space) === true
-    closing.takeBack(await spacesWithFeedback({ client, logger, turns, isLeftOut }, signal))
+    closing.takeBack(await spacesWithFeedback({ client, logger, turns, clock, random, isLeftOut }, signal))
   }
 
   get depth(): number {

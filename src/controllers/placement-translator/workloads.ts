@@ -31,8 +31,8 @@ export interface WorkloadsDeps {
   /** Is told what their snapshots tell. */
   guard?: KeyGuard | undefined
   logger: Logger
-  clock?: Clock
-  random?: () => number
+  clock: Clock
+  random: () => number
   signal: AbortSignal
   cache: ObjectCache
   /** Whose slices of the loop's time all their streams are taken in. */
@@ -92,8 +92,8 @@ export class Workloads {
       guard,
       logger,
       turns,
-      ...(clock && { clock }),
-      ...(random && { random }),
+      clock,
+      random,
       handler: {
         change: event => {
           if (!stop.signal.aborted) this.#change(space, event)

@@ -12,6 +12,7 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import { EXECUTING_COUNT_ANNOTATION, STAND_IN_ANNOTATION } from '../../apimachinery/placement.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -40,7 +41,8 @@ export interface ReplicaSetStandInOptions {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }
@@ -96,16 +98,19 @@ export class StandIns implements StreamHandler {
 }
 
 export function replicaSetStandInController(options: ReplicaSetStandInOptions): Controller<DeploymentKey> {
-  const { client, places, logger, guard, turns } = options
+  const { client, places, logger, guard, turns, clock, random } = options
   const known = new StandIns(places, key => controller.add(key))
   const resources = [DEPLOYMENTS, REPLICA_SETS]
   const controller = new Controller<DeploymentKey>({
     name: 'replicaset-stand-in-controller',
     guard,
     turns,
-    ...(options.clock && { clock: options.clock }),
+    clock,
+    random,
     party: ({ space }) => space,
-    sources: [new PlacedSource({ client, places, space: '*', resources, handler: known, guard, turns, logger })],
+    sources: [
+      new PlacedSource({ client, places, space: '*', resources, handler: known, guard, turns, clock, random, logger }),
+    ],
     reconcile: key => unlessSpaceGone(key.space, reconcile({ api: client.in(key.space), known, turns }, key)),
     logger,
     id: idOf,

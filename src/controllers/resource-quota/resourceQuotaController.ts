@@ -13,6 +13,7 @@ import {
 import { amountsToJson } from '../../apimachinery/quota/resourceList.ts'
 import { type Measured, measureUsages } from '../../apimachinery/quota/usage.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -33,7 +34,8 @@ export interface ResourceQuotaControllerOptions {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 /** A write that fails after it was charged is noticed here at the latest. */
@@ -91,7 +93,7 @@ async function writeStatus(client: SpaceClient, quota: KubeObject): Promise<void
 }
 
 export function resourceQuotaController(options: ResourceQuotaControllerOptions): Controller<QuotaPlace> {
-  const { client, logger, clock } = options
+  const { client, logger, clock, random } = options
   const reconciler = new ResourceQuotaReconciler(options)
   const handler = new QuotaIndex(options.nature, key => controller.add(key))
   const controller = new Controller<QuotaPlace>({
@@ -107,13 +109,15 @@ export function resourceQuotaController(options: ResourceQuotaControllerOptions)
         guard: options.guard,
         turns: options.turns,
         logger,
-        ...(clock && { clock }),
+        clock,
+        random,
       }),
     ],
     reconcile: async key => (await unlessSpaceGone(key.space, reconciler.reconcile(key))) ?? {},
     logger,
     id: key => `${key.space}/${key.namespace}`,
-    ...(clock && { clock }),
+    clock,
+    random,
   })
   return controller
 }

@@ -7,6 +7,7 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -32,7 +33,8 @@ export interface ServiceAccountControllerOptions {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -212,14 +214,16 @@ export function serviceAccountController(options: ServiceAccountControllerOption
   const reconciler = new ServiceAccountReconciler(options)
   const handler = new NamespaceIndex(options.caPem, key => controller.add(key))
   const resources = [NAMESPACES, ACCOUNTS, CONFIG_MAPS]
+  const { turns, clock, random } = options
   const controller = new Controller<NamespaceKey>({
     name: 'serviceaccount-controller',
     guard: options.guard,
-    turns: options.turns,
-    ...(options.clock && { clock: options.clock }),
+    turns,
+    clock,
+    random,
     party: ({ space }) => space,
     sources: [
-      new StreamSource({ client, space: '*', resources, handler, guard: options.guard, turns: options.turns, logger }),
+      new StreamSource({ client, space: '*', resources, handler, guard: options.guard, turns, clock, random, logger }),
     ],
     together: {
       most: TOGETHER,

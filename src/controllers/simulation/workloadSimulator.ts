@@ -2,12 +2,15 @@
  * Stands in for the kubelet and the workload controllers of a cluster: gives workload objects a believable status and
  * Deployments their ReplicaSet. No container runs.
  */
+
 import { createHash } from 'node:crypto'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
@@ -40,14 +43,17 @@ export function workloadSimulator(options: {
   space: string
   logger: Logger
   turns: WorkTurns
-  now?: () => Date
+  clock: Clock
+  random: Random
 }): Controller<WorkloadKey> {
-  const { client, space, logger, turns, now = () => new Date() } = options
+  const { client, space, logger, turns, clock, random } = options
   const api = client.in(space)
   const controller: Controller<WorkloadKey> = new Controller<WorkloadKey>({
     name: 'workload-simulator',
     logger,
     turns,
+    clock,
+    random,
     sources: [
       new StreamSource({
         client,
@@ -55,6 +61,8 @@ export function workloadSimulator(options: {
         resources: SIMULATED,
         logger,
         turns,
+        clock,
+        random,
         handler: {
           change: ({ type, resource, namespace, name }) => {
             if (type !== 'DELETED') controller.add({ resource, namespace, name })
@@ -64,7 +72,7 @@ export function workloadSimulator(options: {
     ],
     reconcile: async key => {
       try {
-        await simulate(api, key, now())
+        await simulate(api, key, new Date(clock.now()))
       } catch (error) {
         // Deleted or changed meanwhile: its next event wakes the key again.
         if (!isStatusError(error, 'NotFound', 'Conflict')) throw error

@@ -5,6 +5,7 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
@@ -22,7 +23,8 @@ export interface StorageProtectionOptions {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
+  clock: Clock
+  random: Random
 }
 
 export interface StorageKey {
@@ -45,6 +47,7 @@ export function storageProtectionController({
   guard,
   turns,
   clock,
+  random,
 }: StorageProtectionOptions): Controller<StorageKey> {
   const users = new ClaimUsers()
   const change = (event: StreamEvent): void => {
@@ -65,9 +68,10 @@ export function storageProtectionController({
     name: 'storage-protection-controller',
     guard,
     turns,
-    ...(clock && { clock }),
+    clock,
+    random,
     party: ({ space }) => space,
-    sources: [new StreamSource({ client, space: '*', resources, handler, guard, turns, logger })],
+    sources: [new StreamSource({ client, space: '*', resources, handler, guard, turns, clock, random, logger })],
     reconcile: key => unlessSpaceGone(key.space, reconcile(client.in(key.space), key, users)),
     logger,
     id: ({ space, namespace, name }) => `${space}/${namespace}/${name}`,

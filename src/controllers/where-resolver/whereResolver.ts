@@ -17,7 +17,7 @@ import {
 } from '../../apimachinery/placement.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
@@ -46,8 +46,8 @@ export interface WhereResolverDeps {
   guard?: KeyGuard | undefined
   /** Slices of the loop's time in which it takes events and works. */
   turns: WorkTurns
-  clock?: Clock
-  random?: () => number
+  clock: Clock
+  random: () => number
   /** How long a destination stays that is to go. Default: 100. */
   keepMs?: number | undefined
   /** Where it makes itself known as who says where placements would lead. Absent: nobody asks. */
@@ -69,7 +69,7 @@ const OPTIONS = { fieldManager: 'where-resolver' }
 /** Starts at once and runs until `signal` aborts or `stop`. */
 export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const { client, places, guard, turns, logger, clock, random, signal } = deps
-  const common = { client, guard, turns, logger, ...(clock && { clock }), ...(random && { random }) }
+  const common = { client, guard, turns, logger, clock, random }
   const add = (type: Key['type'], { space, name }: ObjectId): void => controller.add({ type, space, name })
   const index = new WhereIndex(places, {
     placement: id => add('placement', id),
@@ -91,7 +91,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
     if (!takeConsent(index, event)) handle(event.resource.resource, event, liveObject(event))
   }
   const written = { client, fieldManager: OPTIONS.fieldManager }
-  const now = () => (clock ?? systemClock).now()
+  const now = () => clock.now()
   const binding = { ...written, consent: index.consent, places, now }
   const placements = { client, index, slices, losing, keepMs, now, turns }
   const reconcile = async (key: Key): Promise<ReconcileResult> => {

@@ -9,8 +9,8 @@ import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Api } from '../../support/api.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
+import { timeBy } from '../../support/time.ts'
 import { virtualClock } from '../../syncer/support/virtualClock.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
@@ -204,7 +204,7 @@ async function statusAlone(t: Test, write: (object: KubeObject) => void): Promis
   const settings = new ConfigurationLog({ store, resources: [key] })
   const types = new TypeRegistry(loadCatalog().types)
   // what is tried again is tried at once
-  const status = new PolicyStatus({ turns: endlessTurns(), settings, types, log, clock: virtualClock(0) })
+  const status = new PolicyStatus({ ...timeBy(virtualClock(0)), settings, types, log })
   t.teardown(async () => {
     await status.stop()
     await store.close()

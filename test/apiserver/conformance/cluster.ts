@@ -6,8 +6,8 @@ import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
 import type { Api } from '../../support/api.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
 import { startTestServer, type TestServer } from '../../support/server.ts'
+import { realTime } from '../../support/time.ts'
 
 export interface Cluster extends TestServer {
   /** Makes a Namespace whose ServiceAccount is there, so that Pods can come. Returns its path, `/api/v1/namespaces/<name>`. */
@@ -19,7 +19,7 @@ export async function startCluster(t: Test): Promise<Cluster> {
   const { server, api } = started
   const clientFor = (component: string): Client => embeddedClient({ ...server, component })
   const controllers = startBuiltinControllers({
-    turns: endlessTurns(),
+    ...realTime(),
     clientFor,
     caPem: server.caPem,
     sign: order => server.certificates.sign(order),

@@ -4,9 +4,9 @@ import t from 'tap'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../../src/controllers/builtinControllers.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
 import { renewalClock } from '../../support/renewalClock.ts'
 import { startTestServer } from '../../support/server.ts'
+import { realTime } from '../../support/time.ts'
 
 const DAY_MS = 86_400_000
 const YEAR_MS = 365 * DAY_MS
@@ -21,7 +21,7 @@ t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
   const clientFor = (component: string) =>
     embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
   const { caPem: first } = server
-  const controllers = startBuiltinControllers({ turns: endlessTurns(), clientFor, caPem: first, logger: silentLogger })
+  const controllers = startBuiltinControllers({ ...realTime(), clientFor, caPem: first, logger: silentLogger })
   t.teardown(() => controllers.stop())
   server.onAuthority(caPem => controllers.useAuthority(caPem))
   const root = clientFor('test').in('root')

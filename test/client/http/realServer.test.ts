@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { systemClock } from '../../../src/client/clock.ts'
 import { httpSpaceClient } from '../../../src/client/http/httpClient.ts'
 import { Informer } from '../../../src/client/informer.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
@@ -85,7 +86,14 @@ t.test('client and informer work with kube-apiserver', { skip, timeout: FILE_LIM
   t.ok(deployments!.subresources.includes('scale'))
 
   const stop = new AbortController()
-  const informer = new Informer({ client, resource: CONFIG_MAPS, namespace: 'default', pageSize: 1 })
+  const informer = new Informer({
+    client,
+    resource: CONFIG_MAPS,
+    namespace: 'default',
+    pageSize: 1,
+    clock: systemClock,
+    random: () => 0.5,
+  })
   const told: string[] = []
   informer.subscribe(change => told.push(`${change.type} ${change.object.metadata.name}`))
   const named = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })

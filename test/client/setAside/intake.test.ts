@@ -57,6 +57,7 @@ async function world(t: Test) {
       },
       clock,
       logger,
+      random: () => 0.5,
     })
     const run = source.run(stop.signal)
     await settle()

@@ -41,6 +41,7 @@ function world(t: Test) {
       guard: setAside.guardFor('q'),
       held: (key, hold) => held.push(hold ? `${key} ${hold.deaths}` : `${key} goes`),
       clock: time,
+      random: () => 0.5,
     })
     void queue.run(
       key => {

@@ -10,8 +10,8 @@ import {
   clusterRoleAggregationController,
   gatheredRules,
 } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
+import { realTime } from '../../support/time.ts'
 
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 const rule = (resource: string, group = 'example.com'): object => ({
@@ -27,7 +27,7 @@ function role(name: string, labels: Record<string, string>, rules: object[], mor
 t.test('the rules of an aggregated role are those of the roles that it gathers, in its space', async t => {
   const { api, server, faults } = await startTestServer(t)
   const controller = clusterRoleAggregationController({
-    turns: endlessTurns(),
+    ...realTime(),
     nature: natureOf(server.tree),
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
     logger: silentLogger,
@@ -74,7 +74,7 @@ t.test("a space's own additions to view, edit and admin are shown there", async 
 t.test('what only describes roles of clusters is neither filled nor gathered', async t => {
   const { api, server, faults } = await startTestServer(t)
   const controller = clusterRoleAggregationController({
-    turns: endlessTurns(),
+    ...realTime(),
     nature: natureOf(server.tree),
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'test' }),
     logger: silentLogger,
@@ -144,7 +144,7 @@ t.test('a change has the roles of its space read once, however many gather', asy
       },
     })
   const controller = clusterRoleAggregationController({
-    turns: endlessTurns(),
+    ...realTime(),
     nature: natureOf(server.tree),
     client: counting(client),
     logger: silentLogger,

@@ -9,8 +9,8 @@ import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.t
 import { silentLogger } from '../../../src/client/logger.ts'
 import { csrController } from '../../../src/controllers/csr/csrController.ts'
 import { Api } from '../../support/api.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
 import { ALICE, BOB, createSpace, startTestServer, type TestServer } from '../../support/server.ts'
+import { realTime } from '../../support/time.ts'
 
 const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
@@ -45,7 +45,7 @@ async function start(t: Test): Promise<TestServer> {
   const started = await startTestServer(t)
   const { server } = started
   const controller = csrController({
-    turns: endlessTurns(),
+    ...realTime(),
     nature: EVERYTHING_ACTS,
     client: embeddedClient({ services: server.services, store: server.store, tree: server.tree, component: 'csr' }),
     sign: order => server.certificates.sign(order),

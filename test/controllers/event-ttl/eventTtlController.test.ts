@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/client/logger.ts'
 import { startEventTtl } from '../../../src/controllers/event-ttl/eventTtlController.ts'
 import { FakeClock, settle, until } from '../../client/support/fakeClock.ts'
 import { FakeServer, kind } from '../../client/support/fakeServer.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
+import { timeBy } from '../../support/time.ts'
 
 const EVENTS = kind('', 'events', 'Event')
 const HOUR = 3_600_000
@@ -15,7 +15,7 @@ function event(name: string, metadata: object = {}): never {
 }
 
 async function start(t: Test, server: FakeServer, clock: FakeClock) {
-  const controller = startEventTtl({ turns: endlessTurns(), client: server, ttlMs: HOUR, logger: silentLogger, clock })
+  const controller = startEventTtl({ ...timeBy(clock), client: server, ttlMs: HOUR, logger: silentLogger })
   t.teardown(() => controller.stop())
   await settle()
   return controller

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { StreamEvent } from '../../../src/client/client.ts'
+import { systemClock } from '../../../src/client/clock.ts'
 import { DependencyGraph, FOREGROUND, refId } from '../../../src/controllers/garbage-collector/dependencyGraph.ts'
 import { GarbageReconciler } from '../../../src/controllers/garbage-collector/garbageReconciler.ts'
 import { OwnerReader } from '../../../src/controllers/garbage-collector/ownerReader.ts'
@@ -167,7 +168,7 @@ t.test('an owner is not let go before the stream has told all its dependents', a
     turns: endlessTurns(),
     client: server,
     graph,
-    owners: new OwnerReader(server),
+    owners: new OwnerReader(server, systemClock),
     wakeAll,
   })
   const made: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'o', namespace: 'n' } }

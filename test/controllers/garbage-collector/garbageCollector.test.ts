@@ -9,6 +9,7 @@ import { hastyClock, settle, until } from '../../client/support/fakeClock.ts'
 import { brokenConnection, FakeServer, KINDS, kind } from '../../client/support/fakeServer.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 import * as fc from '../../support/fastCheck.ts'
+import { timeBy } from '../../support/time.ts'
 
 const { configmaps, deployments, replicasets, clusterroles } = KINDS
 
@@ -44,6 +45,7 @@ function collect(t: Test, server: FakeServer) {
     client: server,
     logger: silentLogger,
     clock: hastyClock,
+    random: () => 0.5,
   })
   controller.start()
   t.teardown(() => controller.stop())
@@ -144,7 +146,7 @@ t.test('owners of a kind that is not served keep their dependents, until the kin
   await make(server, configmaps, 'c', { owners: [owner] })
   await make(server, clusterroles, 'cr', { owners: [{ ...owner, kind: 'ConfigMap', apiVersion: 'v1' }] })
   const lasting = { ...hastyClock, after: () => () => {} }
-  const controller = garbageCollector({ turns: endlessTurns(), client: server, logger: silentLogger, clock: lasting })
+  const controller = garbageCollector({ ...timeBy(lasting), client: server, logger: silentLogger })
   controller.start()
   t.teardown(() => controller.stop())
   const crds = {

@@ -6,7 +6,7 @@ import { mailboxName, SYNC_TARGETS } from '../../../src/apimachinery/placement.t
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
+import { realTime } from '../../support/time.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
@@ -30,7 +30,7 @@ async function world(t: Test, prepare: (server: FakeServer) => Promise<unknown> 
   const server = new FakeServer()
   await prepare(server)
   const controller = startMailboxController({
-    turns: endlessTurns(),
+    ...realTime(),
     client: server,
     places: server,
     logger: silentLogger,

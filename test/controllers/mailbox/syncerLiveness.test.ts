@@ -36,6 +36,7 @@ function world(t: Test, logger: Logger = silentLogger) {
       clock,
       connections: { follow },
       signal: new AbortController().signal,
+      random: () => 0.5,
     })
   let liveness = start()
   t.teardown(() => liveness.stop())

@@ -9,7 +9,7 @@ import type { NamespaceCondition } from '../../../src/controllers/namespace/cond
 import { namespaceController } from '../../../src/controllers/namespace/namespaceController.ts'
 import { FakeClock, settle, until } from '../../client/support/fakeClock.ts'
 import { FakeServer, KINDS } from '../../client/support/fakeServer.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
+import { timeBy } from '../../support/time.ts'
 
 const { namespaces, configmaps, deployments } = KINDS
 
@@ -20,7 +20,7 @@ function make(server: FakeServer, resource: DiscoveredResource, name: string, me
 
 async function start(t: Test, server: FakeServer) {
   const clock = new FakeClock()
-  const controller = namespaceController({ turns: endlessTurns(), client: server, logger: silentLogger, clock })
+  const controller = namespaceController({ ...timeBy(clock), client: server, logger: silentLogger })
   controller.start()
   t.teardown(() => controller.stop())
   await settle()

@@ -76,6 +76,7 @@ async function placed(t: Test, meanwhile: Meanwhile): Promise<{ server: FakeServ
     // what is tried again is tried at once: nobody waits here for a clock
     clock: virtualClock(Date.parse('2026-01-01T00:00:00Z')),
     turns: new WorkTurns({ clock: () => 0 }),
+    random: () => 0.5,
   })
   t.teardown(async () => {
     stop.abort()

@@ -41,7 +41,15 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
   const stop = new AbortController()
   const cache = new ObjectCache(10)
   const mailboxes: Mailboxes = new Mailboxes(
-    { client: server, logger: silentLogger, signal: stop.signal, cache, turns: new WorkTurns() },
+    {
+      client: server,
+      logger: silentLogger,
+      signal: stop.signal,
+      cache,
+      turns: new WorkTurns(),
+      clock: systemClock,
+      random: () => 0.5,
+    },
     {
       synced: () => {},
       changed: (_, key) => heard.push(`changed ${key}`),

@@ -20,7 +20,7 @@ import {
 import type { PreviewReceiver } from '../../../src/apimachinery/placementPreview.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client } from '../../../src/client/client.ts'
-import type { Clock } from '../../../src/client/clock.ts'
+import { type Clock, systemClock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import type { KeyGuard } from '../../../src/client/setAside/keyGuard.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
@@ -176,7 +176,7 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
     writtenAtMs: () => clock && clock.now() - 2000,
   }
   const parts = { places: server, logger, turns, outcomes: reports, previews, answers, where, live, figures }
-  const deps = { ...parts, signal: stop.signal, ...(clock && { clock }) }
+  const deps = { ...parts, signal: stop.signal, clock: clock ?? systemClock, random: () => 0.5 }
   const start = (client: Client = server, guard?: KeyGuard) => startPlacementTranslator({ client, ...deps, guard })
   let translator = start()
   t.teardown(async () => {

@@ -4,8 +4,8 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { replicaSetStandInController } from '../../../src/controllers/replica-set-stand-in/replicaSetStandInController.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
+import { realTime } from '../../support/time.ts'
 import { World } from '../../support/world.ts'
 
 const { api, server, faults } = await startTestServer(t)
@@ -28,7 +28,7 @@ await world.synced
 function begin() {
   const client = clientOf('replicaset-stand-in-controller')
   const controller = replicaSetStandInController({
-    turns: endlessTurns(),
+    ...realTime(),
     client,
     places: server.tree,
     logger: silentLogger,

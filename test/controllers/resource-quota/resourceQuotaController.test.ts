@@ -11,12 +11,13 @@ import {
 import type { Api } from '../../support/api.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
+import { realTime } from '../../support/time.ts'
 
 const { api, server, faults } = await startTestServer(t)
 const QUOTAS = '/api/v1/namespaces/default/resourcequotas'
 const PODS = '/api/v1/namespaces/default/pods'
 const controller = resourceQuotaController({
-  turns: endlessTurns(),
+  ...realTime(),
   client: embeddedClient({ ...server, component: 'resourcequota-controller' }),
   nature: natureOf(server.tree),
   logger: silentLogger,

@@ -4,6 +4,7 @@ import { statusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { namespaceTerminating } from '../../../src/apiserver/admission/namespaceLifecycle.ts'
 import type { Client } from '../../../src/client/client.ts'
+import { systemClock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import {
   caConfigMap,
@@ -24,7 +25,14 @@ const addNamespace = (server: FakeServer, space: string, name = 'n') =>
 async function start(t: Test, server: FakeServer, caPem = 'CA') {
   // slices that never end: how long anything takes on this machine decides nothing
   const turns = new WorkTurns({ clock: () => 0 })
-  const controller = serviceAccountController({ client: server, caPem, logger: silentLogger, turns })
+  const controller = serviceAccountController({
+    client: server,
+    caPem,
+    logger: silentLogger,
+    turns,
+    clock: systemClock,
+    random: () => 0.5,
+  })
   controller.start()
   t.teardown(() => controller.stop())
   await settle()

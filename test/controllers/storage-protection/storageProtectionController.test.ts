@@ -5,8 +5,8 @@ import type { Client, SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { storageProtectionController } from '../../../src/controllers/storage-protection/storageProtectionController.ts'
 import { goes, pod, reaches } from '../../apiserver/conformance/cluster.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
+import { realTime } from '../../support/time.ts'
 
 const { api, server, faults } = await startTestServer(t)
 const client = embeddedClient({ ...server, component: 'storage-protection-controller' })
@@ -23,7 +23,7 @@ const counting: Client = {
   },
   stream: options => client.stream(options),
 }
-const controller = storageProtectionController({ turns: endlessTurns(), client: counting, logger: silentLogger })
+const controller = storageProtectionController({ ...realTime(), client: counting, logger: silentLogger })
 controller.start()
 t.teardown(() => controller.stop())
 

@@ -16,7 +16,7 @@ import {
 import type { Client } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
+import { realTime } from '../../support/time.ts'
 import { bind, consent, grant } from '../consent/consent.ts'
 import { unreadable } from '../consent/unreadable.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
@@ -57,7 +57,7 @@ function told(server: FakeServer, wds: string, name: string): { text: string; me
 function start(t: Test, server: FakeServer, client: Client = server) {
   const { signal } = new AbortController()
   const resolver = startWhereResolver({
-    turns: endlessTurns(),
+    ...realTime(),
     client,
     places: server,
     logger: silentLogger,

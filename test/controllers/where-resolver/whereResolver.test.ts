@@ -3,10 +3,10 @@
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { mailboxName } from '../../../src/apimachinery/placement.ts'
-import type { Clock } from '../../../src/client/clock.ts'
+import { type Clock, systemClock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
-import { endlessTurns } from '../../support/endlessTurns.ts'
+import { timeBy } from '../../support/time.ts'
 import { consent } from '../consent/consent.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
@@ -41,11 +41,11 @@ const placement = (name: string, ...locationSelectors: object[]): KubeObject => 
 })
 const matching = (labels: Labels) => ({ matchLabels: labels })
 
-async function world(t: Test, clock?: Clock, keepMs = 0) {
+async function world(t: Test, clock: Clock = systemClock, keepMs = 0) {
   const server = new FakeServer()
   const signal = new AbortController().signal
   const deps = { client: server, places: server, logger: silentLogger, keepMs, signal }
-  const resolver = startWhereResolver({ turns: endlessTurns(), ...deps, ...(clock && { clock }) })
+  const resolver = startWhereResolver({ ...deps, ...timeBy(clock) })
   t.teardown(() => resolver.stop())
   await consent(server, 'inv1', 'wds1')
   const inventory = server.in('inv1')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ObjectRef, SpaceClient } from '../../../src/client/client.ts'
+import { systemClock } from '../../../src/client/clock.ts'
 import { Informer } from '../../../src/client/informer.ts'
 import { type Ends, Running } from '../../support/command.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
@@ -76,7 +77,7 @@ export async function until(
   wanted: (object: KubeObject | undefined) => boolean,
 ): Promise<KubeObject | undefined> {
   const stop = new AbortController()
-  const informer = new Informer({ client, resource })
+  const informer = new Informer({ client, resource, clock: systemClock, random: () => 0.5 })
   const { promise, resolve, reject } = Promise.withResolvers<KubeObject | undefined>()
   const look = (): void => {
     const object = informer.get(ref)

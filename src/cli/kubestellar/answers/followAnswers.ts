@@ -4,8 +4,9 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
+import type { Random } from '../../../client/backoff.ts'
 import type { SpaceClient } from '../../../client/client.ts'
-import { type Clock, pause, systemClock } from '../../../client/clock.ts'
+import { type Clock, pause } from '../../../client/clock.ts'
 import { listWatch } from '../../../client/listWatch.ts'
 import { silentLogger } from '../../../client/logger.ts'
 
@@ -26,7 +27,8 @@ export interface FollowOptions<A> {
   readonly tell: (text: string) => void
   /** Ends it; default: the process does. */
   readonly signal?: AbortSignal
-  readonly clock?: Clock
+  readonly clock: Clock
+  readonly random: Random
 }
 
 /** Between two attempts to have an answer. */
@@ -39,7 +41,7 @@ const PASSING = ['InternalError', 'ServiceUnavailable', 'Timeout', 'TooManyReque
  * what was printed is old then. @throws what `answer` throws at first, and what will not pass
  */
 export async function followAnswers<A>(options: FollowOptions<A>): Promise<void> {
-  const { space, watched, answer, print, tell, signal, clock = systemClock } = options
+  const { space, watched, answer, print, tell, signal, clock } = options
   const stop = new AbortController()
   const until = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
   let wake = Promise.withResolvers<void>()
@@ -62,7 +64,7 @@ export async function followAnswers<A>(options: FollowOptions<A>): Promise<void>
   }
   try {
     for (const one of watched) {
-      if (await isWatchable(space, one)) following.push(follow(space, one, () => wake.resolve(), until))
+      if (await isWatchable(space, one)) following.push(follow(options, one, () => wake.resolve(), until))
     }
     let last = await answer()
     await print(last)
@@ -93,13 +95,13 @@ async function isWatchable(space: SpaceClient, { resource, of = space, ...option
 }
 
 async function follow(
-  space: SpaceClient,
+  { space, clock, random }: Pick<FollowOptions<unknown>, 'space' | 'clock' | 'random'>,
   { resource, of = space, ...selection }: Watched,
   changed: () => void,
   signal: AbortSignal,
 ) {
   // a watch that fails is no change, but what was answered may be old
   const logger = { ...silentLogger, warn: changed }
-  for await (const batch of listWatch({ client: of, resource, ...selection, logger }, signal))
+  for await (const batch of listWatch({ client: of, resource, ...selection, logger, clock, random }, signal))
     if (batch.length > 0) changed()
 }

@@ -13,6 +13,7 @@ import {
   WORK_STATUSES,
 } from '../../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../../client/client.ts'
+import { systemClock } from '../../../client/clock.ts'
 import { CommandError } from '../../ws/commandError.ts'
 import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
@@ -65,7 +66,7 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
     if (options.watch !== true) return await print(await answer())
     const watched: Watched[] = [{ resource: EDGE_PLACEMENTS }, { resource: GRANTED_LOCATIONS }]
     for (const path of paths) watched.push({ resource: SYNC_TARGETS, of: session.client.in(path) })
-    await followAnswers({ space, watched, answer, print, tell: terminal.err })
+    await followAnswers({ clock: systemClock, random: Math.random, space, watched, answer, print, tell: terminal.err })
   })
 }
 

@@ -95,7 +95,16 @@ async function follow(
   }
   try {
     const { space } = asked
-    await followAnswers({ space, watched: watchedOf(awaited), answer, print, tell: terminal.err, signal: stop.signal })
+    await followAnswers({
+      clock: systemClock,
+      random: Math.random,
+      space,
+      watched: watchedOf(awaited),
+      answer,
+      print,
+      tell: terminal.err,
+      signal: stop.signal,
+    })
   } finally {
     cancel()
   }

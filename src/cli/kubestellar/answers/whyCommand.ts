@@ -1,5 +1,6 @@
 /** `kubectl kubestellar why`: asks a workload space for the whole road of one of its objects. */
 
+import { systemClock } from '../../../client/clock.ts'
 import { type Format, painter, printDocument } from '../../ws/output.ts'
 import type { Terminal } from '../../ws/runProgram.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from './answerSession.ts'
@@ -21,7 +22,15 @@ export async function whyCommand(args: readonly string[], options: WhyOptions, t
     const answer = async () => why(await question.facts())
     const print = (told: WhyAnswer) => printWhy(told, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
-    await followAnswers({ space: asked.space, watched: question.watched, answer, print, tell: terminal.err })
+    await followAnswers({
+      clock: systemClock,
+      random: Math.random,
+      space: asked.space,
+      watched: question.watched,
+      answer,
+      print,
+      tell: terminal.err,
+    })
   })
 }
 

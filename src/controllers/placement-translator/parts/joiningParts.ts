@@ -55,7 +55,7 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     logger,
     turns,
     clock,
-    ...(random && { random }),
+    random,
   })
   const inHand = new CopiesInHand({
     join: { sourcesOf: (...what) => join.sourcesOf(...what) },

@@ -64,7 +64,7 @@ export interface Setup {
   readonly guard: KeyGuard | undefined
   readonly turns: WorkTurns
   readonly clock: Clock
-  readonly random: (() => number) | undefined
+  readonly random: () => number
   readonly signal: AbortSignal
   /** Of the syncers' reports, in which life of the store they count. */
   readonly epoch: OutcomeSource['epoch'] | undefined
@@ -79,7 +79,7 @@ export interface Common {
   readonly logger: Logger
   readonly turns: WorkTurns
   readonly clock: Clock
-  readonly random?: () => number
+  readonly random: () => number
 }
 
 export interface Parts {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { StatusError } from '../../../../src/apimachinery/errors.ts'
 import { followAnswers } from '../../../../src/cli/kubestellar/answers/followAnswers.ts'
 import type { SpaceClient, WatchEvent } from '../../../../src/client/client.ts'
+import { systemClock } from '../../../../src/client/clock.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
 
 const RESOURCE = { group: '', version: 'v1', resource: 'configmaps' }
@@ -51,6 +52,8 @@ t.test('it is answered anew when something changes, and printed when the answer 
     },
     tell: text => t.fail(text),
     signal: stop.signal,
+    clock: systemClock,
+    random: () => 0.5,
   })
   t.same(printed, [['a'], ['b']])
   t.same(watched, ['configmaps'], 'what may not be read is not watched')
@@ -60,7 +63,15 @@ t.test('what cannot be answered ends it', async t => {
   const { space } = fakeSpace()
   const answer = () => Promise.reject(new Error('there is no such object'))
   await t.rejects(
-    followAnswers({ space, watched: [{ resource: RESOURCE }], answer, print: () => {}, tell: () => {} }),
+    followAnswers({
+      space,
+      watched: [{ resource: RESOURCE }],
+      answer,
+      print: () => {},
+      tell: () => {},
+      clock: systemClock,
+      random: () => 0.5,
+    }),
     /no such object/,
   )
 })
@@ -84,6 +95,7 @@ t.test('a server that is out of reach is told and waited for; what it refuses th
     print: told => void said.push(told),
     tell: text => void said.push(text),
     clock,
+    random: () => 0.5,
   })
   const ended = t.rejects(following, { message: 'you may not' })
   while (turns.length > 0) {
