@@ -8,8 +8,9 @@ const SUBSTITUTIONS: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
   [/(resourceVersion\\*"?: ?\\*")\d+/g, '$1<revision>'],
-  [/(current: |resourceVersion: )\d+/g, '$1<revision>'],
+  [/(current: |resourceVersion: |"revision":|in record \()\d+/g, '$1<revision>'],
   [/("continue": ?")[^"]+/g, '$1<continue>'],
+  [/^( +continue: ).+/gm, '$1<continue>'],
   [/("(?:token|continue)": ?")[\w.-]{20,}/g, '$1<token>'],
   [/"((\d+[smhd]){1,2}|<invalid>)"/g, '"<age>"'],
   [/- ((\d+[smhd]){1,2}|<invalid>)$/gm, '- <age>'],
@@ -26,6 +27,7 @@ const IN_PROTOBUF: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>'],
   [/<08>.{5,20}?(?=<10><00>)/g, '<08><seconds>'],
   [/2<03>\d{3}(?=8)/g, '2<03><revision>'],
+  [/<12><03>\d{3}(?=<1a>)/g, '<12><03><revision>'],
 ]
 
 const HEADERS: readonly (readonly [pattern: RegExp, by: string])[] = [

@@ -110,12 +110,12 @@ export class Stage {
   }
 
   async #connect({ asAdmin }: Scene): Promise<Wire> {
-    const peer = { port: this.#port, shown: asAdmin ? this.#admin : this.#nobody }
+    // the kernel deals connections out
+    const isRight = (port: number): boolean => !this.#options.apiThreads || !this.#onMain.has(port)
+    const peer = { port: this.#port, shown: asAdmin ? this.#admin : this.#nobody, isRight }
     for (;;) {
       const wire = await Wire.open(peer)
-      if (!this.#options.apiThreads || !this.#onMain.has(wire.port!)) return wire
-      // the kernel deals connections out
-      wire.close()
+      if (wire !== undefined) return wire
     }
   }
 
@@ -193,6 +193,7 @@ class Lines implements AuditSink {
 async function furnish(api: Api): Promise<string> {
   const team = await createSpace(api, 'team')
   await api.ok(api.post('/api/v1/namespaces', { metadata: { name: 'golden' } }))
+  await longRevisions(api)
   const schema = {
     type: 'object',
     properties: {
@@ -246,16 +247,15 @@ async function furnish(api: Api): Promise<string> {
       spec: { size: 3, replicas: 2 },
     }),
   )
-  await longRevisions(api)
   return team
 }
 
-/** From now on revisions have three digits. */
+/** From now on revisions have three digits: protobuf holds the length of each. */
 async function longRevisions(api: Api): Promise<void> {
-  const path = '/api/v1/namespaces/golden/configmaps/plain'
-  for (let n = 0, revision = 0; revision < 150; n++) {
-    const { metadata } = await api.ok(api.patch(path, 'merge', { metadata: { annotations: { n: `${n}` } } }))
+  const maps = '/api/v1/namespaces/default/configmaps'
+  for (let revision = 0; revision < 99; ) {
+    const { metadata } = await api.ok(api.post(maps, { metadata: { name: 'brief' } }))
+    await api.ok(api.delete(`${maps}/brief`))
     revision = Number(metadata.resourceVersion)
   }
-  await api.ok(api.patch(path, 'merge', { metadata: { annotations: { n: null } } }))
 }

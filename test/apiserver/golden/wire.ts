@@ -1,5 +1,7 @@
 /** One connection that sends bytes as they are written here, and its answers as they came. */
 import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { connect, type SecureContext, type TLSSocket } from 'node:tls'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -12,6 +14,8 @@ export interface Peer {
   readonly port: number
   /** With a certificate, or without. */
   readonly shown: SecureContext
+  /** Whether the server's end of the connection from that port is where it is to be. */
+  isRight(port: number): boolean
 }
 
 export interface Answer {
@@ -38,17 +42,21 @@ export class Wire {
     socket.once('end', over).once('close', over).on('error', over)
   }
 
-  static async open({ port, shown }: Peer): Promise<Wire> {
-    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, secureContext: shown })
+  /** `undefined`: it came to the wrong thread. */
+  static async open({ port, shown, isRight }: Peer): Promise<Wire | undefined> {
+    const tcp = connectTcp({ host: '127.0.0.1', port })
+    await once(tcp, 'connect')
+    const { localPort } = tcp
+    // by then this thread has taken up its own
+    await setImmediate()
+    if (!isRight(localPort!)) return void tcp.destroy()
+    const socket = connect({ socket: tcp, rejectUnauthorized: false, secureContext: shown })
     socket.setNoDelay()
     socket.setTimeout(LIMIT_MS, () => socket.destroy())
     const wire = new Wire(socket)
     await once(socket, 'secureConnect')
-    return wire
-  }
-
-  get port(): number | undefined {
-    return this.#socket.localPort
+    if (isRight(localPort!)) return wire
+    return void wire.close()
   }
 
   send(bytes: string): void {
