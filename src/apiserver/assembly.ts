@@ -230,7 +230,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     turns: work,
     calls: new WebhookCalls(space => tree.tenantOf(space)),
   })
-  const unheard = new UnheardFailures(log)
+  const unheard = new UnheardFailures(log, () => performance.now())
   const definitions = new DefinitionManager({
     store,
     types,

@@ -99,7 +99,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     health,
     openId,
   })
-  const strangers = new Strangers({ limits: strangerLimits(options.strangers) })
+  const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
   const { app, requests, shortWays } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),

@@ -87,7 +87,7 @@ export class WebhookClient {
   readonly #trust: WebhookTrust
   readonly #turns: Pick<WorkTurns, 'begin'>
   readonly #calls: WebhookCalls
-  readonly #gate = new LoopGate({ most: CALLS_PER_TURN, limitMs: CALLS_MS })
+  readonly #gate = new LoopGate({ most: CALLS_PER_TURN, limitMs: CALLS_MS, clock: () => performance.now() })
 
   constructor(deps: WebhookClientDeps) {
     this.#routes = deps.routes

@@ -13,7 +13,7 @@ import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { atOnce, inSlices } from '../../apimachinery/steps.ts'
-import { WorkTurns } from '../../program/workTurns.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { bootstrapObjects, EVERYBODYS_READER } from './bootstrapRoles.ts'
 import { RbacIndex, type RbacObjects, type RoleRef } from './rbacIndex.ts'
@@ -36,8 +36,8 @@ export interface RbacOptions {
   builtin?: BuiltinRules
   /** What the kept indexes take at most, about; the least recently used goes first. Default 128 MiB. */
   maxIndexBytes?: number
-  /** Where roles and bindings of a space are read in slices. Default: turns of its own. */
-  turns?: WorkTurns
+  /** Where roles and bindings of a space are read in slices. */
+  turns: WorkTurns
   /** Hears of a space, once, whose roles and bindings are more than may count. */
   onLeftOut?: (space: string) => void
   /** Called with each space whose rights may be others now, inside the commit that changed them; `undefined`: those of all. */
@@ -91,7 +91,6 @@ export class RbacAuthorizer implements Authorizer {
       rootSpace: 'root',
       maxIndexBytes: 128 * 1024 * 1024,
       builtin: NO_RULES,
-      turns: new WorkTurns(),
       onLeftOut: () => undefined,
       onForgotten: () => undefined,
       ...options,

@@ -202,7 +202,7 @@ export class ServedDefinitions {
   #namesOf(space: string, definition: KubeObject): NamesInUse {
     let known = this.#spaces.get(space)
     if (known === undefined) {
-      known = { byName: new Map(), names: new Map(), views: new ConvertedViews() }
+      known = { byName: new Map(), names: new Map(), views: new ConvertedViews(() => performance.now()) }
       this.#spaces.set(space, known)
     }
     const group = isRecord(definition.spec) ? String(definition.spec.group ?? '') : ''

@@ -23,7 +23,7 @@ export class UnheardFailures {
   readonly #toldMs = new BoundedCache<string, number>(MAX_KINDS)
 
   /** `clock`: milliseconds on any clock that only goes forward. */
-  constructor(log: Pick<Logger, 'warn'>, clock: () => number = () => performance.now()) {
+  constructor(log: Pick<Logger, 'warn'>, clock: () => number) {
     this.#log = log
     this.#clock = clock
   }

@@ -92,7 +92,7 @@ export class FlowMaintainer {
 
   /** Resolves when all is as it has to be, or has to be tried again. */
   async start(): Promise<void> {
-    const { store, root: space, log } = this.#deps
+    const { store, root: space, log, timers: clock, random } = this.#deps
     const { signal } = this.#stopping
     for (const { object } of this.#builtins.values()) this.#queue.add(this.#keyOf(object))
     const follow = (resource: GroupResource) =>
@@ -100,6 +100,8 @@ export class FlowMaintainer {
         {
           store,
           log,
+          clock,
+          random,
           range: { space, ...resource },
           what: resource.resource,
           wants: () => true,

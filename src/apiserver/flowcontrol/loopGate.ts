@@ -11,7 +11,7 @@ export interface LoopGateOptions {
   /** Once what was begun in a turn has taken so long nothing more is. */
   limitMs?: number | undefined
   /** Milliseconds on any clock that only goes forward. */
-  clock?: (() => number) | undefined
+  clock: () => number
   /** Default: turns by the steps of their paths, in each first in, first out. */
   line?: WaitingLine<Entry> | undefined
 }
@@ -29,12 +29,7 @@ export class LoopGate {
   #begun = 0
   #sinceMs = 0
 
-  constructor({
-    most = Infinity,
-    limitMs = Infinity,
-    clock = () => performance.now(),
-    line = new WaitingLine(),
-  }: LoopGateOptions) {
+  constructor({ most = Infinity, limitMs = Infinity, clock, line = new WaitingLine() }: LoopGateOptions) {
     this.#most = most
     this.#limitMs = limitMs
     this.#clock = clock

@@ -6,7 +6,7 @@
  * For what must be true with the next read, see `Store.project`.
  */
 import { backoffMs, type Random } from '../../client/backoff.ts'
-import { type Clock, pause, systemClock } from '../../client/clock.ts'
+import { type Clock, pause } from '../../client/clock.ts'
 import {
   isStorageError,
   type Key,
@@ -32,8 +32,8 @@ export interface LogFollowing {
   add(key: Key): void
   note(key: Key, error: unknown): void
   log: Logger
-  clock?: Clock | undefined
-  random?: Random | undefined
+  clock: Clock
+  random: Random
 }
 
 /** What comes next. `failures`: how often that was tried since something was last heard. */
@@ -45,7 +45,7 @@ const RETRY = { baseMs: 100, maxMs: 15_000 }
 
 /** Until the signal aborts or the store closes. Never rejects. */
 export async function followLog(following: LogFollowing, signal: AbortSignal): Promise<void> {
-  const { store, range, what, log, clock = systemClock, random = Math.random } = following
+  const { store, range, what, log, clock, random } = following
   let state: State = { next: 'list', failures: 0 }
   while (!signal.aborted) {
     try {

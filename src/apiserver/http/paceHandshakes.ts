@@ -29,7 +29,12 @@ export function paceHandshakes(
   certificates = new CertificateNetworks(undefined),
   atOnce = HANDSHAKES,
 ): void {
-  const gate = new LoopGate({ most: atOnce, limitMs: HANDSHAKES_MS, line: new WaitingLine(() => true) })
+  const gate = new LoopGate({
+    most: atOnce,
+    limitMs: HANDSHAKES_MS,
+    line: new WaitingLine(() => true),
+    clock: () => performance.now(),
+  })
   const begin = server.listeners('connection') as ((this: ShakingServer, socket: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', socket => {

@@ -21,7 +21,7 @@ export interface StrangersDeps {
   /** Calls `run` once, `delayMs` from now; the answer cancels that. Default: a timer that keeps no process alive. */
   after?: ((delayMs: number, run: () => void) => () => void) | undefined
   /** Milliseconds on any clock that only goes forward. */
-  clock?: (() => number) | undefined
+  clock: () => number
 }
 
 interface Stranger {
@@ -56,7 +56,7 @@ export class Strangers {
   #closeIdle: () => void = () => {}
   #cancel: (() => void) | undefined
 
-  constructor({ limits, after = unrefTimer, clock = () => performance.now() }: StrangersDeps) {
+  constructor({ limits, after = unrefTimer, clock }: StrangersDeps) {
     this.#limits = limits
     this.#after = after
     this.#clock = clock

@@ -7,7 +7,7 @@ import type { DescriptionsFile } from '../../../openapi/catalogFormat.ts'
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
-import { type Work, WorkTurns } from '../../program/workTurns.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
@@ -56,7 +56,7 @@ export class OpenApiDocuments {
   /** The types of a space are another list after each change. */
   readonly #hashes = new WeakMap<readonly ResourceType[], string>()
 
-  constructor(catalog: Catalog, turns = new WorkTurns()) {
+  constructor(catalog: Catalog, turns: WorkTurns) {
     this.#catalog = catalog
     this.#turns = turns
     const begin = (): Work => this.#begin()

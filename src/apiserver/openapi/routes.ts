@@ -1,7 +1,7 @@
 /** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made when first asked for and kept while the kinds stay. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Work, WorkTurns } from '../../program/workTurns.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
@@ -17,7 +17,7 @@ export interface OpenApiRoutes {
 export interface OpenApiDeps {
   documents: KindDocuments
   /** Documents are sent in its slices. */
-  work?: WorkTurns
+  work: WorkTurns
 }
 
 interface Answer {
@@ -27,7 +27,7 @@ interface Answer {
   begin(): Work
 }
 
-export function openApiRoutes({ documents, work: turns = new WorkTurns() }: OpenApiDeps): OpenApiRoutes {
+export function openApiRoutes({ documents, work: turns }: OpenApiDeps): OpenApiRoutes {
   return {
     handle: async (request, reply, path, space) => {
       const answer: Answer = { request, reply, begin: () => turns.begin({ owner: space }) }

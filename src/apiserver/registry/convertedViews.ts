@@ -34,7 +34,7 @@ export class ConvertedViews implements KeptViews {
   #readers = 0
 
   /** `clock`: milliseconds; it never goes back. */
-  constructor(clock: () => number = () => performance.now()) {
+  constructor(clock: () => number) {
     this.#clock = clock
   }
 

@@ -5,7 +5,7 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
-import { type Work, WorkTurns } from '../../program/workTurns.ts'
+import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import { compareKeys } from '../../storage/keys.ts'
 import {
   isStorageError,
@@ -124,8 +124,8 @@ export class Reader {
 
   readonly #turns: WorkTurns
 
-  constructor(deps: { store: Store; parsed: ParsedCache; shared?: SharedObjects; turns?: WorkTurns }) {
-    this.#turns = deps.turns ?? new WorkTurns()
+  constructor(deps: { store: Store; parsed: ParsedCache; shared?: SharedObjects; turns: WorkTurns }) {
+    this.#turns = deps.turns
     this.#store = deps.store
     this.#shared = deps.shared
     this.#parsed = deps.parsed

@@ -198,7 +198,7 @@ function memoryOf(type: ResourceType): Memory {
 }
 
 function keptFor({ custom }: ResourceType): ConvertedViews {
-  return custom?.views instanceof ConvertedViews ? custom.views : new ConvertedViews()
+  return custom?.views instanceof ConvertedViews ? custom.views : new ConvertedViews(() => performance.now())
 }
 
 /** Objects of a CRD keep the version that they were stored in when its storage version changes. */

@@ -181,11 +181,20 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }) as unknown as FastifyInstance
   const { threads, work } = deps.services
   const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
-  const short = { ...deps, door, longBodies, refusals, answers: new WholeAnswers({ keepAliveMs: KEEP_ALIVE_MS }) }
+  const short = {
+    ...deps,
+    door,
+    longBodies,
+    refusals,
+    answers: new WholeAnswers({ keepAliveMs: KEEP_ALIVE_MS, clock: Date.now }),
+  }
   const shortWays = deps.audit
     ? undefined
     : new ShortWays({ gets: new ShortGets(short), writes: new ShortWrites(short) })
-  const requests = new OneByOne(requestGate(), shortWays)
+  const requests = new OneByOne(
+    requestGate(() => performance.now()),
+    shortWays,
+  )
   paceHandshakes(app.server as unknown as ShakingServer, deps.certificates)
   strangers.follow(app.server as unknown as ConnectionServer, () => requests.closeIdle())
   app.server.on('connection', () => deps.services.work.giveWay())

@@ -42,7 +42,7 @@ const STRANGER = 'stranger'
  * What requests are begun through. Of strangers behind one address that show the same, or nothing, the latest goes first: see
  * {@link WaitingLine}.
  */
-export function requestGate(clock?: () => number): LoopGate {
+export function requestGate(clock: () => number): LoopGate {
   const line = new WaitingLine<Entry>(([first]) => first === STRANGER)
   return new LoopGate({ limitMs: BEGIN_MS, line, clock })
 }

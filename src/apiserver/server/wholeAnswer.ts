@@ -26,7 +26,7 @@ export class WholeAnswers {
   #date = ''
 
   /** `clock`: milliseconds since the epoch. */
-  constructor({ keepAliveMs, clock = Date.now }: { keepAliveMs: number; clock?: (() => number) | undefined }) {
+  constructor({ keepAliveMs, clock }: { keepAliveMs: number; clock: () => number }) {
     this.#kept = keptFor(keepAliveMs)
     this.#clock = clock
   }

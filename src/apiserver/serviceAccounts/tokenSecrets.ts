@@ -96,6 +96,8 @@ export class TokenSecrets {
     const following = {
       store,
       log,
+      clock: this.#deps.clock,
+      random: this.#deps.random,
       range: SECRETS,
       what: 'Secrets',
       wants: ({ type, stored }: Pick<StoreEvent, 'type' | 'stored'>) => type === 'put' && holdsToken(stored),

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { type QuotaDeps, resourceQuota } from '../../../src/apiserver/admission/resourceQuota.ts'
 import type { AdmissionRequest } from '../../../src/apiserver/registry/admission.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 /** A quota of what nobody serves, and how often all of its names were looked through. */
 function countedQuota() {
@@ -29,7 +29,7 @@ t.test('names of quotas that concern another kind are not looked through', async
   const step = resourceQuota({
     settings: { list: () => [quota] },
     store: { get: async () => undefined },
-    turns: new WorkTurns(),
+    turns: endlessTurns(),
   } as unknown as QuotaDeps)
   for (const [kind, resource] of [
     ['ConfigMap', 'configmaps'],

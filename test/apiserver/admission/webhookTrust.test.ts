@@ -16,7 +16,7 @@ import t, { type Test } from 'tap'
 import { AllowedHosts } from '../../../src/apiserver/admission/allowedHosts.ts'
 import { WebhookClient } from '../../../src/apiserver/admission/webhookClient.ts'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { type Authority, namelessAuthority, newKeys, RSA, SERVES, type Shape } from './namelessAuthority.ts'
 
 interface Credential {
@@ -68,7 +68,7 @@ function client(now?: () => Date): WebhookClient {
   return new WebhookClient({
     routes: { to },
     hosts: new AllowedHosts(['localhost']),
-    turns: new WorkTurns(),
+    turns: endlessTurns(),
     ...(now && { now }),
   })
 }

@@ -4,6 +4,7 @@ import { checkRbacWrite, covers, uncovered } from '../../../src/apiserver/auth/e
 import { RbacAuthorizer } from '../../../src/apiserver/auth/rbac.ts'
 import { type PolicyRule, ruleAllows } from '../../../src/apiserver/auth/rbacRules.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import * as fc from '../../support/fastCheck.ts'
 import { binding, put, role } from './support.ts'
 
@@ -11,7 +12,7 @@ const bob = { name: 'bob', groups: ['a b', 'c', 'system:authenticated'] }
 
 async function setup(t: Test, ...objects: KubeObject[]) {
   const store = await openMemoryStore()
-  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: false })
+  const authorizer = new RbacAuthorizer({ turns: endlessTurns(), store, requireSpaceAccess: false })
   t.teardown(() => store.close())
   await put(store, 's1', ...objects)
   return (resource: string, object: KubeObject, old?: KubeObject, user = bob) =>

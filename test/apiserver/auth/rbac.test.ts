@@ -6,6 +6,7 @@ import type { UserInfo } from '../../../src/apiserver/auth/types.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { binding, put, remove, role, settled } from './support.ts'
 
 const user = (name: string, ...groups: string[]): UserInfo => ({ name, groups: [...groups, 'system:authenticated'] })
@@ -19,7 +20,7 @@ const pods = (verbs: string[]) => ({ apiGroups: [''], resources: ['pods'], verbs
 
 async function setup(t: Test, options: Partial<RbacOptions> = {}) {
   const store = await openMemoryStore()
-  const authorizer = new RbacAuthorizer({ store, ...options })
+  const authorizer = new RbacAuthorizer({ turns: endlessTurns(), store, ...options })
   t.teardown(() => store.close())
   const may = (who: UserInfo, verb: string, resource: string, where: { space?: string; namespace?: string } = {}) => {
     const [name = '', subresource = ''] = resource.split('/')
@@ -36,7 +37,10 @@ const now = (authorizer: RbacAuthorizer, space: string): boolean | undefined => 
 }
 
 t.test('system:masters may everything, across spaces too, without a look at the store', async t => {
-  const authorizer = new RbacAuthorizer({ store: { list: t.fail, project: () => () => {} } as unknown as Store })
+  const authorizer = new RbacAuthorizer({
+    turns: endlessTurns(),
+    store: { list: t.fail, project: () => () => {} } as unknown as Store,
+  })
   const root = user('admin', 'system:masters')
   t.same(await authorizer.authorize({ user: root, space: '*', verb: 'list', path: '/x' }), {
     allowed: true,
@@ -236,7 +240,7 @@ t.test('a change while an index is being built is not lost', async t => {
       return page
     },
   }
-  const authorizer = new RbacAuthorizer({ store: slow, requireSpaceAccess: false })
+  const authorizer = new RbacAuthorizer({ turns: endlessTurns(), store: slow, requireSpaceAccess: false })
   const resource = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' }
   const ask = () => authorizer.authorize({ user: user('ann'), space: 's1', verb: 'list', resource, path: '' })
   const before = ask()
@@ -260,7 +264,7 @@ t.test('changes while an index is being built have one more built behind it, for
       return await store.list(range, options)
     },
   }
-  const authorizer = new RbacAuthorizer({ store: slow, requireSpaceAccess: false })
+  const authorizer = new RbacAuthorizer({ turns: endlessTurns(), store: slow, requireSpaceAccess: false })
   const resource = { group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '' }
   const ask = (name: string) =>
     authorizer.authorize({ user: user(name), space: 's1', verb: 'list', resource, path: '' })
@@ -364,6 +368,7 @@ t.test('a store that fails is reported, then asked again', async t => {
   const { store } = await setup(t)
   let fail = true
   const authorizer = new RbacAuthorizer({
+    turns: endlessTurns(),
     store: {
       project: (range, projection) => store.project(range, projection),
       list: async (range, options) => {
@@ -400,7 +405,7 @@ t.test('who asks about thousands of spaces again and again has no index made twi
       return store.list(...of)
     },
   }
-  const authorizer = new RbacAuthorizer({ store: counted as never })
+  const authorizer = new RbacAuthorizer({ turns: endlessTurns(), store: counted as never })
   const spaces = Array.from({ length: 10_500 }, (_, i) => `s${i}`)
   await put(store, 's7', access('User:ann'))
   t.equal(now(authorizer, 's7'), undefined, 'not known yet')
@@ -418,7 +423,7 @@ t.test('who asks about thousands of spaces again and again has no index made twi
 t.test('indexes of spaces with much of their own are kept as far as their bytes allow', async t => {
   const store = await openMemoryStore()
   t.teardown(() => store.close())
-  const authorizer = new RbacAuthorizer({ store, maxIndexBytes: 70_000 })
+  const authorizer = new RbacAuthorizer({ turns: endlessTurns(), store, maxIndexBytes: 70_000 })
   const rules = Array.from({ length: 100 }, () => pods(['list']))
   for (const space of ['s1', 's2', 's3']) await put(store, space, role('big', rules), access('User:ann'))
   for (const space of ['s1', 's2', 's3']) t.equal(await authorizer.mayAccessSpace(user('ann'), space), true)

@@ -3,9 +3,9 @@ import t from 'tap'
 import { EVERYTHING_ACTS } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { RbacReader, type Read } from '../../../src/apiserver/auth/rbacReader.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import * as fc from '../../support/fastCheck.ts'
 import { binding, put, remove, role } from './support.ts'
 
@@ -14,7 +14,7 @@ const rules = (resource: string) => [{ apiGroups: [''], resources: [resource], v
 /** Enough of them to be remembered. */
 const many = (resource: string, count = 100) =>
   Array.from({ length: count }, (_, i) => role(`r${i}`, [...rules(resource), ...rules('x'.repeat(1000))]))
-const work = () => new WorkTurns().begin({ owner: SPACE })
+const work = () => endlessTurns().begin({ owner: SPACE })
 const reads = (store: Pick<Store, 'list'>) =>
   new RbacReader({ store, nature: EVERYTHING_ACTS, maxBytes: 64 * 1024 * 1024 })
 

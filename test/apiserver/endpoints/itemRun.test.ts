@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap'
 import { type ItemRun, itemRun } from '../../../src/apiserver/endpoints/itemRun.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
 import type { Stored } from '../../../src/storage/store.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { configMap, heart } from '../registry/support.ts'
 
 const HEAD = Buffer.from('{"kind":"ConfigMapList","items":[')
@@ -17,7 +17,7 @@ async function world(t: Test) {
     await store.update(keyOf(maps, 'n', name), () => ({ type: 'put', text }))
   }
   const found = await Promise.all(NAMES.map(name => store.get(keyOf(maps, 'n', name))))
-  const turns = new WorkTurns()
+  const turns = endlessTurns()
   const run = (items: readonly Stored[], of = maps) =>
     itemRun(of, { head: HEAD, items, work: turns.begin({ owner: '' }) })
   return { type, maps, stored: found.map(each => each!), run }

@@ -5,6 +5,7 @@ import type { Authentication, Permission } from '../../../src/apiserver/auth/typ
 import { OpenAccess } from '../../../src/apiserver/endpoints/openAccess.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { FakeClock, settle } from '../../client/support/fakeClock.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 const NOBODY = statusError.unauthorized()
 
@@ -29,7 +30,7 @@ class Watch implements Permission {
 
 function scene() {
   const clock = new FakeClock()
-  const access = new OpenAccess({ turns: new WorkTurns(), clock })
+  const access = new OpenAccess({ turns: endlessTurns(), clock })
   const open = (watch: Watch) => access.hold(watch, () => watch.ends++)
   return { clock, access, open }
 }

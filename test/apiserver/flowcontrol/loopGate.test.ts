@@ -6,7 +6,7 @@ import { WaitingLine } from '../../../src/apiserver/flowcontrol/waitingLine.ts'
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 t.test('so many in a turn; whoever is alone does not wait', async t => {
-  const gate = new LoopGate({ most: 2 })
+  const gate = new LoopGate({ most: 2, clock: () => 0 })
   const begun: string[] = []
   gate.enter(['a'], () => begun.push('alone'))
   t.strictSame(begun, ['alone'])
@@ -58,7 +58,7 @@ t.test('what follows at once from what was begun counts in its turn', async t =>
 })
 
 t.test('a crowd has its turns, and whoever comes beside it has every other', async t => {
-  const gate = new LoopGate({ most: 1 })
+  const gate = new LoopGate({ most: 1, clock: () => 0 })
   const begun: string[] = []
   for (let n = 0; n < 100; n++) gate.enter(['crowd', `${n % 3}`], () => begun.push('crowd'))
   gate.enter(['other', '0'], () => begun.push('other'))
@@ -68,7 +68,7 @@ t.test('a crowd has its turns, and whoever comes beside it has every other', asy
 })
 
 t.test('the latest first, address by address', async t => {
-  const gate = new LoopGate({ most: 1, line: new WaitingLine<Entry>(() => true) })
+  const gate = new LoopGate({ clock: () => 0, most: 1, line: new WaitingLine<Entry>(() => true) })
   const begun: string[] = []
   for (const who of ['a1', 'a2', 'b1', 'a3', 'b2']) gate.enter([who[0]!], () => begun.push(who))
   while (gate.waiting > 0) await turn()
@@ -76,7 +76,7 @@ t.test('the latest first, address by address', async t => {
 })
 
 t.test('what fails does not keep the others from their turns', async t => {
-  const gate = new LoopGate({ most: 1 })
+  const gate = new LoopGate({ most: 1, clock: () => 0 })
   const failed: unknown[] = []
   const listener = (error: unknown): void => void failed.push(error)
   const others = process.listeners('uncaughtException')

@@ -9,6 +9,7 @@ import type { OpenApiV2Document, OpenApiV2Frame } from '../../../src/apiserver/o
 import { openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/openApiV3.ts'
 import { OPENAPI_V2_PROTOBUF, ProtobufForm } from '../../../src/apiserver/openapi/protobuf.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 const catalog = loadCatalog()
 const descriptions = catalog.loadDescriptions()
@@ -46,7 +47,7 @@ const foo: ResourceType = {
 const types = [...catalog.types, foo]
 
 async function openApiV2(types: readonly ResourceType[]): Promise<OpenApiV2Document> {
-  const document = await new OpenApiDocuments(catalog).whole(types, 'json')
+  const document = await new OpenApiDocuments(catalog, endlessTurns()).whole(types, 'json')
   return JSON.parse((await document.body()).toString())
 }
 

@@ -6,6 +6,7 @@ import { OpenApiDocuments } from '../../../src/apiserver/openapi/documents.ts'
 import type { OpenApiV2Document } from '../../../src/apiserver/openapi/openApiV2.ts'
 import { ProtobufForm } from '../../../src/apiserver/openapi/protobuf.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 const catalog = loadCatalog()
@@ -52,13 +53,13 @@ t.test('after any changes a document is what it would be if it were new', async 
   for (const form of FORMS) {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async changes => {
-        const documents = new OpenApiDocuments(catalog)
+        const documents = new OpenApiDocuments(catalog, endlessTurns())
         const overlay = new Map<number, ResourceType>()
         for (const { at, to } of changes) {
           if (to === undefined) overlay.delete(at)
           else overlay.set(at, custom(at, to))
           const types = [...some, ...overlay.values()]
-          const fresh = await bodyOf(new OpenApiDocuments(catalog), types, form)
+          const fresh = await bodyOf(new OpenApiDocuments(catalog, endlessTurns()), types, form)
           t.ok((await bodyOf(documents, types, form)).equals(fresh), form)
         }
       }),
@@ -70,7 +71,7 @@ t.test('after any changes a document is what it would be if it were new', async 
 t.test('of many kinds only the one that changed is written again', async t => {
   for (const form of FORMS) {
     const { catalog, reads } = counting()
-    const documents = new OpenApiDocuments(catalog)
+    const documents = new OpenApiDocuments(catalog, endlessTurns())
     const types = [...catalog.types, ...Array.from({ length: 40 }, (_, index) => custom(index))]
     await bodyOf(documents, types, form)
     const first = reads()
@@ -103,14 +104,14 @@ t.test('a build that fails tells who asked, and the next one works', async t => 
       return catalog.loadDescriptions()
     },
   }
-  const documents = new OpenApiDocuments(flaky)
+  const documents = new OpenApiDocuments(flaky, endlessTurns())
   await t.rejects(bodyOf(documents, catalog.types, 'json'), { message: 'cannot read' })
   broken = false
   t.ok((await bodyOf(documents, catalog.types, 'json')).length > 0)
 })
 
 t.test('both forms tell the same, and names are told once', async t => {
-  const documents = new OpenApiDocuments(catalog)
+  const documents = new OpenApiDocuments(catalog, endlessTurns())
   const types = [...catalog.types, custom(0), custom(1), { ...custom(1), resource: 'twins' }]
   const text: OpenApiV2Document = JSON.parse((await bodyOf(documents, types, 'json')).toString())
   const fields = fieldsOf(await bodyOf(documents, types, 'protobuf'))

@@ -5,8 +5,8 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { AnsweredReader, FORGOTTEN_AFTER_MS } from '../../../src/apiserver/registry/answeredReader.ts'
 import { selectionFor } from '../../../src/apiserver/registry/selection.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 const TYPE: ResourceType = {
   group: 'x.example.com',
@@ -66,7 +66,7 @@ class Words implements Answerer {
 
 function setUp() {
   const clock = new FakeClock()
-  const reader = new AnsweredReader({ clock, turns: new WorkTurns() })
+  const reader = new AnsweredReader({ clock, turns: endlessTurns() })
   const words = new Words()
   reader.answerWith(words)
   return { clock, reader, words }
@@ -183,7 +183,7 @@ t.test('who answers ends, and with that what was noted', async t => {
 
 t.test('revisions rise over restarts', async t => {
   const clock = new FakeClock()
-  const turns = new WorkTurns()
+  const turns = endlessTurns()
   const one = new AnsweredReader({ clock, turns })
   const words = new Words()
   one.answerWith(words)

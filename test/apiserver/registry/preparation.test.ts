@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { cloneJson } from '../../../src/apimachinery/values.ts'
 import { ADMISSION_STAGES, type Admission, type AdmissionStage } from '../../../src/apiserver/registry/admission.ts'
 import type { Strategy } from '../../../src/kinds/strategy.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { asking, claims, configMap, heart, NOW, objectOf, refused, step } from './support.ts'
 
 type Place = AdmissionStage | 'decode' | 'defaults' | 'strategy' | 'rules'
@@ -71,7 +71,7 @@ t.test('a create', async t => {
 
 t.test('of a large object whose metadata is too much nothing is worked out', async t => {
   const { deps, places } = witnesses()
-  const { registry, type } = await heart(t, { deps: { ...deps, turns: new WorkTurns() } })
+  const { registry, type } = await heart(t, { deps: { ...deps, turns: endlessTurns() } })
   const labels = Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`label-${i}`, 'v']))
   await t.rejects(registry.create(asking(), type('v1/configmaps'), 'n', configMap('c', {}, { labels })), {
     reason: 'Invalid',

@@ -8,6 +8,7 @@ import { selectionFor } from '../../../src/apiserver/registry/selection.ts'
 import { SharedObjects, sharedConstants } from '../../../src/apiserver/registry/sharedObjects.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import * as fc from '../../support/fastCheck.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
@@ -56,7 +57,7 @@ t.test('pages are the whole list in parts, in order of names, no page longer tha
         const store = await openMemoryStore()
         const objects = shared.map(each => priorityClass(each.name, each.labels))
         const layers = new SharedObjects(sharedConstants(type, objects, { changeable: true }))
-        const reader = new Reader({ store, parsed: new ParsedCache(), shared: layers })
+        const reader = new Reader({ store, parsed: new ParsedCache(), shared: layers, turns: endlessTurns() })
         for (const each of [{ space: 'three', name: 'a', labels: {} }, ...own]) await write(store, each)
         const selection = selectionFor(type, undefined, selectors)
         const list = (more: Partial<ListQuery>) => reader.list(type, { space, selection, ...more })
@@ -118,7 +119,7 @@ t.test('how many remain is told without reading what is behind the page', async 
   })
   const shared = ['a', 'b7', 'c', 'd', 'e'].map(each => priorityClass(each, {}))
   const layers = new SharedObjects(sharedConstants(type, shared, { changeable: true }))
-  const reader = new Reader({ store: counting, parsed: new ParsedCache(), shared: layers })
+  const reader = new Reader({ store: counting, parsed: new ParsedCache(), shared: layers, turns: endlessTurns() })
   const page = await reader.list(type, { space: 'one', limit: 2 })
   t.equal(page.remaining, 302)
   t.ok(read < 15, `${read} were read`)

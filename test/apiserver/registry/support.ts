@@ -19,6 +19,7 @@ import { type Work, WorkTurns } from '../../../src/program/workTurns.ts'
 import type { JournaledStoreOptions } from '../../../src/storage/journaledStore.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Key, Stored, StoreEvent } from '../../../src/storage/store.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 export const SPACE = 'root'
 export const NOW = '2026-01-02T03:04:05Z'
@@ -63,6 +64,7 @@ export async function heart(t: Test, { deps, store: limits, definitions = [], co
     types,
     registry,
     reader: new Reader({
+      turns: endlessTurns(),
       store,
       parsed: registry.deps.parsed,
       ...(registry.deps.shared && { shared: registry.deps.shared }),

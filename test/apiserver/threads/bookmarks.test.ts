@@ -7,6 +7,7 @@ import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
 import { SharedLog } from '../../../src/storage/replica/sharedLog.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
 
 t.test('what was written before the tick, though the thread had no turn to hear of that', async t => {
@@ -52,7 +53,7 @@ t.test('what was written before the tick, though the thread had no turn to hear 
     bookmarks: true,
     timeoutMs: 2 ** 30,
   }
-  const reader = new Reader({ store, parsed: services.deps.parsed as never })
+  const reader = new Reader({ store, parsed: services.deps.parsed as never, turns: endlessTurns() })
   const ended = runWatch({ ...services, reader }, target, plan, sink, { gone: gone.signal, permission })
   const key = { space: 'root', group: '', resource: 'configmaps', namespace: 'default', name: 'a' }
   const text = { head: '{"metadata":{"resourceVersion":"', tail: '"}}' }

@@ -10,6 +10,7 @@ import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import { openReplica } from '../../../src/storage/replica/replicaStore.ts'
 import { SharedLog } from '../../../src/storage/replica/sharedLog.ts'
 import type { Key } from '../../../src/storage/store.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 
 const catalog = loadCatalog()
 const types = new TypeRegistry(catalog.types)
@@ -81,7 +82,7 @@ t.test('a request is judged by what was written before it, though the thread had
   const store = await openReplica(log.follow().link, { logger })
   t.teardown(() => Promise.all([store.close(), writer.close()]))
   const server = new EventEmitter()
-  const authorizer = new RbacAuthorizer({ store, requireSpaceAccess: false })
+  const authorizer = new RbacAuthorizer({ turns: endlessTurns(), store, requireSpaceAccess: false })
   const resource = { group: '', version: 'v1', resource: 'secrets', subresource: '', namespace: '', name: '' }
   const user = { name: 'alice', uid: '', groups: [], extra: {} }
   const ask = () => authorizer.authorize({ user, space: 'root', verb: 'list', path: '', resource })

@@ -12,7 +12,7 @@ import { Mailboxes } from '../../../src/controllers/placement-translator/mailbox
 import { namespaceKey, objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { ObjectCache } from '../../../src/controllers/placement-translator/objectCache.ts'
 import { project } from '../../../src/controllers/placement-translator/projection.ts'
-import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { FakeServer, namespace } from './fakeServer.ts'
 import { MAPS } from './translatorWorld.ts'
 
@@ -46,7 +46,7 @@ async function world(t: Test, meanwhile: (api: SpaceClient) => Promise<unknown>)
       logger: silentLogger,
       signal: stop.signal,
       cache,
-      turns: new WorkTurns(),
+      turns: endlessTurns(),
       clock: systemClock,
       random: () => 0.5,
     },

@@ -7,6 +7,7 @@ import { ParameterExpansion } from '../../../src/controllers/placement-translato
 import { SourceReader } from '../../../src/controllers/placement-translator/sourceReader.ts'
 import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
+import { endlessTurns } from '../../support/endlessTurns.ts'
 import { FakeServer } from './fakeServer.ts'
 import { MAPS } from './translatorWorld.ts'
 
@@ -136,7 +137,7 @@ t.test('where only Customizers ask for parameters, they are compared, too', asyn
     cache: new ObjectCache(10),
     location: () => at.location,
     customizer: () => customizer.object,
-    turns: new WorkTurns(),
+    turns: endlessTurns(),
   })
   const source = bomb({ annotations: { 'edge.kubestellar.io/customizer': 'c' } })
   const { space, fact, location } = of(1)
