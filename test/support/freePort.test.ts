@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
 import { freePort } from './freePort.ts'
@@ -12,4 +14,17 @@ t.test('no port is given twice, none that is in use, and none that a connection 
   t.equal(new Set(ports).size, 21)
   t.notOk(ports.includes(first + 1))
   for (const port of ports) t.ok(port > 1024 && port < 32_768, String(port))
+})
+
+t.test('a port is kept from the tests of other processes, and free for its server', async t => {
+  const port = await freePort()
+  const other = createSocket('udp4').bind({ port, address: '127.0.0.1', exclusive: true })
+  const [error] = (await once(other, 'error')) as [NodeJS.ErrnoException]
+  t.equal(error.code, 'EADDRINUSE', 'as freePort of another process asks')
+  for (const host of ['127.0.0.1', '0.0.0.0']) {
+    const server = createServer().listen(port, host)
+    await once(server, 'listening')
+    server.close()
+    await once(server, 'close')
+  }
 })
