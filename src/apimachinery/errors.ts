@@ -136,17 +136,9 @@ export const statusError = {
       ...detailsOf(gr, name),
       ...(causes && { causes }),
     }),
-  /**
-   * `name` is the object's name; field errors become causes, each once. Of very many only the first are told. `shown` says how
-   * one that is told shows its value.
-   */
-  invalid: (
-    kind: { group: string; kind: string },
-    name: string,
-    errors: readonly FieldError[],
-    shown: (error: FieldError) => FieldError = error => error,
-  ) => {
-    const { texts, causes, left } = causesOf(errors, shown)
+  /** `name` is the object's name; field errors become causes, each once. Of very many only the first are told. */
+  invalid: (kind: { group: string; kind: string }, name: string, errors: readonly FieldError[]) => {
+    const { texts, causes, left } = causesOf(errors)
     const all = left > 0 ? [...texts, `and ${left} more`] : texts
     const why = all.length === 1 ? all[0]! : `[${all.join(', ')}]`
     const what = kind.group ? `${kind.kind}.${kind.group}` : kind.kind
@@ -189,14 +181,11 @@ export const statusError = {
  */
 export const TOLD_CHARACTERS = 256 * 1024
 
-function causesOf(
-  errors: readonly FieldError[],
-  shown: (error: FieldError) => FieldError,
-): { texts: string[]; causes: StatusCause[]; left: number } {
+function causesOf(errors: readonly FieldError[]): { texts: string[]; causes: StatusCause[]; left: number } {
   const causes = new Map<string, StatusCause>()
   let [seen, characters] = [0, 0]
   for (; seen < errors.length && characters < TOLD_CHARACTERS; seen++) {
-    const error = shown(errors[seen]!)
+    const error = errors[seen]!
     const [field, message] = [error.field === '' ? '<nil>' : error.field, fieldErrorBody(error)]
     const text = `${field}: ${message}`
     characters += text.length

@@ -23,28 +23,18 @@ const bound = { phase: 'Bound', capacity: { storage: '1Gi' } }
 const RULE =
   'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 
-/** Without what has changed, which is told behind the rule. */
-const rulesBroken = (...of: Parameters<typeof changeErrors>): string[] =>
-  changeErrors(...of).map(text => text.replace(/\n@@.*/s, ''))
-
-t.test('a fixed claim tells what was changed', async t => {
-  t.same(changeErrors(claims, claim('1Gi'), claim('2Gi')), [
-    `${RULE}\n@@ -6,7 +6,7 @@\n  "Resources": {\n   "Limits": null,\n   "Requests": {\n-   "storage": "2Gi"\n+   "storage": "1Gi"\n   }\n  },\n  "VolumeName": "",\n`,
-  ])
-})
-
 t.test('claims', async t => {
-  t.same(rulesBroken(claims, claim('1Gi'), claim('2Gi'), bound), [])
-  t.same(rulesBroken(claims, claim('1Gi'), claim('2Gi')), [RULE])
-  t.same(rulesBroken(claims, claim('3Gi'), claim('2Gi'), bound), [])
-  t.same(rulesBroken(claims, claim('2Gi'), claim('1Gi'), bound), [
+  t.same(changeErrors(claims, claim('1Gi'), claim('2Gi'), bound), [])
+  t.same(changeErrors(claims, claim('1Gi'), claim('2Gi')), [RULE])
+  t.same(changeErrors(claims, claim('3Gi'), claim('2Gi'), bound), [])
+  t.same(changeErrors(claims, claim('2Gi'), claim('1Gi'), bound), [
     'spec.resources.requests.storage: Forbidden: field can not be less than status.capacity',
   ])
-  t.same(rulesBroken(claims, claim('1Gi'), claim('1Gi', { storageClassName: 'a' })), [])
-  t.same(rulesBroken(claims, claim('1Gi', { storageClassName: 'a' }), claim('1Gi', { storageClassName: 'b' })), [RULE])
+  t.same(changeErrors(claims, claim('1Gi'), claim('1Gi', { storageClassName: 'a' })), [])
+  t.same(changeErrors(claims, claim('1Gi', { storageClassName: 'a' }), claim('1Gi', { storageClassName: 'b' })), [RULE])
   const attributes = (name?: string) => claim('1Gi', name === undefined ? {} : { volumeAttributesClassName: name })
-  t.same(rulesBroken(claims, attributes('a'), attributes('b'), bound), [])
-  t.same(rulesBroken(claims, attributes('a'), attributes(), bound), [
+  t.same(changeErrors(claims, attributes('a'), attributes('b'), bound), [])
+  t.same(changeErrors(claims, attributes('a'), attributes(), bound), [
     RULE,
     'spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden',
   ])

@@ -139,8 +139,7 @@ export class CreatePreparation {
       ])
     const checked = this.#base.judging.checked(check, context, target, object)
     const errors = checked instanceof Promise ? await checked : checked
-    if (errors.length > 0)
-      throw statusError.invalid(target, metadata.name ?? '', errors, this.#base.rules.shown(target))
+    if (errors.length > 0) throw statusError.invalid(target, metadata.name ?? '', errors)
     if (work?.due) await work.rest()
     for (const text of judged?.warnings?.(object) ?? FORMS[target.form].finalizerWarnings(metadata)) context.warn(text)
     if (work?.due) await work.rest()

@@ -3,7 +3,6 @@
  * needs to know how a kind is made.
  */
 import type { FieldError } from '../../apimachinery/fieldErrors.ts'
-import { valuesAsGo } from '../../apimachinery/go/goValues.ts'
 import { typeErrors } from '../../apimachinery/go/typeErrors.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import type { ResourceType, TypeForm } from '../../apimachinery/resourceType.ts'
@@ -13,7 +12,6 @@ import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema
 import { inOrderOfText } from '../../apimachinery/structural/prune.ts'
 import { scaleErrors } from '../../apimachinery/structural/scaleRules.ts'
 import { CLIENT_METADATA, type ClientMetadata } from '../../kinds/strategy.ts'
-import { readProtobufFields } from '../../program/dataFiles.ts'
 import { dropEmpty, fillEmpty, fillStored, zeroObject } from './emptyFields.ts'
 import { finalizerWarnings, unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
@@ -56,8 +54,6 @@ export interface FormRules {
   finish(object: KubeObject, schema: Schema): void
   /** What is in an object of which nobody said anything. */
   zeroObject?(schema: Schema): Record<string, unknown>
-  /** Errors with their values as upstream shows them; absent: as they are. */
-  shown?(schema: Schema): (error: FieldError) => FieldError
   /** A field selector for a field that is not known. @param someKnown whether the kind has selectable fields of its own */
   unknownSelector(field: string, someKnown: boolean): string
 }
@@ -129,7 +125,6 @@ export const FORMS: Readonly<Record<TypeForm, FormRules>> = {
     complete: fillEmpty,
     finish: fillStored,
     zeroObject,
-    shown: schema => valuesAsGo(schema, readProtobufFields),
   },
   own: { ...STRUCTURAL, ...BUILTIN },
   custom: {

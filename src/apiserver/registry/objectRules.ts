@@ -171,11 +171,6 @@ export class ObjectRules {
     return longChecks === undefined ? check() : longChecks.try(space, check)
   }
 
-  /** Errors with their values as upstream shows them. */
-  shown({ form, schema }: ResourceType): ((error: FieldError) => FieldError) | undefined {
-    return schema && FORMS[form].shown?.(schema)
-  }
-
   /** Adds what upstream's servers always write of the kind. */
   complete(type: ResourceType, object: KubeObject): void {
     if (isOfVersion(object, type)) FORMS[type.form].complete(object, type.schema)

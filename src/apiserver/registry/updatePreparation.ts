@@ -249,7 +249,7 @@ export class UpdatePreparation {
     judged = strategy,
   ): Steps<void> {
     const { rules } = this.#base
-    if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', errors, rules.shown(target))
+    if (errors.length > 0) throw statusError.invalid(target, object.metadata.name ?? '', errors)
     if (subresource === '') {
       const warnings =
         judged?.warnings?.(object, old) ?? FORMS[target.form].finalizerWarnings(object.metadata, old.metadata)

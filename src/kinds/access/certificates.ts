@@ -1,7 +1,8 @@
 /** CertificateSigningRequests. Who may do what with them is in `admission/certificateAdmission.ts`. */
+
+import { requestFault } from '../../apimachinery/certificates/certificateRequest.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { has, list, num, record, records, str, strings } from '../../apimachinery/fields.ts'
-import { requestFault } from '../../apimachinery/go/certificateRequest.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { carryOver, type Strategies, withStatus } from '../kind.ts'
 import { atMost, repeated, when } from '../shapes.ts'

@@ -1,8 +1,8 @@
 /** What upstream warns of in Secrets: certificates and keys that do not go together, in words of Go's TLS package. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { DerError, DerReader, TAGS } from '../../apimachinery/certificates/der.ts'
+import { firstPemBlock } from '../../apimachinery/certificates/pemBlock.ts'
 import { str } from '../../apimachinery/fields.ts'
-import { DerError, DerReader, TAGS } from '../../apimachinery/go/der.ts'
-import { firstPemBlock } from '../../apimachinery/go/pemBlock.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 
 /**
@@ -45,11 +45,11 @@ function privateKey(pem: string): KeyObject | undefined {
 
 /** By what it is, whatever is written above it. @throws DerError when it is none of the forms, or of a key that is not read */
 function formOf(der: Buffer): 'pkcs1' | 'pkcs8' | 'sec1' {
-  const parts = new DerReader(der).sequence('')
-  parts.next({ tag: TAGS.integer, name: 'int' })
+  const parts = new DerReader(der).sequence()
+  parts.next({ tag: TAGS.integer })
   const { class: kind, tag, content } = parts.any()
   if (kind === 0 && tag === TAGS.integer) return 'pkcs1'
   if (kind === 0 && tag === TAGS.octetString) return 'sec1'
   if (kind === 0 && tag === TAGS.sequence && READ_KEYS.has(new DerReader(content).objectIdentifier())) return 'pkcs8'
-  throw new DerError('x509: unknown public key algorithm')
+  throw new DerError('the algorithm of the key is not read')
 }

@@ -4,10 +4,8 @@
  */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { record, records } from '../../apimachinery/fields.ts'
-import { structDiffs } from '../../apimachinery/go/structDiff.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
-import { readProtobufFields } from '../../program/dataFiles.ts'
 import type { SubresourceStrategy } from '../strategy.ts'
 import { keepMetadata, wholly } from './podResize.ts'
 import { annotationErrors, MIRROR } from './podUpdate.ts'
@@ -40,12 +38,11 @@ export const podEphemeral: SubresourceStrategy = {
 /** Those that are there stay, whatever their order. */
 function changes(pod: KubeObject, old: KubeObject): FieldError[] {
   const now = new Map(records(pod, 'spec', FIELD).map(container => [container.name, container]))
-  const diff = structDiffs('EphemeralContainer', readProtobufFields)
   return records(old, 'spec', FIELD).flatMap(before => {
     const container = now.get(before.name)
     const existing = `existing ephemeral containers ${JSON.stringify(before.name)}`
     if (container === undefined) return [fieldError.forbidden(PATH, `${existing} may not be removed\n`)]
     if (sameMeaning(container, before)) return []
-    return [fieldError.forbidden(PATH, `${existing} may not be changed\n${diff(before, container)}`)]
+    return [fieldError.forbidden(PATH, `${existing} may not be changed`)]
   })
 }

@@ -1,10 +1,8 @@
 /** What may change in a pod once it is there, by a plain update; sub-resources may change more. */
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { type Fields, has, list, num, record, records, str } from '../../apimachinery/fields.ts'
-import { structDiffs } from '../../apimachinery/go/structDiff.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
-import { readProtobufFields } from '../../program/dataFiles.ts'
 
 export const MIRROR = 'kubernetes.io/config.mirror'
 const APP_ARMOR = 'container.apparmor.security.beta.kubernetes.io/'
@@ -27,10 +25,7 @@ export function validatePodUpdate(pod: KubeObject, old: KubeObject): FieldError[
   errors.push(...tolerationErrors(now, before), ...gateErrors(now, before))
   const munged = withOldOf(now, before, errors)
   if (sameMeaning(munged, before)) return errors
-  return [
-    ...errors,
-    fieldError.forbidden('spec', `${UPDATE_RULE}\n${structDiffs('PodSpec', readProtobufFields)(before, munged)}`),
-  ]
+  return [...errors, fieldError.forbidden('spec', UPDATE_RULE)]
 }
 
 /** Also a rule of the sub-resources. */

@@ -11,11 +11,9 @@ import {
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
-import { structDiffs } from '../../apimachinery/go/structDiff.ts'
 import { dns1123Subdomain } from '../../apimachinery/names.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
-import { readProtobufFields } from '../../program/dataFiles.ts'
 import { canonicalQuantities, exceeds, immutable, invalidBy } from '../checks.ts'
 import { type Strategies, withStatus } from '../kind.ts'
 import { newerNodeLabel, termWarnings } from '../nodes/nodeLabels.ts'
@@ -144,8 +142,7 @@ function validateVolumeUpdate(object: KubeObject, old: KubeObject): FieldError[]
   }
   const errors: FieldError[] = []
   if (!sameMeaning(asked, source(before))) {
-    const detail = `${SOURCE_RULE}\n${structDiffs('PersistentVolumeSource', readProtobufFields)(asked, source(before))}`
-    errors.push(fieldError.forbidden('spec.persistentvolumesource', detail))
+    errors.push(fieldError.forbidden('spec.persistentvolumesource', SOURCE_RULE))
   }
   errors.push(...immutable(now.volumeMode, before.volumeMode, 'volumeMode'))
   if (has(before, 'nodeAffinity') && !sameMeaning(now.nodeAffinity, renamed(before.nodeAffinity, now.nodeAffinity))) {
@@ -239,8 +236,7 @@ function validateClaimUpdate(object: KubeObject, old: KubeObject): FieldError[] 
     if (has(now, 'volumeAttributesClassName')) now.volumeAttributesClassName = before.volumeAttributesClassName
   }
   if (!sameMeaning(now, before)) {
-    const detail = `${CLAIM_RULE}\n${structDiffs('PersistentVolumeClaimSpec', readProtobufFields)(now, before)}`
-    errors.push(fieldError.forbidden('spec', detail))
+    errors.push(fieldError.forbidden('spec', CLAIM_RULE))
   }
   if (exceeds(had ?? '0', wanted ?? '0') && !exceeds(wanted ?? '0', record(old, 'status', 'capacity').storage ?? '0')) {
     const detail = 'field can not be less than status.capacity'

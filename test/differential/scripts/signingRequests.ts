@@ -10,7 +10,10 @@ const GOOD =
 const MASTERS =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQkhqQ0JwQUlCQURBbE1Rb3dDQVlEVlFRRERBRjRNUmN3RlFZRFZRUUtEQTV6ZVhOMFpXMDZiV0Z6ZEdWeQpjekIyTUJBR0J5cUdTTTQ5QWdFR0JTdUJCQUFpQTJJQUJBV2N1TUw3NU94YTZtOStYcXg2V3JvYy9tM2NvNU1FCmlBRk41bC9QY2E0bFhPQlFSd01ZcHVXVS95TFJ0YzhCWTNZOGtUMjFWZUxFRnI3L3B0SndkMCtPR3daZHMvQmkKanVaekVST3FucFNzUUNHWkdQMUZGSm4xMVpJaWFIVHNtYUFBTUFvR0NDcUdTTTQ5QkFNQ0Eya0FNR1lDTVFDaQpZa2k2MDBnalNVeTNqcENzY3habWp3WjRuaHVKQXNrVU1pNHdEdStUK1Q4RVJocjN2ZWFDaTdNRy8xVmgreEFDCk1RQ3ZHK09KTE5zaWh3UmJpN01OYkJJMnNvdVJIVGJsUTRQQUZHcjFSc0ROTUxzNjlkR3YrbU1NaVpiSEVrOXcKRVRvPQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K'
 const CLIENT = 'kubernetes.io/kube-apiserver-client'
-const SHOWN = { '?body.message': 'it shows bytes', '?body.details.causes.0.message': 'it shows bytes' }
+const SHOWN = {
+  '?body.message': 'it shows bytes, and why in the words of Go',
+  '?body.details.causes.0.message': 'it shows bytes, and why in the words of Go',
+}
 
 const text = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1')
 const pem = (der: Buffer): string =>

@@ -1,11 +1,13 @@
 /**
- * Reads DER as Go's `encoding/asn1` does, in its words: they are what kube-apiserver tells of a request that it cannot read.
+ * Reads DER, strictly: each value has one encoding.
  * @see https://www.itu.int/rec/T-REC-X.690
  */
 export const TAGS = { integer: 2, bitString: 3, octetString: 4, objectIdentifier: 6, sequence: 16, set: 17 } as const
 
 /** The data is not what it should be; the message is for users. */
 export class DerError extends Error {}
+
+const malformed = (what: string): DerError => new DerError(`malformed DER: ${what}`)
 
 export interface Element {
   /** 0 universal, 1 application, 2 context-specific, 3 private. */
@@ -22,8 +24,6 @@ export interface Expected {
   class?: number
   tag: number
   compound?: boolean
-  /** What Go calls the field's type. */
-  name: string
 }
 
 interface Header {
@@ -36,8 +36,6 @@ interface Header {
 }
 
 const LONGEST = 1 << 23
-const PARAMETERS =
-  '{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}'
 
 /** Reads the elements of one value, one after the other. */
 export class DerReader {
@@ -59,34 +57,30 @@ export class DerReader {
   }
 
   /** @throws DerError when the next element is not such a one */
-  next({ class: wanted = 0, tag, compound = false, name }: Expected): Element {
+  next({ class: wanted = 0, tag, compound = false }: Expected): Element {
     const header = this.#header()
-    if (header.class !== wanted || header.tag !== tag || header.compound !== compound) {
-      const found = `{class:${header.class} tag:${header.tag} length:${header.length} isCompound:${header.compound}}`
-      throw new DerError(
-        `asn1: structure error: tags don't match (${tag} vs ${found}) ${PARAMETERS} ${name} @${header.at}`,
-      )
-    }
+    if (header.class !== wanted || header.tag !== tag || header.compound !== compound)
+      throw malformed(`tag ${header.tag} of class ${header.class} at byte ${this.#at}, not ${tag} of class ${wanted}`)
     return this.#element(header)
   }
 
-  sequence(name: string): DerReader {
-    return new DerReader(this.next({ tag: TAGS.sequence, compound: true, name }).content)
+  sequence(): DerReader {
+    return new DerReader(this.next({ tag: TAGS.sequence, compound: true }).content)
   }
 
   /** In dotted form. */
   objectIdentifier(): string {
-    return identifierOf(this.next({ tag: TAGS.objectIdentifier, name: 'ObjectIdentifier' }).content)
+    return identifierOf(this.next({ tag: TAGS.objectIdentifier }).content)
   }
 
   /** The bytes, padded at the left to whole ones. */
   bitString(): Buffer {
-    const { content } = this.next({ tag: TAGS.bitString, name: 'BitString' })
-    if (content.length === 0) throw new DerError('asn1: syntax error: zero length BIT STRING')
+    const { content } = this.next({ tag: TAGS.bitString })
+    if (content.length === 0) throw malformed('an empty bit string')
     const padding = content[0]!
     const stray = padding > 7 || (content.length === 1 && padding > 0)
     if (stray || (content.at(-1)! & ((1 << padding) - 1)) !== 0) {
-      throw new DerError('asn1: syntax error: invalid padding bits in BIT STRING')
+      throw malformed('a bit string with wrong padding')
     }
     const bytes = content.subarray(1)
     if (padding === 0) return bytes
@@ -96,7 +90,7 @@ export class DerReader {
   #element(header: Header): Element {
     const start = this.#at
     const end = header.at + header.length
-    if (end > this.#bytes.length) throw new DerError('asn1: syntax error: data truncated')
+    if (end > this.#bytes.length) throw malformed('the data ends too early')
     this.#at = end
     const { class: kind, tag, compound, at } = header
     return {
@@ -109,31 +103,31 @@ export class DerReader {
   }
 
   #header(): Header {
-    if (this.done) throw new DerError('asn1: syntax error: sequence truncated')
+    if (this.done) throw malformed('the data ends too early')
     const bytes = this.#bytes
     const first = bytes[this.#at]!
     let at = this.#at + 1
     let tag = first & 0x1f
     if (tag === 0x1f) {
       ;[tag, at] = base128(bytes, at)
-      if (tag < 0x1f) throw new DerError('asn1: syntax error: non-minimal tag')
+      if (tag < 0x1f) throw malformed('a tag that is longer than needed')
     }
     const byte = (): number => {
-      if (at >= bytes.length) throw new DerError('asn1: syntax error: truncated tag or length')
+      if (at >= bytes.length) throw malformed('the data ends too early')
       return bytes[at++]!
     }
     let length = byte()
     if (length & 0x80) {
       const count = length & 0x7f
-      if (count === 0) throw new DerError('asn1: syntax error: indefinite length found (not DER)')
+      if (count === 0) throw malformed('an indefinite length')
       length = 0
       for (let i = 0; i < count; i++) {
         const digit = byte()
-        if (length >= LONGEST) throw new DerError('asn1: structure error: length too large')
+        if (length >= LONGEST) throw malformed('a length of more than 31 bits')
         length = length * 256 + digit
-        if (length === 0) throw new DerError('asn1: structure error: superfluous leading zeros in length')
+        if (length === 0) throw malformed('a length that is longer than needed')
       }
-      if (length < 0x80) throw new DerError('asn1: structure error: non-minimal length')
+      if (length < 0x80) throw malformed('a length that is longer than needed')
     }
     return { class: first >> 6, tag, compound: (first & 0x20) !== 0, length, at }
   }
@@ -141,15 +135,15 @@ export class DerReader {
 
 /** @throws DerError when it is not an integer of at most 64 bits */
 export function checkInteger(content: Buffer): void {
-  if (content.length === 0) throw new DerError('asn1: structure error: empty integer')
+  if (content.length === 0) throw malformed('an empty integer')
   const [first = 0, second = 0] = content
   const padded = (first === 0 && (second & 0x80) === 0) || (first === 0xff && (second & 0x80) !== 0)
-  if (content.length > 1 && padded) throw new DerError('asn1: structure error: integer not minimally-encoded')
-  if (content.length > 8) throw new DerError('asn1: structure error: integer too large')
+  if (content.length > 1 && padded) throw malformed('an integer that is longer than needed')
+  if (content.length > 8) throw malformed('an integer of more than 64 bits')
 }
 
 function identifierOf(content: Buffer): string {
-  if (content.length === 0) throw new DerError('asn1: syntax error: zero length OBJECT IDENTIFIER')
+  if (content.length === 0) throw malformed('an empty object identifier')
   const arcs: number[] = []
   for (let at = 0; at < content.length; ) {
     const [value, next] = base128(content, at)
@@ -165,13 +159,13 @@ function identifierOf(content: Buffer): string {
 function base128(bytes: Buffer, start: number): [value: number, end: number] {
   let value = 0
   for (let at = start; at < bytes.length; at++) {
-    if (at - start === 5) throw new DerError('asn1: structure error: base 128 integer too large')
+    if (at - start === 5) throw malformed('a number of more than 31 bits')
     const byte = bytes[at]!
-    if (at === start && byte === 0x80) throw new DerError('asn1: syntax error: integer is not minimally encoded')
+    if (at === start && byte === 0x80) throw malformed('a number that is longer than needed')
     value = value * 128 + (byte & 0x7f)
     if ((byte & 0x80) !== 0) continue
-    if (value > 0x7fff_ffff) throw new DerError('asn1: structure error: base 128 integer too large')
+    if (value > 0x7fff_ffff) throw malformed('a number of more than 31 bits')
     return [value, at + 1]
   }
-  throw new DerError('asn1: syntax error: truncated base 128 integer')
+  throw malformed('the data ends too early')
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a PKCS #10 request can be read and is signed with its own key, told in the words of Go's `crypto/x509`.
+ * Whether a PKCS #10 request can be read and is signed with its own key.
  *
  * It is asked for every CertificateSigningRequest, so it loads no library: the parts of the request are looked at here, keys
  * and signatures by Node.
@@ -42,7 +42,8 @@ const EC_KEY = '1.2.840.10045.2.1'
 const ED25519 = '1.3.101.112'
 const PSS = '1.2.840.113549.1.1.10'
 const NULL = '0500'
-const UNIMPLEMENTED = 'x509: cannot verify signature: algorithm unimplemented'
+const UNSUPPORTED = 'the algorithm of its key or signature is not supported'
+const BAD_KEY = 'its public key cannot be read'
 const SHORTEST_RSA_BITS = 1024
 
 const rsa = (hash: string): SignatureScheme => ({ keyType: 'RSA', hash })
@@ -62,7 +63,6 @@ const SCHEMES: Readonly<Record<string, SignatureScheme>> = {
 }
 
 const CURVES: readonly string[] = ['1.3.132.0.33', '1.2.840.10045.3.1.7', '1.3.132.0.34', '1.3.132.0.35']
-const GO_KEYS = { RSA: '*rsa.PublicKey', ECDSA: '*ecdsa.PublicKey', Ed25519: 'ed25519.PublicKey' } as const
 
 /** What is wrong with a request; `undefined`: nothing. `pem` may hold anything. */
 export function requestFault(pem: Buffer): string | undefined {
@@ -81,24 +81,20 @@ export function requestFault(pem: Buffer): string | undefined {
 
 function parse(bytes: Buffer): Request {
   const file = new DerReader(bytes)
-  const outer = file.sequence('certificateRequest')
-  const { whole: signed, content } = outer.next({ tag: TAGS.sequence, compound: true, name: 'tbsCertificateRequest' })
+  const outer = file.sequence()
+  const { whole: signed, content } = outer.next({ tag: TAGS.sequence, compound: true })
   const inner = new DerReader(content)
-  checkInteger(inner.next({ tag: TAGS.integer, name: 'int' }).content)
+  checkInteger(inner.next({ tag: TAGS.integer }).content)
   const subject = inner.any().whole
-  const { whole: keyInfo, content: keyParts } = inner.next({
-    tag: TAGS.sequence,
-    compound: true,
-    name: 'publicKeyInfo',
-  })
+  const { whole: keyInfo, content: keyParts } = inner.next({ tag: TAGS.sequence, compound: true })
   const ofKey = new DerReader(keyParts)
-  const keyAlgorithm = algorithmOf(ofKey.sequence('AlgorithmIdentifier'))
+  const keyAlgorithm = algorithmOf(ofKey.sequence())
   const key = ofKey.bitString()
-  const attributes = new DerReader(inner.next({ class: 2, tag: 0, compound: true, name: '' }).content)
+  const attributes = new DerReader(inner.next({ class: 2, tag: 0, compound: true }).content)
   while (!attributes.done) attributes.any()
-  const algorithm = algorithmOf(outer.sequence(''))
+  const algorithm = algorithmOf(outer.sequence())
   const signature = outer.bitString()
-  if (!file.done) throw new DerError('asn1: syntax error: trailing data')
+  if (!file.done) throw new DerError('malformed DER: more data behind the request')
   return { signed, subject, keyInfo, keyAlgorithm, key, algorithm, signature }
 }
 
@@ -112,71 +108,53 @@ function publicKey({ keyAlgorithm, key, keyInfo }: Request): KeyObject | undefin
   const { id, parameters } = keyAlgorithm
   const known = id === RSA_KEY || id === EC_KEY || id === ED25519
   if (!known) return undefined
-  if (id === RSA_KEY && parameters.toString('hex') !== NULL) throw new DerError('x509: RSA key missing NULL parameters')
-  if (id === EC_KEY) checkCurve(parameters)
-  if (id === ED25519 && parameters.length > 0) {
-    throw new DerError('x509: Ed25519 key encoded with illegal parameters')
-  }
-  if (id === ED25519 && key.length !== 32) throw new DerError('x509: wrong Ed25519 public key size')
-  const fault = id === RSA_KEY ? 'x509: invalid RSA public key' : 'x509: failed to unmarshal elliptic curve point'
-  if (id === EC_KEY && key[0] !== 4) throw new DerError(fault)
+  const fits =
+    (id === RSA_KEY && parameters.toString('hex') === NULL) ||
+    (id === EC_KEY && isKnownCurve(parameters) && key[0] === 4) ||
+    (id === ED25519 && parameters.length === 0 && key.length === 32)
+  if (!fits) throw new DerError(BAD_KEY)
   try {
     return createPublicKey({ key: keyInfo, format: 'der', type: 'spki' })
   } catch (cause) {
-    throw new DerError(fault, { cause })
+    throw new DerError(BAD_KEY, { cause })
   }
 }
 
-function checkCurve(parameters: Buffer): void {
-  let curve: string
-  try {
-    curve = new DerReader(parameters).objectIdentifier()
-  } catch (cause) {
-    throw new DerError('x509: invalid ECDSA parameters', { cause })
-  }
-  if (!CURVES.includes(curve)) throw new DerError('x509: unsupported elliptic curve')
+/** @throws DerError */
+function isKnownCurve(parameters: Buffer): boolean {
+  return CURVES.includes(new DerReader(parameters).objectIdentifier())
 }
 
 /** A sequence of sets of pairs of type and value. */
 function checkName(der: Buffer): void {
-  const within = <T>(fault: string, read: () => T): T => {
-    try {
-      return read()
-    } catch (cause) {
-      throw new DerError(`x509: invalid RDNSequence${fault}`, { cause })
-    }
-  }
-  const name = within('', () => new DerReader(der).sequence(''))
+  const name = new DerReader(der).sequence()
   while (!name.done) {
-    const set = within('', () => new DerReader(name.next({ tag: TAGS.set, compound: true, name: '' }).content))
+    const set = new DerReader(name.next({ tag: TAGS.set, compound: true }).content)
     while (!set.done) {
-      const pair = within(': invalid attribute', () => set.sequence(''))
-      within(': invalid attribute type', () => pair.objectIdentifier())
-      within(': invalid attribute value: invalid ASN.1 element', () => pair.any())
+      const pair = set.sequence()
+      pair.objectIdentifier()
+      pair.any()
     }
   }
 }
 
 function signatureFault({ signed, algorithm, signature }: Request, key: KeyObject | undefined): string | undefined {
   const scheme = schemeOf(algorithm)
-  if (scheme === undefined) return UNIMPLEMENTED
-  if (scheme.insecure) return `x509: cannot verify signature: insecure algorithm ${scheme.insecure}`
+  if (scheme === undefined) return UNSUPPORTED
+  if (scheme.insecure) return `the algorithm of its signature is insecure: ${scheme.insecure}`
   const keyType = key && keyTypeOf(key)
-  if (key === undefined || keyType === undefined) return UNIMPLEMENTED
-  if (keyType !== scheme.keyType) {
-    return `x509: signature algorithm specifies an ${scheme.keyType} public key, but have public key of type ${GO_KEYS[keyType]}`
-  }
+  if (key === undefined || keyType === undefined) return UNSUPPORTED
+  if (keyType !== scheme.keyType) return `its key is ${keyType}, and its signature ${scheme.keyType}`
   const { modulusLength = SHORTEST_RSA_BITS } = key.asymmetricKeyDetails ?? {}
-  if (modulusLength < SHORTEST_RSA_BITS) {
-    return `crypto/rsa: ${modulusLength}-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)`
-  }
+  if (modulusLength < SHORTEST_RSA_BITS)
+    return `its RSA key has ${modulusLength} bits, fewer than ${SHORTEST_RSA_BITS}: it is insecure`
   const padding = scheme.pss ? { padding: constants.RSA_PKCS1_PSS_PADDING } : {}
   const saltLength = scheme.pss ? { saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {}
   if (verify(scheme.hash, signed, { key, ...padding, ...saltLength }, signature)) return undefined
-  return scheme.keyType === 'RSA' ? 'crypto/rsa: verification error' : `x509: ${scheme.keyType} verification failure`
+  return 'its signature is not of its key'
 }
 
-function keyTypeOf(key: KeyObject): keyof typeof GO_KEYS | undefined {
+function keyTypeOf(key: KeyObject): SignatureScheme['keyType'] | undefined {
   if (key.asymmetricKeyType === 'rsa') return 'RSA'
   if (key.asymmetricKeyType === 'ec') return 'ECDSA'
   return key.asymmetricKeyType === 'ed25519' ? 'Ed25519' : undefined
