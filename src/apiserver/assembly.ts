@@ -189,7 +189,12 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     onLeftOut: space => log.warn({ space }, 'roles and bindings are more than may count: those behind grant nothing'),
     ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
   })
-  const issuer = new TokenIssuer({ signingKeyPem: pki.serviceAccountKeyPem, url: externalUrl, rootSpace: ROOT })
+  const issuer = new TokenIssuer({
+    clock: Date.now,
+    signingKeyPem: pki.serviceAccountKeyPem,
+    url: externalUrl,
+    rootSpace: ROOT,
+  })
   const getObject: Assembly['getObject'] = (space, group, resource, namespace, name) =>
     whenKnown(store.get({ space, group, resource, namespace, name }), stored => stored && decodeObject(stored))
   const authenticator = await authenticators({
@@ -380,7 +385,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     liveQuestions: new LiveQuestions({ tree, clock: systemClock }),
     carry: new CarryBoard(deps.writtenAtMs),
     nature,
-    certificates: new CertificateSigner({ ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
+    certificates: new CertificateSigner({ clock: Date.now, ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,
     admission,
     definitions,

@@ -132,10 +132,10 @@ async function auditor(settings: Record<string, unknown>, log: Log): Promise<Aud
   }
   const file = () => {
     makeFolder(dirname(path))
-    return new RotatingLog({ path, ...sizes, log })
+    return new RotatingLog({ clock: Date.now, path, ...sizes, log })
   }
   const sink = path === '-' ? streamLog(process.stdout) : named('--audit-log-path', file)
-  return new Auditor({ policy, sink })
+  return new Auditor({ clock: () => performance.timeOrigin + performance.now(), policy, sink })
 }
 
 async function fileText(flag: string, path: string | undefined): Promise<string | undefined> {

@@ -240,7 +240,7 @@ export async function endedAccess(t: Test, apiThreads: number): Promise<void> {
     const { certPem, keyPem } = await issueClient({ ca, commonName: 'carol', organizations: [], ...lifetime })
     const carol = new Api({ url: api.access.url, ca: api.access.ca!, cert: certPem, key: keyPem })
     const serviceAccount = { namespace: 'default', name: 'robot', uid: (await at.ok(at.get(ACCOUNT))).metadata.uid! }
-    const issuer = new TokenIssuer({ signingKeyPem: pem('sa.key'), url: () => api.access.url })
+    const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: pem('sa.key'), url: () => api.access.url })
     const token = await issuer.issue({ space, serviceAccount, expirationSeconds: 2 })
     // whoever is too late for it, as on a busy machine, is refused
     const endOrRefusal = (watch: Promise<Watch>) => watch.then(endOf, error => /refused: 401/.exec(error.message)?.[0])

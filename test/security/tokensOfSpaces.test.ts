@@ -75,9 +75,13 @@ t.test('tokens of earlier releases, and of another URL of the server, are good u
     serviceAccount: { namespace: 'default', name: 'app', uid: uids.get(alice)! },
     expirationSeconds: 600,
   }
-  const plain = await new TokenIssuer({ signingKeyPem, rootSpace: spaces.alice }).issue(spec)
+  const plain = await new TokenIssuer({ clock: Date.now, signingKeyPem, rootSpace: spaces.alice }).issue(spec)
   t.equal(decodeJwt(plain).iss, PLAIN)
-  const moved = await new TokenIssuer({ signingKeyPem, url: () => 'https://former.example:6443' }).issue(spec)
+  const moved = await new TokenIssuer({
+    clock: Date.now,
+    signingKeyPem,
+    url: () => 'https://former.example:6443',
+  }).issue(spec)
   for (const token of [plain, moved, await tokenOf(alice)]) {
     t.match(await review(alice, token), { authenticated: true, audiences: [PLAIN] })
     t.match(await review(bob, token), { error: /belongs to another space/ })

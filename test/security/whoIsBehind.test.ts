@@ -17,7 +17,7 @@ t.test('what is placed in a mailbox names whose it is, when it comes, changes an
     { level: 'Metadata', resources: [{ group: 'edge.kubestellar.io', resources: ['syncerconfigs'] }] },
   ]
   const policy = auditPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules })
-  const center = await startCenter(t, { audit: new Auditor({ policy, sink }) })
+  const center = await startCenter(t, { audit: new Auditor({ clock: Date.now, policy, sink }) })
   const scene = await center.scene('audited', ['one'])
   const mailbox = await scene.mailbox('one')
   const found = (verb: string, resource: string): AuditEvent[] =>
@@ -71,7 +71,7 @@ t.test('a write that fails is recorded with its Status, and Secrets never with w
   const events: AuditEvent[] = []
   const sink = { write: (line: string) => void events.push(JSON.parse(line)), close: async () => {} }
   const policy = auditPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'RequestResponse' }] })
-  const { client } = await startCenter(t, { audit: new Auditor({ policy, sink }) })
+  const { client } = await startCenter(t, { audit: new Auditor({ clock: Date.now, policy, sink }) })
   const root = client.in('root')
   await t.rejects(root.update(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'no', namespace: 'x' } }))
   await root.create(

@@ -21,7 +21,7 @@ export interface AuditorOptions {
   policy: AuditPolicy
   sink: AuditSink
   /** Milliseconds since the epoch, with fractions. */
-  clock?: () => number
+  clock: () => number
 }
 
 /** What is known of a request when its headers are. */
@@ -38,7 +38,7 @@ export class Auditor implements WriteAudit {
   readonly #options: Required<AuditorOptions>
 
   constructor(options: AuditorOptions) {
-    this.#options = { clock: () => performance.timeOrigin + performance.now(), ...options }
+    this.#options = options
   }
 
   beginWrite(write: EmbeddedWrite): WriteTrail | undefined {

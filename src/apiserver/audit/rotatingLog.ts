@@ -22,7 +22,7 @@ export interface RotatingLogOptions {
   /** Hears when lines cannot be written. */
   log: { error(fields: LogFields, text: string): void }
   /** Milliseconds since the epoch. */
-  clock?: () => number
+  clock: () => number
 }
 
 const MEGABYTE = 2 ** 20
@@ -39,7 +39,7 @@ export class RotatingLog implements AuditSink {
 
   /** @throws Error when the file cannot be opened */
   constructor(options: RotatingLogOptions) {
-    this.#options = { clock: Date.now, ...options }
+    this.#options = options
     this.#limitBytes = (options.maxSizeMb || DEFAULT_MEGABYTES) * MEGABYTE
     this.#file = openSync(options.path, 'a', 0o600)
     this.#size = fstatSync(this.#file).size

@@ -27,18 +27,23 @@ export async function authenticators(options: AuthenticatorsOptions): Promise<Un
   const { issuer, getObject, nature, tokenFile, oidc, more = [], onForgotten } = options
   return new UnionAuthenticator({
     authenticators: [
-      new X509Authenticator(),
+      new X509Authenticator({ clock: Date.now }),
       ...(tokenFile === undefined ? [] : [new StaticTokenAuthenticator(tokenFile, { audiences: issuer.audiences })]),
-      new ServiceAccountAuthenticator({ issuer, getObject, nature }),
+      new ServiceAccountAuthenticator({ issuer, getObject, nature, clock: Date.now }),
       ...more,
       ...(oidc === undefined ? [] : [await oidcAuthenticator(oidc, issuer.audiences)]),
     ],
+    clock: () => performance.now(),
+    now: Date.now,
     ...(onForgotten && { onForgotten }),
   })
 }
 
 /** Loaded by servers that need it. Last of all authenticators: nobody waits for an issuer but those who name it. */
-async function oidcAuthenticator(options: OidcOptions, audiences: readonly string[]): Promise<Authenticator> {
+async function oidcAuthenticator(
+  options: Omit<OidcOptions, 'audiences' | 'clock' | 'elapsed'>,
+  audiences: readonly string[],
+): Promise<Authenticator> {
   const { OidcAuthenticator } = await import('./oidcAuthenticator.ts')
-  return new OidcAuthenticator({ ...options, audiences })
+  return new OidcAuthenticator({ ...options, audiences, clock: Date.now, elapsed: () => performance.now() })
 }

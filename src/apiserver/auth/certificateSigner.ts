@@ -45,9 +45,9 @@ export class CertificateSigner {
   readonly #clock: () => number
 
   /** `clock`: milliseconds since the epoch. */
-  constructor(options: { ca: PemPair; clock?: () => number }) {
+  constructor(options: { ca: PemPair; clock: () => number }) {
     this.#ca = options.ca
-    this.#clock = options.clock ?? Date.now
+    this.#clock = options.clock
   }
 
   /** From now on signs with this authority: the old one's key with a newer certificate. */

@@ -15,7 +15,7 @@ export interface IssuerKeysOptions {
   /** Authorities that vouch for the issuer, PEM. Default: the system's. */
   caPem?: string | undefined
   /** Milliseconds on any clock that only goes forward. */
-  clock?: (() => number) | undefined
+  clock: () => number
 }
 
 /** How long an issuer that did not answer is left alone. */
@@ -48,7 +48,7 @@ export class IssuerKeys {
 
   constructor(options: IssuerKeysOptions) {
     this.#options = options
-    this.#clock = options.clock ?? (() => performance.now())
+    this.#clock = options.clock
   }
 
   /** For `compactVerify` of jose. @throws Error when the issuer does not answer, or has no such key */

@@ -35,9 +35,9 @@ export interface OidcOptions {
   /** What tokens are good for when a TokenReview asks: the API server's own audiences. */
   audiences?: readonly string[]
   /** Milliseconds since the epoch: whether tokens are valid now. */
-  clock?: () => number
+  clock: () => number
   /** Milliseconds on any clock that only goes forward: how long the issuer's keys are remembered. */
-  elapsed?: () => number
+  elapsed: () => number
 }
 
 export const SIGNING_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
@@ -74,7 +74,7 @@ export class OidcAuthenticator implements Authenticator {
       }
     }
     this.#options = options
-    this.#clock = options.clock ?? Date.now
+    this.#clock = options.clock
     this.#keys = new IssuerKeys({ issuerUrl: options.issuerUrl, caPem: options.caPem, clock: options.elapsed })
   }
 

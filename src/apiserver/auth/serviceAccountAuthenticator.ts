@@ -29,7 +29,7 @@ export interface ServiceAccountAuthenticatorOptions {
   /** Which accounts act. Default: all. */
   nature?: Pick<Nature, 'acts'>
   /** Milliseconds since the epoch. */
-  clock?: () => number
+  clock: () => number
 }
 
 interface Identity {
@@ -55,7 +55,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
   readonly #signed: SignedTokens = new BoundedCache(SIGNED_KEPT)
 
   constructor(options: ServiceAccountAuthenticatorOptions) {
-    this.#options = { clock: Date.now, nature: EVERYTHING_ACTS, ...options }
+    this.#options = { nature: EVERYTHING_ACTS, ...options }
   }
 
   /**

@@ -59,7 +59,7 @@ export interface TokenIssuerOptions {
   /** Id of the space whose tokens bear the plain issuer. Default `root`. */
   rootSpace?: string
   /** Milliseconds since the epoch. */
-  clock?: () => number
+  clock: () => number
   randomUuid?: () => string
 }
 
@@ -83,7 +83,7 @@ export class TokenIssuer {
     this.#url = options.url ?? (() => this.issuer)
     this.#rootSpace = options.rootSpace ?? 'root'
     this.audiences = options.audiences ?? [this.issuer]
-    this.#clock = options.clock ?? Date.now
+    this.#clock = options.clock
     this.#randomUuid = options.randomUuid ?? randomUUID
     this.#signingKey = createPrivateKey(options.signingKeyPem)
     const keys = [options.signingKeyPem, ...(options.retiredKeyPems ?? [])].map(pem => createPublicKey(pem))

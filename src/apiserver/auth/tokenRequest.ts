@@ -20,7 +20,7 @@ export interface TokenRequestContext {
   /** Longer requests are shortened to this. Default: a year. */
   maxExpirationSeconds?: number | undefined
   /** Milliseconds since the epoch. */
-  clock?: () => number
+  clock: () => number
 }
 
 /** Of a token whose request does not say how long it shall live. */
@@ -67,7 +67,7 @@ export async function tokenRequest(
     ...(extended && { warnAfterSeconds: granted }),
     ...binding,
   })
-  const now = (context.clock ?? Date.now)()
+  const now = context.clock()
   const timestamp = (ms: number) => new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z')
   return {
     apiVersion: body.apiVersion,

@@ -15,15 +15,15 @@ export interface UnionOptions {
   /** In the order of asking. Those that know certificates must do their own remembering. */
   authenticators: readonly Authenticator[]
   /** Milliseconds on any clock that only goes forward: one that is set back would keep what was remembered. */
-  clock?: () => number
+  clock: () => number
   /** How long a good token is remembered. Default 10 s. */
   ttlMs?: number
   /** How long a bad token is remembered. Default and limit 1 s. */
   failureTtlMs?: number
   /** Tokens remembered at most; the least recently used goes first. Default 4096. */
   maxEntries?: number
-  /** Milliseconds since the epoch: nobody is remembered beyond the end of a credential. Default `Date.now`. */
-  now?: () => number
+  /** Milliseconds since the epoch: nobody is remembered beyond the end of a credential. */
+  now: () => number
   /** Called with each space whose tokens are forgotten; `undefined`: all are. */
   onForgotten?: (space: string | undefined) => void
 }
@@ -55,10 +55,8 @@ export class UnionAuthenticator implements Authenticator {
 
   constructor(options: UnionOptions) {
     this.#options = {
-      clock: () => performance.now(),
       ttlMs: REMEMBERED_MS,
       maxEntries: 4096,
-      now: Date.now,
       onForgotten: () => {},
       ...options,
       failureTtlMs: Math.min(options.failureTtlMs ?? 1000, 1000),

@@ -27,8 +27,8 @@ export class X509Authenticator implements Authenticator {
   readonly #clock: () => number
 
   /** `clock`: milliseconds since the epoch. */
-  constructor(options: { clock?: () => number } = {}) {
-    this.#clock = options.clock ?? Date.now
+  constructor(options: { clock: () => number }) {
+    this.#clock = options.clock
   }
 
   /** @throws StatusError Unauthorized for a certificate that is not valid now, although it was when the connection began */

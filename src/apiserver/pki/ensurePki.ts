@@ -17,7 +17,7 @@ export interface PkiOptions {
   hostnames: readonly string[]
   ips: readonly string[]
   /** Milliseconds since the epoch. */
-  clock?: () => number
+  clock: () => number
 }
 
 export interface Pki {
@@ -57,7 +57,7 @@ type FileName = keyof typeof FILES
  *   off every client, so that is left to a person
  */
 export async function ensurePki(dir: string, options: PkiOptions): Promise<Pki> {
-  const nowMs = (options.clock ?? Date.now)()
+  const nowMs = options.clock()
   const names = servingNames(options)
   const files = await readAll(dir)
   const found = { ca: pairOf(files.ca, files.caKey), serving: pairOf(files.serving, files.servingKey) }

@@ -23,7 +23,7 @@ async function start(t: Test, level: string): Promise<Audited> {
     const event = JSON.parse(line) as AuditEvent
     if (event.stage === 'ResponseComplete') waiting.get(event.auditID)?.(event)
   }
-  const audit = new Auditor({ policy, sink: { write, close: async () => {} } })
+  const audit = new Auditor({ clock: Date.now, policy, sink: { write, close: async () => {} } })
   const { api } = await startTestServer(t, { more: { audit, webhookAllowedHosts: ['localhost'] } })
   return {
     api,

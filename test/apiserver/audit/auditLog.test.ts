@@ -42,7 +42,7 @@ class Lines implements AuditSink {
 async function start(t: Test, rules: object[], more: object = {}): Promise<TestServer & { lines: Lines }> {
   const lines = new Lines()
   const policy = auditPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules, ...more })
-  const started = await startTestServer(t, { more: { audit: new Auditor({ policy, sink: lines }) } })
+  const started = await startTestServer(t, { more: { audit: new Auditor({ clock: Date.now, policy, sink: lines }) } })
   return { ...started, lines }
 }
 

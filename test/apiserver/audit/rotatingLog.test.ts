@@ -11,7 +11,7 @@ const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 t.test('lines are appended over restarts, in a file for the owner only', async t => {
   const path = join(t.testdir(), 'audit.log')
   for (const line of ['one', 'two']) {
-    const file = new RotatingLog({ ...KEEP, path })
+    const file = new RotatingLog({ clock: Date.now, ...KEEP, path })
     file.write(line)
     await file.close()
   }

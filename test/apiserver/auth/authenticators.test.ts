@@ -6,7 +6,7 @@ import { TokenIssuer } from '../../../src/apiserver/auth/serviceAccountTokens.ts
 import { newKeyPem } from '../../../src/apiserver/pki/issue.ts'
 
 t.test("a static token is good for the server's own audiences, as a TokenReview asks for them", async t => {
-  const issuer = new TokenIssuer({ signingKeyPem: await newKeyPem() })
+  const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: await newKeyPem() })
   const getObject = async (): Promise<undefined> => undefined
   const all = await authenticators({
     issuer,

@@ -58,6 +58,8 @@ async function startIssuer(t: Test): Promise<Issuer> {
 }
 
 const optionsFor = (issuer: Issuer, more: Partial<OidcOptions> = {}): OidcOptions => ({
+  clock: Date.now,
+  elapsed: () => performance.now(),
   issuerUrl: issuer.url,
   clientId: 'orrery',
   caPem: ca.certPem,
@@ -224,9 +226,38 @@ t.test('an issuer names nobody of the system: such a user is refused, such a gro
 
 t.test('settings that cannot work are refused by name', async t => {
   const options = { issuerUrl: 'https://x', clientId: 'c' }
-  t.throws(() => new OidcAuthenticator({ ...options, issuerUrl: 'http://x' }), /--oidc-issuer-url/)
-  t.throws(() => new OidcAuthenticator({ ...options, clientId: '' }), /--oidc-client-id/)
-  t.throws(() => new OidcAuthenticator({ ...options, signingAlgorithms: ['HS256'] }), /--oidc-signing-algs/)
-  t.throws(() => new OidcAuthenticator({ ...options, usernamePrefix: 'system:x' }), /--oidc-username-prefix/)
-  t.throws(() => new OidcAuthenticator({ ...options, groupsPrefix: 'system:' }), /--oidc-groups-prefix/)
+  t.throws(
+    () =>
+      new OidcAuthenticator({ clock: Date.now, elapsed: () => performance.now(), ...options, issuerUrl: 'http://x' }),
+    /--oidc-issuer-url/,
+  )
+  t.throws(
+    () => new OidcAuthenticator({ clock: Date.now, elapsed: () => performance.now(), ...options, clientId: '' }),
+    /--oidc-client-id/,
+  )
+  t.throws(
+    () =>
+      new OidcAuthenticator({
+        clock: Date.now,
+        elapsed: () => performance.now(),
+        ...options,
+        signingAlgorithms: ['HS256'],
+      }),
+    /--oidc-signing-algs/,
+  )
+  t.throws(
+    () =>
+      new OidcAuthenticator({
+        clock: Date.now,
+        elapsed: () => performance.now(),
+        ...options,
+        usernamePrefix: 'system:x',
+      }),
+    /--oidc-username-prefix/,
+  )
+  t.throws(
+    () =>
+      new OidcAuthenticator({ clock: Date.now, elapsed: () => performance.now(), ...options, groupsPrefix: 'system:' }),
+    /--oidc-groups-prefix/,
+  )
 })

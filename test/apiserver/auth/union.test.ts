@@ -20,7 +20,7 @@ t.test('a good token is asked about once in its time, also by requests at the sa
   let now = 0
   const backend = new Recorder()
   backend.answer = () => user('ann')
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => now })
   await Promise.all([union.authenticate({ token: 'a' }), union.authenticate({ token: 'a' })])
   now = 9_999
   t.equal((await union.authenticate({ token: 'a' }))?.user.name, 'ann')
@@ -37,7 +37,12 @@ t.test('a good token is asked about once in its time, also by requests at the sa
 t.test('a bad token becomes good a second later at most', async t => {
   let now = 0
   const backend = new Recorder()
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now, failureTtlMs: 60_000 })
+  const union = new UnionAuthenticator({
+    now: Date.now,
+    authenticators: [backend],
+    clock: () => now,
+    failureTtlMs: 60_000,
+  })
   await t.rejects(async () => union.authenticate({ token: 'a' }), { message: 'Unauthorized' })
   backend.answer = () => user('ann')
   await t.rejects(async () => union.authenticate({ token: 'a' }))
@@ -50,7 +55,12 @@ t.test('setting the time of day changes nothing of how long tokens are remembere
   t.teardown(() => Object.assign(Date, { now: day }))
   const backend = new Recorder()
   backend.answer = () => user('ann')
-  const union = new UnionAuthenticator({ authenticators: [backend], ttlMs: 0 })
+  const union = new UnionAuthenticator({
+    clock: () => performance.now(),
+    now: Date.now,
+    authenticators: [backend],
+    ttlMs: 0,
+  })
   await union.authenticate({ token: 'a' })
   Object.assign(Date, { now: () => day() - 3_600_000 })
   backend.answer = () => undefined
@@ -59,7 +69,7 @@ t.test('setting the time of day changes nothing of how long tokens are remembere
     { message: 'Unauthorized' },
     'back: it ends all the same',
   )
-  const patient = new UnionAuthenticator({ authenticators: [backend] })
+  const patient = new UnionAuthenticator({ clock: () => performance.now(), now: Date.now, authenticators: [backend] })
   backend.answer = () => user('ann')
   backend.asked.length = 0
   await patient.authenticate({ token: 'a' })
@@ -84,7 +94,12 @@ t.test('nobody is remembered beyond the end of a credential', async t => {
 
 t.test('each forgetting is reported, also that of all', async t => {
   const spaces: (string | undefined)[] = []
-  const union = new UnionAuthenticator({ authenticators: [], onForgotten: space => spaces.push(space) })
+  const union = new UnionAuthenticator({
+    clock: () => performance.now(),
+    now: Date.now,
+    authenticators: [],
+    onForgotten: space => spaces.push(space),
+  })
   union.forget('s1')
   union.clear()
   t.same(spaces, ['s1', undefined])
@@ -95,7 +110,7 @@ t.test('a failure to find out is not remembered', async t => {
   backend.answer = () => {
     throw new Error('store closed')
   }
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => 0 })
   await t.rejects(async () => union.authenticate({ token: 'a' }), { message: 'store closed' })
   backend.answer = () => user('ann')
   t.ok(await union.authenticate({ token: 'a' }))
@@ -104,7 +119,7 @@ t.test('a failure to find out is not remembered', async t => {
 t.test('memory is bounded and keeps what is in use', async t => {
   const backend = new Recorder()
   backend.answer = () => user('x')
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0, maxEntries: 2 })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => 0, maxEntries: 2 })
   for (const token of ['a', 'b', 'a', 'c', 'a', 'b']) await union.authenticate({ token })
   t.same(backend.asked, ['a', 'b', 'c', 'b'])
 })
@@ -112,7 +127,7 @@ t.test('memory is bounded and keeps what is in use', async t => {
 t.test('the same token for another audience is another question', async t => {
   const backend = new Recorder()
   backend.answer = ({ audiences }) => (audiences ? undefined : user('x'))
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => 0 })
   t.ok(await union.authenticate({ token: 'a' }))
   await t.rejects(async () => union.authenticate({ token: 'a', audiences: ['vault'] }))
 })
@@ -124,7 +139,7 @@ t.test('authenticators are asked in order; the first that refuses ends it', asyn
     return undefined
   }
   second.answer = () => user('second')
-  const union = new UnionAuthenticator({ authenticators: [first, second], clock: () => 0 })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [first, second], clock: () => 0 })
   t.equal((await union.authenticate({ token: 'other' }))?.user.name, 'second')
   await t.rejects(async () => union.authenticate({ token: 'mine-but-bad' }))
   t.same(second.asked, ['other'])
@@ -134,7 +149,7 @@ t.test('a certificate goes before a token; without either there is nobody', asyn
   const { certPem } = await issueCa({ commonName: 'x', nowMs: Date.now(), days: 1 })
   const backend = new Recorder()
   backend.answer = ({ certificate }) => user(certificate ? 'by certificate' : 'by token')
-  const union = new UnionAuthenticator({ authenticators: [backend] })
+  const union = new UnionAuthenticator({ clock: () => performance.now(), now: Date.now, authenticators: [backend] })
   const both = { certificate: new X509Certificate(certPem), token: 'a' }
   t.equal((await union.authenticate(both))?.user.name, 'by certificate')
   t.equal(await union.authenticate({}), undefined)
@@ -143,7 +158,7 @@ t.test('a certificate goes before a token; without either there is nobody', asyn
 t.test('tokens of a space can be forgotten at once, also one that is just being looked at', async t => {
   const backend = new Recorder()
   backend.answer = ({ token = '' }) => ({ ...user(token), space: token.slice(0, 1) })
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => 0 })
   for (const token of ['a1', 'b1']) await union.authenticate({ token })
   const late = union.authenticate({ token: 'a2' })
   union.forget('a')
@@ -155,7 +170,7 @@ t.test('tokens of a space can be forgotten at once, also one that is just being 
 
 t.test('a token that was refused while its space was forgotten is asked about again', async t => {
   const backend = new Recorder()
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => 0 })
   const early = union.authenticate({ token: 'a1' })
   union.forget('a')
   await t.rejects(async () => early, { message: 'Unauthorized' })
@@ -166,7 +181,7 @@ t.test('a token that was refused while its space was forgotten is asked about ag
 t.test('however many spaces are forgotten, none of their tokens is remembered', async t => {
   const backend = new Recorder()
   backend.answer = ({ token = '' }) => ({ ...user(token), space: token })
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => 0 })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => 0 })
   for (const token of ['first', 'last', 'other']) await union.authenticate({ token })
   union.forget('first')
   for (let i = 0; i < 20_000; i++) union.forget(`space${i}`)
@@ -182,7 +197,7 @@ t.test('who shows the same again is known at once, and forgotten like everybody'
   let now = 0
   const backend = new Recorder()
   backend.answer = ({ token = '' }) => ({ ...user(token), space: 'a' })
-  const union = new UnionAuthenticator({ authenticators: [backend], clock: () => now })
+  const union = new UnionAuthenticator({ now: Date.now, authenticators: [backend], clock: () => now })
   const shown = { token: 'a1' }
   await union.authenticate(shown)
   const isKnown = (): boolean => {
@@ -214,7 +229,7 @@ t.test(
         return { ...user(token), space: 'a' }
       },
     }
-    const union = new UnionAuthenticator({ authenticators: [quick], clock: () => now })
+    const union = new UnionAuthenticator({ now: Date.now, authenticators: [quick], clock: () => now })
     t.match(union.authenticate({ token: 'good' }), { user: { name: 'good' } })
     t.match(union.authenticate({ token: 'good' }), { user: { name: 'good' } })
     t.equal(asked, 1)

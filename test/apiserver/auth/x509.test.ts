@@ -9,7 +9,9 @@ const ca = await issueCa({ commonName: 'ca', nowMs, days: 10 })
 t.test('common name and organizations are user and groups', async t => {
   const organizations = ['dev, ops', 'a+b', 'O=x']
   const pair = await issueClient({ ca, commonName: 'jane,doe', organizations, nowMs, days: 1 })
-  const found = await new X509Authenticator().authenticate({ certificate: new X509Certificate(pair.certPem) })
+  const found = await new X509Authenticator({ clock: Date.now }).authenticate({
+    certificate: new X509Certificate(pair.certPem),
+  })
   t.equal(found?.user.name, 'jane,doe')
   t.same(found?.user.groups, [...organizations, 'system:authenticated'])
   t.match(found?.user.extra?.['authentication.kubernetes.io/credential-id']?.[0], /^X509SHA256=[0-9a-f]{64}$/)
@@ -33,7 +35,7 @@ t.test('a certificate that runs out while its connection lives is refused', asyn
 t.test('server certificates and nameless ones are nobody', async t => {
   const serving = await issueServing({ ca, dnsNames: ['x'], ips: [], nowMs, days: 1 })
   const nameless = await issueClient({ ca, commonName: '', organizations: ['system:masters'], nowMs, days: 1 })
-  const authenticator = new X509Authenticator()
+  const authenticator = new X509Authenticator({ clock: Date.now })
   for (const { certPem } of [serving, nameless]) {
     t.equal(await authenticator.authenticate({ certificate: new X509Certificate(certPem) }), undefined)
   }

@@ -66,7 +66,7 @@ export class Stage {
   static async open(t: Test, options: StageOptions): Promise<Stage> {
     const { isAudited = false, apiThreads = 0 } = options
     const lines = isAudited ? new Lines() : undefined
-    const audit = lines && { audit: new Auditor({ policy: auditPolicy(POLICY), sink: lines }) }
+    const audit = lines && { audit: new Auditor({ clock: Date.now, policy: auditPolicy(POLICY), sink: lines }) }
     const { api, server, faults } = await startTestServer(t, { more: { apiThreads, ...audit } })
     // entries of managedFields stand in the order of their seconds
     Object.assign(server.services.deps, { clock: () => NOW, random: () => 0.5 })

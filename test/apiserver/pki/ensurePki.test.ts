@@ -7,7 +7,7 @@ import { ensurePki, renewalDueMs } from '../../../src/apiserver/pki/ensurePki.ts
 import { issueCa, issueClient } from '../../../src/apiserver/pki/issue.ts'
 
 const DAY_MS = 86_400_000
-const names = { hostnames: ['orrery.example'], ips: ['10.1.2.3'] }
+const names = { clock: Date.now, hostnames: ['orrery.example'], ips: ['10.1.2.3'] }
 
 t.test('a first start makes an authority and what it signs, readable by the owner alone', async t => {
   const dir = join(t.testdir(), 'pki')
@@ -34,7 +34,7 @@ t.test('a restart keeps everything, so kubeconfigs and tokens stay good', async 
 t.test('new host names change the serving certificate and nothing else', async t => {
   const dir = t.testdir()
   const before = await ensurePki(dir, names)
-  const after = await ensurePki(dir, { hostnames: ['other.example', 'fd00::7'], ips: [] })
+  const after = await ensurePki(dir, { clock: Date.now, hostnames: ['other.example', 'fd00::7'], ips: [] })
   t.not(after.serving.certPem, before.serving.certPem)
   t.same({ ...after, serving: before.serving }, before)
   const serving = new X509Certificate(after.serving.certPem)
@@ -109,7 +109,7 @@ t.test('a damaged leaf is replaced; an authority that does not fit its key is re
 })
 
 t.test('a malformed host name is refused', async t => {
-  await t.rejects(ensurePki(t.testdir(), { hostnames: ['https://x'], ips: [] }), /not a host name/)
+  await t.rejects(ensurePki(t.testdir(), { clock: Date.now, hostnames: ['https://x'], ips: [] }), /not a host name/)
 })
 
 t.test('server and client accept each other over TLS', async t => {

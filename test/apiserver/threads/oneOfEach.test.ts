@@ -26,7 +26,7 @@ t.test('each request is recorded once, with the address of its client, whichever
     },
     close: async () => {},
   }
-  const more = { apiThreads: 2, audit: new Auditor({ policy, sink }) }
+  const more = { apiThreads: 2, audit: new Auditor({ clock: Date.now, policy, sink }) }
   const { api, server, faults } = await startTestServer(t, { more })
   const clients = clientsOf(t, api)
   await Promise.all(clients.map((client, i) => client.get(CONFIGMAPS, { 'Audit-ID': `read-${i}` })))

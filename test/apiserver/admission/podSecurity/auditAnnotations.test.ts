@@ -12,7 +12,7 @@ const write = (line: string): void => {
   if (event.stage === 'ResponseComplete') waiting.get(event.auditID)?.(event)
 }
 const policy = auditPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] })
-const audit = new Auditor({ policy, sink: { write, close: async () => {} } })
+const audit = new Auditor({ clock: Date.now, policy, sink: { write, close: async () => {} } })
 const { api } = await startTestServer(t, { more: { audit } })
 
 /** Creates an object; the annotations of its last event that are about the security of pods. */
