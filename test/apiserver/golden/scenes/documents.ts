@@ -3,7 +3,6 @@ import { asAlice, get, inTurn, raw, request, type Theme } from '../scene.ts'
 
 const AGGREGATED = 'Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const AGGREGATED_PROTOBUF = AGGREGATED.replace('application/json', 'application/vnd.kubernetes.protobuf')
-const V2_PROTOBUF = 'Accept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const YAML = 'Accept: application/yaml'
 const PROTOBUF = 'Accept: application/vnd.kubernetes.protobuf'
 const WHOLE = { isDocument: true } as const
@@ -56,7 +55,6 @@ export const documents: Theme = {
     ),
     get('/apis/golden.example.com/v1'),
     get('/apis/golden.example.com'),
-    get('/openapi/v2', [V2_PROTOBUF, 'Accept-Encoding: gzip'], WHOLE),
     get('/openapi/v3', ['Accept-Encoding: gzip'], WHOLE),
     get('/openapi/v3/apis/apps/v1?hash=OLD', [], WHOLE),
     get('/openapi/v3/apis/golden.example.com/v1', [], WHOLE),
