@@ -35,6 +35,8 @@ import { CARRIED_MARK, isCarriedUp } from './authority/carriedObjects.ts'
 import type { Services } from './endpoints/exchange.ts'
 import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
 import { listenFirst } from './http/sharedPort.ts'
+import { type ShownKeys, showKeys, showNames } from './http/shownKeys.ts'
+import type { TlsKeys } from './http/tls.ts'
 import { httpFront } from './httpFront.ts'
 import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
 import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
@@ -42,9 +44,6 @@ import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import { CertificateFollower, type NamedCertificate, readNamedCertificate } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
-import type { TlsKeys } from './server/httpServer.ts'
-import type { FedServer } from './server/oneByOne.ts'
-import { type ShownKeys, showKeys, showNames } from './server/shownKeys.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
@@ -201,7 +200,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, requests, metrics, strangers, documents } = httpFront(options, assembly, {
+  const { app, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -292,7 +291,6 @@ async function apiServerParts(
     })
 
   if (apiThreads) metrics.followThreads(apiThreads)
-  requests.serve(app.server as unknown as FedServer)
 
   const parts: Part[] = [
     // open already: everything else is made over it

@@ -15,11 +15,10 @@ import { openReplica } from '../storage/replica/replicaStore.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { assemble } from './assembly.ts'
 import { joinPort } from './http/sharedPort.ts'
+import { showKeys } from './http/shownKeys.ts'
 import { httpFront } from './httpFront.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import type { Logger } from './request/logger.ts'
-import type { FedServer } from './server/oneByOne.ts'
-import { showKeys } from './server/shownKeys.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { type FromThread, PULSE_MS, type ThreadStart, type ToThread } from './threads/apiThreads.ts'
 import { AskedDocuments } from './threads/askedDocuments.ts'
@@ -87,7 +86,7 @@ async function serve(): Promise<void> {
   })
   const { types } = assembly.services
   const documents = new AskedDocuments({ types, ask: asks => tell({ asks }) })
-  const { app, requests, shortWays, metrics, strangers } = httpFront(options, assembly, {
+  const { app, road, metrics, strangers } = httpFront(options, assembly, {
     store,
     documents,
     setAside: { counts: () => new Map() },
@@ -105,8 +104,7 @@ async function serve(): Promise<void> {
   const crossings = new Crossings({ cross, strangers })
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings, underWay })
-  routeRequests(server, { store, reads, forwarder, forwardsAll: data.forwardsAll, shortWays })
-  requests.serve(app.server as unknown as FedServer)
+  road.unless(routeRequests({ store, reads, forwarder, forwardsAll: data.forwardsAll }))
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()
 

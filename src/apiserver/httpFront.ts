@@ -14,16 +14,16 @@ import { reviewEndpoints } from './endpoints/reviews.ts'
 import { yamlTextInSteps } from './endpoints/yamlWriter.ts'
 import { CertificateNetworks } from './http/certificateNetworks.ts'
 import { Pipeline } from './http/pipeline.ts'
+import type { Road } from './http/road.ts'
 import { strangerLimits } from './http/strangerLimits.ts'
 import { Strangers } from './http/strangers.ts'
+import type { TlsKeys } from './http/tls.ts'
 import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
 import { openApiRoutes } from './openapi/routes.ts'
 import { healthChecks } from './server/healthChecks.ts'
-import { createHttpServer, type TlsKeys } from './server/httpServer.ts'
+import { createHttpServer } from './server/httpServer.ts'
 import { Metrics } from './server/metrics.ts'
 import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
-import type { OneByOne } from './server/oneByOne.ts'
-import type { ShortWays } from './server/shortWays.ts'
 import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
 import { budgetText } from './spaces/budgetDocument.ts'
 import { PortSocket } from './threads/portSocket.ts'
@@ -42,9 +42,7 @@ export interface HttpFrontDeps {
 
 export interface HttpFront {
   readonly app: FastifyInstance
-  /** Absent where requests are recorded. */
-  readonly requests: OneByOne
-  readonly shortWays: ShortWays | undefined
+  readonly road: Road
   readonly metrics: Metrics
   readonly strangers: Strangers
   /** As bytes, for threads that send them, too. */
@@ -100,7 +98,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     openId,
   })
   const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
-  const { app, requests, shortWays } = createHttpServer({
+  const { app, road } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
@@ -152,5 +150,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  return { app, requests, shortWays, metrics, strangers, documents }
+  return { app, road, metrics, strangers, documents }
 }

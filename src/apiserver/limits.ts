@@ -37,7 +37,6 @@ import * as placementAdmission from './authority/placementAdmission.ts'
 import * as reportLimit from './authority/reportLimit.ts'
 import * as servedDefinitions from './definitions/servedDefinitions.ts'
 import * as bigYaml from './endpoints/bigYaml.ts'
-import * as body from './endpoints/body.ts'
 import * as compression from './endpoints/compression.ts'
 import * as listAnswers from './endpoints/listAnswers.ts'
 import * as longBodies from './endpoints/longBodies.ts'
@@ -52,6 +51,8 @@ import * as flowControl from './flowcontrol/flowControl.ts'
 import * as heldRequests from './flowcontrol/heldRequests.ts'
 import * as watchBudget from './flowcontrol/watchBudget.ts'
 import * as inFlight from './http/inFlight.ts'
+import * as requestBody from './http/requestBody.ts'
+import * as requestLines from './http/requestLines.ts'
 import * as strangerLimits from './http/strangerLimits.ts'
 import * as answeredLog from './registry/answeredLog.ts'
 import * as answeredReader from './registry/answeredReader.ts'
@@ -63,14 +64,13 @@ import * as provenance from './registry/provenance.ts'
 import * as selection from './registry/selection.ts'
 import * as views from './registry/views.ts'
 import * as httpServer from './server/httpServer.ts'
-import * as oneByOne from './server/oneByOne.ts'
 import * as webSockets from './server/webSockets.ts'
 import * as diskRoom from './shortage/diskRoom.ts'
 import * as memoryRoom from './shortage/memoryRoom.ts'
 import * as table from './tables/table.ts'
 
 export const LIMITS: Limits = {
-  'body of a request': bytes(body.BODY_LIMIT_BYTES),
+  'body of a request': bytes(requestBody.BODY_LIMIT_BYTES),
   'request by which a syncer reports a status; the status': `${bytes(reportLimit.REPORT_LIMIT_BYTES)}; ${bytes(statusLimit.STATUS_LIMIT_BYTES)}`,
   'fields and elements of what is written at once; bytes of that, or of what is there': `${count(largeWrites.LARGE_VALUES)}; ${bytes(largeWrites.LARGE_BYTES)}`,
   'JSON that is parsed in pieces, those of all spaces in turn': `from ${bytes(longBodies.STEPS_BYTES)} on, ${bytes(jsonInSteps.PIECE)} each`,
@@ -81,7 +81,8 @@ export const LIMITS: Limits = {
   'time for one of them, memory': `${duration(bigYaml.LIMIT_MS)} of the processor, ${assembly.THREAD_LIMITS.maxOldGenerationSizeMb} MiB`,
   'aliases of a YAML body': count(yamlBody.ALIAS_LIMIT),
   'time for the TLS handshake; the headers; the body': `${duration(httpServer.HANDSHAKE_TIMEOUT_MS)}; ${duration(httpServer.HEADERS_TIMEOUT_MS)}; ${duration(httpServer.REQUEST_TIMEOUT_MS)}`,
-  'what is sent behind a request that has no answer yet': `${bytes(oneByOne.WAITING_BYTES)} are read`,
+  'requests of a connection without an answer': `${count(requestLines.OPEN_REQUESTS)}; one more ends the connection`,
+  'bytes that are read behind a request without an answer': bytes(requestLines.READ_AHEAD_BYTES),
   'time in which a client takes an answer': `${duration(httpServer.ANSWER_TIMEOUT_MS)}, not for watches`,
   'requests at a time': `${count(inFlight.DEFAULT_IN_FLIGHT.reading)} reading and ${count(inFlight.DEFAULT_IN_FLIGHT.mutating)} changing, together, divided among [priority levels](#priority-levels)`,
   'wait for a turn': `${duration(flowControl.WAIT_LIMIT_MS)}, or a quarter of \`?timeout=\``,

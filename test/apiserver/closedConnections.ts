@@ -1,11 +1,11 @@
 /**
- * No request behind an answer that ends its connection is carried out (RFC 9112 9.6), and a malformed head is refused. The main thread,
- * API threads and their short ways are tried.
+ * No request behind an answer that ends its connection is carried out (RFC 9112 9.6), and a malformed head is refused. The main thread
+ * and API threads are tried.
  */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:tls'
 import type { Test } from 'tap'
-import { BODY_LIMIT_BYTES } from '../../src/apiserver/endpoints/body.ts'
+import { BODY_LIMIT_BYTES } from '../../src/apiserver/http/requestBody.ts'
 import { ALICE, CONFIGMAPS, configMap, startTestServer } from '../support/server.ts'
 
 const ADMIN = 'token-of-admin'
@@ -38,7 +38,7 @@ const LAST_ONES: Record<string, [code: string, request: string]> = {
   'no HTTP': ['400', 'nonsense\r\n\r\n'],
   'two lengths': ['400', `POST ${CONFIGMAPS} HTTP/1.1\r\n${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
 }
-/** Each kind; server/malformedHeads.test.ts has the others. */
+/** Each kind; http/malformedHeads.test.ts has the others. */
 const MALFORMED: Record<string, string> = {
   'two Host lines': 'HTTP/1.1\r\nHost: a\r\nHost: b',
   'no Host': 'HTTP/1.1\r\nX: y',
@@ -74,7 +74,7 @@ export async function closedConnections(t: Test, apiThreads: number): Promise<vo
   const behind = (): { wire: string; made(): Promise<string[]> } => {
     const prefix = `behind-${apiThreads}-${tries++}-`
     return {
-      wire: Array.from({ length: 5 }, (_, n) => post(`${prefix}${n}`)).join(''),
+      wire: Array.from({ length: 4 }, (_, n) => post(`${prefix}${n}`)).join(''),
       async made() {
         const { items } = await api.ok(api.get(CONFIGMAPS))
         return items.map(({ metadata }) => metadata.name!).filter(name => name.startsWith(prefix))
@@ -84,7 +84,6 @@ export async function closedConnections(t: Test, apiThreads: number): Promise<vo
 
   for (const [what, [code, request]] of Object.entries(LAST_ONES)) {
     t.test(`nothing behind ${what}`, async t => {
-      // the first ones make the short way known where there is one
       for (const first of ['', post(`first-${apiThreads}-${tries}-a`) + post(`first-${apiThreads}-${tries}-b`)]) {
         const { wire, made } = behind()
         const said = codes(await exchange(first + request + wire))

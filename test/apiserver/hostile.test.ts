@@ -125,7 +125,7 @@ t.test('500 for protobuf metadata of what is no resource', async t => {
 })
 
 t.test('500 for a method of HTTP that wants a content type', async t => {
-  t.match(await api.send('QUERY', DEPLOYMENTS), { code: 400, body: { kind: 'Status', reason: 'BadRequest' } })
+  t.match(await api.send('QUERY', DEPLOYMENTS), { code: 405, body: { kind: 'Status', reason: 'MethodNotAllowed' } })
 })
 
 t.test('a new generation for a replacement that changes nothing', async t => {

@@ -2,11 +2,9 @@
  * Answers in pieces: short ones leave as a whole, long ones block by block, as fast as the client reads and no further when it
  * has gone.
  */
-import type { OutgoingHttpHeaders } from 'node:http'
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
 import { type BlockSink, plainSink } from './blockWriter.ts'
-import type { Answering } from './carriers.ts'
 import { GZIP_FROM_BYTES } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import type { ItemRun } from './itemRun.ts'
@@ -98,18 +96,15 @@ function begun(
   exchange: Exchange,
   { length, items, format, code = 200 }: Pick<Pieces, 'items' | 'format' | 'code'> & { length?: number },
 ): BlockSink {
-  const { raw } = exchange.reply.hijack()
+  const { reply } = exchange
   const compressed = services.compression.takes(exchange.request)
   const framing = compressed
-    ? { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' }
+    ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
     : length === undefined
       ? {}
-      : { 'Content-Length': length }
-  const kept = keptHeaders(exchange.reply)
-  raw.writeHead(code, { ...kept, ...headers(exchange), 'Content-Type': CONTENT_TYPES[format], ...framing })
-  // with the first block behind them they would be copied together with it
-  raw.flushHeaders()
-  return compressed ? services.compression.sink(raw, length ?? aboutBytesIn(items)) : plainSink(raw)
+      : { 'content-length': length }
+  reply.begin(code, { ...headers(exchange), 'content-type': CONTENT_TYPES[format], ...framing })
+  return compressed ? services.compression.sink(reply, length ?? aboutBytesIn(items)) : plainSink(reply)
 }
 
 export function lengthOf(pieces: readonly Buffer[]): number {
@@ -126,15 +121,10 @@ function aboutBytesIn(items: readonly Stored[]): number {
   return looked === 0 ? 0 : (length / looked) * items.length
 }
 
-/** What stands in every answer, for those that do not go through Fastify. */
-export function keptHeaders(reply: Pick<Answering, 'getHeaders'>): OutgoingHttpHeaders {
-  return reply.getHeaders() as OutgoingHttpHeaders
-}
-
 export function headers(exchange: Pick<Exchange, 'warnings'>): Record<string, string | string[]> {
-  const base = { 'Cache-Control': CACHE_CONTROL }
+  const base = { 'cache-control': CACHE_CONTROL }
   if (exchange.warnings.length === 0) return base
-  return { ...base, Warning: warningHeaders(exchange.warnings) }
+  return { ...base, warning: warningHeaders(exchange.warnings) }
 }
 
 export function send(
@@ -144,13 +134,7 @@ export function send(
   format: Format = 'json',
 ): void {
   const { reply, warnings } = exchange
-  // In small letters, as they are kept: most answers have no other headers.
   reply.code(code).header('cache-control', CACHE_CONTROL).type(CONTENT_TYPES[format])
-  if (warnings.length > 0) reply.headers(headers(exchange))
-  // Fastify takes what is not in memory of this thread alone for something that is to be written as JSON
-  if (!(body.buffer instanceof ArrayBuffer)) reply.serializer(asItIs)
+  if (warnings.length > 0) reply.header('warning', warningHeaders(warnings))
   reply.send(body)
 }
-
-/** Its types know strings alone. */
-const asItIs = ((body: Buffer) => body) as unknown as (body: unknown) => string

@@ -18,12 +18,10 @@ import {
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
 import { isTooDeep, NESTING_LIMIT } from '../../apimachinery/values.ts'
+import { BODY_LIMIT_BYTES } from '../http/requestBody.ts'
 import { beyondNumbers } from './beyondNumbers.ts'
 import type { Exchange, Services } from './exchange.ts'
 import { parseYamlText } from './yamlBody.ts'
-
-/** As upstream: what fits into one write of the store. */
-export const BODY_LIMIT_BYTES = 3 * 1024 * 1024
 
 /**
  * The decoded body of a request: an object of `expected`, by default of the kind of the URL, or whatever the client sent
@@ -35,7 +33,7 @@ export function readBody(
   exchange: Exchange,
   expected?: { apiVersion: string; kind: string },
 ): unknown {
-  const raw = exchange.request.body as Buffer | undefined
+  const raw = exchange.request.body
   const contentType = exchange.request.headers['content-type']
   const kind = expected ?? { apiVersion: apiVersionOf(exchange.type), kind: exchange.type.kind }
   if (!contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE))
@@ -70,7 +68,8 @@ export function parseBody(
 ): unknown {
   const media = mediaOf(contentType)
   const text = body?.toString('utf8') ?? ''
-  if (media === 'application/json' || media === '' || media.endsWith('+json')) return parseJson(text, kind, remarks)
+  const isUnnamed = (contentType ?? '') === ''
+  if (media === 'application/json' || isUnnamed || media.endsWith('+json')) return parseJson(text, kind, remarks)
   if (isYaml(contentType)) return parseYaml(text, kind, remarks)
   throw unsupportedMediaType()
 }

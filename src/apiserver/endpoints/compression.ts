@@ -3,8 +3,9 @@
  * leave as they are when many wait for that. Documents that are kept (those with an ETag) are compressed once.
  */
 import type { Writable } from 'node:stream'
+import type { Answer } from '../http/answer.ts'
+import type { Request } from '../http/request.ts'
 import { type BlockSink, taken } from './blockWriter.ts'
-import type { Answering, Asked } from './carriers.ts'
 import { CompressionSeats } from './compressionSeats.ts'
 import { type Deflate, deflater } from './deflater.ts'
 import { GzipWriter } from './gzipWriter.ts'
@@ -26,7 +27,7 @@ export const CROWD_BYTES = 256 * 1024 * 1024
 /** Of bodies that are there as a whole. */
 export const BLOCK_BYTES = 128 * 1024
 
-export function acceptsGzip(request: Pick<Asked, 'headers'>): boolean {
+export function acceptsGzip(request: Pick<Request, 'headers'>): boolean {
   const accepted = request.headers['accept-encoding']
   if (accepted === undefined || !accepted.includes('gzip')) return false
   return accepted.split(',').some(entry => {
@@ -42,6 +43,9 @@ export function acceptsGzip(request: Pick<Asked, 'headers'>): boolean {
 export function seatsIn(poolThreads: number): number {
   return Math.max(0, Math.min(SEATS, poolThreads - Math.ceil(poolThreads / 2) - SYNCING))
 }
+
+/** As far as it is used of an answer. */
+export type CompressedAnswer = Pick<Answer, 'hasHeader' | 'getHeader' | 'removeHeader' | 'header' | 'once' | 'off'>
 
 export class Compression {
   readonly #seats: CompressionSeats
@@ -60,7 +64,7 @@ export class Compression {
   }
 
   /** Whether an answer that is written block by block should leave compressed. */
-  takes(request: Pick<Asked, 'headers'>): boolean {
+  takes(request: Pick<Request, 'headers'>): boolean {
     return !this.#isOff && acceptsGzip(request) && !this.#seats.isCrowded
   }
 
@@ -80,18 +84,18 @@ export class Compression {
   }
 
   /** Whether `body` should leave compressed. */
-  wants(request: Pick<Asked, 'headers'>, reply: Answering, body: unknown): body is Buffer {
+  wants(request: Pick<Request, 'headers'>, reply: CompressedAnswer, body: unknown): body is Buffer {
     if (this.#isOff || !Buffer.isBuffer(body) || body.length <= GZIP_FROM_BYTES || !acceptsGzip(request)) return false
     // Kept documents are few, and all who want one wait for the same.
     return reply.hasHeader('etag') || !this.#seats.isCrowded
   }
 
   /** The compressed body; sets the headers that tell. `body` itself when nobody waits for it any more. */
-  async apply(reply: Answering, body: Buffer): Promise<Buffer> {
+  async apply(reply: CompressedAnswer, body: Buffer): Promise<Buffer> {
     const compressed = await (reply.hasHeader('etag') ? this.#compressKept(body) : this.#compressFor(reply, body))
     if (compressed === undefined) return body
     const vary = reply.getHeader('vary')
-    reply.header('Content-Encoding', 'gzip').header('Vary', vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding')
+    reply.header('content-encoding', 'gzip').header('vary', vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding')
     reply.removeHeader('Content-Length')
     return compressed
   }
@@ -106,14 +110,14 @@ export class Compression {
     return compressed
   }
 
-  async #compressFor(reply: Answering, body: Buffer): Promise<Buffer | undefined> {
+  async #compressFor(reply: CompressedAnswer, body: Buffer): Promise<Buffer | undefined> {
     const gone = new AbortController()
     const leave = (): void => gone.abort()
-    reply.raw.once('close', leave)
+    reply.once('close', leave)
     try {
       return await this.#compress(body, gone.signal)
     } finally {
-      reply.raw.off('close', leave)
+      reply.off('close', leave)
     }
   }
 

@@ -13,8 +13,9 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { effectiveUser } from '../auth/users.ts'
 import { decodeObject } from '../registry/codec.ts'
-import { headers } from './answerPieces.ts'
+import { CACHE_CONTROL } from './answerPieces.ts'
 import { type Exchange, intOption, type Services } from './exchange.ts'
+import { warningHeaders } from './warningHeaders.ts'
 
 /** @throws StatusError always, but for the log of a Pod without a node: it is empty */
 export async function connectionEndpoint(services: Services, exchange: Exchange): Promise<void> {
@@ -27,7 +28,10 @@ export async function connectionEndpoint(services: Services, exchange: Exchange)
   if (subresource !== 'portforward') checkContainer(pod, exchange.info.query.get('container') ?? '')
   if (str(pod, 'spec', 'nodeName') !== '') throw elsewhere(`${resource}/${subresource} of "${name}"`, 'the pod runs')
   if (subresource !== 'log') throw statusError.badRequest(`pod ${name} does not have a host assigned`)
-  exchange.reply.code(204).headers(headers(exchange)).send()
+  const { reply, warnings } = exchange
+  reply.code(204).header('cache-control', CACHE_CONTROL)
+  if (warnings.length > 0) reply.header('warning', warningHeaders(warnings))
+  reply.send()
 }
 
 /** @throws StatusError Forbidden for who may not create the sub-resource */

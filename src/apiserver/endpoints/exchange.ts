@@ -9,6 +9,8 @@ import type { ThreadPool } from '../../program/threadPool.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Authorizer, UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
+import type { Answer } from '../http/answer.ts'
+import type { Request } from '../http/request.ts'
 import type { Target } from '../operations/target.ts'
 import type { AnsweredKinds } from '../registry/answeredKinds.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
@@ -19,7 +21,6 @@ import type { StreamForms } from '../registry/streamForms.ts'
 import type { RequestInfo, ResourceRequest } from '../request/requestInfo.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { BlockWriter } from './blockWriter.ts'
-import type { Answering, Asked } from './carriers.ts'
 import type { Compression } from './compression.ts'
 import type { FrameCache } from './frames.ts'
 import type { Form } from './negotiate.ts'
@@ -63,8 +64,8 @@ export interface Services {
 }
 
 export interface Exchange {
-  readonly request: Asked
-  readonly reply: Answering
+  readonly request: Request
+  readonly reply: Answer
   readonly info: RequestInfo
   readonly resource: ResourceRequest
   readonly user: UserInfo
@@ -87,7 +88,7 @@ const WARNINGS_TOLD = 32
 
 /** Long work for a request; ends when its client has gone. */
 export function workOf({ work }: Pick<Services, 'work'>, { space, reply }: Pick<Exchange, 'space' | 'reply'>): Work {
-  return work.begin({ owner: space, isAbandoned: () => reply.raw.destroyed })
+  return work.begin({ owner: space, isAbandoned: () => reply.destroyed })
 }
 
 /** An update that would make its object is allowed to whoever may create it. @throws StatusError Forbidden */
@@ -128,7 +129,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
     fieldValidation: validation satisfies FieldValidation,
     request: inFlight,
     work: exchange.work,
-    isAbandoned: () => exchange.reply.raw.destroyed,
+    isAbandoned: () => exchange.reply.destroyed,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
     warn: text => {
       if (exchange.warnings.length < WARNINGS_TOLD && !exchange.warnings.includes(text)) exchange.warnings.push(text)

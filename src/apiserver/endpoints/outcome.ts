@@ -7,7 +7,6 @@ import type { LiveQuestions } from '../authority/liveQuestions.ts'
 import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
 import { readBody } from './body.ts'
 import type { SubresourceEndpoints } from './exchange.ts'
-import { keepConnection } from './keepConnection.ts'
 import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
 
@@ -31,7 +30,7 @@ export function outcomeEndpoint(
       const taken = inbox.take(space, readOutcomeReport(spec))
       const status = { ...taken, quietSeconds: QUIET_SECONDS, gatherMilliseconds: inbox.gatherMs }
       // it speaks so seldom that it would need a new connection each time
-      keepConnection(exchange.reply, OUTCOME_CONNECTION_MS)
+      exchange.reply.keep(OUTCOME_CONNECTION_MS)
       await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
     },
   }

@@ -27,6 +27,7 @@ import { checkTypes } from './checkTypes.ts'
 import { type Exchange, type Services, type SubresourceEndpoints, workOf, writeContext } from './exchange.ts'
 import { requireKind } from './otherKinds.ts'
 import { sendValue } from './respond.ts'
+import { goneSignal } from './streamWriter.ts'
 
 export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): SubresourceEndpoints {
   return {
@@ -44,7 +45,7 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): Subresourc
         const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
           (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
         // clusters may let us wait: who has gone keeps nobody else from asking
-        const gone = live && goneOf(exchange)
+        const gone = live && goneSignal(exchange.reply)
         return { objects: await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) }) }
       })
       const { apiVersion, kind } = body
@@ -52,13 +53,6 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): Subresourc
       await sendValue(services, exchange, 201, { apiVersion, kind, metadata: {}, spec: { objects: [] }, status })
     },
   }
-}
-
-function goneOf({ reply: { raw } }: Exchange): AbortSignal {
-  const gone = new AbortController()
-  if (raw.destroyed) gone.abort()
-  else raw.once('close', () => gone.abort())
-  return gone.signal
 }
 
 /** The object as it would be stored. @throws StatusError as the write would, with the place in the question */

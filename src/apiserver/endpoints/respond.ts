@@ -12,34 +12,22 @@ import { send, sendPieces } from './answerPieces.ts'
 import { type Exchange, type Services, workOf } from './exchange.ts'
 import { bytesAs } from './listItems.ts'
 import { yamlValuePieces } from './listText.ts'
-import { type Form, type Format, wantsPretty } from './negotiate.ts'
+import { type Form, wantsPretty } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { yamlText } from './yamlWriter.ts'
 
 export function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Soon<void> {
   return whenKnown(prepareViews([stored], exchange.type), () =>
-    isAsStored(exchange, exchange.request.headers['user-agent'])
+    isAsStored(exchange)
       ? send(exchange, code, bytesAs(stored, exchange.type))
       : sendFormed(services, exchange, stored, code),
   )
 }
 
-/** Whether an object is answered as its bytes, since no other form of it was asked for. `agent`: who asks. */
-function isAsStored({ form, info }: Pick<Exchange, 'form' | 'info'>, agent: string | undefined): boolean {
-  return form.as === undefined && form.format === 'json' && !wantsPretty(info.query, agent)
-}
-
-/** What an object is answered with, where that is known at once: as it is stored, or as protobuf. */
-export function bodyOf(
-  services: Services,
-  target: Pick<Exchange, 'form' | 'info' | 'type'>,
-  agent: string | undefined,
-  stored: Stored,
-): { body: Buffer; format: Format } | undefined {
-  const { form, type } = target
-  if (isAsStored(target, agent)) return { body: bytesAs(stored, type), format: 'json' }
-  if (form.as !== undefined || form.format !== 'protobuf') return undefined
-  return { body: protobufBody(services, target, stored), format: 'protobuf' }
+/** Whether an object is answered as its bytes, since no other form of it was asked for. */
+function isAsStored(exchange: Pick<Exchange, 'form' | 'info' | 'request'>): boolean {
+  const { as, format } = exchange.form
+  return as === undefined && format === 'json' && !isPretty(exchange)
 }
 
 function protobufBody(services: Services, { type, form }: Pick<Exchange, 'type' | 'form'>, stored: Stored): Buffer {

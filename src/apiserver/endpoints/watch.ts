@@ -15,14 +15,14 @@ import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
 import { holdViews, prepareViews } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
-import { headers, keptHeaders } from './answerPieces.ts'
+import { headers } from './answerPieces.ts'
 import { boolOption, type Exchange, intOption, type Services, workOf } from './exchange.ts'
 import { bookmarkObject, type FrameType, jsonEvent, jsonFrame } from './frames.ts'
 import { bytesAs } from './listItems.ts'
 import { notAcceptable, WATCH_MEDIA_TYPES } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
 import { tableOf } from './respond.ts'
-import { type FrameSink, responseSink, writeEach } from './streamWriter.ts'
+import { type FrameSink, goneSignal, responseSink, writeEach } from './streamWriter.ts'
 import { wholeItems } from './wholeItems.ts'
 import { showsWorkspaces, sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
@@ -41,19 +41,12 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   // What it begins with may have to be converted by somebody else: a watch has a budget of its own, so it needs no seat for that.
   if (exchange.type.custom?.convert) exchange.request.inFlight?.begun()
   const plan = await planOf(services, exchange, workOf(services, exchange))
-  const { raw } = exchange.reply.hijack()
+  const { reply } = exchange
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
-  const kept = keptHeaders(exchange.reply)
-  raw.writeHead(200, { ...kept, ...headers(exchange), 'Content-Type': contentType, 'Transfer-Encoding': 'chunked' })
-  raw.flushHeaders()
-  const { inFlight } = exchange.request
-  inFlight?.begun()
-  const turns = services.turns.of(inFlight?.flow.path ?? [])
-  const over = new AbortController()
-  raw.once('close', () => over.abort())
-  if (raw.destroyed) over.abort()
-  const reader = { gone: over.signal, permission: exchange.request.authorized!.permission! }
-  await runWatch(services, exchange, plan, responseSink(raw, turns), reader)
+  reply.stream({ ...headers(exchange), 'content-type': contentType })
+  const turns = services.turns.of(exchange.request.inFlight?.flow.path ?? [])
+  const reader = { gone: goneSignal(reply), permission: exchange.request.authorized!.permission! }
+  await runWatch(services, exchange, plan, responseSink(reply, turns), reader)
 }
 
 export interface WatchPlan {

@@ -1,9 +1,6 @@
 /** The one way in, for requests and for upgrades to WebSocket: who may, and whether the server still takes any. */
-import type { IncomingMessage } from 'node:http'
-import type { TLSSocket } from 'node:tls'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AccessWitness } from '../audit/auditTrail.ts'
-import type { RequestInfo } from '../request/requestInfo.ts'
 import type { AuthorizedRequest, Pipeline, RawRequest } from './pipeline.ts'
 import { shuttingDown } from './shuttingDown.ts'
 
@@ -27,29 +24,10 @@ export class FrontDoor {
   }
 
   /** @throws StatusError of the pipeline; ServiceUnavailable when the server closes */
-  authorize(message: IncomingMessage, witness?: AccessWitness): Soon<AuthorizedRequest> {
-    return this.admit(
-      {
-        method: message.method ?? 'GET',
-        url: message.url ?? '/',
-        headers: message.headers,
-        distinctHeaders: () => message.headersDistinct,
-        socket: message.socket as TLSSocket,
-      },
-      { witness },
-    )
-  }
-
-  /** The same, whatever the request came as. `info`: what its URL says, where that was read already. */
-  admit(
-    request: RawRequest,
-    { witness, info }: { witness?: AccessWitness | undefined; info?: RequestInfo } = {},
-  ): Soon<AuthorizedRequest> {
-    return whenKnown(this.#pipeline.authorize(request, witness, info), authorized => {
+  authorize(request: RawRequest, witness?: AccessWitness): Soon<AuthorizedRequest> {
+    return whenKnown(this.#pipeline.authorize(request, witness), authorized => {
       // Probes go on being answered: they are how the world hears of it.
-      if (this.#isDraining && !isHealthPath(authorized.info.path)) {
-        throw shuttingDown()
-      }
+      if (this.#isDraining && !isHealthPath(authorized.info.path)) throw shuttingDown()
       return authorized
     })
   }

@@ -208,18 +208,6 @@ export class InFlight {
     }
   }
 
-  /** As `enter`, where there is a seat at once; `undefined` where there is none, and then nothing has happened. Not for watches. */
-  enterNow(request: AuthorizedRequest, { flow, answer, accept = '' }: Entering): Ticket | undefined {
-    const { level } = flow.schema
-    const work = this.#options.estimate(request, accept, this.#watches, level.widest)
-    if (work instanceof Promise || !level.set.hasSeat(work, flow.path)) return undefined
-    const ticket = new Ticket(this, request, flow, answer, this.#options.clock())
-    if (!level.spec.exempt && !this.#held.hasRoom(ticket)) return undefined
-    this.#count(ticket, 1)
-    ticket.seat = this.#options.flowControl.enter(flow, work)
-    return this.#begin(ticket)
-  }
-
   /** Takes a ticket of `enter` back, or one that waits. Again does nothing. */
   leave(ticket: Ticket): void {
     const { flow, seat } = ticket

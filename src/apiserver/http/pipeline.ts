@@ -47,16 +47,14 @@ export interface AuthorizedRequest {
   permission?: Permission
 }
 
+/** As far as it is looked at here. */
 export interface RawRequest {
-  method: string
-  url: string
-  headers: IncomingHttpHeaders
-  /**
-   * Repeated headers apart (impersonated groups); seldom asked for. Not a getter: each literal with one makes a hidden class
-   * that holds its request until the old generation is collected, which tripled the cost of garbage.
-   */
-  distinctHeaders(): NodeJS.Dict<string[]>
-  socket: TLSSocket
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  /** Repeated headers apart (impersonated groups). */
+  readonly headersDistinct: NodeJS.Dict<string[]>
+  readonly socket: TLSSocket
 }
 
 /** The headers that a credential may stand in, and what is made of them. */
@@ -106,14 +104,11 @@ export class Pipeline {
   }
 
   /**
-   * `witness` is told of each step as it is done. `info`: what the URL says.
+   * `witness` records each step as it is done.
    * @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed
    */
-  authorize(
-    request: RawRequest,
-    witness?: AccessWitness,
-    info = parseRequest(request.method, request.url),
-  ): Soon<AuthorizedRequest> {
+  authorize(request: RawRequest, witness?: AccessWitness): Soon<AuthorizedRequest> {
+    const info = parseRequest(request.method, request.url)
     witness?.parsed(info)
     return whenKnown(this.#authenticate(request, info), identity => {
       if (!identity.user.groups.includes(GROUPS.unauthenticated)) this.#deps.known?.(request.socket)
@@ -181,7 +176,7 @@ export class Pipeline {
       throw noAccess(user, info)
     }
     const authorize = (attributes: Attributes) => authorizer.authorize(attributes)
-    const acting = (await impersonate(user, request.distinctHeaders(), { space, authorize })) ?? user
+    const acting = (await impersonate(user, request.headersDistinct, { space, authorize })) ?? user
     witness?.impersonated(acting)
     return acting
   }

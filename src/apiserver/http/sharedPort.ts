@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-// Not imported, as in server/httpServer.ts.
+// Not imported, as in request.ts.
 const { createServer } = process.getBuiltinModule('node:net')
 
 const BACKLOG = 1024

@@ -1,9 +1,11 @@
 /** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made when first asked for and kept while the kinds stay. */
+
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
+import type { Answer } from '../http/answer.ts'
+import type { Request } from '../http/request.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 
 const PIECE_BYTES = 128 * 1024
@@ -11,7 +13,7 @@ const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
 export interface OpenApiRoutes {
   /** False when there is no such document. */
-  handle(request: FastifyRequest, reply: FastifyReply, path: string, space: string): Promise<boolean>
+  handle(request: Request, reply: Answer, path: string, space: string): Promise<boolean>
 }
 
 export interface OpenApiDeps {
@@ -20,9 +22,9 @@ export interface OpenApiDeps {
   work: WorkTurns
 }
 
-interface Answer {
-  request: FastifyRequest
-  reply: FastifyReply
+interface Sending {
+  request: Request
+  reply: Answer
   /** Begins the work of sending: each client's space takes its own turns. */
   begin(): Work
 }
@@ -30,22 +32,22 @@ interface Answer {
 export function openApiRoutes({ documents, work: turns }: OpenApiDeps): OpenApiRoutes {
   return {
     handle: async (request, reply, path, space) => {
-      const answer: Answer = { request, reply, begin: () => turns.begin({ owner: space }) }
+      const sending: Sending = { request, reply, begin: () => turns.begin({ owner: space }) }
       const isWhole = path === '/openapi/v2'
       const format = isWhole && wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
       if (isWhole) reply.header('vary', 'Accept')
       const document = await documents.get(space, { path, form: { format } })
       if (document === undefined) return false
       if (isWhole || path === '/openapi/v3')
-        return await send(answer, format === 'json' ? 'application/json' : OPENAPI_V2_PROTOBUF, document)
-      return await sendGroupVersion(answer, document)
+        return await send(sending, format === 'json' ? 'application/json' : OPENAPI_V2_PROTOBUF, document)
+      return await sendGroupVersion(sending, document)
     },
   }
 }
 
 /** With the right hash the answer holds for good; with an old one the client is sent to the right one. */
-async function sendGroupVersion(answer: Answer, document: KindDocument): Promise<true> {
-  const { request, reply } = answer
+async function sendGroupVersion(sending: Sending, document: KindDocument): Promise<true> {
+  const { request, reply } = sending
   const url = new URL(request.url, 'http://localhost')
   const asked = url.searchParams.get('hash')
   if (asked !== null && asked !== document.hash) {
@@ -56,18 +58,18 @@ async function sendGroupVersion(answer: Answer, document: KindDocument): Promise
     reply.header('cache-control', 'public, immutable')
     reply.header('expires', new Date(Date.now() + YEAR_MS).toUTCString())
   }
-  return await send(answer, 'application/json', document)
+  return await send(sending, 'application/json', document)
 }
 
-async function send(answer: Answer, type: string, document: KindDocument): Promise<true> {
-  if (unchanged(answer, document.hash)) return true
+async function send(sending: Sending, type: string, document: KindDocument): Promise<true> {
+  if (unchanged(sending, document.hash)) return true
   const body = await document.body()
-  answer.reply.type(type)
-  sendBody(answer, body)
+  sending.reply.type(type)
+  sendBody(sending, body)
   return true
 }
 
-function sendBody({ request, reply, begin }: Answer, body: Buffer): void {
+function sendBody({ request, reply, begin }: Sending, body: Buffer): void {
   // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads, and in
   // turns: encrypting all of it at once would hold up everybody else, and a fast client takes it all without a turn of the loop.
   if (body.length <= PIECE_BYTES || acceptsGzip(request)) reply.send(body)
@@ -75,7 +77,7 @@ function sendBody({ request, reply, begin }: Answer, body: Buffer): void {
 }
 
 /** Whether the client has the document already; then the answer has been given. */
-function unchanged({ request, reply }: Answer, hash: string): boolean {
+function unchanged({ request, reply }: Sending, hash: string): boolean {
   const etag = `"${hash}"`
   reply.header('etag', etag)
   if (request.headers['if-none-match'] !== etag) return false

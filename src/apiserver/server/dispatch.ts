@@ -1,10 +1,10 @@
 /** From an authorized resource request to its endpoint. */
+
 import { StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { headers } from '../endpoints/answerPieces.ts'
-import type { Answering, Asked } from '../endpoints/carriers.ts'
 import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
 import {
@@ -23,7 +23,9 @@ import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.
 import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
+import type { Answer } from '../http/answer.ts'
 import type { AuthorizedRequest } from '../http/pipeline.ts'
+import type { Request } from '../http/request.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
 
 export type Target = Omit<Exchange, 'request' | 'reply'>
@@ -69,8 +71,8 @@ function answersInForms(resource: ResourceRequest, accept: string | undefined): 
 /** The exchange for an authorized request. @throws StatusError NotFound, NotAcceptable */
 export function exchangeFor(
   services: Services,
-  request: Asked,
-  reply: Answering,
+  request: Request,
+  reply: Answer,
   authorized: AuthorizedRequest,
 ): Exchange {
   const { space } = authorized
@@ -132,7 +134,7 @@ function hasTable(type: ResourceType, subresource: string): boolean {
 export function dispatch(services: Services, exchange: Exchange, extra: SubresourceEndpoints): Soon<void> {
   const endpoint = endpointFor(exchange, exchange.request.method, extra)
   if (endpoint === undefined) {
-    exchange.reply.header('Allow', allowedMethods(exchange.type, exchange.resource))
+    exchange.reply.header('allow', allowedMethods(exchange.type, exchange.resource))
     throw methodNotAllowed(exchange.type, exchange.info.verb)
   }
   const { inFlight } = exchange.request
@@ -149,30 +151,9 @@ export function dispatch(services: Services, exchange: Exchange, extra: Subresou
 
 /** A refusal carries the warnings that were given before it. @throws what it is given */
 function warned(exchange: Exchange, error: unknown): never {
-  const { Warning } = headers(exchange)
-  if (Warning !== undefined && !exchange.reply.sent) exchange.reply.header('Warning', Warning)
+  const { warning } = headers(exchange)
+  if (warning !== undefined && !exchange.reply.sent) exchange.reply.header('warning', warning)
   throw error
-}
-
-/** Whether that is the endpoint that reads one object of the store. */
-export function readsObject(target: Target, extra: SubresourceEndpoints): boolean {
-  return target.resource.subresource === '' && endpointFor(target, 'GET', extra) === getEndpoint
-}
-
-/** Of the sub-resources with endpoints of their own, what goes the short way: each cluster tells of each change so. */
-const SHORT_OWN = 'outcome'
-const SHORT_SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status', SHORT_OWN])
-
-/** Whether anything of that kind goes the short way, before anybody asks who sends it. */
-export function mayGoShort(resource: ResourceRequest | undefined): boolean {
-  return resource !== undefined && SHORT_SUBRESOURCES.has(resource.subresource)
-}
-
-/** Whether that is an endpoint that stores one object, or takes a short word. */
-export function goesShort(target: Target, method: string, extra: SubresourceEndpoints): boolean {
-  const endpoint = endpointFor(target, method, extra)
-  if (endpoint === createEndpoint || endpoint === updateEndpoint || endpoint === patchEndpoint) return true
-  return endpoint !== undefined && target.resource.subresource === SHORT_OWN
 }
 
 function endpointFor(target: Target, method: string, extra: SubresourceEndpoints): Endpoint | undefined {

@@ -2,7 +2,7 @@
  * /livez, /readyz and /healthz, each as a whole or by one check (`/readyz/etcd`), with `?verbose` and `?exclude=`.
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
-import type { FastifyReply } from 'fastify'
+import type { Answer } from '../http/answer.ts'
 import { isHealthPath } from '../http/frontDoor.ts'
 
 /** Whether all is well with a part of the server. */
@@ -19,7 +19,7 @@ export interface Health {
 /** Answers a health path; false when it is none. `path` has no slash at its end. */
 export async function answerHealth(
   health: Health,
-  reply: FastifyReply,
+  reply: Answer,
   path: string,
   query: URLSearchParams,
 ): Promise<boolean> {
@@ -28,8 +28,8 @@ export async function answerHealth(
   const asked = Object.entries(health.checks).filter(
     ([name]) => endpoint === 'readyz' || !health.readinessOnly.includes(name),
   )
-  reply.type('text/plain; charset=utf-8').header('X-Content-Type-Options', 'nosniff')
-  reply.header('Cache-Control', 'no-cache, private')
+  reply.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff')
+  reply.header('cache-control', 'no-cache, private')
   if (rest.length === 0) {
     await answerAll(reply, {
       endpoint,
@@ -48,7 +48,7 @@ export async function answerHealth(
 }
 
 async function answerAll(
-  reply: FastifyReply,
+  reply: Answer,
   options: { endpoint: string; asked: [string, HealthCheck][]; verbose: boolean; excluded: ReadonlySet<string> },
 ): Promise<void> {
   const { endpoint, asked, verbose, excluded } = options

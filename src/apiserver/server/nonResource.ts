@@ -1,5 +1,5 @@
 /** What is not a resource: health, version, metrics, discovery, OpenAPI, the keys of ServiceAccount tokens. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { aggregatedContentType, aggregatedWanted } from '../discovery/aggregated.ts'
 import { apiGroupList } from '../discovery/discovery.ts'
@@ -7,7 +7,9 @@ import { type KindDocument, type KindDocuments, OPENAPI } from '../discovery/kin
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { CONTENT_TYPES, negotiateFormat, PLAIN, wantsPretty } from '../endpoints/negotiate.ts'
 import { sendValue } from '../endpoints/respond.ts'
+import type { Answer } from '../http/answer.ts'
 import type { AuthorizedRequest } from '../http/pipeline.ts'
+import type { Request } from '../http/request.ts'
 import { CONFIGZ_PATH, METRICS_PATH, requireRoot, SERVER_WIDE_PATHS, STATUSZ_PATH } from '../http/serverWide.ts'
 import type { OpenApiRoutes } from '../openapi/routes.ts'
 import { BUDGET_PATH } from '../spaces/budgetDocument.ts'
@@ -43,16 +45,16 @@ export class NonResourceRoutes {
   }
 
   /** False when there is no such path. */
-  async handle(request: FastifyRequest, reply: FastifyReply, authorized: AuthorizedRequest): Promise<boolean> {
+  async handle(request: Request, reply: Answer, authorized: AuthorizedRequest): Promise<boolean> {
     const { info, space } = authorized
     const path = info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       if (!this.#exists(path, space)) return false
-      reply.header('Allow', 'GET, HEAD')
+      reply.header('allow', 'GET, HEAD')
       throw methodNotAllowed()
     }
     if (path === BUDGET_PATH && this.#deps.budget !== undefined) {
-      reply.type('application/json').send(await this.#deps.budget(space, () => reply.raw.destroyed))
+      reply.type('application/json').send(await this.#deps.budget(space, () => reply.destroyed))
       return true
     }
     if (await answerHealth(this.#deps.health, reply, path, info.query)) return true
@@ -74,13 +76,13 @@ export class NonResourceRoutes {
     if (path === STATUSZ_PATH || path === CONFIGZ_PATH) {
       requireRoot(path, space)
       const page = path === CONFIGZ_PATH ? configz(this.#deps.settings) : await this.#statusz(request.headers.accept)
-      reply.header('Cache-Control', 'no-cache, private').type(page.contentType).send(page.body)
+      reply.header('cache-control', 'no-cache, private').type(page.contentType).send(page.body)
       return true
     }
     const openId = this.#deps.openId[path]
     if (openId) {
       reply
-        .header('Content-Type', path.endsWith('jwks') ? 'application/jwk-set+json' : 'application/json')
+        .header('content-type', path.endsWith('jwks') ? 'application/jwk-set+json' : 'application/json')
         .send(Buffer.from(JSON.stringify(openId(space))))
       return true
     }
@@ -96,8 +98,8 @@ export class NonResourceRoutes {
   }
 
   async #discovery(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: Request,
+    reply: Answer,
     path: string,
     { info, space }: AuthorizedRequest,
   ): Promise<boolean> {
@@ -119,19 +121,14 @@ export class NonResourceRoutes {
   }
 }
 
-async function send(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { hash, body }: KindDocument,
-  contentType: string,
-): Promise<true> {
+async function send(request: Request, reply: Answer, { hash, body }: KindDocument, contentType: string): Promise<true> {
   const etag = `"${hash}"`
-  reply.header('ETag', etag).header('Vary', 'Accept').header('Cache-Control', 'public')
+  reply.header('etag', etag).header('vary', 'Accept').header('cache-control', 'public')
   if (request.headers['if-none-match'] === etag) reply.code(304).send()
   else
     reply
       .code(200)
-      .header('Content-Type', contentType)
+      .header('content-type', contentType)
       .send(await body())
   return true
 }

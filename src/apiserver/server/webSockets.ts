@@ -22,6 +22,7 @@ import { webSocketSink } from '../endpoints/webSocketSink.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { FrontDoor } from '../http/frontDoor.ts'
 import type { InFlight, Ticket } from '../http/inFlight.ts'
+import type { Request } from '../http/request.ts'
 import { shuttingDown } from '../http/shuttingDown.ts'
 import { BEARER_PROTOCOL } from '../http/webSocketToken.ts'
 import type { Logger } from '../request/logger.ts'
@@ -42,7 +43,7 @@ export interface WebSocketsDeps {
   pingIntervalMs?: number | undefined
 }
 
-// Not imported, as in httpServer.ts.
+// Not imported, as in http/request.ts.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** The code of an answer that is a WebSocket. */
@@ -126,7 +127,7 @@ export class WebSockets {
   async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
     const { door, services, stream, inFlight, metrics } = this.#deps
     const startedNs = process.hrtime.bigint()
-    const authorized = await door.authorize(request, trail)
+    const authorized = await door.authorize(request as Request, trail)
     const target = authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept))
     if (socket.destroyed) return undefined
     const entering = { flow: inFlight.flowOf(authorized), answer: socket, accept: request.headers.accept }

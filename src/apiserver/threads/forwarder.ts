@@ -10,7 +10,7 @@ import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
 import type { Crossings } from './crossings.ts'
 import type { UnderWay } from './underWay.ts'
 
-// Not imported, as in httpServer.ts.
+// Not imported, as in http/request.ts.
 const http = process.getBuiltinModule('node:http')
 
 export interface ForwarderDeps {

@@ -1,9 +1,7 @@
-/** Where the requests of an API thread go: to the server that is assembled there, or across. */
-import type { EventEmitter } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+/** Which requests of an API thread cross to the main thread. */
+
 import type { Store } from '../../storage/store.ts'
-import type { ShortWays } from '../server/shortWays.ts'
+import type { Elsewhere } from '../http/road.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
 
@@ -14,32 +12,17 @@ export interface RoutingDeps {
   forwarder: Pick<Forwarder, 'forward' | 'upgrade'>
   /** Nothing is answered here. */
   forwardsAll: boolean
-  /** Where a request may be answered before it comes to be one. */
-  shortWays?: Pick<ShortWays, 'unless'> | undefined
 }
 
-/** Stands before whoever listens for requests by now. */
-export function routeRequests(
-  server: EventEmitter,
-  { store, reads, forwarder, forwardsAll, shortWays }: RoutingDeps,
-): void {
-  const own = server.listeners('request') as ((message: IncomingMessage, answer: ServerResponse) => void)[]
-  server.removeAllListeners('request')
-  server.removeAllListeners('upgrade')
-  const crosses = (method: string | undefined, url: string | undefined): boolean => {
-    // Asked for what it brings along: what is remembered of access, types and settings is in step before anybody looks at it.
-    void store.revision
-    return forwardsAll || !reads.has(method, url)
+export function routeRequests({ store, reads, forwarder, forwardsAll }: RoutingDeps): Elsewhere {
+  return {
+    takes(request, answer) {
+      // Read for what it brings along: access, types and settings are in step before the request is looked at.
+      void store.revision
+      if (!forwardsAll && reads.has(request.method, request.url)) return false
+      forwarder.forward(request, answer)
+      return true
+    },
+    upgrade: (request, socket, head) => forwarder.upgrade(request, socket, head),
   }
-  shortWays?.unless(crosses)
-  server.on('request', (message: IncomingMessage, answer: ServerResponse) => {
-    if (crosses(message.method, message.url)) {
-      forwarder.forward(message, answer)
-      return
-    }
-    for (const handle of own) handle.call(server, message, answer)
-  })
-  server.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) =>
-    forwarder.upgrade(message, socket, head),
-  )
 }

@@ -21,20 +21,16 @@ function answer({ sliceMs = 0 } = {}) {
       setImmediate(turn)
     },
   })
-  const raw = Object.assign(new PassThrough({ highWaterMark: 1 }), { writeHead: () => {}, flushHeaders: () => {} })
   const sent: Buffer[] = []
-  const reply = {
-    raw,
-    hijack: () => ({ raw }),
-    code: () => reply,
-    header: () => reply,
-    headers: () => reply,
-    getHeaders: () => ({}),
-    type: () => reply,
+  const raw = Object.assign(new PassThrough({ highWaterMark: 1 }), {
+    begin: () => raw,
+    code: () => raw,
+    header: () => raw,
+    type: () => raw,
     send: (body: Buffer) => void sent.push(body),
-  }
+  })
   const services = { work, blocks: new BlockWriter(), compression: new Compression() } as unknown as Services
-  const exchange = { reply, request: { headers: {} }, warnings: [], space: 'root' } as unknown as Exchange
+  const exchange = { reply: raw, request: { headers: {} }, warnings: [], space: 'root' } as unknown as Exchange
   let made = 0
   let ended = false
   const pieces = function* (count: number): Generator<readonly Buffer[]> {

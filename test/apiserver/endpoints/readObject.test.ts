@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import type { Exchange, Services } from '../../../src/apiserver/endpoints/exchange.ts'
 import { readObject } from '../../../src/apiserver/endpoints/readObject.ts'
+import type { Request } from '../../../src/apiserver/http/request.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 
 const types = new TypeRegistry(loadCatalog().types)
@@ -10,7 +10,7 @@ const services = { types } as unknown as Services
 const BODY = Buffer.from('{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"b","a":"c"}}')
 
 function exchangeOf(work: Exchange['work']): Exchange {
-  const request = { body: BODY, headers: { 'content-type': 'application/json' } } as unknown as FastifyRequest
+  const request = { body: BODY, headers: { 'content-type': 'application/json' } } as unknown as Request
   const type = types.in('root').find('', 'v1', 'configmaps')!
   const info = { verb: 'create', query: new URLSearchParams() }
   const user = { name: 'alice', groups: [] }

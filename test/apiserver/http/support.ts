@@ -106,8 +106,7 @@ export function rawRequest(
     method,
     url,
     headers: { ...(token && { authorization: `Bearer ${token}` }), ...headers },
-    distinctHeaders: () =>
-      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat()])),
+    headersDistinct: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat()])),
     socket: socket as TLSSocket,
   }
 }

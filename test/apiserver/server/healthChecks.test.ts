@@ -1,9 +1,9 @@
 /** Health of a server that starts, whose disk fails, and that drains, check by check. */
-import fastify from 'fastify'
 import t from 'tap'
 import { answerHealth } from '../../../src/apiserver/server/health.ts'
 import { healthChecks } from '../../../src/apiserver/server/healthChecks.ts'
 import { StorageError, type Store } from '../../../src/storage/store.ts'
+import { answering } from '../http/answering.ts'
 
 const started = new Set<string>()
 const draining = new AbortController()
@@ -15,19 +15,16 @@ const store: Pick<Store, 'update'> = {
   },
 }
 const health = healthChecks({ store, hasStarted: part => started.has(part), draining: draining.signal })
-const app = fastify()
-app.get('/*', async (request, reply) => {
-  const { pathname, searchParams } = new URL(request.url, 'http://localhost')
-  if (!(await answerHealth(health, reply, pathname, searchParams))) reply.code(404).send()
-  return reply
+const ask = await answering(t, ({ url }, answer) => {
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
+  return answerHealth(health, answer, pathname, searchParams)
 })
-t.teardown(() => app.close())
-const code = async (url: string): Promise<number> => (await app.inject(url)).statusCode
+const code = async (url: string): Promise<number> => (await ask(url)).statusCode
 
 t.test('a hook fails until its part of the server has started, and with it the whole', async t => {
   const roles = '/livez/poststarthook/rbac/bootstrap-roles'
   t.equal(await code(roles), 500)
-  t.match((await app.inject('/livez')).body, '[-]poststarthook/rbac/bootstrap-roles failed: reason withheld')
+  t.match((await ask('/livez')).text, '[-]poststarthook/rbac/bootstrap-roles failed: reason withheld')
   for (const part of ['admission', 'address', 'definitions', 'initial spaces', 'flow control']) started.add(part)
   t.equal(await code(roles), 200)
   t.equal(await code('/livez/poststarthook/generic-apiserver-start-informers'), 500, 'another part')

@@ -5,7 +5,7 @@ import { type AddressInfo, connect as connectPlainly, type Socket } from 'node:n
 import { Readable } from 'node:stream'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
-import { keepConnection } from '../../../src/apiserver/endpoints/keepConnection.ts'
+import { Answer } from '../../../src/apiserver/http/answer.ts'
 import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
 import { Forwarder } from '../../../src/apiserver/threads/forwarder.ts'
 import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
@@ -60,7 +60,7 @@ t.test('what crosses is answered as where nothing does', async t => {
 
 /** A main thread that answers so, a thread beside it, and a client's connection there. */
 async function across(t: Test, handle: RequestListener) {
-  const main = createServer(handle)
+  const main = createServer({ ServerResponse: Answer } as object, handle)
   const asking = { begun: 0, ended: 0 }
   const strangers = { knows: () => {}, begins: () => void asking.begun++, ends: () => void asking.ended++ }
   const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
@@ -93,7 +93,7 @@ t.test('a refusal of a body is read before its connection ends', async t => {
 
 t.test('an answer that keeps its connection longer keeps the connection of its client longer', async t => {
   const { client, connection, asking } = await across(t, (_request, answer) => {
-    keepConnection({ raw: answer, header: (name, value) => answer.setHeader(name, value) }, 420_000)
+    ;(answer as Answer).keep(420_000)
     answer.end('here')
   })
   for (let i = 1; i <= 2; i++) {

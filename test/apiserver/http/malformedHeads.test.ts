@@ -1,6 +1,6 @@
 /** Heads that Go's servers refuse, too, and those that they take. */
 import t from 'tap'
-import { echo, get, rest, saidBy, serve } from './oneByOneSupport.ts'
+import { echo, get, rest, saidBy, serve } from './linesSupport.ts'
 
 const HOSTS = [
   'a b',

@@ -1,6 +1,6 @@
 /** What a listener shows to those who connect: its own certificate, and another one to who comes by certain names. */
 import type { Server as TlsServer } from 'node:tls'
-import { secureContext, type TlsKeys } from './httpServer.ts'
+import { secureContext, type TlsKeys } from './tls.ts'
 
 export interface ShownKeys extends TlsKeys {
   /** Absent: there are no such names. */

@@ -1,7 +1,5 @@
-/** Connections on which requests are sent as text, and who parsed them. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+/** Connections on which requests are sent as text. */
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { connect, type TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import type { Api } from '../../support/api.ts'
@@ -66,44 +64,18 @@ export async function lineTo(t: Test, { access: { url, cert, key } }: Api, asAdm
   return new Line(socket)
 }
 
-/** URLs of requests that Node parsed. */
-export function parsedBy(t: Test): string[] {
-  const urls: string[] = []
-  const hear = (message: unknown): void => {
-    urls.push((message as { request: IncomingMessage }).request.url ?? '')
-  }
-  subscribe('http.server.request.start', hear)
-  t.teardown(() => unsubscribe('http.server.request.start', hear))
-  return urls
-}
-
-/** Without what a second changes: the date, and in Tables ages and with them their length. */
-export function withoutDate(answer: string): string {
-  const undated = answer.replace(/\r\nDate: [^\r]*/, '\r\nDate: *')
-  const ageless = undated.replaceAll(/"(\d+[smhd]){1,2}"/g, '"age"')
-  return ageless === undated ? undated : ageless.replace(/\r\ncontent-length: \d+/i, '\r\ncontent-length: *')
-}
 export const codeOf = (answer: string): number => Number(answer.slice(9, 12))
 
-export async function grant(api: Api, name: string, rules: object[]): Promise<void> {
+const USER = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'alice' }
+
+export async function grant(api: Api, name: string, rules: object[], subject: object = USER): Promise<void> {
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   await api.ok(api.post(`${rbac}/clusterroles`, { metadata: { name }, rules }))
   await api.ok(
     api.post(`${rbac}/clusterrolebindings`, {
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'alice' }],
+      subjects: [subject],
     }),
   )
-}
-
-/** A kind Widget of example.com, in a version that is deprecated: whoever asks for it is warned. */
-export async function defineWidgets(api: Api, openAPIV3Schema: object): Promise<void> {
-  const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
-  const v1 = { name: 'v1', served: true, storage: true, deprecated: true, schema: { openAPIV3Schema } }
-  const crd = {
-    metadata: { name: 'widgets.example.com' },
-    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [v1] },
-  }
-  await api.ok(api.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd))
 }

@@ -1,17 +1,17 @@
-/** A connection on which nothing is asked is kept for as long as was said, over the next request too. */
+/** A connection on which nothing is asked is kept for as long as its answers name, over the next request too. */
 import { Agent, createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { keepConnection } from '../../../src/apiserver/endpoints/keepConnection.ts'
+import { Answer } from '../../../src/apiserver/http/answer.ts'
 
 t.test('it outlives what the server keeps for everybody', async t => {
   const sockets: Socket[] = []
-  const server = createServer((request, answer) => {
+  const server = createServer({ ServerResponse: Answer } as object, (request, response) => {
+    const answer = response as Answer
     sockets.push(request.socket)
-    const reply = { raw: answer, header: (name: string, value: string) => answer.setHeader(name, value) }
-    if (request.url === '/kept') keepConnection(reply, 420_000)
-    answer.end('here')
+    if (request.url === '/kept') answer.keep(420_000)
+    answer.send('here')
   })
   server.keepAliveTimeout = 90_000
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

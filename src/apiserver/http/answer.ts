@@ -1,0 +1,117 @@
+/** The answer to a request: the one place from which heads and bodies leave. */
+import type { Readable } from 'node:stream'
+import type { Schema } from '../flowcontrol/flowControl.ts'
+import type { Request } from './request.ts'
+
+// Not imported, as in request.ts.
+const { ServerResponse } = process.getBuiltinModule('node:http')
+const { pipeline } = process.getBuiltinModule('node:stream')
+
+/** What stands between a whole body and the connection. */
+export interface BodyFilters {
+  readonly compression: {
+    /** Whether a body should leave compressed. */
+    wants(request: Pick<Request, 'headers'>, answer: Answer, body: unknown): boolean
+    /** The compressed body; sets the headers that tell. */
+    apply(answer: Answer, body: Buffer): Promise<Buffer>
+  }
+  /** Sees bodies before compression. Absent where nothing is recorded. */
+  readonly audit?: { answered(request: Request, answer: Answer, body: unknown): void } | undefined
+  /** An answer that cannot be made. */
+  fail(request: Request, answer: Answer, error: unknown): void
+}
+
+/**
+ * Node makes one for each request.
+ * @see https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener (`ServerResponse`)
+ */
+export class Answer extends ServerResponse<Request> {
+  /** Its head has left, is about to, or belongs to who writes the body piece by piece. */
+  sent = false
+  filters: BodyFilters | undefined = undefined
+
+  code(status: number): this {
+    this.statusCode = status
+    return this
+  }
+
+  header(name: string, value: string | number | readonly string[]): this {
+    this.setHeader(name, value)
+    return this
+  }
+
+  type(contentType: string): this {
+    this.setHeader('content-type', contentType)
+    return this
+  }
+
+  /** Names the FlowSchema of its request and the priority level. */
+  namesFlow({ spec, level }: Schema): void {
+    if (spec.uid === '') return
+    this.setHeader('x-kubernetes-pf-flowschema-uid', spec.uid)
+    this.setHeader('x-kubernetes-pf-prioritylevel-uid', level.spec.uid)
+  }
+
+  redirect(url: string, code: number): void {
+    this.code(code).header('location', url).send()
+  }
+
+  /** The answer as a whole. A stream's length is its sender's to name. */
+  send(body?: Buffer | string | Readable): void {
+    this.sent = true
+    const { filters, req } = this
+    filters?.audit?.answered(req, this, body)
+    if (body === undefined || typeof body === 'string') this.#finish(Buffer.from(body ?? ''))
+    else if (!Buffer.isBuffer(body)) pipeline(body, this, brokenOff)
+    else if (!filters?.compression.wants(req, this, body)) this.#finish(body)
+    else
+      filters.compression.apply(this, body).then(
+        bytes => this.#finish(bytes),
+        error => filters.fail(req, this, error),
+      )
+  }
+
+  /** Keeps its connection open for longer than others are kept on which nothing is asked, and tells its client so. */
+  keep(idleMs: number): void {
+    const { socket } = this
+    this.setHeader('connection', 'keep-alive')
+    this.setHeader('keep-alive', `timeout=${Math.floor(idleMs / 1000)}`)
+    // the server sets its own time, which is for everybody, first
+    this.once('finish', () => socket?.setTimeout(idleMs))
+  }
+
+  /** For an answer in pieces: the head leaves now. */
+  begin(code: number, headers: Readonly<Record<string, string | number | readonly string[]>>): this {
+    this.sent = true
+    this.#reportStart(code)
+    this.writeHead(code, headers as Record<string, string | number | string[]>)
+    // With the first piece behind it the two would be copied together; and a watch may have nothing to send for a while.
+    this.flushHeaders()
+    return this
+  }
+
+  /** For an answer that lasts, chunk by chunk. From now on it waits more than it works, and gives its seat back. */
+  stream(headers: Readonly<Record<string, string | readonly string[]>>): this {
+    const { inFlight } = this.req
+    this.begin(200, { ...headers, 'transfer-encoding': 'chunked' })
+    inFlight?.begun()
+    return this
+  }
+
+  /** Events of the audit log tell when a long-running request begins to be answered, also with an error. */
+  #reportStart(code: number): void {
+    const { audit, authorized } = this.req
+    if (audit !== undefined && (authorized?.info.stream || authorized?.info.verb === 'watch')) audit.started(code)
+  }
+
+  #finish(body: Buffer): void {
+    const { statusCode } = this
+    this.#reportStart(statusCode)
+    if (statusCode !== 204 && statusCode !== 304) this.setHeader('content-length', body.length)
+    if (body.length === 0) this.end()
+    else this.end(body)
+  }
+}
+
+/** A body that fails breaks off its answer, whose `close` reports that. */
+function brokenOff(): void {}

@@ -1,0 +1,43 @@
+/**
+ * Heads that no server may take: of another version than HTTP/1, with two Host lines, none, or a malformed one. They get 400 and the
+ * end of their connection, on every road that a request may go.
+ * @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Answer } from './answer.ts'
+import { letRefusalBeRead } from './letRefusalBeRead.ts'
+import type { Request } from './request.ts'
+
+/** The characters of a host and its port, as Go's servers allow them. */
+const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/
+
+/** The refusal's text; absent where the head may be taken. */
+export function faultOfHead({
+  httpVersionMajor,
+  httpVersionMinor,
+  rawHeaders,
+}: Pick<IncomingMessage, 'httpVersionMajor' | 'httpVersionMinor' | 'rawHeaders'>): string | undefined {
+  if (httpVersionMajor !== 1) return '400 Bad Request: unsupported protocol version'
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (++hosts > 1) return '400 Bad Request: too many Host headers'
+    if (!HOST.test(rawHeaders[i + 1]!)) return '400 Bad Request: malformed Host header'
+  }
+  return hosts === 0 && httpVersionMinor > 0 ? '400 Bad Request: missing required Host header' : undefined
+}
+
+export function refuseHead(request: Request, answer: Answer, fault: string): void {
+  if (!request.complete) letRefusalBeRead(request.socket)
+  answer
+    .writeHead(400, { Connection: 'close', 'Content-Type': 'text/plain', 'Content-Length': fault.length })
+    .end(fault)
+}
+
+/** The same of a request that would become a WebSocket. */
+export function refuseUpgrade(socket: Duplex, fault: string): void {
+  const headers = `Connection: close\r\nContent-Type: text/plain\r\nContent-Length: ${fault.length}`
+  socket.end(`HTTP/1.1 400 Bad Request\r\n${headers}\r\n\r\n${fault}`)
+}

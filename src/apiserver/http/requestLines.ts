@@ -1,0 +1,162 @@
+/**
+ * The requests of each connection in line: one at a time, and begun in turns with those of all other connections. Node makes a
+ * request of each that was read, thousands of one piece, and answers go in their order anyway.
+ */
+import type { Socket } from 'node:net'
+import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
+import { WaitingLine } from '../flowcontrol/waitingLine.ts'
+import type { Answer } from './answer.ts'
+import type { Request } from './request.ts'
+import { networkOf } from './strangers.ts'
+
+/** Requests of a connection without an answer; one more ends it. Clients of Kubernetes send the next behind the answer. */
+export const OPEN_REQUESTS = 16
+/** Bytes that are read behind a request without an answer: enough to notice that the client has gone, as long as it sends little. */
+export const READ_AHEAD_BYTES = 16 * 1024
+/** How long requests are begun in one turn of the loop. */
+const BEGIN_MS = 3
+const STRANGER = 'stranger'
+const ADMITTED = 'admitted'
+
+interface Line {
+  open: number
+  latest: Request | undefined
+  /** Of the connection when its latest request was begun. */
+  bytesRead: number
+  /** In the order in which they came, without the first. */
+  readonly waiting: Waiting[]
+  /** The latest request that was admitted: its credential, its flow, and whose turn the next with that credential takes. */
+  credential: string | undefined
+  flow: readonly string[] | undefined
+  path: readonly string[]
+  /** The latest request was refused before its user was known. */
+  wasRefused: boolean
+}
+
+interface Waiting {
+  /** Absent for what is no request. */
+  readonly request?: Request
+  readonly begin: () => void
+}
+
+/**
+ * Admitted users have one half of all turns, strangers the other: address by address, and behind one address by the credential
+ * that they show. Of strangers that show the same the latest goes first: see {@link WaitingLine}.
+ */
+export function requestGate(clock: () => number): LoopGate {
+  const line = new WaitingLine<Entry>(([first]) => first === STRANGER)
+  return new LoopGate({ limitMs: BEGIN_MS, line, clock })
+}
+
+export class RequestLines {
+  readonly #gate: Pick<LoopGate, 'enter'>
+  /** Of connections that are open. */
+  readonly #lines = new WeakMap<Socket, Line>()
+
+  constructor(gate: Pick<LoopGate, 'enter'>) {
+    this.#gate = gate
+  }
+
+  /** Runs `begin` in its turn; never, where the connection ends before. {@link leave} is called once the answer is over. */
+  enter(request: Request, begin: () => void): void {
+    const { socket } = request
+    const line = this.#lineOf(socket)
+    // Nothing behind an answer that ends the connection is carried out: its client may send it again.
+    if (isOver(socket)) return
+    line.latest = request
+    if (line.open === 0) line.bytesRead = socket.bytesRead
+    if (++line.open > OPEN_REQUESTS) socket.destroy()
+    else if (line.open === 1) this.#take(line, { request, begin })
+    else {
+      line.waiting.push({ request, begin })
+      if (socket.bytesRead - line.bytesRead > READ_AHEAD_BYTES) pauseSoon(line, socket)
+    }
+  }
+
+  /** Its answer has left, or its client: the next request is begun. */
+  leave({ req: { socket } }: Answer): void {
+    const line = this.#lineOf(socket)
+    line.open--
+    const next = line.waiting.shift()
+    if (next === undefined || isOver(socket)) return
+    if (line.waiting.length === 0) socket.resume()
+    line.bytesRead = socket.bytesRead
+    this.#take(line, next)
+  }
+
+  /** Runs `refuse` for what cannot be read, behind the answers to all before it; at once where it is the body of the only one. */
+  unreadable(socket: Socket, refuse: () => void): void {
+    const line = this.#lines.get(socket)
+    if (line === undefined || line.open === 0) refuse()
+    else if (line.latest?.complete) line.waiting.push({ begin: refuse })
+    else if (line.open === 1) refuse()
+    else socket.destroy()
+  }
+
+  /** Whether a request on it has no answer yet. */
+  isBusy(socket: Socket): boolean {
+    return (this.#lines.get(socket)?.open ?? 0) > 0
+  }
+
+  /** The request was admitted. `flow`: whose turns it takes. */
+  admitted({ socket, headers: { authorization } }: Request, flow: readonly string[]): void {
+    const line = this.#lineOf(socket)
+    line.credential = authorization
+    line.wasRefused = false
+    if (line.flow === flow) return
+    line.flow = flow
+    line.path = [ADMITTED, ...flow]
+  }
+
+  /** A request on it was refused before its user was known: newcomers go before. */
+  refused(socket: Socket): void {
+    const line = this.#lineOf(socket)
+    line.wasRefused = true
+    line.flow = undefined
+  }
+
+  #take(line: Line, { request, begin }: Waiting): void {
+    if (request === undefined) begin()
+    else
+      this.#gate.enter(pathOf(line, request), () => {
+        if (!isOver(request.socket)) begin()
+      })
+  }
+
+  #lineOf(socket: Socket): Line {
+    let line = this.#lines.get(socket)
+    if (line === undefined) {
+      line = {
+        open: 0,
+        latest: undefined,
+        bytesRead: 0,
+        waiting: [],
+        credential: undefined,
+        flow: undefined,
+        path: [],
+        wasRefused: false,
+      }
+      this.#lines.set(socket, line)
+    }
+    return line
+  }
+}
+
+/** The parser goes on reading behind each request that is whole, so that it can be paused in the step behind that only. */
+function pauseSoon(line: Line, socket: Socket): void {
+  process.nextTick(() => {
+    if (line.waiting.length > 0) socket.pause()
+  })
+}
+
+function isOver(socket: Socket): boolean {
+  return socket.destroyed || socket.writableEnded
+}
+
+function pathOf(
+  { flow, path, credential, wasRefused }: Line,
+  { socket, headers: { authorization } }: Request,
+): readonly string[] {
+  if (flow !== undefined && credential === authorization) return path
+  return [STRANGER, networkOf(socket.remoteAddress), wasRefused ? 'refused' : 'new', authorization ?? '']
+}

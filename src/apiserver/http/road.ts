@@ -1,0 +1,168 @@
+/**
+ * The one road of a request: in line on its connection, its turn, access, a seat, its body, its endpoint, and the end of its answer.
+ * What is known at once goes on in the same step.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
+import { isStranger } from '../auth/users.ts'
+import type { BodyCheck } from '../authority/reportLimit.ts'
+import { SeatRefused } from '../flowcontrol/seats.ts'
+import type { Answer, BodyFilters } from './answer.ts'
+import type { FrontDoor } from './frontDoor.ts'
+import type { InFlight, Ticket } from './inFlight.ts'
+import { faultOfHead, refuseHead, refuseUpgrade } from './malformedHeads.ts'
+import type { AuthorizedRequest } from './pipeline.ts'
+import type { Request } from './request.ts'
+import { gatherBody, hasBody } from './requestBody.ts'
+import type { RequestLines } from './requestLines.ts'
+import type { Strangers } from './strangers.ts'
+
+export interface RoadDeps {
+  lines: RequestLines
+  door: Pick<FrontDoor, 'authorize'>
+  inFlight: InFlight
+  strangers: Strangers
+  compression: BodyFilters['compression']
+  /** Absent: nothing is recorded. */
+  audit?:
+    | (NonNullable<BodyFilters['audit']> & {
+        begin(request: Request, answer: Answer): void
+        end(request: Request, answer: Answer): void
+      })
+    | undefined
+  /** Bounds of bodies beside the limit of all. @throws StatusError RequestEntityTooLarge */
+  checkBody?: BodyCheck | undefined
+  /** Reads a body that may be long. */
+  readBody(request: Request, body: Buffer): Soon<void>
+  /** @throws what {@link RoadDeps.refuse} takes, also by the promise */
+  endpoint(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void>
+  /** Takes over the connection of a request that becomes a WebSocket. */
+  upgrade: Upgrade
+  /** Answers with the Status of an error. */
+  refuse: BodyFilters['fail']
+  /** The answer of the request is over. */
+  observed(request: Request, answer: Answer): void
+}
+
+export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
+
+/** Where requests go that this server does not answer itself. */
+export interface Elsewhere {
+  /** False for those that are answered here. */
+  takes(request: Request, answer: Answer): boolean
+  upgrade: Upgrade
+}
+
+export class Road {
+  readonly #deps: RoadDeps
+  readonly #filters: BodyFilters
+  #elsewhere: Elsewhere | undefined
+
+  constructor(deps: RoadDeps) {
+    this.#deps = deps
+    const { compression, audit, refuse } = deps
+    this.#filters = { compression, audit, fail: refuse }
+  }
+
+  /** To be called before the server listens. */
+  unless(elsewhere: Elsewhere): void {
+    this.#elsewhere = elsewhere
+  }
+
+  /** Takes each request that Node emits. */
+  take(request: Request, answer: Answer): void {
+    // Also for an answer that its client did not wait for: watches end like that.
+    answer.on('close', () => this.#leave(request, answer))
+    this.#deps.lines.enter(request, () => this.#begin(request, answer))
+  }
+
+  /** As Go's servers refuse an expectation that they do not meet; Node would keep the connection, whoever's it is. */
+  takeUnmet(request: Request, answer: Answer): void {
+    answer.on('close', () => this.#deps.lines.leave(answer))
+    this.#deps.lines.enter(request, () => {
+      const fault = faultOfHead(request)
+      if (fault !== undefined) refuseHead(request, answer, fault)
+      else answer.writeHead(417, { Connection: 'close', 'Content-Length': 0 }).end()
+    })
+  }
+
+  /** Takes a request that is to become a WebSocket: nothing may be open before it. */
+  takeUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const fault = faultOfHead(request)
+    if (this.#deps.lines.isBusy(socket)) socket.destroy()
+    else if (fault !== undefined) refuseUpgrade(socket, fault)
+    else (this.#elsewhere ?? this.#deps).upgrade(request, socket, head)
+  }
+
+  #begin(request: Request, answer: Answer): void {
+    const fault = faultOfHead(request)
+    if (fault !== undefined) refuseHead(request, answer, fault)
+    else if (this.#elsewhere?.takes(request, answer) !== true) this.#admit(request, answer)
+  }
+
+  #admit(request: Request, answer: Answer): void {
+    const { strangers, audit, door } = this.#deps
+    request.startedMs = performance.now()
+    answer.filters = this.#filters
+    strangers.begins(request.socket)
+    audit?.begin(request, answer)
+    try {
+      const admitted = whenKnown(door.authorize(request, request.audit), authorized =>
+        whenKnown(this.#enter(request, answer, authorized), () => this.#serve(request, answer, authorized)),
+      )
+      if (admitted instanceof Promise) admitted.catch(error => this.#deps.refuse(request, answer, error))
+    } catch (error) {
+      this.#deps.refuse(request, answer, error)
+    }
+  }
+
+  /** Whoever may not ask is refused before the body is read, and so is a body that is too long. */
+  #enter(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
+    const { checkBody, inFlight, lines } = this.#deps
+    const { accept, 'content-length': length } = request.headers
+    request.authorized = authorized
+    checkBody?.(authorized, Number(length ?? 0))
+    // `close` has come already: nothing would take the seat back, and no request runs without one.
+    if (answer.closed) throw new SeatRefused('cancelled')
+    const flow = inFlight.flowOf(authorized)
+    if (!isStranger(authorized.user)) lines.admitted(request, flow.path)
+    // also on a refusal: it says whose it is
+    answer.namesFlow(flow.schema)
+    const entered = inFlight.enter(authorized, { flow, answer, accept }, waiting =>
+      answer.once('close', () => inFlight.leave(waiting)),
+    )
+    return whenKnown(entered, ticket => {
+      request.inFlight = ticket
+    })
+  }
+
+  #serve(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
+    const { checkBody, readBody, endpoint } = this.#deps
+    if (!hasBody(request)) return endpoint(request, answer, authorized)
+    const ticket = request.inFlight as Ticket
+    ticket.awaitsBody = true
+    ticket.bodyBytes = Number(request.headers['content-length'] ?? 0)
+    return gatherBody(request).then(async body => {
+      // one whose length was not told
+      checkBody?.(authorized, body.length)
+      request.body = body
+      const read = readBody(request, body)
+      if (read instanceof Promise) await read
+      ticket.received(request.body)
+      const answered = endpoint(request, answer, authorized)
+      if (answered instanceof Promise) await answered
+    })
+  }
+
+  #leave(request: Request, answer: Answer): void {
+    const { strangers, inFlight, audit, observed, lines } = this.#deps
+    if (request.startedMs > 0) {
+      strangers.ends(request.socket)
+      if (request.inFlight) inFlight.leave(request.inFlight)
+      audit?.end(request, answer)
+      observed(request, answer)
+    }
+    lines.leave(answer)
+  }
+}

@@ -1,0 +1,147 @@
+/** Requests of a connection are begun one by one, few of them wait, and all connections have their turns. */
+import t from 'tap'
+import { OPEN_REQUESTS, requestGate } from '../../../src/apiserver/http/requestLines.ts'
+import { type Asked, echo, get, LAST, post, rest, saidBy, serve, UNREADABLE, until } from './linesSupport.ts'
+
+t.test('of strangers behind one address the latest goes first, of others the first', async t => {
+  let nowMs = 0
+  const gate = requestGate(() => nowMs++)
+  const begun: string[] = []
+  const arrive = (who: string, ...path: string[]): void => gate.enter(path, () => void begun.push(who))
+  for (let n = 0; n < 500; n++) {
+    arrive(`crowd ${n}`, 'stranger', '127.0.0.1', 'new')
+    arrive(`user ${n}`, 'admitted', 'one', 'ann')
+  }
+  const waited = [...begun]
+  arrive('newcomer', 'stranger', '127.0.0.1', 'new')
+  await until(() => gate.waiting === 0)
+  const rest = begun.slice(waited.length)
+  const strangers = rest.filter(who => !who.startsWith('user'))
+  t.same(strangers.slice(0, 2), ['newcomer', 'crowd 499'])
+  const users = begun.filter(who => who.startsWith('user')).map(who => Number(who.slice(5)))
+  t.same(
+    users,
+    users.toSorted((a, b) => a - b),
+  )
+  t.equal(begun.length, 1001)
+})
+
+t.test('turns go by the credential of each request, not by that of its connection', async t => {
+  const paths: (readonly string[])[] = []
+  const gate = {
+    enter: (path: readonly string[], run: () => void) => {
+      paths.push(path)
+      run()
+    },
+  }
+  const ANN = ['team', 'ann']
+  const { open, lines } = await serve(
+    t,
+    one => {
+      const { request } = one
+      if (request.url === '/wrong') lines.refused(request.socket)
+      else if (request.headers.authorization?.endsWith('ann')) lines.admitted(request, ANN)
+      void echo(one)
+    },
+    gate,
+  )
+  const socket = await open()
+  const answers = rest(socket)
+  const ann = 'Authorization: Bearer ann\r\n'
+  const bob = 'Authorization: Bearer bob\r\n'
+  for (const request of [get('/'), get('/', ann), get('/', ann), get('/', bob), get('/', ann), get('/wrong', bob)])
+    socket.write(request)
+  socket.write(get('/', ann))
+  socket.write(LAST)
+  t.equal(saidBy(await answers).length, 8)
+  const stranger = (...rest: string[]): string[] => ['stranger', '127.0.0.1', ...rest]
+  t.same(paths, [
+    stranger('new', ''),
+    stranger('new', 'Bearer ann'),
+    ['admitted', 'team', 'ann'],
+    stranger('new', 'Bearer bob'),
+    ['admitted', 'team', 'ann'],
+    stranger('new', 'Bearer bob'),
+    stranger('refused', 'Bearer ann'),
+    stranger('new', ''),
+  ])
+})
+
+t.test('a request is begun when the one before it has its answer', async t => {
+  const asked: Asked[] = []
+  const { open } = await serve(t, one => void asked.push(one))
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(get('/a').repeat(OPEN_REQUESTS - 1) + LAST)
+  for (let n = 0; n < OPEN_REQUESTS; n++) {
+    await until(() => asked.length > n)
+    for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
+    t.equal(asked.length, n + 1)
+    asked[n]!.answer.end('<>')
+  }
+  t.equal(saidBy(await answers).length, OPEN_REQUESTS)
+})
+
+t.test('one open request more than a connection may have ends it, and no more of them is begun', async t => {
+  const asked: Asked[] = []
+  const { open, connections } = await serve(t, one => void asked.push(one))
+  const socket = await open()
+  const closed = rest(socket)
+  socket.write(get('/a').repeat(OPEN_REQUESTS + 1))
+  t.equal(await closed, '')
+  await until(() => connections[0]!.destroyed)
+  t.equal(asked.length, 1)
+})
+
+t.test('the body of a request that was answered before it came is passed over', async t => {
+  const { open } = await serve(t, ({ request, answer }) => void answer.end(`<${request.url}>`))
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(post('/a', `${get('/wrong')}${'x'.repeat(200_000)}`) + get('/b') + LAST)
+  t.strictSame(saidBy(await answers), ['</a>', '</b>', '</last>'])
+})
+
+t.test('behind a request without an answer little is read', async t => {
+  const asked: Asked[] = []
+  const { open, connections } = await serve(t, one => void asked.push(one))
+  const socket = await open()
+  const answers = rest(socket)
+  const long = get(`/${'a'.repeat(60_000)}`)
+  socket.write(long.repeat(10) + LAST)
+  await until(() => asked.length === 1)
+  const [connection] = connections
+  await until(() => connection!.isPaused())
+  const read = connection!.bytesRead
+  for (let turn = 0; turn < 50; turn++) await new Promise(resolve => setImmediate(resolve))
+  t.equal(connection!.bytesRead, read)
+  t.ok(read < long.length * 10, `${read} bytes`)
+  for (let n = 0; n < 11; n++) {
+    await until(() => asked.length > n)
+    asked[n]!.answer.end('<>')
+  }
+  t.equal(saidBy(await answers).length, 11)
+})
+
+t.test('what cannot be read is refused behind the answers to what came before it', async t => {
+  const asked: Asked[] = []
+  const { open } = await serve(t, one => void asked.push(one))
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(`${get('/a')}${get('/b')}no HTTP\r\n\r\n`)
+  await until(() => asked.length === 1)
+  for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
+  asked[0]!.answer.end('<a>')
+  await until(() => asked.length === 2)
+  asked[1]!.answer.end('<b>')
+  const said = await answers
+  t.strictSame(saidBy(said), ['<a>', '<b>'])
+  t.ok(said.endsWith(`<b>${UNREADABLE}`))
+})
+
+t.test('a body that cannot be read ends its request at once', async t => {
+  const { open } = await serve(t, () => {})
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n')
+  t.equal(await answers, UNREADABLE)
+})
