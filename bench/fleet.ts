@@ -70,7 +70,7 @@ class Loop {
       state: new SyncerState(undefined, silentLogger),
       clock,
       random: Math.random,
-      turns: new WorkTurns(),
+      turns: new WorkTurns({ clock: () => performance.now() }),
       logger: silentLogger,
       onChange: ({ key, object }) => {
         if (key.resource !== 'configmaps') return

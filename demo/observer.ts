@@ -26,7 +26,7 @@ export class Observer {
 
   constructor(client: Client, space: string) {
     this.#source = new StreamSource({
-      turns: new WorkTurns(),
+      turns: new WorkTurns({ clock: () => performance.now() }),
       clock: systemClock,
       random: Math.random,
       client,

@@ -98,7 +98,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const established = existsSync(join(dataDir, 'pki', 'ca.key'))
   const { rooms, stop } = options.rooms ? { rooms: options.rooms, stop: () => {} } : await serverRooms(options)
   const budgets = new SpaceBudgets({ rooms, isCarried: isCarriedUp, carriedMark: CARRIED_MARK })
-  const work = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
+  const work = new WorkTurns({ clock: () => performance.now(), pauseLimitMs: PAUSE_LIMIT_MS })
   const commits = options.apiThreads ? new SharedLog({ logger: log, packed: collectSoon }) : undefined
   const commitSeconds = new Distribution(COMMIT_BOUNDS)
   const commitTimes = new CommitTimes()

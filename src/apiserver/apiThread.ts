@@ -68,7 +68,7 @@ async function serve(): Promise<void> {
   const { url, pki, epoch } = data
   const assembly = await assemble(options, {
     store,
-    work: new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }),
+    work: new WorkTurns({ clock: () => performance.now(), pauseLimitMs: PAUSE_LIMIT_MS }),
     budgets: new SpaceBudgets(),
     pki,
     // nothing is worked on here

@@ -209,7 +209,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   forgetEndedTokens(store, authenticator)
 
   const threads = new ThreadPool({ start: () => startThread('jobs', { resourceLimits: THREAD_LIMITS }) })
-  const share = new LoopShare()
+  const share = new LoopShare(() => performance.now())
   const shared = builtinSharedObjects({
     types,
     store,
@@ -244,7 +244,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     uuid: randomUUID,
     post: (target, body) => webhooks.post(target, body),
     guard: guardFor('definitions'),
-    turns: new WorkTurns(),
+    turns: new WorkTurns({ clock: () => performance.now() }),
     timers: systemClock,
     random: Math.random,
     unheard: failure => unheard.note(failure),
@@ -317,7 +317,10 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     types,
     frames: new FrameCache(),
     protobuf: protobufCodec(readProtobufFields),
-    turns: new WriteTurns(turn => work.soon(turn)),
+    turns: new WriteTurns(
+      () => performance.now(),
+      turn => work.soon(turn),
+    ),
     blocks: new BlockWriter(),
     compression: new Compression({ deflate: options.deflate }),
     threads,
@@ -367,7 +370,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
         deleteObject(registryDeps, context, type, { namespace: '', name }, { preconditions: { uid } }),
       clock,
       guard: guardFor('flow-control'),
-      turns: new WorkTurns(),
+      turns: new WorkTurns({ clock: () => performance.now() }),
       timers: systemClock,
       random: Math.random,
       log,
@@ -397,7 +400,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       tree,
       externalUrl,
       guard: guardFor('spaces'),
-      turns: new WorkTurns(),
+      turns: new WorkTurns({ clock: () => performance.now() }),
       clock: systemClock,
       random: Math.random,
       log,
@@ -421,7 +424,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       nature,
       caPem: pki.caPem,
       guard: guardFor('token-secrets'),
-      turns: new WorkTurns(),
+      turns: new WorkTurns({ clock: () => performance.now() }),
       clock: systemClock,
       random: Math.random,
       log,

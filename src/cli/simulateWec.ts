@@ -37,7 +37,11 @@ export async function simulateWec(settings: Record<string, unknown>, host: Host)
   })
   const clientFor = (component: string) =>
     embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
-  const time = { clock: systemClock, random: Math.random, turns: new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS }) }
+  const time = {
+    clock: systemClock,
+    random: Math.random,
+    turns: new WorkTurns({ clock: () => performance.now(), pauseLimitMs: PAUSE_LIMIT_MS }),
+  }
   const controllers = startBuiltinControllers({
     clientFor,
     caPem: server.caPem,

@@ -92,7 +92,7 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
       audit: access.audit,
     })
   // beside the server's own, so that neither waits for the other
-  const turns = new WorkTurns({ pauseLimitMs: PAUSE_LIMIT_MS })
+  const turns = new WorkTurns({ clock: () => performance.now(), pauseLimitMs: PAUSE_LIMIT_MS })
   turns.follow(space => server.tree.tenantOf(space))
   const controllers = startBuiltinControllers({
     clientFor,

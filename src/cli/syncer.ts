@@ -103,7 +103,7 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     logger: log,
     clock: systemClock,
     random: Math.random,
-    turns: new WorkTurns(),
+    turns: new WorkTurns({ clock: () => performance.now() }),
     lease: { holder: `${hostname()}_${randomUUID()}`, durationMs: LEASE_MS },
     ...(stateDir !== undefined && { stateDir }),
     ...(syncTargetUid !== undefined && { syncTargetUid }),

@@ -3,7 +3,6 @@
  * once, where it costs least; who has much of it has less and less time for each, and the rest is done in the pool. So where
  * work is done depends on time; what comes of it must not.
  */
-import { performance } from 'node:perf_hooks'
 
 /** Of an owner that has asked for nothing of late. */
 export const FULL_MS = 20
@@ -27,7 +26,7 @@ export class LoopShare {
   readonly #used = new Map<string, Used>()
 
   /** `clock` in milliseconds; it never goes back. */
-  constructor(clock: () => number = () => performance.now()) {
+  constructor(clock: () => number) {
     this.#clock = clock
   }
 

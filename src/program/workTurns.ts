@@ -24,8 +24,9 @@ const TOLD_IN_TURN = 32
 export const PAUSE_LIMIT_MS = 500
 
 export interface WorkTurnsOptions {
+  /** Milliseconds on any clock that only goes forward. */
+  clock: () => number
   sliceMs?: number
-  clock?: () => number
   /** Calls back once the loop has looked after all else. */
   later?: (turn: () => void) => void
   after?: (ms: number, call: () => void) => void
@@ -95,11 +96,11 @@ export class WorkTurns {
 
   constructor({
     sliceMs = SLICE_MS,
-    clock = () => performance.now(),
+    clock,
     later = setImmediate,
     after = (ms, call) => setTimeout(call, ms),
     pauseLimitMs = 0,
-  }: WorkTurnsOptions = {}) {
+  }: WorkTurnsOptions) {
     this.#sliceMs = sliceMs
     this.#clock = clock
     this.#later = later

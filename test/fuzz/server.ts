@@ -58,7 +58,7 @@ const server = await startApiServer({
 })
 const { services, store, tree, caPem } = server
 const controllers = startBuiltinControllers({
-  turns: new WorkTurns(),
+  turns: new WorkTurns({ clock: () => performance.now() }),
   clientFor: component => embeddedClient({ services, store, tree, component }),
   caPem,
   places: tree,

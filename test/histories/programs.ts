@@ -110,7 +110,7 @@ export class Server extends Stored {
     const clientFor = (component: string): Client =>
       embeddedClient({ services: server.services, store: server.store, tree: server.tree, component })
     const controllers: RunningControllers = startBuiltinControllers({
-      turns: new WorkTurns(),
+      turns: new WorkTurns({ clock: () => performance.now() }),
       clientFor,
       caPem: server.caPem,
       ...(this.#spaces && { places: server.tree, outcomes: server.outcomes, answers: server.answers }),
@@ -121,7 +121,7 @@ export class Server extends Stored {
     const simulator = this.#spaces
       ? undefined
       : workloadSimulator({
-          turns: new WorkTurns(),
+          turns: new WorkTurns({ clock: () => performance.now() }),
           client: clientFor('simulation'),
           space: 'root',
           logger,
@@ -209,7 +209,7 @@ export class SyncerProgram extends Stored {
       lease: { holder: randomUUID(), durationMs: LEASE_MS },
       clock: systemClock,
       random: Math.random,
-      turns: new WorkTurns(),
+      turns: new WorkTurns({ clock: () => performance.now() }),
       logger: faultLogger(this.#faults),
     })
     this.#running = { syncer, cut, close: () => toCenter.close() }

@@ -54,7 +54,7 @@ function doomed(client: Client): Client {
 }
 
 const controllers = startBuiltinControllers({
-  turns: new WorkTurns(),
+  turns: new WorkTurns({ clock: () => performance.now() }),
   clientFor(component) {
     const { services, store, tree } = server
     const client = embeddedClient({ services, store, tree, component })

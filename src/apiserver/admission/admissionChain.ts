@@ -135,7 +135,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     settings: configurations,
     types,
     log,
-    turns: new WorkTurns(),
+    turns: new WorkTurns({ clock: () => performance.now() }),
     clock: systemClock,
     random: Math.random,
   })

@@ -26,7 +26,7 @@ export class WriteTurns {
   #scheduled = false
 
   /** `later` calls back once the loop has looked after all else; `clock` tells milliseconds and only goes forward. */
-  constructor(later: (turn: () => void) => void = setImmediate, clock: () => number = () => performance.now()) {
+  constructor(clock: () => number, later: (turn: () => void) => void = setImmediate) {
     this.#later = later
     this.#clock = clock
   }

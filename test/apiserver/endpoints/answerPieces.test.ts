@@ -15,6 +15,7 @@ const WINDOW_PIECES = 400
 function answer({ sliceMs = 0 } = {}) {
   let turns = 0
   const work = new WorkTurns({
+    clock: () => 0,
     sliceMs,
     later: turn => {
       turns++

@@ -30,7 +30,7 @@ const lines = (count: number): string => Array.from({ length: count }, (_, i) =>
 
 t.test('frames arrive in order and whole, those before the end included', async t => {
   const { raw, response } = await answer(t)
-  const sink = responseSink(raw, new WriteTurns().of([]))
+  const sink = responseSink(raw, new WriteTurns(() => 0).of([]))
   for (let i = 0; i < 100; i++) t.equal(await sink.write([line(i), Buffer.alloc(0)]), true)
   sink.end()
   t.equal(await textOf(response), lines(100))
@@ -39,7 +39,7 @@ t.test('frames arrive in order and whole, those before the end included', async 
 t.test('who speaks HTTP/1.0 gets frames without chunks', async t => {
   const server = createServer((_, raw) => {
     raw.flushHeaders()
-    const sink = responseSink(raw, new WriteTurns().of([]))
+    const sink = responseSink(raw, new WriteTurns(() => 0).of([]))
     void Promise.resolve(sink.write([line(1), line(2)])).then(() => sink.end())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -53,7 +53,7 @@ t.test('who speaks HTTP/1.0 gets frames without chunks', async t => {
 
 t.test('who does not read makes the watch wait, who goes away ends it', async t => {
   const { raw, response } = await answer(t)
-  const sink = responseSink(raw, new WriteTurns().of([]))
+  const sink = responseSink(raw, new WriteTurns(() => 0).of([]))
   const frame = Buffer.alloc(64 * 1024, 'x')
   let written = 0
   const writing = (async () => {
@@ -68,7 +68,7 @@ t.test('who does not read makes the watch wait, who goes away ends it', async t 
 
 t.test('a batch of any size is copied and encrypted a piece at a time, and arrives whole', async t => {
   const { raw, response } = await answer(t)
-  const sink = responseSink(raw, new WriteTurns().of([]))
+  const sink = responseSink(raw, new WriteTurns(() => 0).of([]))
   const frames = Array.from({ length: 200 }, (_, i) => Buffer.alloc(100_000, String(i % 10)))
   const written = sink.write(frames)
   while (!raw.socket!.writableNeedDrain) await new Promise(resolve => setImmediate(resolve))
@@ -94,7 +94,7 @@ t.test('a large frame is copied for none of its watchers', async t => {
       if (piece.buffer !== frame.buffer) copied += piece.length
       return write(piece, ...rest)
     }
-    const sink = responseSink(raw, new WriteTurns().of([]))
+    const sink = responseSink(raw, new WriteTurns(() => 0).of([]))
     const reading = textOf(response)
     t.ok(await sink.write([line(1), frame, line(2)]))
     sink.end()
@@ -119,7 +119,7 @@ t.test('frames of what nobody reads are not made', async t => {
 })
 
 t.test('turns are taken in order, and other work goes on between them', async t => {
-  const turns = new WriteTurns().of(['tenant', '', 'ann'])
+  const turns = new WriteTurns(() => 0).of(['tenant', '', 'ann'])
   const order: number[] = []
   let between = 0
   const all = Promise.withResolvers<void>()
@@ -166,8 +166,8 @@ t.test('a large answer to somebody who goes away comes to an end', async t => {
 t.test('who has hundreds of watches makes nobody else wait for their turn', t => {
   const later: (() => void)[] = []
   const turns = new WriteTurns(
-    turn => void later.push(turn),
     () => 0,
+    turn => void later.push(turn),
   )
   const written: string[] = []
   const [greedy, other] = [turns.of(['crowd', '', 'eve']), turns.of(['team', '', 'ann'])]
@@ -185,8 +185,8 @@ t.test('large events end a turn before there were sixteen of them', t => {
   const later: (() => void)[] = []
   let nowMs = 0
   const turns = new WriteTurns(
-    turn => void later.push(turn),
     () => nowMs,
+    turn => void later.push(turn),
   ).of(['tenant', '', 'ann'])
   let written = 0
   const writing = (ms: number) => (): void => {

@@ -27,6 +27,10 @@ const florin = (value: string, others: object = {}): KubeObject => ({
 const { size } = ParameterExpansion.prototype
 
 class CountedTurns extends WorkTurns {
+  constructor() {
+    super({ clock: () => 0 })
+  }
+
   begun = 0
   override begin(options: { owner: string }) {
     this.begun++
