@@ -79,9 +79,9 @@ t.test('ephemeral containers are added, and stay as they are', async t => {
   )
   const other = structuredClone((two.spec as { ephemeralContainers: Spec[] }).ephemeralContainers)
   other.find(each => each.name === 'd1')!.image = 'other'
-  t.match(
+  t.equal(
     await refused({ spec: { ephemeralContainers: other } }),
-    /existing ephemeral containers "d1" may not be changed\n@@ .* @@\n(.*\n)*-\s*"Image": "busybox",\n\+\s*"Image": "other",\n/,
+    'Pod "p" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "d1" may not be changed',
   )
   t.equal(made.metadata.uid, two.metadata.uid)
 })
