@@ -103,9 +103,9 @@ export interface OutcomeAnswer {
   readonly epoch: string
   /** Whether the next report has to be whole: this one did not count. */
   readonly again: boolean
-  /** A word about nothing new is early enough after so long. Absent, as of earlier releases: as the syncer thinks right. */
+  /** A word about nothing new is early enough after so long. Absent: as the syncer thinks right. */
   readonly quietSeconds?: number
-  /** News are to wait for so long before they are told. Absent, as of earlier releases: not at all. */
+  /** News are to wait for so long before they are told. Absent: not at all. */
   readonly gatherMilliseconds?: number
 }
 

@@ -67,8 +67,6 @@ export const OWNED_SINCE_ANNOTATION = `${EDGE_GROUP}/owned-since`
 export const OWNER_REFERENCES_ANNOTATION = `${EDGE_GROUP}/owner-references`
 /** On the copy, JSON: pointers to the fields that are left to the cluster once the object is there. */
 export const LEFT_FIELDS_ANNOTATION = `${EDGE_GROUP}/left-fields`
-/** On copies of releases that merged several spaces' objects into one: their ids, comma-separated. */
-export const PROJECTED_FROM_ANNOTATION = `${EDGE_GROUP}/projected-from`
 
 /**
  * On the copy of a definition, "true": nobody placed it, it came along with objects of its kind. In a cluster it is made where

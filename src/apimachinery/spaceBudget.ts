@@ -109,7 +109,7 @@ export function defaultBudget(type: string): SpaceBudget {
   return type === 'core' ? UNBOUNDED : type === 'mailbox' ? MAILBOX : DEFAULT
 }
 
-/** `type` as the Workspace names it. What nobody can read counts as not said: an earlier release took everything. */
+/** `type` as the Workspace names it. What nobody can read counts as not said. */
 export function budgetOf(type: string, annotations: Readonly<Record<string, unknown>> | undefined): SpaceBudget {
   const own = defaultBudget(type)
   if (annotations === undefined) return own

@@ -110,7 +110,7 @@ function write(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** Those of earlier releases. */
+/** Those of other releases. */
 function forgetOthers(folder: string, name: string): void {
   for (const other of readdirSync(folder))
     if (NAMES.test(other) && other !== name) rmSync(join(folder, other), { force: true })

@@ -16,7 +16,6 @@ import {
   OWNED_SINCE_ANNOTATION,
   OWNER_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   PROJECTED_VALUE,
@@ -121,7 +120,7 @@ export function downsyncCopy(
  * when nothing says so, or somebody wrote something else there.
  */
 export function ownerOf({ metadata: { annotations } }: Readonly<KubeObject>): string | undefined {
-  const id = annotations?.[OWNER_ANNOTATION] ?? annotations?.[PROJECTED_FROM_ANNOTATION]?.split(',')[0]
+  const id = annotations?.[OWNER_ANNOTATION]
   return id !== undefined && SPACE_ID.test(id) ? id : undefined
 }
 
@@ -193,7 +192,6 @@ const NOT_CARRIED: ReadonlySet<string> = new Set([
   OWNER_REFERENCES_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
   ...NOTES,
   ADOPT,
   DOWNSYNCED,

@@ -127,7 +127,6 @@ t.test("the center's marks on a tenant's own object make it nobody else's", asyn
     labels: { [`${E}/projected`]: 'yes' },
     annotations: {
       [`${E}/owner`]: wmw1,
-      [`${E}/projected-from`]: wmw1,
       [`${E}/projected-keys`]: '{"labels":[],"annotations":[],"fields":["data"]}',
       [`${E}/upsynced`]: 'ConfigMap/app/marked',
       [`${E}/downsynced`]: 'ConfigMap/app/marked',
@@ -140,7 +139,7 @@ t.test("the center's marks on a tenant's own object make it nobody else's", asyn
   const copy = await world.present(florin, 'configmaps app/marked')
   const marks = copy.metadata.annotations ?? {}
   t.equal(marks[`${E}/owner`], id)
-  for (const mark of ['upsynced', 'downsynced', 'upsynced-for', 'hand-over-to', 'projected-from'])
+  for (const mark of ['upsynced', 'downsynced', 'upsynced-for', 'hand-over-to'])
     t.equal(marks[`${E}/${mark}`], undefined, mark)
   t.notMatch(marks[`${E}/projected-keys`], /"fields":\["data"\],?"?$/)
   await alice.ok(alice.delete('/api/v1/namespaces/app/configmaps/marked'))

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { statusError } from '../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { DOWNSYNCED, OWNER_ANNOTATION, PROJECTED_FROM_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { DOWNSYNCED, OWNER_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
@@ -57,7 +57,7 @@ t.test('objects are made, changed, handed over and deleted in the name of the sp
   const { as, writes } = users(p)
   const of = (name: string): string[] => writes.filter(write => write.endsWith(` ${name}`))
   const first = p.start(undefined, undefined, { impersonate: as })
-  await p.mailbox.create(MAPS, sent('a', { x: '1' }, from({ [PROJECTED_FROM_ANNOTATION]: 'one,two' })))
+  await p.mailbox.create(MAPS, sent('a', { x: '1' }, from({ [OWNER_ANNOTATION]: 'one' })))
   const made = await world.present(p.clusterId, 'configmaps app/a')
   t.equal(made.metadata.annotations?.[OWNER_ANNOTATION], 'one')
   t.same(of('a'), ['orrery:space:one create a'])

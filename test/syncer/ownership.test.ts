@@ -6,7 +6,6 @@ import {
   IMPLIED_ANNOTATION,
   OVERWRITE,
   OWNER_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
   PROJECTED_LABEL,
   UPSYNCED,
 } from '../../src/apimachinery/placement.ts'
@@ -41,7 +40,6 @@ const deployment: KubeObject = {
       'internal.kcp.io/x': 'y',
       'kubectl.kubernetes.io/last-applied-configuration': '{}',
       'edge.kubestellar.io/projected-keys': '{}',
-      'edge.kubestellar.io/projected-from': 'abc',
       [UPSYNCED]: 'x',
       [OVERWRITE]: 'true',
     },
@@ -78,7 +76,6 @@ t.test('a Namespace that is there by implication is marked as such; one that was
   t.equal(markOf({}), undefined)
   t.equal(markOf({}, IMPLIED_ANNOTATION), 'Namespace//a')
   t.equal(markOf({ [OWNER_ANNOTATION]: 'abc' }), 'Namespace//a')
-  t.equal(markOf({ [PROJECTED_FROM_ANNOTATION]: 'abc,def' }), 'Namespace//a', 'whatever the annotation says')
 })
 
 t.test('upsync carries the same way, without the label by which the center knows its own', async t => {

@@ -18,14 +18,8 @@ export function spaceBudgetAdmission(authorizer: Pick<RbacAuthorizer, 'authorize
     async admit({ operation, context, type, object, old }) {
       const name = object.metadata.name ?? ''
       const { annotations = {} } = object.metadata
-      // what an earlier release took may stay
-      const misspelt = misspeltBudgets(annotations).map(key => ({ key, error: misspeltError(key) }))
-      const isNew = ({ key }: { key: string }): boolean => old?.metadata.annotations?.[key] === undefined
-      if (misspelt.some(isNew)) {
-        const found = misspelt.filter(isNew).map(({ error }) => error)
-        throw statusError.invalid(type, name, found)
-      }
-      for (const { key, error } of misspelt) context.warn(`metadata.annotations[${key}]: ${error.detail}`)
+      const misspelt = misspeltBudgets(annotations).map(misspeltError)
+      if (misspelt.length > 0) throw statusError.invalid(type, name, misspelt)
       const changed = NAMES.filter(key => annotations[key] !== old?.metadata.annotations?.[key])
       if (changed.length === 0) return
       const errors = budgetErrors(Object.fromEntries(changed.map(key => [key, annotations[key]])))

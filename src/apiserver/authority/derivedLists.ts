@@ -1,8 +1,7 @@
 /**
- * SyncerConfigs for readers that want to be told object by object what there is to carry down, as syncers of earlier releases do
- * and other readers of KubeStellar's API. The center stores in SyncerConfig `the-one` only that it is what was projected into the
+ * SyncerConfigs for readers of KubeStellar's API, who want to be told object by object what there is to carry down. The center stores in SyncerConfig `the-one` only that it is what was projected into the
  * mailbox (annotation); here the lists are made from what the mailbox holds. That costs a look at all of it, in slices, for who
- * asks; syncers of today do not.
+ * asks; syncers do not.
  */
 import { type Carried, carriedLists } from '../../apimachinery/carriedObjects.ts'
 import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'

@@ -9,7 +9,6 @@ import {
   EDGE_GROUP,
   isMailbox,
   isProjected,
-  PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   UPSYNCED,
@@ -28,12 +27,7 @@ export interface SyncerWritesDeps {
 }
 
 /** Annotations by which the center keeps account of what is in a mailbox. */
-const CENTER_ANNOTATIONS = [
-  PROJECTED_KEYS_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
-  `${EDGE_GROUP}/owner`,
-  `${EDGE_GROUP}/upsynced-for`,
-]
+const CENTER_ANNOTATIONS = [PROJECTED_KEYS_ANNOTATION, `${EDGE_GROUP}/owner`, `${EDGE_GROUP}/upsynced-for`]
 /** Types of Secret that are credentials of the server that holds them. */
 const SERVER_SECRETS =
   /^(kubernetes\.io\/service-account-token|bootstrap\.kubernetes\.io\/token|edge\.kubestellar\.io\/.*)$/

@@ -24,8 +24,7 @@ type Named<T> = Map<string, T>
 const TOLD = 20
 
 /**
- * Tells of the FlowSchemas in effect that the server did not bring along. An earlier release stored them and did as if they were
- * not there; whoever upgrades from it shall not have to guess where requests go now.
+ * Tells of the FlowSchemas in effect that the server did not bring along: an operator shall not have to guess where requests go.
  */
 export function tellOwnFlows(flowControl: Pick<FlowControl, 'schemas'>, log: Pick<Logger, 'info'>): void {
   const brought = new Set(bootstrapSchemas().map(({ metadata }) => metadata.name))

@@ -154,7 +154,7 @@ export class TokenSecrets {
     return this.#deps.nature.isDescribed(space, ACCOUNTS) && !this.#isTokenOf(space, dataOf(secret).token)
   }
 
-  /** What is on its way through a mailbox is nobody's credential there; earlier releases filled it all the same. */
+  /** What only describes a Secret of the clusters is nobody's credential here: a token from the time when it acted goes. */
   async #takeBack(key: Key, type: ResourceType, secret: KubeObject): Promise<void> {
     if (!this.#isTokenOf(key.space, dataOf(secret).token)) return
     const context = systemContext(key.space, COMPONENT)

@@ -77,7 +77,7 @@ class Allocation {
   readonly #spec: Fields
   /** What the Service has already. */
   readonly #own: ReadonlySet<Item>
-  /** It could do without until now: an earlier release gave nothing. */
+  /** It could do without until now: it only described a Service of the clusters. */
   readonly #wasWithout: boolean
 
   constructor(

@@ -190,7 +190,7 @@ export class SpaceTree {
 
   /** Gives their places to those who waited for this parent, and to those who waited for them. */
   #takeIn(first: string, each: Listener = () => {}): void {
-    // Not by recursion, here and below: earlier releases let spaces stand as deep as anybody liked.
+    // Not by recursion, here and below: depth costs no stack.
     const parents = [first]
     for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
       const { path } = this.#byId.get(parent)!

@@ -27,7 +27,7 @@ import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { hasLeft, isLeaving, letGo } from './departure.ts'
-import { ensureSyncerAccount, RIGHTS_MARK, removeFormerRights, SERVICE_ACCOUNTS } from './syncerAccount.ts'
+import { ensureSyncerAccount, SERVICE_ACCOUNTS } from './syncerAccount.ts'
 
 export interface MailboxControllerDeps {
   client: Client
@@ -49,8 +49,6 @@ interface MailboxFact {
   readonly terminating: boolean
   /** The annotation; `undefined` on Workspaces that we did not make. */
   readonly syncTargetName: string | undefined
-  /** Whether nothing of an earlier release grants rights in it. */
-  readonly cleared: boolean
 }
 
 interface TargetFact {
@@ -178,7 +176,6 @@ class MailboxController {
         readySpace,
         terminating: metadata.deletionTimestamp !== undefined,
         syncTargetName: metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION],
-        cleared: metadata.annotations?.[RIGHTS_MARK.key] === RIGHTS_MARK.value,
       })
       if (readySpace) this.#bySpace.set(readySpace, name)
     } else this.#workspaces.delete(name)
@@ -213,9 +210,6 @@ class MailboxController {
     const { readySpace } = workspace
     if (!readySpace) return
     await unlessSpaceGone(readySpace, ensureSyncerAccount(this.#client.in(readySpace)))
-    if (workspace.cleared) return
-    await unlessSpaceGone(readySpace, removeFormerRights(this.#client, readySpace))
-    await this.#annotate(name, { [RIGHTS_MARK.key]: RIGHTS_MARK.value })
   }
 
   async #annotate(name: string, annotations: Record<string, string>): Promise<void> {
@@ -228,7 +222,7 @@ class MailboxController {
       kind: 'Workspace',
       metadata: {
         name,
-        annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target, [RIGHTS_MARK.key]: RIGHTS_MARK.value },
+        annotations: { [SYNC_TARGET_NAME_ANNOTATION]: target },
       },
       spec: { type: { name: 'mailbox', path: TYPES_PATH } },
     }

@@ -39,7 +39,7 @@ export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
   return labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined
 }
 
-/** Who administers the space, which says nothing about clusters. Of earlier releases it has no label. */
+/** Who administers the space, which says nothing about clusters. */
 function isAdministration({ resource }: GroupResource, { metadata }: KubeObject): boolean {
   return resource === 'clusterrolebindings' && metadata.name === 'workspace-admin'
 }

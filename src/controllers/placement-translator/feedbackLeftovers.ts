@@ -3,7 +3,6 @@
  * followed anyway; where the last one went while or before the server died, nobody else would ever look.
  */
 import { NOTES } from '../../apimachinery/notes.ts'
-import { PROJECTED_LABEL } from '../../apimachinery/placement.ts'
 import { StreamSource, type StreamSourceOptions } from '../../client/streamSource.ts'
 import { FIELD_MANAGER } from './names.ts'
 
@@ -36,9 +35,7 @@ export async function spacesWithFeedback(
       change: event => {
         if (event.space !== last.space) last = { space: event.space, isLeftOut: isLeftOut(event.space) }
         if (last.isLeftOut) return
-        const told = FEEDBACK.some(text => event.mentions(text))
-        // copies of earlier releases carry the count along
-        if (told && !event.mentions(PROJECTED_LABEL)) spaces.add(event.space)
+        if (FEEDBACK.some(text => event.mentions(text))) spaces.add(event.space)
       },
       synced: () => done.abort(),
     },

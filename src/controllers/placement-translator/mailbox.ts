@@ -20,7 +20,7 @@ export interface CopyFact {
   readonly uid: string
   readonly resourceVersion: string
   readonly terminating: boolean
-  /** Id of the space whose object it is; several, comma-separated, where an earlier release merged them; `''`: nobody's. */
+  /** Id of the space whose object it is; `''`: nobody's. */
   readonly owner: string
   /** Whether this version is known to say what we want: then its event is no news. */
   readonly settled: boolean
@@ -28,9 +28,9 @@ export interface CopyFact {
   readonly likeness?: CopyLikeness | undefined
 }
 
-/** Ids in {@link CopyFact.owner}. */
+/** {@link CopyFact.owner} as a list of one or none. */
 export function ownersIn(owner: string): string[] {
-  return owner === '' ? [] : owner.split(',')
+  return owner === '' ? [] : [owner]
 }
 
 /** Which generation of an owner's object a copy says. */
@@ -99,7 +99,7 @@ export class Mailbox {
     this.targetName = targetName
   }
 
-  /** Ids of the spaces that own the object there by what was written last; several only where an earlier release merged them. */
+  /** Id of the space that owns the object there by what was written last; none where nobody does. */
   ownersOf(key: string): string[] {
     return ownersIn(this.copies.get(key)?.owner ?? this.bereft.get(key) ?? '')
   }

@@ -13,7 +13,6 @@ import {
   OWNED_SINCE_ANNOTATION,
   OWNER_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
 } from '../../apimachinery/placement.ts'
@@ -58,7 +57,6 @@ interface Gathered extends Omit<PreviewGroup, 'locations' | 'count'> {
 const MAX_SHOWN = 50
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
   OWNED_SINCE_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,

@@ -20,7 +20,6 @@ import {
   OWNER_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
   PRESERVE_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   PROJECTED_VALUE,
@@ -57,7 +56,6 @@ interface ProjectedKeys {
 
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   PROJECTED_KEYS_ANNOTATION,
-  PROJECTED_FROM_ANNOTATION,
   OWNER_ANNOTATION,
   OWNED_SINCE_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
@@ -175,14 +173,13 @@ export function implicitNamespace(name: string): KubeObject {
   }
 }
 
-/** Id of the owner's space; of a copy that an earlier release merged, all their ids, comma-separated; `''` of implicit Namespaces. */
+/** Id of the owner's space; `''` of implicit Namespaces. */
 export function ownerOf(copy: KubeObject): string {
-  const { [OWNER_ANNOTATION]: owner, [PROJECTED_FROM_ANNOTATION]: merged } = copy.metadata.annotations ?? {}
-  return owner ?? merged ?? ''
+  return copy.metadata.annotations?.[OWNER_ANNOTATION] ?? ''
 }
 
 /** Not there where there is nothing to say. */
-const RECORDS = [PROJECTED_FROM_ANNOTATION, IMPLIED_ANNOTATION, OWNER_REFERENCES_ANNOTATION, LEFT_FIELDS_ANNOTATION]
+const RECORDS = [IMPLIED_ANNOTATION, OWNER_REFERENCES_ANNOTATION, LEFT_FIELDS_ANNOTATION]
 
 function records(projection: Projection): Record<string, string> {
   const owners = carriedOwnersText(projection.owners)

@@ -73,7 +73,7 @@ export class SpaceClosing {
   /** Feedback of an earlier run in spaces that may have lost their last placement is taken back. */
   takeBack(spaces: Iterable<string>): void {
     for (const space of spaces) {
-      if (standsInMailbox(this.#deps.places, space) !== false) continue // what an earlier release told there harms nobody
+      if (standsInMailbox(this.#deps.places, space) !== false) continue
       this.follow(space)
     }
   }

@@ -27,9 +27,6 @@ interface Told {
 
 export async function reconcileBinding(deps: BindingDeps, { space, name }: ObjectId): Promise<void> {
   const binding = deps.consent.bindingOf(space, name)
-  // of another kind of that name, which an earlier release let the space define: no status of it can be stored. Who places there
-  // hears of it (consents.ts)
-  if (binding?.path === '') return
   const told = binding && toldOf(deps, binding)
   if (!told) return
   const api = deps.client.in(space)

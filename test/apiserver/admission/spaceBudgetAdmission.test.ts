@@ -39,15 +39,6 @@ t.test('a misspelt budget is refused, with its field and the names that there ar
   }
 })
 
-t.test('one that was stored before may stay, and is told', async t => {
-  const { warnings, outcome } = write(
-    { 'tenancy.kcp.io/budget-object': '5k', other: 'x' },
-    { 'tenancy.kcp.io/budget-object': '5k' },
-  )
-  await outcome
-  t.match(warnings, [/^metadata\.annotations\[tenancy\.kcp\.io\/budget-object\]: says nothing of a budget; there are /])
-})
-
 t.test('right ones, and those of others, are no news', async t => {
   const { warnings, outcome } = write({ 'tenancy.kcp.io/budget-objects': '5k', 'example.org/budget-object': '1' })
   await outcome

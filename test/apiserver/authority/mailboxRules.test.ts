@@ -1,4 +1,4 @@
-/** Spaces below a mailbox, of which earlier releases let some be made: nobody gets in. */
+/** Spaces below a mailbox: nobody gets in. */
 import t from 'tap'
 import { MailboxRules } from '../../../src/apiserver/authority/mailboxRules.ts'
 

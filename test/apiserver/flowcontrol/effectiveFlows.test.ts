@@ -25,7 +25,7 @@ function told(own: { name: string; level: string }[]): object[] {
   return lines
 }
 
-t.test('one that an earlier release stored is named, with its level', async t => {
+t.test('one that the server did not bring along is named, with its level', async t => {
   const own = [
     { name: 'batch', level: 'workload-low' },
     { name: 'dangling', level: 'nowhere' },

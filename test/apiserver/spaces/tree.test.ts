@@ -117,7 +117,7 @@ t.test('a Workspace that cannot be read keeps its space where it is', async t =>
   await store.close()
 })
 
-t.test('spaces that stand within one another as deep as earlier releases let them are taken in, and go', async t => {
+t.test('spaces that stand very deep within one another are taken in, and go', async t => {
   const store = await openMemoryStore()
   const { put, remove } = writer(store)
   // deeper than any recursion gets on a stack of a megabyte

@@ -12,7 +12,6 @@ import { FakeServer } from '../placement-translator/fakeServer.ts'
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }
 const BINDINGS = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterrolebindings' }
-const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const ORPHAN = 'inv1-mb-99999999-9999-4999-8999-999999999999'
 
 const target = (name: string): KubeObject => ({
@@ -57,44 +56,6 @@ t.test('a SyncTarget gets a mailbox in which its syncer has an identity and no r
   await server.in(space).delete(ACCOUNTS, { namespace: 'default', name: 'kubestellar-syncer' })
   await server.quiet()
   t.ok(server.peek(space, ACCOUNTS, 'kubestellar-syncer', 'default'), 'a lost identity comes back')
-})
-
-t.test('what an earlier release granted in a mailbox goes, with the ways back that it left open; once', async t => {
-  const { server, add, spaceOf } = await world(t)
-  const name = await add('florin')
-  await server.quiet()
-  const api = server.in(spaceOf(name))
-  const rbac = (kind: string, name: string, labels: Record<string, string> = {}): KubeObject => ({
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind,
-    metadata: { name, labels },
-  })
-  const inDefault = (kind: string, name: string, more: object = {}): KubeObject => ({
-    apiVersion: 'v1',
-    kind,
-    metadata: { namespace: 'default', name },
-    ...more,
-  })
-  await api.create(ROLES, rbac('ClusterRole', 'kubestellar-syncer'))
-  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'kubestellar-syncer'))
-  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'mallory'))
-  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'on-its-way', { 'edge.kubestellar.io/projected': 'yes' }))
-  await api.create(ACCOUNTS, inDefault('ServiceAccount', 'back-door'))
-  await api.create(ACCOUNTS, inDefault('ServiceAccount', 'default'))
-  await api.create(SECRETS, inDefault('Secret', 'token', { type: 'kubernetes.io/service-account-token' }))
-  await api.create(SECRETS, inDefault('Secret', 'carried', { type: 'Opaque' }))
-  const forget = { metadata: { annotations: { 'edge.kubestellar.io/syncer-rights': null } } }
-  await server.in('root:espw').patch(WORKSPACES, { name }, 'merge', forget)
-  await server.quiet()
-  const space = spaceOf(name)
-  t.same(server.names(space, ROLES), [])
-  t.same(server.names(space, BINDINGS), ['on-its-way'])
-  t.same(server.names(space, ACCOUNTS), ['default/default', 'default/kubestellar-syncer'])
-  t.same(server.names(space, SECRETS), ['default/carried'])
-  await api.create(BINDINGS, rbac('ClusterRoleBinding', 'operators'))
-  await server.in('root:espw').patch(WORKSPACES, { name }, 'merge', { metadata: { labels: { a: 'b' } } })
-  await server.quiet()
-  t.same(server.names(space, BINDINGS), ['on-its-way', 'operators'], 'what an administrator grants later stays')
 })
 
 t.test('the mailbox goes with its SyncTarget', async t => {
@@ -156,7 +117,7 @@ t.test('a SyncTarget in a mailbox, or in a space below one, gets no mailbox; wha
     for (const name of boxes) await server.in('root:espw').create(WORKSPACES, workspace(name, mark))
   })
   await server.quiet()
-  t.same(server.names('root:espw', WORKSPACES), [], 'as an earlier release made them')
+  t.same(server.names('root:espw', WORKSPACES), [])
   for (const space of ['box', 'below']) await server.in(space).create(SYNC_TARGETS, target('new'))
   await server.quiet()
   t.same(server.names('root:espw', WORKSPACES), [])

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { createdCopy, ownerOf, project, updatedCopy } from '../../../src/controllers/placement-translator/projection.ts'
+import { createdCopy, project, updatedCopy } from '../../../src/controllers/placement-translator/projection.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 const source = (metadata: object, fields: object): KubeObject => ({
@@ -108,17 +108,6 @@ t.test('a copy that passes from one space to another keeps nothing of what it wa
   const passed = updatedCopy(projected(second, 'b'), copy)!
   t.same({ ...passed, status: undefined }, { ...createdCopy(projected(second, 'b')), status: undefined })
   t.same(passed.status, { s: 1 }, 'what the cluster reported stays')
-})
-
-t.test('a copy that an earlier release merged has one owner from now on, and no note of the others', async t => {
-  const mine = source({}, { spec: { from: 'a' } })
-  const merged = createdCopy(projected(mine, 'a'))
-  const { 'edge.kubestellar.io/owner': _, ...annotations } = merged.metadata.annotations!
-  merged.metadata = { ...merged.metadata, annotations: { ...annotations, 'edge.kubestellar.io/projected-from': 'a,b' } }
-  t.equal(ownerOf(merged), 'a,b')
-  const copy = updatedCopy(projected(mine, 'a'), merged)!
-  t.equal(ownerOf(copy), 'a')
-  t.notOk('edge.kubestellar.io/projected-from' in copy.metadata.annotations!)
 })
 
 t.test('a Job goes without the selector that its server made, and keeps the one made where it arrives', async t => {

@@ -53,7 +53,7 @@ t.test('placements and slices in a mailbox, or in a space below one, command no 
   t.ok(server.peek('box', EDGE_PLACEMENTS, 'ep'), 'they are stored all the same')
 })
 
-t.test('what an earlier release copied for a placement in a mailbox goes away', async t => {
+t.test('what was copied for a placement in a space that is a mailbox goes away', async t => {
   const { server, wds, florin, guilder, restart } = await world(t)
   await wds.create(MAPS, configMap('page', { a: '1' }))
   await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))
@@ -61,7 +61,7 @@ t.test('what an earlier release copied for a placement in a mailbox goes away', 
   await consent(server, 'box')
   await command(server, 'box')
   await server.quiet()
-  t.same(server.names(florin, MAPS), ['commonstuff/evil', 'commonstuff/page'], 'as the earlier release had it')
+  t.same(server.names(florin, MAPS), ['commonstuff/evil', 'commonstuff/page'])
   await restart(async () => server.place('box', EVIL))
   await server.quiet()
   for (const mailbox of [florin, guilder]) {

@@ -153,7 +153,7 @@ t.test('what the only cluster has observed is told in generations of the source,
   t.same(await observed(5, 7), [3, 3])
 })
 
-t.test('a status that an earlier release left is taken back, also where no placement is any more', async t => {
+t.test('a status that an earlier run left is taken back, also where no placement is any more', async t => {
   const { server, wds, restart } = await world(t)
   await restart(async () => {
     const set = await wds.create(SETS, replicaSet('rs'))

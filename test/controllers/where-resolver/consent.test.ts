@@ -1,7 +1,6 @@
 // Placing takes two consents: what the where-resolver makes of InventoryBindings and PlacementGrants, and what it tells.
 
 import t, { type Test } from 'tap'
-import { statusError } from '../../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import {
   EDGE_API_VERSION,
@@ -311,19 +310,3 @@ for (const { resource } of [PLACEMENT_GRANTS, INVENTORY_BINDINGS]) {
     t.same([placed(server, 'wds1'), server.names('wds1', GRANTED_LOCATIONS)], [[], []])
   })
 }
-
-t.test('an InventoryBinding of an earlier release that names no inventory is written to by nobody', async t => {
-  const server = new FakeServer()
-  let tries = 0
-  server.refuse = (_space, verb, { resource }) => {
-    if (verb !== 'status' || resource !== INVENTORY_BINDINGS.resource) return
-    tries++
-    throw statusError.invalid({ group: 'edge.kubestellar.io', kind: 'InventoryBinding' }, 'old', [])
-  }
-  await server.in('wds1').create(INVENTORY_BINDINGS, edge('InventoryBinding', 'old', {}, { inventory: 'imw1' }))
-  await place(server, 'wds1')
-  start(t, server)
-  await server.quiet()
-  t.equal(tries, 0, 'the server would take no status of it, however often it were tried')
-  t.same(placed(server, 'wds1'), [])
-})

@@ -37,7 +37,7 @@ t.test('one that comes or goes touches one slice', async t => {
   t.equal(changed(without.slices, plan(without.slices, rows(0, 1200)).slices).length, 1)
 })
 
-t.test('one big slice of an earlier release is divided, and gives away last', async t => {
+t.test('one slice that is too big is divided, and gives away last', async t => {
   const big = [{ name: 'ep', rows: rows(0, 10_000) }]
   const { slices, givers, gone } = plan(big, rows(0, 10_000))
   t.equal(slices.length, 20)
