@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import type { TLSSocket, Server as TlsServer } from 'node:tls'
+import type { Server as TlsServer } from 'node:tls'
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import { CommitTimes } from '../apimachinery/commitTimes.ts'
@@ -200,7 +200,7 @@ async function apiServerParts(
     flows,
     inFlight,
   } = assembly
-  const { app, metrics, strangers, documents } = httpFront(options, assembly, {
+  const { app, crossed, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
     setAside,
     tls: tlsKeys(pki),
@@ -282,7 +282,7 @@ async function apiServerParts(
       follow: onCut => commits.follow(onCut),
       start: (begin, ports) => startThread('api', { workerData: { ...threadData(), ...begin }, transferList: ports }),
       keys: keys(),
-      take: socket => void tlsServer.emit('secureConnection', socket as unknown as TLSSocket),
+      take: connection => crossed.take(connection),
       documents,
       watches: inFlight.watches,
       pulseMs: options.apiThreadPulseMs,

@@ -13,6 +13,7 @@ import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { yamlTextInSteps } from './endpoints/yamlWriter.ts'
 import { CertificateNetworks } from './http/certificateNetworks.ts'
+import type { CrossedServer } from './http/crossedServer.ts'
 import { Pipeline } from './http/pipeline.ts'
 import type { Road } from './http/road.ts'
 import { strangerLimits } from './http/strangerLimits.ts'
@@ -43,6 +44,7 @@ export interface HttpFrontDeps {
 export interface HttpFront {
   readonly app: FastifyInstance
   readonly road: Road
+  readonly crossed: CrossedServer
   readonly metrics: Metrics
   readonly strangers: Strangers
   /** As bytes, for threads that send them, too. */
@@ -98,7 +100,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     openId,
   })
   const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
-  const { app, road } = createHttpServer({
+  const { app, road, crossed } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
@@ -150,5 +152,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     inFlight,
     pingIntervalMs: options.pingIntervalMs,
   })
-  return { app, road, metrics, strangers, documents }
+  return { app, road, crossed, metrics, strangers, documents }
 }

@@ -1,6 +1,7 @@
 /**
  * The HTTPS server: Fastify as its front, TLS, times and bounds of connections, and the road of every request behind one hook.
  */
+import type { ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import Fastify, {
@@ -21,6 +22,7 @@ import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/s
 import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
 import { Answer } from '../http/answer.ts'
 import type { CertificateNetworks } from '../http/certificateNetworks.ts'
+import { CrossedServer } from '../http/crossedServer.ts'
 import { FrontDoor } from '../http/frontDoor.ts'
 import type { InFlight } from '../http/inFlight.ts'
 import { paceHandshakes, type ShakingServer } from '../http/paceHandshakes.ts'
@@ -88,6 +90,7 @@ const noSchemas = (): never => {
 export interface HttpServer {
   readonly app: FastifyInstance
   readonly road: Road
+  readonly crossed: CrossedServer
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
@@ -140,20 +143,23 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     },
   })
 
+  const parsing = {
+    IncomingMessage: Request,
+    ServerResponse: Answer,
+    optimizeEmptyRequests: true,
+    maxHeaderSize: HEADERS_LIMIT_BYTES,
+    // the road refuses those without one: Node would answer unseen, and take up the next request
+    requireHostHeader: false,
+    shouldUpgradeCallback: (request: Request) => webSockets.wants(request),
+  }
   const app = Fastify({
     https: {
+      ...parsing,
       ...secureContext(tls),
-      IncomingMessage: Request,
-      ServerResponse: Answer,
-      optimizeEmptyRequests: true,
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      maxHeaderSize: HEADERS_LIMIT_BYTES,
-      // the road refuses those without one: Node would answer unseen, and take up the next request
-      requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      shouldUpgradeCallback: (request: Request) => webSockets.wants(request),
     },
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -194,9 +200,11 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     clearInterval(sweeper)
     inFlight.idle(DRAIN_MS).then(() => done(), done)
   })
+  const crossed = new CrossedServer(server, parsing as unknown as ServerOptions)
+  app.addHook('onClose', () => crossed.close())
   app.addHook('onClose', () => strangers.close())
   app.addHook('onClose', () => threads.close())
-  return { app, road }
+  return { app, road, crossed }
 }
 
 /** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */

@@ -8,15 +8,11 @@ import type { Crossing } from './crossings.ts'
 import { PortSocket } from './portSocket.ts'
 
 /** The part of a TLS connection that names its client. */
-type ClientNames = Pick<
-  TLSSocket,
-  'remoteAddress' | 'remotePort' | 'encrypted' | 'authorized' | 'getPeerX509Certificate'
->
+type ClientNames = Pick<TLSSocket, 'remoteAddress' | 'remotePort' | 'authorized' | 'getPeerX509Certificate'>
 
 export class CrossedConnection extends PortSocket implements ClientNames {
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
-  readonly encrypted = true
   readonly #certificate: Uint8Array | undefined
 
   constructor({ port, remoteAddress, remotePort, certificate }: Crossing) {

@@ -1,0 +1,38 @@
+/**
+ * Connections that cross from API threads, served as those that the server accepts itself. Node documents that any stream may be given
+ * to an HTTP server so.
+ * @see https://nodejs.org/api/http.html#event-connection
+ */
+import type { EventEmitter } from 'node:events'
+import type { ServerOptions } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+// Not imported, as in request.ts.
+const { createServer } = process.getBuiltinModule('node:http')
+
+const EVENTS = ['request', 'checkExpectation', 'upgrade', 'clientError'] as const
+
+export class CrossedServer {
+  readonly #server: EventEmitter
+  readonly #open = new Set<Duplex>()
+
+  /**
+   * @param front whose listeners answer
+   * @param options how its requests are parsed; the threads bound how long one may take
+   */
+  constructor(front: EventEmitter, options: ServerOptions) {
+    this.#server = createServer(options)
+    for (const event of EVENTS) this.#server.on(event, (...given: unknown[]) => front.emit(event, ...given))
+  }
+
+  take(connection: Duplex): void {
+    this.#open.add(connection)
+    connection.once('close', () => this.#open.delete(connection))
+    this.#server.emit('connection', connection)
+  }
+
+  /** Ends all connections, whatever is under way on them. */
+  close(): void {
+    for (const connection of this.#open) connection.destroy()
+  }
+}
