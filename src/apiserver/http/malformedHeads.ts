@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Answer } from './answer.ts'
+import { answerBare } from './bareAnswer.ts'
 import { letRefusalBeRead } from './letRefusalBeRead.ts'
 import type { Request } from './request.ts'
 
@@ -38,6 +39,5 @@ export function refuseHead(request: Request, answer: Answer, fault: string): voi
 
 /** The same of a request that would become a WebSocket. */
 export function refuseUpgrade(socket: Duplex, fault: string): void {
-  const headers = `Connection: close\r\nContent-Type: text/plain\r\nContent-Length: ${fault.length}`
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${headers}\r\n\r\n${fault}`)
+  answerBare(socket, 400, { 'Content-Type': 'text/plain' }, fault)
 }

@@ -21,6 +21,7 @@ import { methodNotAllowed } from '../endpoints/methods.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
 import { Answer } from '../http/answer.ts'
+import { answerBare } from '../http/bareAnswer.ts'
 import type { CertificateNetworks } from '../http/certificateNetworks.ts'
 import { CrossedServer } from '../http/crossedServer.ts'
 import { FrontDoor } from '../http/frontDoor.ts'
@@ -68,17 +69,12 @@ export const HEADERS_TIMEOUT_MS = 20_000
 export const REQUEST_TIMEOUT_MS = 60_000
 export const HANDSHAKE_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_MS = 90_000
-/** From the answer to what is no HTTP to the end of its connection: time to read it. */
-const HELD_MS = 2000
 
 /** From the first byte of a request to the last one of its answer, watches excluded; looked at so often. */
 export const ANSWER_TIMEOUT_MS = 120_000
 const ANSWER_CHECK_MS = 1000
 /** How long running requests may take to end when the server closes. */
 export const DRAIN_MS = 5000
-
-// Not imported, as in request.ts.
-const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -233,14 +229,7 @@ async function openStream(
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 /** What is no HTTP, too long or too slow ends before there is a request that could be answered in style. */
-function refuseUnreadable(error: Error & { code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === TOO_SLOW ? 408 : 400
-  socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-  // Nobody reads from it any more, so that its other end would hold it for as long as it likes.
-  const held = setTimeout(() => socket.destroy(), HELD_MS)
-  socket.once('close', () => clearTimeout(held))
+function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex): void {
+  if (code === 'ECONNRESET') socket.destroy()
+  else answerBare(socket, code === 'HPE_HEADER_OVERFLOW' ? 431 : code === TOO_SLOW ? 408 : 400)
 }

@@ -13,6 +13,7 @@ import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import { type AuditTrail, NO_BODIES } from '../audit/auditTrail.ts'
+import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
 import type { Services } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
@@ -20,6 +21,7 @@ import type { FrameSink } from '../endpoints/streamWriter.ts'
 import { planOf, runWatch } from '../endpoints/watch.ts'
 import { webSocketSink } from '../endpoints/webSocketSink.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
+import { answerBare } from '../http/bareAnswer.ts'
 import type { FrontDoor } from '../http/frontDoor.ts'
 import type { InFlight, Ticket } from '../http/inFlight.ts'
 import type { Request } from '../http/request.ts'
@@ -42,9 +44,6 @@ export interface WebSocketsDeps {
   /** How often a peer has to show that it is there. Default 30 s. */
   pingIntervalMs?: number | undefined
 }
-
-// Not imported, as in http/request.ts.
-const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** The code of an answer that is a WebSocket. */
 const SWITCHING = 101
@@ -217,18 +216,11 @@ function watchable(target: Target): Target {
 }
 
 function refuse(socket: Duplex, error: StatusError): void {
-  if (socket.destroyed) return
-  const body = `${JSON.stringify(error.toStatus())}\n`
   const { retryAfterSeconds } = error.details ?? {}
-  const lines = [
-    `HTTP/1.1 ${error.code} ${STATUS_CODES[error.code] ?? 'Error'}`,
-    'Cache-Control: no-cache, private',
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-    ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
-  ]
-  // Nobody reads from it any more, so that its other end may close without being heard.
-  socket.once('finish', () => socket.destroy())
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  const headers = {
+    'Cache-Control': CACHE_CONTROL,
+    'Content-Type': 'application/json',
+    ...(retryAfterSeconds !== undefined && { 'Retry-After': `${retryAfterSeconds}` }),
+  }
+  answerBare(socket, error.code, headers, `${JSON.stringify(error.toStatus())}\n`)
 }

@@ -6,6 +6,7 @@ import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { answerBare } from '../http/bareAnswer.ts'
 import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
 import type { Crossings } from './crossings.ts'
 import type { UnderWay } from './underWay.ts'
@@ -61,7 +62,7 @@ export class Forwarder {
   upgrade(message: IncomingMessage, socket: Duplex, head: Buffer): void {
     const out = this.#send(message)
     if (out === undefined) {
-      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      answerBare(socket, 400)
       return
     }
     out.on('upgrade', (incoming, other, first) => {
@@ -75,7 +76,7 @@ export class Forwarder {
     })
     out.on('response', incoming => {
       const kept = pairsOf(incoming.rawHeaders).filter(([name]) => !OF_CONNECTION.test(name))
-      socket.write(`${headOf(incoming, kept.flat())}Connection: close\r\n\r\n`)
+      socket.write(`${headOf(incoming, ['Connection', 'close', ...kept.flat()])}\r\n`)
       incoming.on('error', () => socket.destroy())
       incoming.pipe(socket)
     })
