@@ -11,6 +11,7 @@ import { type KindDocuments, kindDocuments } from './discovery/kindDocuments.ts'
 import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
+import { budgetPath, openIdPaths } from './endpoints/spacePaths.ts'
 import { yamlTextInSteps } from './endpoints/yamlWriter.ts'
 import { CertificateNetworks } from './http/certificateNetworks.ts'
 import type { CrossedServer } from './http/crossedServer.ts'
@@ -20,12 +21,15 @@ import { strangerLimits } from './http/strangerLimits.ts'
 import { Strangers } from './http/strangers.ts'
 import type { TlsKeys } from './http/tls.ts'
 import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
-import { openApiRoutes } from './openapi/routes.ts'
+import { openApiPaths } from './openapi/routes.ts'
+import { discoveryPaths } from './server/discoveryPaths.ts'
+import { healthPaths } from './server/health.ts'
 import { healthChecks } from './server/healthChecks.ts'
 import { createHttpServer } from './server/httpServer.ts'
-import { Metrics } from './server/metrics.ts'
-import { NonResourceRoutes, servedPaths } from './server/nonResource.ts'
-import { UNKNOWN_BUILD, versionInfo } from './server/versionInfo.ts'
+import { Metrics, metricsPath } from './server/metrics.ts'
+import { Paths } from './server/paths.ts'
+import { UNKNOWN_BUILD, versionInfo, versionPath } from './server/versionInfo.ts'
+import { zPages } from './server/zPages.ts'
 import { budgetText } from './spaces/budgetDocument.ts'
 import { PortSocket } from './threads/portSocket.ts'
 
@@ -65,11 +69,6 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   metrics.followBudgets({ budgets, rooms: budgets.rooms })
   if (options.spaces) metrics.followCarrying(assembly.carry)
   const { types, protobuf, work } = services
-  const health = healthChecks({ store, hasStarted, draining })
-  const openId = {
-    '/.well-known/openid-configuration': (space: string) => issuer.openidConfiguration(space),
-    '/openid/v1/jwks': () => issuer.jwks(),
-  }
   const documents =
     deps.documents ??
     kindDocuments(
@@ -78,27 +77,24 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
         protobuf,
         work,
         address: () => url().slice('https://'.length),
-        paths: (served, space) => servedPaths(served, space, { health, openId }),
+        paths: space => paths.listed(space),
         yaml: yamlTextInSteps,
       }),
       openApiOf(types, new OpenApiDocuments(catalog, work)),
     )
-  const nonResource = new NonResourceRoutes({
-    types,
-    protobuf,
-    metrics,
-    documents,
-    openApi: openApiRoutes({ documents, work }),
-    settings: options.settings ?? {},
-    startedMs: Date.now(),
-    version: () => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD),
-    ...(options.spaces && {
-      budget: (space: string, isAbandoned: () => boolean) =>
-        budgetText({ tree, budgets }, space, work.begin({ owner: space, isAbandoned })),
-    }),
-    health,
-    openId,
-  })
+  const version = (): ReturnType<typeof versionInfo> => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD)
+  const budget = (space: string, isAbandoned: () => boolean): Promise<string> =>
+    budgetText({ tree, budgets }, space, work.begin({ owner: space, isAbandoned }))
+  const paths: Paths = new Paths([
+    ...healthPaths(healthChecks({ store, hasStarted, draining })),
+    versionPath(protobuf, version),
+    metricsPath(metrics),
+    ...zPages({ settings: options.settings ?? {}, startedMs: Date.now(), version }),
+    ...openIdPaths(issuer),
+    ...discoveryPaths({ types, documents }),
+    ...openApiPaths({ documents, work }),
+    ...(options.spaces ? [budgetPath(budget)] : []),
+  ])
   const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
   const { app, road, crossed } = createHttpServer({
     tls: deps.tls,
@@ -109,6 +105,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       authenticator,
       authorizer,
       spaces: options.spaces,
+      isServerWide: path => paths.isServerWide(path),
       anonymousAuth: options.anonymousAuth === true,
       known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
     }),
@@ -131,7 +128,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       },
       scope: space => scopes.of(space, '', '').gone,
     },
-    nonResource: (request, reply, authorized) => nonResource.handle(request, reply, authorized),
+    paths,
     subresources: {
       ...reviewEndpoints({
         authenticator,

@@ -17,7 +17,7 @@ export interface DiscoveryDocumentsDeps {
   /** `host:port` as clients reach it. */
   address: () => string
   /** What `/` lists. */
-  paths(types: TypeSet['types'], space: string): readonly string[]
+  paths(space: string): readonly string[]
   /** Of a document as YAML. */
   yaml(document: unknown): Steps<string>
   /** In whose slices documents of many kinds are made. */
@@ -58,7 +58,7 @@ export class DiscoveryDocuments implements KindDocuments {
 
   /** `undefined` when a space with these types has no such path. */
   #document(path: string, types: TypeSet['types'], space: string): unknown {
-    if (path === '/') return { paths: this.#deps.paths(types, space) }
+    if (path === '/') return { paths: this.#deps.paths(space) }
     if (path === '/api') return apiVersions(types, this.#deps.address())
     if (path === '/apis') return apiGroupList(types)
     const parts = path.split('/').slice(1)

@@ -23,7 +23,6 @@ import type {
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
-import { isServerWide } from './serverWide.ts'
 import { bearerOfProtocols } from './webSocketToken.ts'
 
 export interface PipelineDeps {
@@ -32,6 +31,8 @@ export interface PipelineDeps {
   authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Soon<boolean> }
   /** False for a plain cluster: there is no `/clusters`. */
   spaces: boolean
+  /** Whether a path is about the server as a whole: rights in root count, whatever space a credential belongs to. */
+  isServerWide(path: string): boolean
   /** Whether whoever brings no credentials is system:anonymous instead of refused. */
   anonymousAuth: boolean
   /** Hears on which connections requests come whose credential is good. */
@@ -232,7 +233,7 @@ export class Pipeline {
 
   #spaceOf(info: RequestInfo, identity: Authentication): Soon<string> {
     const { tree, spaces } = this.#deps
-    if (info.space === undefined) return spaces && !isServerWide(info.path) ? (identity.space ?? ROOT) : ROOT
+    if (info.space === undefined) return spaces && !this.#deps.isServerWide(info.path) ? (identity.space ?? ROOT) : ROOT
     if (!spaces) throw statusError.notFound(WORKSPACES, info.space)
     const superuser = identity.user.groups.includes(GROUPS.masters)
     if (info.space === '*') {

@@ -5,16 +5,12 @@ import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
 import type { Answer } from '../http/answer.ts'
+import type { PathEntry } from '../http/pathEntry.ts'
 import type { Request } from '../http/request.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 
 const PIECE_BYTES = 128 * 1024
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
-
-export interface OpenApiRoutes {
-  /** False when there is no such document. */
-  handle(request: Request, reply: Answer, path: string, space: string): Promise<boolean>
-}
 
 export interface OpenApiDeps {
   documents: KindDocuments
@@ -29,20 +25,22 @@ interface Sending {
   begin(): Work
 }
 
-export function openApiRoutes({ documents, work: turns }: OpenApiDeps): OpenApiRoutes {
-  return {
-    handle: async (request, reply, path, space) => {
-      const sending: Sending = { request, reply, begin: () => turns.begin({ owner: space }) }
-      const isWhole = path === '/openapi/v2'
-      const format = isWhole && wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
-      if (isWhole) reply.header('vary', 'Accept')
-      const document = await documents.get(space, { path, form: { format } })
-      if (document === undefined) return false
-      if (isWhole || path === '/openapi/v3')
-        return await send(sending, format === 'json' ? 'application/json' : OPENAPI_V2_PROTOBUF, document)
-      return await sendGroupVersion(sending, document)
-    },
+export function openApiPaths({ documents, work: turns }: OpenApiDeps): PathEntry[] {
+  const handle: PathEntry['handle'] = async (request, reply, { space }, path) => {
+    const sending: Sending = { request, reply, begin: () => turns.begin({ owner: space }) }
+    const isWhole = path === '/openapi/v2'
+    const format = isWhole && wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
+    if (isWhole) reply.header('vary', 'Accept')
+    const document = await documents.get(space, { path, form: { format } })
+    if (document === undefined) return false
+    if (isWhole || path === '/openapi/v3')
+      return await send(sending, format === 'json' ? 'application/json' : OPENAPI_V2_PROTOBUF, document)
+    return await sendGroupVersion(sending, document)
   }
+  return [
+    { path: '/openapi/v2', handle },
+    { path: '/openapi/v3', below: 'unlisted', handle },
+  ]
 }
 
 /** With the right hash the answer holds for good; with an old one the client is sent to the right one. */

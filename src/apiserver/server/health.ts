@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
 import type { Answer } from '../http/answer.ts'
-import { isHealthPath } from '../http/frontDoor.ts'
+import type { PathEntry } from '../http/pathEntry.ts'
 
 /** Whether all is well with a part of the server. */
 export type HealthChecks = Readonly<Record<string, HealthCheck>>
@@ -16,18 +16,24 @@ export interface Health {
   readinessOnly: readonly string[]
 }
 
-/** Answers a health path; false when it is none. `path` has no slash at its end. */
-export async function answerHealth(
-  health: Health,
+export function healthPaths({ checks, readinessOnly }: Health): PathEntry[] {
+  const alive = Object.entries(checks).filter(([name]) => !readinessOnly.includes(name))
+  const entry = (path: string, asked: [string, HealthCheck][]): PathEntry => ({
+    path,
+    below: () => asked.map(([name]) => `${path}/${name}`),
+    handle: (_request, answer, { info }, asks) => answerHealth(asked, answer, asks, info.query),
+  })
+  return [entry('/healthz', alive), entry('/livez', alive), entry('/readyz', Object.entries(checks))]
+}
+
+/** False when there is no such check. */
+async function answerHealth(
+  asked: [string, HealthCheck][],
   reply: Answer,
   path: string,
   query: URLSearchParams,
 ): Promise<boolean> {
-  if (!isHealthPath(path)) return false
   const [, endpoint = '', ...rest] = path.split('/')
-  const asked = Object.entries(health.checks).filter(
-    ([name]) => endpoint === 'readyz' || !health.readinessOnly.includes(name),
-  )
   reply.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff')
   reply.header('cache-control', 'no-cache, private')
   if (rest.length === 0) {

@@ -34,9 +34,10 @@ import { Road } from '../http/road.ts'
 import type { ConnectionServer, Strangers } from '../http/strangers.ts'
 import { secureContext, type TlsKeys } from '../http/tls.ts'
 import type { Logger } from '../request/logger.ts'
-import { dispatch, exchangeFor, pageNotFound } from './dispatch.ts'
+import { dispatch, exchangeFor } from './dispatch.ts'
 import { HttpAudit } from './httpAudit.ts'
 import type { Metrics } from './metrics.ts'
+import type { Paths } from './paths.ts'
 import { Refusals } from './refusals.ts'
 import { WebSockets } from './webSockets.ts'
 
@@ -46,8 +47,8 @@ export interface HttpServerDeps {
   strangers: Strangers
   services: Services
   stream: SpaceStreamDeps
-  /** Answers what names no resource (discovery, health, …); false when there is no such path. */
-  nonResource(request: Request, reply: Answer, authorized: AuthorizedRequest): Promise<boolean>
+  /** Answers requests that name no resource (discovery, health, …). */
+  paths: Pick<Paths, 'serve'>
   subresources: SubresourceEndpoints
   metrics: Metrics
   /** Absent: nothing is recorded. */
@@ -104,9 +105,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     const { info } = authorized
     if (info.stream) return openStream(deps, request, answer, authorized)
     if (info.resource) return dispatch(services, exchangeFor(services, request, answer, authorized), subresources)
-    return deps.nonResource(request, answer, authorized).then(isServed => {
-      if (!isServed) throw pageNotFound()
-    })
+    return deps.paths.serve(request, answer, authorized)
   }
   const road = new Road({
     lines,

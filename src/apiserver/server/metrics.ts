@@ -8,6 +8,7 @@ import { Distribution } from '../../apimachinery/distribution.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { flowMetrics, histogramText } from '../flowcontrol/flowMetrics.ts'
 import type { InFlight } from '../http/inFlight.ts'
+import type { PathEntry } from '../http/pathEntry.ts'
 import { END_REASONS, type Strangers } from '../http/strangers.ts'
 import { type BudgetGauges, budgetMetrics } from './budgetMetrics.ts'
 import type { CarryBoard } from './carryMetrics.ts'
@@ -250,6 +251,17 @@ export class Metrics {
       contentType: this.#registry.contentType,
       body: `${await this.#registry.metrics()}${commits}${summed}${this.#board?.text() ?? ''}`,
     }
+  }
+}
+
+export function metricsPath(metrics: Pick<Metrics, 'render'>): PathEntry {
+  return {
+    path: '/metrics',
+    isServerWide: true,
+    async handle(_request, answer) {
+      const { contentType, body } = await metrics.render()
+      answer.type(contentType).send(body)
+    },
   }
 }
 

@@ -1,5 +1,10 @@
 /** What `/version` says: the emulated Kubernetes release, which is the one of the built-in kinds, and which program answers. */
 
+import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
+import { negotiateFormat, PLAIN } from '../endpoints/negotiate.ts'
+import { sendValue } from '../endpoints/respond.ts'
+import type { PathEntry } from '../http/pathEntry.ts'
+
 const SUFFIX = 'orrery'
 
 /** Whether the program is what its commit says; `''`: nobody knows. */
@@ -15,6 +20,19 @@ export interface BuildInfo {
 
 /** As upstream says it. */
 export const UNKNOWN_BUILD: BuildInfo = { commit: '', date: '1970-01-01T00:00:00Z', treeState: async () => '' }
+
+export function versionPath(
+  protobuf: ProtobufCodec,
+  version: () => Promise<Readonly<Record<string, string>>>,
+): PathEntry {
+  return {
+    path: '/version',
+    async handle(request, reply, { info }) {
+      const form = { ...PLAIN, format: negotiateFormat(request.headers.accept) }
+      await sendValue({ protobuf }, { request, reply, info, form, warnings: [] }, 200, await version())
+    },
+  }
+}
 
 /** `release`: as in `1.36`. */
 export async function versionInfo(release: string, build: BuildInfo): Promise<Readonly<Record<string, string>>> {

@@ -4,7 +4,9 @@
  * is an object by component, as Kubernetes' other components have it.
  * @see https://kubernetes.io/docs/reference/instrumentation/zpages/
  */
+import type { Soon } from '../../apimachinery/soon.ts'
 import { notAcceptable, preferences } from '../endpoints/negotiate.ts'
+import type { PathEntry } from '../http/pathEntry.ts'
 
 const GROUP = 'config.k8s.io'
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']
@@ -22,6 +24,34 @@ export interface StatuszFacts {
   /** As `/version` says it. */
   readonly version: Readonly<Record<string, string>>
   readonly paths: readonly string[]
+}
+
+export interface ZPagesDeps {
+  /** By the names that they have as flags. */
+  settings: Readonly<Record<string, unknown>>
+  /** Milliseconds since the epoch. */
+  startedMs: number
+  version(): Promise<Readonly<Record<string, string>>>
+}
+
+/** Paths that `/statusz` names, as kube-apiserver's does. */
+const STATUSZ_PATHS = ['/configz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz', '/version']
+
+export function zPages({ settings, startedMs, version }: ZPagesDeps): PathEntry[] {
+  const entry = (path: string, page: (accept: string | undefined) => Soon<ZPage>): PathEntry => ({
+    path,
+    isServerWide: true,
+    async handle(request, answer) {
+      const { contentType, body } = await page(request.headers.accept)
+      answer.header('cache-control', 'no-cache, private').type(contentType).send(body)
+    },
+  })
+  return [
+    entry('/configz', () => configz(settings)),
+    entry('/statusz', async accept =>
+      statusz(accept, { startedMs, nowMs: Date.now(), version: await version(), paths: STATUSZ_PATHS }),
+    ),
+  ]
 }
 
 /** @throws StatusError NotAcceptable when only other forms are accepted */

@@ -5,8 +5,6 @@ import type { SpaceBudgets } from './spaceBudgets.ts'
 import type { Use } from './spaceUse.ts'
 import type { SpaceTree } from './tree.ts'
 
-export const BUDGET_PATH = '/budget'
-
 interface UsedBudget {
   readonly id: string
   /** With all that is below. */

@@ -3,8 +3,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import type { StatusError } from '../../../src/apimachinery/errors.ts'
 import { Answer } from '../../../src/apiserver/http/answer.ts'
+import type { PathEntry } from '../../../src/apiserver/http/pathEntry.ts'
 import { Request } from '../../../src/apiserver/http/request.ts'
+import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
+import { Paths } from '../../../src/apiserver/server/paths.ts'
 
 export interface Answered {
   statusCode: number
@@ -36,4 +40,18 @@ export async function answering(
     const body = await buffer(answer)
     return { statusCode: answer.statusCode, headers: answer.headers, body, text: body.toString() }
   }
+}
+
+/** Such a server of paths alone, for a user who may all; errors are their codes. */
+export function serving(t: Parameters<typeof answering>[0], entries: readonly PathEntry[]): Promise<Ask> {
+  const paths = new Paths(entries)
+  return answering(t, async (request, answer) => {
+    const info = parseRequest(request.method, request.url)
+    try {
+      await paths.serve(request, answer, { info, space: info.space ?? 'root', user: { name: 'ann', groups: [] } })
+    } catch (error) {
+      answer.code((error as StatusError).code).send((error as StatusError).message)
+    }
+    return true
+  })
 }

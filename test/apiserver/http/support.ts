@@ -76,6 +76,7 @@ export async function fakePipeline(t: Test, { authenticate, allow, open, more }:
       },
     },
     spaces: true,
+    isServerWide: path => path === '/metrics' || path === '/statusz',
     anonymousAuth: true,
     ...more,
   })

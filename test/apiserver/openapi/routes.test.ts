@@ -2,10 +2,10 @@ import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { OpenApiDocuments, openApiOf } from '../../../src/apiserver/openapi/documents.ts'
-import { openApiRoutes } from '../../../src/apiserver/openapi/routes.ts'
+import { openApiPaths } from '../../../src/apiserver/openapi/routes.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
-import { answering } from '../http/answering.ts'
+import { serving } from '../http/answering.ts'
 
 const catalog = loadCatalog()
 const foo: ResourceType = {
@@ -37,11 +37,7 @@ const work = new WorkTurns({
     setImmediate(turn)
   },
 })
-const routes = openApiRoutes({ documents: openApiOf(types, new OpenApiDocuments(catalog, work)), work })
-const ask = await answering(t, (request, answer) => {
-  const [, space, path] = /^\/clusters\/([^/]+)(\/[^?]*)/.exec(request.url)!
-  return routes.handle(request, answer, path!, space!)
-})
+const ask = await serving(t, openApiPaths({ documents: openApiOf(types, new OpenApiDocuments(catalog, work)), work }))
 
 t.test('the index leads to documents that may be kept for good', async t => {
   const index = JSON.parse((await ask('/clusters/teama/openapi/v3')).text)

@@ -1,9 +1,9 @@
 /** Health of a server that starts, whose disk fails, and that drains, check by check. */
 import t from 'tap'
-import { answerHealth } from '../../../src/apiserver/server/health.ts'
+import { healthPaths } from '../../../src/apiserver/server/health.ts'
 import { healthChecks } from '../../../src/apiserver/server/healthChecks.ts'
 import { StorageError, type Store } from '../../../src/storage/store.ts'
-import { answering } from '../http/answering.ts'
+import { serving } from '../http/answering.ts'
 
 const started = new Set<string>()
 const draining = new AbortController()
@@ -15,10 +15,7 @@ const store: Pick<Store, 'update'> = {
   },
 }
 const health = healthChecks({ store, hasStarted: part => started.has(part), draining: draining.signal })
-const ask = await answering(t, ({ url }, answer) => {
-  const { pathname, searchParams } = new URL(url, 'http://localhost')
-  return answerHealth(health, answer, pathname, searchParams)
-})
+const ask = await serving(t, healthPaths(health))
 const code = async (url: string): Promise<number> => (await ask(url)).statusCode
 
 t.test('a hook fails until its part of the server has started, and with it the whole', async t => {

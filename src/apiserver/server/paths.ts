@@ -1,0 +1,70 @@
+/** Paths that name no resource, as features contribute them: one list says who answers, to which methods, and what `/` lists. */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { methodNotAllowed } from '../endpoints/methods.ts'
+import type { Answer } from '../http/answer.ts'
+import type { PathEntry } from '../http/pathEntry.ts'
+import type { AuthorizedRequest } from '../http/pipeline.ts'
+import type { Request } from '../http/request.ts'
+import { ROOT } from '../spaces/tree.ts'
+import { pageNotFound } from './dispatch.ts'
+
+const READS: readonly string[] = ['GET', 'HEAD']
+
+export class Paths {
+  readonly #entries: readonly PathEntry[]
+  readonly #byPath: ReadonlyMap<string, PathEntry>
+  /** Entries with paths below them. */
+  readonly #above: readonly PathEntry[]
+  readonly #serverWide: ReadonlySet<string>
+
+  constructor(entries: readonly PathEntry[]) {
+    this.#entries = entries
+    this.#byPath = new Map(entries.map(entry => [entry.path, entry]))
+    this.#above = entries.filter(({ below }) => below !== undefined)
+    this.#serverWide = new Set(entries.filter(entry => entry.isServerWide).map(({ path }) => path))
+  }
+
+  isServerWide(path: string): boolean {
+    return this.#serverWide.has(withoutSlash(path))
+  }
+
+  /** The paths of a space, sorted. */
+  listed(space: string): string[] {
+    const listed: string[] = []
+    for (const { path, isUnlisted, isServerWide, below } of this.#entries) {
+      if (isUnlisted || (isServerWide && space !== ROOT)) continue
+      listed.push(path)
+      if (typeof below === 'function') listed.push(...below(space))
+    }
+    return listed.sort()
+  }
+
+  /** @throws StatusError NotFound, MethodNotAllowed, and as the entry */
+  async serve(request: Request, answer: Answer, authorized: AuthorizedRequest): Promise<void> {
+    const { info, space } = authorized
+    const path = withoutSlash(info.path)
+    const entry = this.#byPath.get(path) ?? this.#above.find(above => path.startsWith(`${above.path}/`))
+    if (entry === undefined) throw pageNotFound()
+    if (entry.isServerWide && space !== ROOT) throw notInSpaces(path)
+    const { methods = READS, below } = entry
+    if (!methods.includes(request.method)) {
+      if (path !== entry.path && typeof below === 'function' && !below(space).includes(path)) throw pageNotFound()
+      answer.header('allow', methods.join(', '))
+      throw methodNotAllowed()
+    }
+    if ((await entry.handle(request, answer, authorized, path)) === false) throw pageNotFound()
+  }
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+/** Administrators of other spaces have no say about the server. */
+function notInSpaces(path: string): StatusError {
+  return new StatusError(
+    'NotFound',
+    `a space has no ${path} of its own: it is about the whole server, and at ${path} for who has the right to get it in root`,
+    {},
+  )
+}
