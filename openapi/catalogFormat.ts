@@ -21,8 +21,6 @@ export interface SchemaNode {
  * What upstream's struct says beyond its definition, which has it as `struct`. What is absent is empty.
  */
 export interface StructFacts {
-  /** The name of the definition; the catalog sets it when it is loaded. */
-  definition?: string
   /** Fields that JSON always has, although they are not required. */
   always?: string[]
   /** Fields that are required, and left out of JSON when they are empty nevertheless. */

@@ -90,7 +90,7 @@ function linkDefinitions(raw: Record<string, SchemaNode>, names: Map<Schema, str
     const schema = node as Schema
     schema[STRUCT_NAME] = name.split('.').slice(-2).join('.')
     if (node.struct !== undefined) {
-      schema[STRUCT_FACTS] = { ...node.struct, definition: name }
+      schema[STRUCT_FACTS] = node.struct
       delete node.struct
     }
     definitions.set(name, schema)
