@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 // Not imported, as in request.ts.
 const { createServer } = process.getBuiltinModule('node:http')
 
-const EVENTS = ['request', 'checkExpectation', 'upgrade', 'clientError'] as const
+const EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'clientError'] as const
 
 export class CrossedServer {
   readonly #server: EventEmitter

@@ -1,7 +1,8 @@
 /**
- * Heads that no server may take: of another version than HTTP/1, with two Host lines, none, or a malformed one. They get 400 and the
- * end of their connection, on every road that a request may go.
+ * Heads that no server may take: of another version than HTTP/1, with two Host lines, none, or a malformed one (400), and with a
+ * transfer coding beside chunks (501). Each ends its connection, on every road that a request may go.
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2
+ * @see https://www.rfc-editor.org/rfc/rfc9112#section-6.1
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -12,8 +13,9 @@ import type { Request } from './request.ts'
 
 /** The characters of a host and its port, as Go's servers allow them. */
 const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/
+const CODING = 'transfer-encoding'
 
-/** The refusal's text; absent where the head may be taken. */
+/** The refusal's text, which begins with its status line; absent where the head may be taken. */
 export function faultOfHead({
   httpVersionMajor,
   httpVersionMinor,
@@ -23,21 +25,30 @@ export function faultOfHead({
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!
-    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
-    if (++hosts > 1) return '400 Bad Request: too many Host headers'
-    if (!HOST.test(rawHeaders[i + 1]!)) return '400 Bad Request: malformed Host header'
+    if (name.length === CODING.length && name.toLowerCase() === CODING) {
+      // a gateway that undoes the other codings would find another end of the body
+      if (rawHeaders[i + 1]!.toLowerCase() !== 'chunked') return '501 Not Implemented: unsupported transfer encoding'
+    } else if (name.length === 4 && name.toLowerCase() === 'host') {
+      if (++hosts > 1) return '400 Bad Request: too many Host headers'
+      if (!HOST.test(rawHeaders[i + 1]!)) return '400 Bad Request: malformed Host header'
+    }
   }
   return hosts === 0 && httpVersionMinor > 0 ? '400 Bad Request: missing required Host header' : undefined
 }
 
 export function refuseHead(request: Request, answer: Answer, fault: string): void {
   if (!request.complete) letRefusalBeRead(request.socket)
+  request.isRefused = true
   answer
-    .writeHead(400, { Connection: 'close', 'Content-Type': 'text/plain', 'Content-Length': fault.length })
+    .writeHead(codeOf(fault), { Connection: 'close', 'Content-Type': 'text/plain', 'Content-Length': fault.length })
     .end(fault)
 }
 
 /** The same of a request that would become a WebSocket. */
 export function refuseUpgrade(socket: Duplex, fault: string): void {
-  answerBare(socket, 400, { 'Content-Type': 'text/plain' }, fault)
+  answerBare(socket, codeOf(fault), { 'Content-Type': 'text/plain' }, fault)
+}
+
+function codeOf(fault: string): number {
+  return Number(fault.slice(0, 3))
 }

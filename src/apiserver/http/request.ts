@@ -9,6 +9,9 @@ import type { AuthorizedRequest } from './pipeline.ts'
 // An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
 const { IncomingMessage } = process.getBuiltinModule('node:http')
 
+const SLASH = 0x2f
+const AUTHORITY = /^https?:\/\/[^/?#]*/i
+
 /**
  * Node makes one for each request.
  * @see https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener (`IncomingMessage`)
@@ -19,6 +22,10 @@ export class Request extends IncomingMessage {
   declare socket: TLSSocket
   /** Start, in milliseconds of the monotonic clock; 0 while the request waits for its turn, or is another thread's. */
   startedMs = 0
+  /** Its head was refused, and its connection ends with the answer. */
+  isRefused = false
+  /** Its client sends the body behind a `100 Continue`. */
+  awaitsContinue = false
   authorized: AuthorizedRequest | undefined = undefined
   /** Its seat. */
   inFlight: Ticket | undefined = undefined
@@ -35,4 +42,16 @@ export class Request extends IncomingMessage {
   /** A long body's content, until somebody has read it, and whether it repeats a key. */
   parsed: ParsedJson | undefined = undefined
   repeatsKeys: boolean | undefined = undefined
+
+  /**
+   * Turns the absolute form of its URL into the path. The authority is ignored, as Go's servers do.
+   * @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
+   */
+  takePath(): void {
+    if (this.url.charCodeAt(0) === SLASH) return
+    const authority = AUTHORITY.exec(this.url)?.[0]
+    if (authority === undefined) return
+    const path = this.url.slice(authority.length)
+    this.url = path.startsWith('/') ? path : `/${path}`
+  }
 }

@@ -1,5 +1,6 @@
 /** The body of a request, as bytes. */
 import { StatusError } from '../../apimachinery/errors.ts'
+import type { Answer } from './answer.ts'
 import type { Request } from './request.ts'
 
 /** As upstream: what fits into one write of the store. */
@@ -15,10 +16,12 @@ export function hasBody({ method, headers }: Request): boolean {
   return !WITHOUT_BODY.has(method)
 }
 
-/** Resolves when it is whole. @throws StatusError RequestEntityTooLarge; the error of a request that ends before its body */
-export function gatherBody(request: Request): Promise<Buffer> {
+/** Resolves when it is whole. A client that waits for a `100` gets it now. @throws StatusError RequestEntityTooLarge; the error of a request that ends before its body */
+export function gatherBody(request: Request, answer: Answer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > BODY_LIMIT_BYTES) return reject(tooLarge())
+    if (request.awaitsContinue) answer.writeContinue()
+    request.awaitsContinue = false
     const pieces: Buffer[] = []
     let bytes = 0
     const take = (piece: Buffer): void => {

@@ -88,6 +88,8 @@ export class RequestLines {
   unreadable(socket: Socket, refuse: () => void): void {
     const line = this.#lines.get(socket)
     if (line === undefined || line.open === 0) refuse()
+    // it has its refusal, which ends the connection
+    else if (line.latest?.isRefused) return
     else if (line.latest?.complete) line.waiting.push({ begin: refuse })
     else if (line.open === 1) refuse()
     else socket.destroy()

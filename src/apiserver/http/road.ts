@@ -97,6 +97,7 @@ export class Road {
 
   #begin(request: Request, answer: Answer): void {
     const fault = faultOfHead(request)
+    request.takePath()
     if (fault !== undefined) refuseHead(request, answer, fault)
     else if (this.#elsewhere?.takes(request, answer) !== true) this.#admit(request, answer)
   }
@@ -143,7 +144,7 @@ export class Road {
     const ticket = request.inFlight as Ticket
     ticket.awaitsBody = true
     ticket.bodyBytes = Number(request.headers['content-length'] ?? 0)
-    return gatherBody(request).then(async body => {
+    return gatherBody(request, answer).then(async body => {
       // one whose length was not told
       checkBody?.(authorized, body.length)
       request.body = body

@@ -29,6 +29,7 @@ import type { InFlight } from '../http/inFlight.ts'
 import { paceHandshakes, type ShakingServer } from '../http/paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from '../http/pipeline.ts'
 import { Request } from '../http/request.ts'
+import { hasBody } from '../http/requestBody.ts'
 import { RequestLines, requestGate } from '../http/requestLines.ts'
 import { Road } from '../http/road.ts'
 import type { ConnectionServer, Strangers } from '../http/strangers.ts'
@@ -145,7 +146,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     maxHeaderSize: HEADERS_LIMIT_BYTES,
     // the road refuses those without one: Node would answer unseen, and take up the next request
     requireHostHeader: false,
-    shouldUpgradeCallback: (request: Request) => webSockets.wants(request),
+    shouldUpgradeCallback(request: Request) {
+      request.takePath()
+      return webSockets.wants(request)
+    },
   }
   const app = Fastify({
     https: {
@@ -183,6 +187,12 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   paceHandshakes(server as unknown as ShakingServer, deps.certificates)
   strangers.follow(server as unknown as ConnectionServer, () => server.closeIdleConnections())
   server.on('connection', () => work.giveWay())
+  server.on('checkContinue', (message, answer) => {
+    const request = message as Request
+    request.awaitsContinue = hasBody(request)
+    if (!request.awaitsContinue) answer.writeContinue()
+    server.emit('request', message, answer)
+  })
   server.on('checkExpectation', (request, answer) => road.takeUnmet(request as Request, answer as unknown as Answer))
   server.on('upgrade', (request, socket, head) => road.takeUpgrade(request as Request, socket as Socket, head))
 
@@ -195,7 +205,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     clearInterval(sweeper)
     inFlight.idle(DRAIN_MS).then(() => done(), done)
   })
-  const crossed = new CrossedServer(server, parsing as unknown as ServerOptions)
+  const crossed = new CrossedServer(server, { ...parsing, keepAliveTimeout: KEEP_ALIVE_MS } as unknown as ServerOptions)
   app.addHook('onClose', () => crossed.close())
   app.addHook('onClose', () => strangers.close())
   app.addHook('onClose', () => threads.close())

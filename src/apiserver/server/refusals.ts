@@ -49,13 +49,13 @@ export class Refusals {
     const asked = pipeline.refusedBy(status)
     if (asked !== undefined) reply.namesFlow(inFlight.flowOf(asked).schema)
     if (asked !== undefined || status.code === 429) reply.header('x-content-type-options', 'nosniff')
-    const { socket, complete } = request
+    const { socket, complete, awaitsContinue } = request
     // what cannot be read is refused before anybody asks who sends it
     if (status.reason === 'Unauthorized' || (status.code === 400 && request.authorized === undefined)) {
       refused(socket)
       if (strangers.refused(socket)) reply.header('connection', 'close')
     }
-    if (status.code === 413 && !complete) {
+    if ((status.code === 413 || awaitsContinue) && !complete) {
       reply.header('connection', 'close')
       letRefusalBeRead(socket)
     }

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { answerBare } from '../http/bareAnswer.ts'
 import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
+import type { Request } from '../http/request.ts'
 import type { Crossings } from './crossings.ts'
 import type { UnderWay } from './underWay.ts'
 
@@ -32,15 +33,19 @@ export class Forwarder {
     this.#deps = deps
   }
 
-  forward(message: IncomingMessage, answer: ServerResponse): void {
+  forward(message: Request, answer: ServerResponse): void {
     const out = this.#send(message)
     if (out === undefined) {
       answer.writeHead(400, { Connection: 'close', 'Content-Length': '0' }).end()
       return
     }
     const fail = (): void => void answer.destroy()
+    out.on('continue', () => {
+      if (message.awaitsContinue) answer.writeContinue()
+      message.awaitsContinue = false
+    })
     out.on('response', incoming => {
-      if (incoming.statusCode === 413 && !message.complete) letRefusalBeRead(message.socket)
+      if ((incoming.statusCode === 413 || message.awaitsContinue) && !message.complete) letRefusalBeRead(message.socket)
       answer.writeHead(incoming.statusCode!, incoming.statusMessage, headersFor(answer, incoming.rawHeaders))
       // a watch has nothing to say for a while
       answer.flushHeaders()

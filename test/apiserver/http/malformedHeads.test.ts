@@ -48,6 +48,37 @@ t.test('what is refused is not handed on, nor is what comes behind it', async t 
   }
 })
 
+const CODINGS = [
+  'gzip, chunked',
+  'identity, chunked',
+  'chunked, chunked',
+  'gzip\r\nTransfer-Encoding: chunked',
+  'identity',
+  'xchunked',
+  '"chunked"',
+]
+
+t.test('a transfer coding beside chunks is refused once, and nothing behind it is begun', async t => {
+  const { open } = await serve(t, one => void echo(one))
+  for (const coding of CODINGS) {
+    const socket = await open()
+    const answers = rest(socket)
+    const body = `${get('/wrong').length.toString(16)}\r\n${get('/wrong')}\r\n0\r\n\r\n`
+    socket.write(`POST /wrong HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n${body}${get('/behind')}`)
+    const said = await answers
+    t.same(saidBy(said), [], coding)
+    // Node's parser itself refuses what it cannot frame
+    t.match(said, /^HTTP\/1\.1 (501 Not Implemented|400 Bad Request)\r\nConnection: close\r\n/, coding)
+    t.equal(said.split('HTTP/1.1').length, 2, coding)
+  }
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(
+    `POST /right HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+  )
+  t.same(saidBy(await answers), ['</right abc>'])
+})
+
 t.test('a Host that is one, and none in HTTP/1.0', async t => {
   const { open } = await serve(t, one => void echo(one))
   for (const head of TAKEN) {

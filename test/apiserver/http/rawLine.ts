@@ -38,7 +38,8 @@ export class Line {
   async answer(): Promise<string> {
     for (;;) {
       const end = this.#heard.indexOf(END)
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#heard.slice(0, end + 2))?.[1])
+      const interim = this.#heard.startsWith('HTTP/1.1 1') ? 0 : undefined
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#heard.slice(0, end + 2))?.[1] ?? interim)
       const whole = end + END.length + length
       if (end >= 0 && this.#heard.length >= whole) {
         const answer = this.#heard.slice(0, whole)

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
 import { Answer } from '../../../src/apiserver/http/answer.ts'
+import { Request } from '../../../src/apiserver/http/request.ts'
 import { type Crossing, Crossings } from '../../../src/apiserver/threads/crossings.ts'
 import { Forwarder } from '../../../src/apiserver/threads/forwarder.ts'
 import { PortSocket } from '../../../src/apiserver/threads/portSocket.ts'
@@ -66,7 +67,8 @@ async function across(t: Test, handle: RequestListener) {
   const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), underWay })
-  const thread = createServer((request, answer) => forwarder.forward(request, answer)).listen(0, '127.0.0.1')
+  const thread = createServer({ IncomingMessage: Request }, (request, answer) => forwarder.forward(request, answer))
+  thread.listen(0, '127.0.0.1')
   t.teardown(() => thread.close())
   await once(thread, 'listening')
   const client = connectPlainly((thread.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
