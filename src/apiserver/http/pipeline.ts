@@ -233,7 +233,10 @@ export class Pipeline {
 
   #spaceOf(info: RequestInfo, identity: Authentication): Soon<string> {
     const { tree, spaces } = this.#deps
-    if (info.space === undefined) return spaces && !this.#deps.isServerWide(info.path) ? (identity.space ?? ROOT) : ROOT
+    if (info.space === undefined) {
+      const isOfServer = !spaces || (info.resource === undefined && this.#deps.isServerWide(info.path))
+      return isOfServer ? ROOT : (identity.space ?? ROOT)
+    }
     if (!spaces) throw statusError.notFound(WORKSPACES, info.space)
     const superuser = identity.user.groups.includes(GROUPS.masters)
     if (info.space === '*') {

@@ -75,9 +75,11 @@ export function exchangeFor(
   reply: Answer,
   authorized: AuthorizedRequest,
 ): Exchange {
-  const { space } = authorized
+  const { info, user, space } = authorized
+  const { resource, type, form, warnings } = targetOf(services, authorized, request.headers.accept)
   const work = request.isLarge ? workOf(services, { space, reply }) : undefined
-  return { request, reply, ...targetOf(services, authorized, request.headers.accept), work }
+  // named one by one: a copy of all of an object's properties takes several microseconds
+  return { request, reply, info, resource, user, space, type, form, warnings, work }
 }
 
 /** What an authorized request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
