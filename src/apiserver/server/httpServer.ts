@@ -144,6 +144,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     ServerResponse: Answer,
     optimizeEmptyRequests: true,
     maxHeaderSize: HEADERS_LIMIT_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     // the road refuses those without one: Node would answer unseen, and take up the next request
     requireHostHeader: false,
     shouldUpgradeCallback(request: Request) {
