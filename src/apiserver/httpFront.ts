@@ -12,6 +12,7 @@ import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { budgetPath, openIdPaths } from './endpoints/spacePaths.ts'
+import { SUBRESOURCES } from './endpoints/subresources.ts'
 import { yamlTextInSteps } from './endpoints/yamlWriter.ts'
 import { CertificateNetworks } from './http/certificateNetworks.ts'
 import type { CrossedServer } from './http/crossedServer.ts'
@@ -129,7 +130,8 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       scope: space => scopes.of(space, '', '').gone,
     },
     paths,
-    subresources: {
+    endpoints: {
+      ...SUBRESOURCES,
       ...reviewEndpoints({
         authenticator,
         authorizer,

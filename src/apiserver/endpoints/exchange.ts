@@ -72,6 +72,8 @@ export interface Exchange {
   /** Logical-cluster id, or `*`. */
   readonly space: string
   readonly type: ResourceType
+  /** Absent where the verb alone says what to do. */
+  readonly entry?: EndpointEntry | undefined
   readonly form: Form
   readonly warnings: string[]
   /** Of reading and writing what was sent, when that is large. */
@@ -80,8 +82,17 @@ export interface Exchange {
 
 export type Endpoint = (services: Services, exchange: Exchange) => Soon<void>
 
-/** Sub-resources with endpoints of their own; keys are `group/resource/subresource` or the sub-resource alone. */
-export type SubresourceEndpoints = Readonly<Record<string, Endpoint>>
+/** A sub-resource, or a kind that is answered instead of stored. */
+export interface EndpointEntry {
+  readonly verbs: readonly string[]
+  /** Default: that of the verb, for a part of its object. */
+  readonly endpoint?: Endpoint
+  /** It answers with a kind of its own, which has a protobuf form, whatever it belongs to. */
+  readonly isOwnKind?: true
+}
+
+/** By `group/resource/subresource` or the sub-resource alone; kinds that are answered by `group/resource`. */
+export type EndpointEntries = Readonly<Record<string, EndpointEntry>>
 
 /** More warnings than these are not told. */
 const WARNINGS_TOLD = 32

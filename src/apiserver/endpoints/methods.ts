@@ -6,9 +6,11 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { FORMS } from '../registry/forms.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
+import type { Exchange } from './exchange.ts'
 
 const ON_OBJECTS = { get: 'GET', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 const ON_COLLECTIONS = { list: 'GET', create: 'POST', deletecollection: 'DELETE' } as const
+const ON_PARTS = { ...ON_OBJECTS, create: 'POST' } as const
 
 const STREAMED = ['GET', 'POST']
 const PROXIED = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
@@ -33,15 +35,14 @@ export function connectionMethods({
   return Object.hasOwn(CONNECTIONS, name) ? CONNECTIONS[name] : undefined
 }
 
-/** Value of the `Allow` header for a resource path; `''` when it takes none. Sub-resources that answer POST are told apart by name. */
-export function allowedMethods(type: ResourceType, resource: ResourceRequest): string {
+/** Value of the `Allow` header for a resource path; `''` when it takes none. */
+export function allowedMethods({ type, resource, entry }: Pick<Exchange, 'type' | 'resource' | 'entry'>): string {
   const connected = connectionMethods(resource)
   if (connected !== undefined) return connected.join(', ')
-  if (resource.subresource !== '') {
-    return resource.subresource === 'token' || resource.subresource === 'eviction' ? 'POST' : 'GET, PATCH, PUT'
-  }
-  const known: Record<string, string> = resource.name === '' ? ON_COLLECTIONS : ON_OBJECTS
-  const methods = type.verbs.filter(verb => !acrossNamespaces(type, resource, verb)).map(verb => known[verb])
+  const isPart = resource.subresource !== ''
+  const known: Record<string, string> = isPart ? ON_PARTS : resource.name === '' ? ON_COLLECTIONS : ON_OBJECTS
+  const verbs = (isPart ? entry : type)?.verbs ?? []
+  const methods = verbs.filter(verb => !acrossNamespaces(type, resource, verb)).map(verb => known[verb])
   return [...new Set(methods.filter(method => method !== undefined))].sort().join(', ')
 }
 

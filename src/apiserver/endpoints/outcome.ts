@@ -6,32 +6,29 @@ import { OUTCOME_CONNECTION_MS, OUTCOME_FORM, QUIET_SECONDS, readOutcomeReport }
 import type { LiveQuestions } from '../authority/liveQuestions.ts'
 import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
 import { readBody } from './body.ts'
-import type { SubresourceEndpoints } from './exchange.ts'
-import { methodNotAllowed } from './methods.ts'
+import type { Endpoint, EndpointEntries } from './exchange.ts'
 import { sendValue } from './respond.ts'
 
 export function outcomeEndpoint(
   inbox: Pick<OutcomeInbox, 'isOpen' | 'take' | 'gatherMs'>,
   questions: Pick<LiveQuestions, 'take'>,
-): SubresourceEndpoints {
-  return {
-    'edge.kubestellar.io/syncerconfigs/outcome': async (services, exchange) => {
-      const { info, space, resource, type } = exchange
-      if (info.verb !== 'update') throw methodNotAllowed(type, info.verb)
-      if (!inbox.isOpen(space, resource.name))
-        throw statusError.notFound({ ...type, resource: `${type.resource}/${resource.subresource}` }, resource.name)
-      const body = readBody(services, exchange, OUTCOME_FORM)
-      const spec = isRecord(body) ? body.spec : undefined
-      if (isRecord(spec) && spec.answer !== undefined) {
-        // what it holds is no word of what became of the rest
-        questions.take(space, readLiveAnswer(spec.answer))
-        return await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name } })
-      }
-      const taken = inbox.take(space, readOutcomeReport(spec))
-      const status = { ...taken, quietSeconds: QUIET_SECONDS, gatherMilliseconds: inbox.gatherMs }
-      // it speaks so seldom that it would need a new connection each time
-      exchange.reply.keep(OUTCOME_CONNECTION_MS)
-      await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
-    },
+): EndpointEntries {
+  const endpoint: Endpoint = async (services, exchange) => {
+    const { space, resource, type } = exchange
+    if (!inbox.isOpen(space, resource.name))
+      throw statusError.notFound({ ...type, resource: `${type.resource}/${resource.subresource}` }, resource.name)
+    const body = readBody(services, exchange, OUTCOME_FORM)
+    const spec = isRecord(body) ? body.spec : undefined
+    if (isRecord(spec) && spec.answer !== undefined) {
+      // what it holds is no word of what became of the rest
+      questions.take(space, readLiveAnswer(spec.answer))
+      return await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name } })
+    }
+    const taken = inbox.take(space, readOutcomeReport(spec))
+    const status = { ...taken, quietSeconds: QUIET_SECONDS, gatherMilliseconds: inbox.gatherMs }
+    // it speaks so seldom that it would need a new connection each time
+    exchange.reply.keep(OUTCOME_CONNECTION_MS)
+    await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
   }
+  return { 'edge.kubestellar.io/syncerconfigs/outcome': { verbs: ['update'], endpoint } }
 }

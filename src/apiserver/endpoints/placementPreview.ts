@@ -24,35 +24,34 @@ import { update } from '../operations/update.ts'
 import { decodeInSteps } from '../registry/decodeInSteps.ts'
 import { readBody } from './body.ts'
 import { checkTypes } from './checkTypes.ts'
-import { type Exchange, type Services, type SubresourceEndpoints, workOf, writeContext } from './exchange.ts'
+import { type Endpoint, type EndpointEntries, type Exchange, type Services, workOf, writeContext } from './exchange.ts'
 import { requireKind } from './otherKinds.ts'
 import { sendValue } from './respond.ts'
 import { goneSignal } from './streamWriter.ts'
 
-export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): SubresourceEndpoints {
-  return {
-    'edge.kubestellar.io/placementpreviews': async (services, exchange) => {
-      const sent = readBody(services, exchange)
-      requireKind(services, exchange, sent)
-      const body = objectOf(sent, exchange.type)
-      checkTypes(body, exchange.type)
-      const asked = readPreviewed(body.spec)
-      const live = readLiveWish(body.spec)
-      const { space } = exchange
-      const status = await inbox.during(space, async ask => {
-        const objects: PreviewedObject[] = []
-        for (const [i, object] of asked.entries()) objects.push(await imagine(services, exchange, object, i))
-        const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
-          (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
-        // clusters may let us wait: who has gone keeps nobody else from asking
-        const gone = live && goneSignal(exchange.reply)
-        return { objects: await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) }) }
-      })
-      const { apiVersion, kind } = body
-      // what was asked is not sent back: it may hold secrets, and whoever asks has it
-      await sendValue(services, exchange, 201, { apiVersion, kind, metadata: {}, spec: { objects: [] }, status })
-    },
+export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEntries {
+  const endpoint: Endpoint = async (services, exchange) => {
+    const sent = readBody(services, exchange)
+    requireKind(services, exchange, sent)
+    const body = objectOf(sent, exchange.type)
+    checkTypes(body, exchange.type)
+    const asked = readPreviewed(body.spec)
+    const live = readLiveWish(body.spec)
+    const { space } = exchange
+    const status = await inbox.during(space, async ask => {
+      const objects: PreviewedObject[] = []
+      for (const [i, object] of asked.entries()) objects.push(await imagine(services, exchange, object, i))
+      const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
+        (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
+      // clusters may let us wait: who has gone keeps nobody else from asking
+      const gone = live && goneSignal(exchange.reply)
+      return { objects: await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) }) }
+    })
+    const { apiVersion, kind } = body
+    // what was asked is not sent back: it may hold secrets, and whoever asks has it
+    await sendValue(services, exchange, 201, { apiVersion, kind, metadata: {}, spec: { objects: [] }, status })
   }
+  return { 'edge.kubestellar.io/placementpreviews': { verbs: ['create'], endpoint } }
 }
 
 /** The object as it would be stored. @throws StatusError as the write would, with the place in the question */

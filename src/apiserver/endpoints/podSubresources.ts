@@ -19,7 +19,6 @@ import { readBody } from './body.ts'
 import { checkTypes } from './checkTypes.ts'
 import { deleteOptionsOf } from './delete.ts'
 import { type Exchange, isDryRun, type Services, workOf, writeContext } from './exchange.ts'
-import { methodNotAllowed } from './methods.ts'
 import { sendValue } from './respond.ts'
 
 const BINDING = { apiVersion: 'v1', kind: 'Binding' }
@@ -29,7 +28,6 @@ const RETRY_AFTER_SECONDS = 10
 
 /** POST pods/<name>/binding, and POST bindings, which tells the Pod by its own name. */
 export async function bindingEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  if (exchange.info.verb !== 'create') throw methodNotAllowed(exchange.type, exchange.info.verb)
   const body = objectOf(readBody(services, exchange, BINDING), exchange.type, BINDING)
   const name = exchange.resource.name || (body.metadata.name ?? '')
   if (body.metadata.name && body.metadata.name !== name)
@@ -116,7 +114,6 @@ function bound(pod: KubeObject, binding: KubeObject, node: string, now: string):
 
 /** POST pods/<name>/eviction: a deletion that the Pod's PodDisruptionBudget may refuse. */
 export async function evictionEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  if (exchange.info.verb !== 'create') throw methodNotAllowed(exchange.type, exchange.info.verb)
   const { name, namespace } = exchange.resource
   const sent = readBody(services, exchange, EVICTION)
   // Clients of before 1.22 know it as v1beta1, which says the same.

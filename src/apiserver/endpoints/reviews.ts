@@ -25,8 +25,7 @@ import { objectOf } from '../operations/objectOf.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { readBody } from './body.ts'
 import { checkTypes } from './checkTypes.ts'
-import { type Exchange, type Services, type SubresourceEndpoints, writeContext } from './exchange.ts'
-import { methodNotAllowed } from './methods.ts'
+import { type EndpointEntries, type EndpointEntry, type Exchange, type Services, writeContext } from './exchange.ts'
 import { requireKind } from './otherKinds.ts'
 import { sendValue } from './respond.ts'
 
@@ -45,11 +44,11 @@ export interface ReviewDeps {
 
 type Answer = (body: KubeObject, exchange: Exchange) => KubeObject | Promise<KubeObject>
 
-export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
+export function reviewEndpoints(deps: ReviewDeps): EndpointEntries {
   const { authenticator, authorizer, issuer } = deps
-  const answer =
-    (make: Answer) =>
-    async (services: Services, exchange: Exchange): Promise<void> => {
+  const answer = (make: Answer): EndpointEntry => ({
+    verbs: ['create'],
+    async endpoint(services, exchange) {
       const sent = readBody(services, exchange)
       requireKind(services, exchange, sent)
       const body = objectOf(sent, exchange.type)
@@ -65,7 +64,8 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
         settle: changed => checkTypes(changed, exchange.type),
       })
       await sendValue(services, exchange, 201, await make(body, exchange))
-    }
+    },
+  })
   const context = (exchange: Exchange) => ({ space: exchange.space, user: exchange.user, authorizer })
   return {
     'authentication.k8s.io/tokenreviews': answer((body, exchange) =>
@@ -84,7 +84,11 @@ export function reviewEndpoints(deps: ReviewDeps): SubresourceEndpoints {
     'authorization.k8s.io/localsubjectaccessreviews': answer((body, exchange) =>
       localSubjectAccessReview(body, { ...context(exchange), namespace: exchange.resource.namespace }),
     ),
-    '/serviceaccounts/token': (services, exchange) => tokenEndpoint(services, exchange, deps),
+    '/serviceaccounts/token': {
+      verbs: ['create'],
+      isOwnKind: true,
+      endpoint: (services, exchange) => tokenEndpoint(services, exchange, deps),
+    },
   }
 }
 
@@ -113,7 +117,6 @@ const TOKEN_REQUEST_TYPE = {
 } satisfies Pick<ResourceType, 'kind' | 'version' | 'schema'>
 
 async function tokenEndpoint(services: Services, exchange: Exchange, deps: ReviewDeps): Promise<void> {
-  if (exchange.info.verb !== 'create') throw methodNotAllowed(exchange.type, exchange.info.verb)
   const { namespace, name } = exchange.resource
   const sent = readBody(services, exchange, TOKEN_REQUEST)
   const body = objectOf(

@@ -1,4 +1,4 @@
-/** Sub-resources that are more than a part of their object: scale, finalize. (`status` and `approval` are ordinary updates.) */
+/** Sub-resources of built-in kinds, which are parts of their object or more: scale, finalize, and those of Pods. */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { at } from '../../apimachinery/fields.ts'
@@ -14,16 +14,23 @@ import { objectFor } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { readBody } from './body.ts'
 import { checkTypes } from './checkTypes.ts'
-import { type Exchange, type Services, writeContext, writeTarget } from './exchange.ts'
-import { methodNotAllowed } from './methods.ts'
+import {
+  type EndpointEntries,
+  type EndpointEntry,
+  type Exchange,
+  type Services,
+  writeContext,
+  writeTarget,
+} from './exchange.ts'
 import { requireKind } from './otherKinds.ts'
 import { patchFormOf } from './patch.ts'
+import { bindingEndpoint, evictionEndpoint } from './podSubresources.ts'
 import { sendObject, sendValue, tableOf } from './respond.ts'
 import { SCALE_TYPE } from './scaleType.ts'
 
 const SCALE = { apiVersion: 'autoscaling/v1', kind: 'Scale' }
 
-export async function scaleEndpoint(services: Services, exchange: Exchange): Promise<void> {
+async function scaleEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const { type } = exchange
   const { namespace, name } = exchange.resource
   if (!type.scale) throw statusError.notFound(type, name)
@@ -37,8 +44,6 @@ export async function scaleEndpoint(services: Services, exchange: Exchange): Pro
     })
     return sendScale(services, exchange, scale(objectFor(stored, type)))
   }
-  if (exchange.info.verb !== 'update' && exchange.info.verb !== 'patch')
-    throw methodNotAllowed(type, exchange.info.verb)
   const body = readBody(services, exchange, SCALE)
   if (exchange.info.verb === 'update') requireKind(services, exchange, body, SCALE_TYPE)
   if (exchange.info.verb === 'update' && isRecord(body) && isRecord(body.metadata))
@@ -167,9 +172,23 @@ function sameName(exchange: Exchange, body: KubeObject): void {
   )
 }
 
-export async function finalizeEndpoint(services: Services, exchange: Exchange): Promise<void> {
-  if (exchange.info.verb !== 'update') throw methodNotAllowed(exchange.type, exchange.info.verb)
+async function finalizeEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const object = objectOf(readBody(services, exchange), exchange.type)
   const { stored } = await finalize(services.registry, writeTarget(exchange, writeContext(exchange)), object)
   await sendObject(services, exchange, stored)
+}
+
+const PART: EndpointEntry = { verbs: ['get', 'update', 'patch'] }
+const BINDING: EndpointEntry = { verbs: ['create'], endpoint: bindingEndpoint }
+
+export const SUBRESOURCES: EndpointEntries = {
+  status: PART,
+  scale: { verbs: ['get', 'update', 'patch'], isOwnKind: true, endpoint: scaleEndpoint },
+  '/bindings': BINDING,
+  '/namespaces/finalize': { verbs: ['update'], endpoint: finalizeEndpoint },
+  '/pods/binding': BINDING,
+  '/pods/ephemeralcontainers': PART,
+  '/pods/eviction': { verbs: ['create'], isOwnKind: true, endpoint: evictionEndpoint },
+  '/pods/resize': PART,
+  'certificates.k8s.io/certificatesigningrequests/approval': PART,
 }

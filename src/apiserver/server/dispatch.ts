@@ -9,9 +9,10 @@ import { createEndpoint } from '../endpoints/create.ts'
 import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
 import {
   type Endpoint,
+  type EndpointEntries,
+  type EndpointEntry,
   type Exchange,
   type Services,
-  type SubresourceEndpoints,
   workOf,
 } from '../endpoints/exchange.ts'
 import { getEndpoint } from '../endpoints/get.ts'
@@ -19,8 +20,6 @@ import { listEndpoint } from '../endpoints/list.ts'
 import { acrossNamespaces, allowedMethods, connectionMethods, methodNotAllowed } from '../endpoints/methods.ts'
 import { acceptsText, negotiate } from '../endpoints/negotiate.ts'
 import { patchEndpoint } from '../endpoints/patch.ts'
-import { bindingEndpoint, evictionEndpoint } from '../endpoints/podSubresources.ts'
-import { finalizeEndpoint, scaleEndpoint } from '../endpoints/subresources.ts'
 import { updateEndpoint } from '../endpoints/update.ts'
 import { watchEndpoint } from '../endpoints/watch.ts'
 import type { Answer } from '../http/answer.ts'
@@ -44,20 +43,6 @@ const VERBS: Record<string, Endpoint> = {
 /** Verbs that methods have on collections as well as on objects, of which each is meant for one of them. */
 const ON_NAMES = new Set(['create', 'update', 'patch'])
 
-const SUBRESOURCES: SubresourceEndpoints = {
-  scale: scaleEndpoint,
-  '/namespaces/finalize': finalizeEndpoint,
-  '/pods/binding': bindingEndpoint,
-  '/pods/eviction': evictionEndpoint,
-}
-
-/** Sub-resources that are read and written as the object itself, of which they change a part. */
-const PARTS: ReadonlySet<string> = new Set([
-  '/pods/ephemeralcontainers',
-  '/pods/resize',
-  'certificates.k8s.io/certificatesigningrequests/approval',
-])
-
 /** Loaded when somebody looks for what does not run here. */
 const connectionEndpoint: Endpoint = async (services, exchange) =>
   (await import('../endpoints/connections.ts')).connectionEndpoint(services, exchange)
@@ -74,27 +59,34 @@ export function exchangeFor(
   request: Request,
   reply: Answer,
   authorized: AuthorizedRequest,
+  entries: EndpointEntries,
 ): Exchange {
   const { info, user, space } = authorized
-  const { resource, type, form, warnings } = targetOf(services, authorized, request.headers.accept)
+  const { accept } = request.headers
+  const { resource, type, entry, form, warnings } = targetOf(services, authorized, accept, entries)
   const work = request.isLarge ? workOf(services, { space, reply }) : undefined
   // named one by one: a copy of all of an object's properties takes several microseconds
-  return { request, reply, info, resource, user, space, type, form, warnings, work }
+  return { request, reply, info, resource, user, space, type, entry, form, warnings, work }
 }
 
 /** What an authorized request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
-export function targetOf(services: Services, authorized: AuthorizedRequest, accept: string | undefined): Target {
+export function targetOf(
+  services: Services,
+  authorized: AuthorizedRequest,
+  accept: string | undefined,
+  entries: EndpointEntries,
+): Target {
   const { info, user, space } = authorized
   const resource = info.resource!
   const set = services.types.in(space)
   const type = set.find(resource.group, resource.version, resource.resource)
   if (type === undefined || (resource.namespace !== '' && !type.namespaced)) throw pageNotFound()
   if (type.namespaced && resource.namespace === '' && resource.name !== '') throw pageNotFound()
-  const { subresource } = resource
+  const entry = entryOf(entries, type, resource.subresource)
   const form = negotiate(
     answersInForms(resource, accept) ? accept : undefined,
-    () => hasProtobuf(services, type, subresource),
-    () => hasTable(type, subresource),
+    () => hasProtobuf(services, type, entry),
+    () => hasTable(type, entry),
   )
   return {
     info,
@@ -102,6 +94,7 @@ export function targetOf(services: Services, authorized: AuthorizedRequest, acce
     user,
     space,
     type,
+    entry,
     form,
     warnings: deprecationOf(type),
   }
@@ -119,24 +112,20 @@ function deprecationOf(type: ResourceType): string[] {
   return text === undefined ? [] : [text]
 }
 
-/** Sub-resources that answer with a kind of their own, which has a protobuf form whatever they belong to. */
-const OWN_KINDS = new Set(['scale', 'token', 'eviction'])
-
-function hasProtobuf(services: Services, type: ResourceType, subresource: string): boolean {
-  return OWN_KINDS.has(subresource) || services.protobuf.supports(apiVersionOf(type), type.kind)
+function hasProtobuf({ protobuf }: Services, type: ResourceType, entry: EndpointEntry | undefined): boolean {
+  return entry?.isOwnKind || protobuf.supports(apiVersionOf(type), type.kind)
 }
 
 /** What is answered and not stored has nothing that could be listed in rows. */
-function hasTable(type: ResourceType, subresource: string): boolean {
-  if (subresource !== '' && subresource !== 'scale' && OWN_KINDS.has(subresource)) return false
-  return type.verbs.includes('get')
+function hasTable(type: ResourceType, entry: EndpointEntry | undefined): boolean {
+  return (entry?.isOwnKind ? entry : type).verbs.includes('get')
 }
 
 /** @throws StatusError as the endpoint, also by the promise */
-export function dispatch(services: Services, exchange: Exchange, extra: SubresourceEndpoints): Soon<void> {
-  const endpoint = endpointFor(exchange, exchange.request.method, extra)
+export function dispatch(services: Services, exchange: Exchange): Soon<void> {
+  const endpoint = endpointFor(exchange, exchange.request.method)
   if (endpoint === undefined) {
-    exchange.reply.header('allow', allowedMethods(exchange.type, exchange.resource))
+    exchange.reply.header('allow', allowedMethods(exchange))
     throw methodNotAllowed(exchange.type, exchange.info.verb)
   }
   const { inFlight } = exchange.request
@@ -158,29 +147,23 @@ function warned(exchange: Exchange, error: unknown): never {
   throw error
 }
 
-function endpointFor(target: Target, method: string, extra: SubresourceEndpoints): Endpoint | undefined {
-  const { type, info, resource } = target
-  const { subresource } = resource
+function entryOf(entries: EndpointEntries, type: ResourceType, subresource: string): EndpointEntry | undefined {
+  const { group, resource, subresources } = type
+  if (subresource === '') return entries[`${group}/${resource}`]
+  if (!subresources.includes(subresource)) return undefined
+  return entries[`${group}/${resource}/${subresource}`] ?? entries[subresource]
+}
+
+function endpointFor({ type, info, resource, entry }: Target, method: string): Endpoint | undefined {
   const connected = connectionMethods(resource)
   if (connected !== undefined) return connected.includes(method) ? connectionEndpoint : undefined
-  // As upstream, which reads HEAD as GET when it asks whether one may, and then has no route for it.
-  if (method === 'HEAD') return undefined
-  if (subresource === '') {
+  if (resource.subresource === '') {
     if (acrossNamespaces(type, resource, info.verb)) return undefined
     if ((info.verb === 'create') !== (resource.name === '') && ON_NAMES.has(info.verb)) return undefined
-    if ((info.verb === 'update' || info.verb === 'patch') && resource.name === '') return undefined
-    const review = extra[`${type.group}/${type.resource}`]
-    if (review) return info.verb === 'create' ? review : undefined
-    if (type.group === '' && type.resource === 'bindings') return info.verb === 'create' ? bindingEndpoint : undefined
-    return type.verbs.includes(info.verb) ? VERBS[info.verb] : undefined
-  }
-  if (!type.subresources.includes(subresource)) throw pageNotFound()
-  const own = `${type.group}/${type.resource}/${subresource}`
-  const special = extra[own] ?? SUBRESOURCES[own] ?? SUBRESOURCES[subresource]
-  if (special) return special
-  const plain = subresource === 'status' || PARTS.has(own)
-  if (plain && (info.verb === 'get' || info.verb === 'update' || info.verb === 'patch')) return VERBS[info.verb]
-  return undefined
+  } else if (entry === undefined) throw pageNotFound()
+  // As upstream, which reads HEAD as GET when it asks whether one may, and then has no route for it.
+  if (method === 'HEAD' || !(entry ?? type).verbs.includes(info.verb)) return undefined
+  return entry?.endpoint ?? VERBS[info.verb]
 }
 
 export function pageNotFound(): StatusError {

@@ -15,7 +15,7 @@ import type { Auditor } from '../audit/auditor.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
-import type { Services, SubresourceEndpoints } from '../endpoints/exchange.ts'
+import type { EndpointEntries, Services } from '../endpoints/exchange.ts'
 import { LongBodies } from '../endpoints/longBodies.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
@@ -50,7 +50,8 @@ export interface HttpServerDeps {
   stream: SpaceStreamDeps
   /** Answers requests that name no resource (discovery, health, …). */
   paths: Pick<Paths, 'serve'>
-  subresources: SubresourceEndpoints
+  /** Sub-resources, and kinds that are answered. */
+  endpoints: EndpointEntries
   metrics: Metrics
   /** Absent: nothing is recorded. */
   audit?: Auditor | undefined
@@ -92,7 +93,7 @@ export interface HttpServer {
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const { tls, strangers, metrics, inFlight, services, subresources } = deps
+  const { tls, strangers, metrics, inFlight, services } = deps
   const { threads, work } = services
   const door = new FrontDoor({ pipeline: deps.pipeline, draining: services.draining })
   const webSockets = new WebSockets({ ...deps, door })
@@ -105,7 +106,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const endpoint = (request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> => {
     const { info } = authorized
     if (info.stream) return openStream(deps, request, answer, authorized)
-    if (info.resource) return dispatch(services, exchangeFor(services, request, answer, authorized), subresources)
+    if (info.resource) return dispatch(services, exchangeFor(services, request, answer, authorized, deps.endpoints))
     return deps.paths.serve(request, answer, authorized)
   }
   const road = new Road({

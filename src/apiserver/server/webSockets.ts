@@ -14,7 +14,7 @@ import { isStorageError } from '../../storage/store.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import { type AuditTrail, NO_BODIES } from '../audit/auditTrail.ts'
 import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
-import type { Services } from '../endpoints/exchange.ts'
+import type { EndpointEntries, Services } from '../endpoints/exchange.ts'
 import { methodNotAllowed } from '../endpoints/methods.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import type { FrameSink } from '../endpoints/streamWriter.ts'
@@ -35,6 +35,7 @@ import type { Metrics } from './metrics.ts'
 export interface WebSocketsDeps {
   door: FrontDoor
   services: Services
+  endpoints: EndpointEntries
   stream: SpaceStreamDeps
   inFlight: InFlight
   metrics: Metrics
@@ -124,10 +125,11 @@ export class WebSockets {
 
   /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
   async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
-    const { door, services, stream, inFlight, metrics } = this.#deps
+    const { door, services, endpoints, stream, inFlight, metrics } = this.#deps
     const startedNs = process.hrtime.bigint()
     const authorized = await door.authorize(request as Request, trail)
-    const target = authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept))
+    const target =
+      authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept, endpoints))
     if (socket.destroyed) return undefined
     const entering = { flow: inFlight.flowOf(authorized), answer: socket, accept: request.headers.accept }
     const seeOff = (waiting: Ticket): void => void socket.once('close', () => inFlight.leave(waiting))

@@ -22,6 +22,7 @@ function exchangeOf(isLarge: boolean, reply = { destroyed: false }): Exchange {
     { isLarge, headers: {} } as Request,
     reply as Answer,
     authorized as unknown as AuthorizedRequest,
+    {},
   )
 }
 
