@@ -38,7 +38,6 @@ export function faultOfHead({
 
 export function refuseHead(request: Request, answer: Answer, fault: string): void {
   if (!request.complete) letRefusalBeRead(request.socket)
-  request.isRefused = true
   answer
     .writeHead(codeOf(fault), { Connection: 'close', 'Content-Type': 'text/plain', 'Content-Length': fault.length })
     .end(fault)

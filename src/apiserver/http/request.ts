@@ -22,8 +22,6 @@ export class Request extends IncomingMessage {
   declare socket: TLSSocket
   /** Start, in milliseconds of the monotonic clock; 0 while the request waits for its turn, or is another thread's. */
   startedMs = 0
-  /** Its head was refused, and its connection ends with the answer. */
-  isRefused = false
   /** Its client sends the body behind a `100 Continue`. */
   awaitsContinue = false
   authorized: AuthorizedRequest | undefined = undefined

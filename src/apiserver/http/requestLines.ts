@@ -21,6 +21,10 @@ const ADMITTED = 'admitted'
 interface Line {
   open: number
   latest: Request | undefined
+  /** To the latest request that was begun. */
+  answer: Answer | undefined
+  /** A refusal of what cannot be read waits behind the requests. */
+  isUnreadable: boolean
   /** Of the connection when its latest request was begun. */
   bytesRead: number
   /** In the order in which they came, without the first. */
@@ -35,7 +39,7 @@ interface Line {
 
 interface Waiting {
   /** Absent for what is no request. */
-  readonly request?: Request
+  readonly answer?: Answer
   readonly begin: () => void
 }
 
@@ -58,7 +62,8 @@ export class RequestLines {
   }
 
   /** Runs `begin` in its turn; never, where the connection ends before. {@link leave} is called once the answer is over. */
-  enter(request: Request, begin: () => void): void {
+  enter(answer: Answer, begin: () => void): void {
+    const { req: request } = answer
     const { socket } = request
     const line = this.#lineOf(socket)
     // Nothing behind an answer that ends the connection is carried out: its client may send it again.
@@ -66,10 +71,10 @@ export class RequestLines {
     line.latest = request
     if (line.open === 0) line.bytesRead = socket.bytesRead
     if (++line.open > OPEN_REQUESTS) socket.destroy()
-    else if (line.open === 1) this.#take(line, { request, begin })
+    else if (line.open === 1) this.#take(line, { answer, begin })
     else {
-      line.waiting.push({ request, begin })
-      if (socket.bytesRead - line.bytesRead > READ_AHEAD_BYTES) pauseSoon(line, socket)
+      line.waiting.push({ answer, begin })
+      pauseAhead(line, socket)
     }
   }
 
@@ -84,15 +89,24 @@ export class RequestLines {
     this.#take(line, next)
   }
 
-  /** Runs `refuse` for what cannot be read, behind the answers to all before it; at once where it is the body of the only one. */
+  /**
+   * Runs `refuse` for what cannot be read, or comes too slowly: behind the answers to all before it; at once where it is the body of the
+   * only request. No refusal breaks into an answer that has begun: its connection ends.
+   */
   unreadable(socket: Socket, refuse: () => void): void {
     const line = this.#lines.get(socket)
-    if (line === undefined || line.open === 0) refuse()
-    // it has its refusal, which ends the connection
-    else if (line.latest?.isRefused) return
-    else if (line.latest?.complete) line.waiting.push({ begin: refuse })
-    else if (line.open === 1) refuse()
-    else socket.destroy()
+    if (line === undefined || line.open === 0) {
+      refuse()
+      return
+    }
+    const { answer, latest, open, waiting } = line
+    if (latest?.complete || (open === 1 && answer?.writableEnded)) {
+      // the parser finds the fault again in each piece that follows
+      if (!line.isUnreadable) waiting.push({ begin: refuse })
+      line.isUnreadable = true
+      pauseAhead(line, socket)
+    } else if (open > 1 || answer?.headersSent) socket.destroy()
+    else refuse()
   }
 
   /** Whether a request on it has no answer yet. */
@@ -117,11 +131,12 @@ export class RequestLines {
     line.flow = undefined
   }
 
-  #take(line: Line, { request, begin }: Waiting): void {
-    if (request === undefined) begin()
+  #take(line: Line, { answer, begin }: Waiting): void {
+    line.answer = answer
+    if (answer === undefined) begin()
     else
-      this.#gate.enter(pathOf(line, request), () => {
-        if (!isOver(request.socket)) begin()
+      this.#gate.enter(pathOf(line, answer.req), () => {
+        if (!isOver(answer.req.socket)) begin()
       })
   }
 
@@ -131,6 +146,8 @@ export class RequestLines {
       line = {
         open: 0,
         latest: undefined,
+        answer: undefined,
+        isUnreadable: false,
         bytesRead: 0,
         waiting: [],
         credential: undefined,
@@ -145,7 +162,8 @@ export class RequestLines {
 }
 
 /** The parser goes on reading behind each request that is whole, so that it can be paused in the step behind that only. */
-function pauseSoon(line: Line, socket: Socket): void {
+function pauseAhead(line: Line, socket: Socket): void {
+  if (socket.bytesRead - line.bytesRead <= READ_AHEAD_BYTES) return
   process.nextTick(() => {
     if (line.waiting.length > 0) socket.pause()
   })

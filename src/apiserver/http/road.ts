@@ -74,13 +74,13 @@ export class Road {
   take(request: Request, answer: Answer): void {
     // Also for an answer that its client did not wait for: watches end like that.
     answer.on('close', () => this.#leave(request, answer))
-    this.#deps.lines.enter(request, () => this.#begin(request, answer))
+    this.#deps.lines.enter(answer, () => this.#begin(request, answer))
   }
 
   /** As Go's servers refuse an expectation that they do not meet; Node would keep the connection, whoever's it is. */
   takeUnmet(request: Request, answer: Answer): void {
     answer.on('close', () => this.#deps.lines.leave(answer))
-    this.#deps.lines.enter(request, () => {
+    this.#deps.lines.enter(answer, () => {
       const fault = faultOfHead(request)
       if (fault !== undefined) refuseHead(request, answer, fault)
       else answer.writeHead(417, { Connection: 'close', 'Content-Length': 0 }).end()

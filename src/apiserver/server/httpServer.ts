@@ -173,9 +173,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     // the road finds the fault of a malformed URL
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => take(request, reply),
     clientErrorHandler: (error: Error & { code?: string }, socket: Socket) =>
-      error.code === TOO_SLOW
-        ? refuseUnreadable(error, socket)
-        : lines.unreadable(socket, () => refuseUnreadable(error, socket)),
+      lines.unreadable(socket, () => refuseUnreadable(error, socket)),
   } as unknown as FastifyServerOptions)
   const take = (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack()

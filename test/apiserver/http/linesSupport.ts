@@ -33,7 +33,7 @@ export async function serve(
   const server = createServer(options, (message, response) => {
     const [request, answer] = [message as Request, response as Answer]
     answer.on('close', () => lines.leave(answer))
-    lines.enter(request, () => {
+    lines.enter(answer, () => {
       const fault = faultOfHead(request)
       if (fault === undefined) handle({ request, answer })
       else refuseHead(request, answer, fault)
@@ -52,7 +52,7 @@ export async function serve(
     await once(socket, 'connect')
     return socket
   }
-  return { lines, connections, open }
+  return { lines, server, connections, open }
 }
 
 /** Answers with the path and the body of the request. */

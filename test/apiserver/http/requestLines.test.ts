@@ -145,3 +145,52 @@ t.test('a body that cannot be read ends its request at once', async t => {
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n')
   t.equal(await answers, UNREADABLE)
 })
+
+t.test('whatever follows what cannot be read is read no further, and refused once', async t => {
+  const asked: Asked[] = []
+  let faults = 0
+  const { open, server, connections } = await serve(t, one => void asked.push(one))
+  server.on('clientError', () => faults++)
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(`${get('/a')}no HTTP\r\n\r\n`)
+  await until(() => faults === 1)
+  for (let n = 2; n <= 20; n++) {
+    socket.write('again')
+    await until(() => faults === n)
+  }
+  socket.write('x'.repeat(200_000))
+  await until(() => connections[0]!.isPaused())
+  asked[0]!.answer.end('<a>')
+  const said = await answers
+  t.equal(said.split('HTTP/1.1 ').length, 3)
+  t.ok(said.endsWith(`<a>${UNREADABLE}`))
+})
+
+t.test('a refusal breaks into no answer that has begun', async t => {
+  const asked: Asked[] = []
+  const { open, server } = await serve(t, one => void asked.push(one))
+  const late = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(`${get('/a')}GET /half HTTP/1.1\r\n`)
+  await until(() => asked.length === 1)
+  const [{ answer, request }] = asked as [Asked]
+  answer.write('<a>')
+  server.emit('clientError', late, request.socket)
+  answer.end('<b>')
+  const said = await answers
+  t.strictSame(saidBy(said), ['<a>', '<b>'])
+  t.ok(said.endsWith(UNREADABLE), 'it waits for the end of the answer')
+
+  const other = await open()
+  const parts = rest(other)
+  other.write('GET /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+  await until(() => asked.length === 2)
+  asked[1]!.answer.write('<c>')
+  asked[1]!.request.resume()
+  other.write('no chunk\r\n')
+  const heard = await parts
+  t.notMatch(heard, '400 Bad Request')
+  t.notOk(heard.endsWith('0\r\n\r\n'), 'no end passes for that of the answer')
+})
