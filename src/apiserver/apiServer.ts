@@ -21,8 +21,8 @@ import { collectSoon } from '../program/garbage.ts'
 import { startThread } from '../program/startThread.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
 import { witnessIn } from '../storage/level/acknowledged.ts'
-import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import type { AcceptedLoss } from '../storage/level/salvage.ts'
+import { openEngine } from '../storage/openEngine.ts'
 import { SharedLog } from '../storage/replica/sharedLog.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
@@ -102,7 +102,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const commits = options.apiThreads ? new SharedLog({ logger: log, packed: collectSoon }) : undefined
   const commitSeconds = new Distribution(COMMIT_BOUNDS)
   const commitTimes = new CommitTimes()
-  const opening = openLevelStore({
+  const opening = openEngine('level', {
     committed: ({ seconds, revision, atMs }) => {
       commitSeconds.add(seconds)
       commitTimes.add(revision, atMs)

@@ -11,7 +11,7 @@ import { systemClock } from '../client/clock.ts'
 import { keepPoolsSmall } from '../program/bufferPool.ts'
 import { collectSoon } from '../program/garbage.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
-import { openReplica } from '../storage/replica/replicaStore.ts'
+import { openEngine } from '../storage/openEngine.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { assemble } from './assembly.ts'
 import { joinPort } from './http/sharedPort.ts'
@@ -55,7 +55,8 @@ const log: Logger = { info: logTo('info'), warn: logTo('warn'), error: logTo('er
 async function serve(): Promise<void> {
   keepPoolsSmall()
   parseJsonSafely()
-  const store = await openReplica(data.link, {
+  const store = await openEngine('replica', {
+    link: data.link,
     logger: log,
     packed: collectSoon,
     onLost(why) {

@@ -4,8 +4,8 @@
  */
 import { groupResourceName, isRecord, type KubeObject } from '../apimachinery/object.ts'
 import { CRDS, LOGICAL_CLUSTERS, NAMESPACES, PATH_ANNOTATION, WORKSPACES } from '../apimachinery/resources.ts'
-import { openLevelStore } from '../storage/level/openLevelStore.ts'
 import { readStore } from '../storage/level/storeFolder.ts'
+import { openEngine } from '../storage/openEngine.ts'
 import type { Key, Stored } from '../storage/store.ts'
 import { apart } from '../storage/texts.ts'
 import type { Host } from './host.ts'
@@ -26,7 +26,7 @@ export async function getStored(settings: Record<string, unknown>, host: Host): 
 export async function deleteStored(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { key, revision, name, object } = await find(settings)
   const { path, witness, established } = folderOf(settings.dataDir as string)
-  const store = await openLevelStore({
+  const store = await openEngine('level', {
     path,
     ...(witness && { witness }),
     ...(established !== undefined && { established }),
