@@ -143,7 +143,7 @@ export class OutcomeReporter {
     }
   }
 
-  /** A center that says nothing takes a longer silence for the end. */
+  /** The center names the time that it takes well; it is never shorter than this syncer's own. */
   #quietMsOf(answer: KubeObject): number {
     const { everyMs } = this.#deps
     const asked = num(answer, 'status', 'quietSeconds') * 1000

@@ -29,7 +29,7 @@ export interface SyncerOptions {
   cluster: SpaceClient
   /** Where cursor and mirror are kept; without it every start reads the whole mailbox. */
   stateDir?: string
-  /** Between two reports without news: two of them within what the center takes for silence. Default 82.5 s. */
+  /** Between two reports without news, where the center asks for no longer time. Default 70 s. */
   quietMs?: number
   /** Of the SyncTarget that the mailbox must be for; any, when absent. */
   syncTargetUid?: string
@@ -80,7 +80,7 @@ export interface Syncer {
  * of that same mailbox it need not wait for the center.
  */
 export function startSyncer(options: SyncerOptions): Syncer {
-  const { space, stateDir, quietMs = 82_500, adoptExisting = false, versions, syncTargetUid } = options
+  const { space, stateDir, quietMs = 70_000, adoptExisting = false, versions, syncTargetUid } = options
   const { clock, random, turns, allowance = new Allowance() } = options
   const stopping = new AbortController()
   const { signal } = stopping

@@ -54,7 +54,6 @@ export interface Services {
   readonly forms: StreamForms
   /** Aborts when the server drains: open watches end. */
   readonly draining: AbortSignal
-  /** Those over HTTP. */
   /** Ends what is open and may not be any more. */
   readonly openAccess: Pick<OpenAccess, 'hold'>
   /** Between bookmarks of a watch. Default 60 s. */

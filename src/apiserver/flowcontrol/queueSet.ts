@@ -172,11 +172,6 @@ export class QueueSet {
     return seat
   }
 
-  /** Whether `enter` would give a seat at once. */
-  hasSeat(work: Work, path: readonly string[] = []): boolean {
-    return this.#exempt || (this.#waiting === 0 && this.#fits(work, path))
-  }
-
   /** Resolves when it is the turn of a seat that waits. At once after `enter`. @throws SeatRefused by the promise */
   turn(seat: Seat, waitLimitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -62,7 +62,7 @@ export class Answer extends ServerResponse<Request> {
     const { filters, req } = this
     filters?.audit?.answered(req, this, body)
     if (body === undefined || typeof body === 'string') this.#finish(Buffer.from(body ?? ''))
-    else if (!Buffer.isBuffer(body)) pipeline(body, this, brokenOff)
+    else if (!Buffer.isBuffer(body)) pipeline(body, this, error => this.#brokenOff(error))
     else if (!filters?.compression.wants(req, this, body)) this.#finish(body)
     else
       filters.compression.apply(this, body).then(
@@ -104,6 +104,11 @@ export class Answer extends ServerResponse<Request> {
     if (audit !== undefined && (authorized?.info.stream || authorized?.info.verb === 'watch')) audit.started(code)
   }
 
+  /** Nobody is there to read what a client that left breaks off. */
+  #brokenOff(error: NodeJS.ErrnoException | null | undefined): void {
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.filters?.fail(this.req, this, error)
+  }
+
   #finish(body: Buffer): void {
     const { statusCode } = this
     this.#reportStart(statusCode)
@@ -112,6 +117,3 @@ export class Answer extends ServerResponse<Request> {
     else this.end(body)
   }
 }
-
-/** A body that fails breaks off its answer, whose `close` reports that. */
-function brokenOff(): void {}

@@ -20,7 +20,11 @@ export function answerBare(
   const all = { Connection: 'close', ...headers, 'Content-Length': `${Buffer.byteLength(body)}` }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`)
-  // Nothing reads from it any more, so that its other end would hold it for as long as it likes.
+  closeSoon(socket)
+}
+
+/** Nothing reads from it any more, so that its other end would hold it for as long as it likes. */
+export function closeSoon(socket: Duplex): void {
   const held = setTimeout(() => socket.destroy(), HELD_MS)
   socket.once('close', () => clearTimeout(held))
 }

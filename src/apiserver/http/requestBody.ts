@@ -28,6 +28,8 @@ export function gatherBody(request: Request, answer: Answer): Promise<Buffer> {
       bytes += piece.length
       if (bytes > BODY_LIMIT_BYTES) {
         request.off('data', take).pause()
+        // also where the rest has come by now: the answer does not depend on how it was cut
+        answer.setHeader('connection', 'close')
         reject(tooLarge())
       } else pieces.push(piece)
     }

@@ -39,6 +39,8 @@ interface Line {
 
 interface Waiting {
   /** Absent for what is no request. */
+  readonly request?: Request
+  /** Absent, too, for a request that is to become a WebSocket. */
   readonly answer?: Answer
   readonly begin: () => void
 }
@@ -71,9 +73,9 @@ export class RequestLines {
     line.latest = request
     if (line.open === 0) line.bytesRead = socket.bytesRead
     if (++line.open > OPEN_REQUESTS) socket.destroy()
-    else if (line.open === 1) this.#take(line, { answer, begin })
+    else if (line.open === 1) this.#take(line, { request, answer, begin })
     else {
-      line.waiting.push({ answer, begin })
+      line.waiting.push({ request, answer, begin })
       pauseAhead(line, socket)
     }
   }
@@ -109,9 +111,11 @@ export class RequestLines {
     else refuse()
   }
 
-  /** Whether a request on it has no answer yet. */
-  isBusy(socket: Socket): boolean {
-    return (this.#lines.get(socket)?.open ?? 0) > 0
+  /** Runs `begin` for a request that becomes a WebSocket, in its turn: behind the answers to the requests before it. */
+  upgrade(request: Request, begin: () => void): void {
+    const line = this.#lineOf(request.socket)
+    if (line.open === 0) this.#take(line, { request, begin })
+    else line.waiting.push({ request, begin })
   }
 
   /** The request was admitted. `flow`: whose turns it takes. */
@@ -131,12 +135,12 @@ export class RequestLines {
     line.flow = undefined
   }
 
-  #take(line: Line, { answer, begin }: Waiting): void {
+  #take(line: Line, { request, answer, begin }: Waiting): void {
     line.answer = answer
-    if (answer === undefined) begin()
+    if (request === undefined) begin()
     else
-      this.#gate.enter(pathOf(line, answer.req), () => {
-        if (!isOver(answer.req.socket)) begin()
+      this.#gate.enter(pathOf(line, request), () => {
+        if (!isOver(request.socket)) begin()
       })
   }
 

@@ -16,7 +16,7 @@ import type { AuthorizedRequest } from './pipeline.ts'
 import type { Request } from './request.ts'
 import { gatherBody, hasBody } from './requestBody.ts'
 import type { RequestLines } from './requestLines.ts'
-import type { Strangers } from './strangers.ts'
+import { networkOf, type Strangers } from './strangers.ts'
 
 export interface RoadDeps {
   lines: RequestLines
@@ -54,6 +54,9 @@ export interface Elsewhere {
   upgrade: Upgrade
 }
 
+/** As proxies log requests whose client did not wait for the answer. */
+const CLIENT_LEFT = 499
+
 export class Road {
   readonly #deps: RoadDeps
   readonly #filters: BodyFilters
@@ -87,19 +90,32 @@ export class Road {
     })
   }
 
-  /** Takes a request that is to become a WebSocket: nothing may be open before it. */
-  takeUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const fault = faultOfHead(request)
-    if (this.#deps.lines.isBusy(socket)) socket.destroy()
-    else if (fault !== undefined) refuseUpgrade(socket, fault)
-    else (this.#elsewhere ?? this.#deps).upgrade(request, socket, head)
+  /** Takes a request that is to become a WebSocket. */
+  takeUpgrade(request: Request, socket: Socket, head: Buffer): void {
+    this.#deps.lines.upgrade(request, () => {
+      const fault = faultOfHead(request)
+      if (fault !== undefined) refuseUpgrade(socket, fault)
+      else (this.#elsewhere ?? this.#deps).upgrade(request, socket, head)
+    })
   }
 
   #begin(request: Request, answer: Answer): void {
     const fault = faultOfHead(request)
     request.takePath()
     if (fault !== undefined) refuseHead(request, answer, fault)
-    else if (this.#elsewhere?.takes(request, answer) !== true) this.#admit(request, answer)
+    else if (this.#elsewhere?.takes(request, answer) === true) {
+      answer.prependOnceListener('close', () => this.#learn(request, answer))
+    } else this.#admit(request, answer)
+  }
+
+  /** Turns of a request that was answered elsewhere: whoever showed a credential and was not refused for it is no stranger. */
+  #learn(request: Request, { statusCode, headersSent }: Answer): void {
+    const { lines } = this.#deps
+    const { socket, headers } = request
+    if (!headersSent) return
+    if (statusCode === 401) lines.refused(socket)
+    else if (headers.authorization !== undefined || socket.authorized)
+      lines.admitted(request, [networkOf(socket.remoteAddress), headers.authorization ?? `${socket.remotePort}`])
   }
 
   #admit(request: Request, answer: Answer): void {
@@ -159,6 +175,8 @@ export class Road {
   #leave(request: Request, answer: Answer): void {
     const { strangers, inFlight, audit, observed, lines } = this.#deps
     if (request.startedMs > 0) {
+      // Its client left, or what it sent ended it, before there was an answer: no audit event and no figure may name a success.
+      if (!answer.headersSent) answer.statusCode = CLIENT_LEFT
       strangers.ends(request.socket)
       if (request.inFlight) inFlight.leave(request.inFlight)
       audit?.end(request, answer)

@@ -26,6 +26,12 @@ export class CrossedConnection extends PortSocket implements ClientNames {
     return this.#certificate !== undefined
   }
 
+  /** Asks the client itself, whose connection the thread has. */
+  override setKeepAlive(probes = false, afterMs = 0): this {
+    this.tellProbes(probes, afterMs)
+    return this
+  }
+
   getPeerX509Certificate(): X509Certificate | undefined {
     return this.#certificate && new X509Certificate(this.#certificate)
   }

@@ -6,7 +6,7 @@ import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { answerBare } from '../http/bareAnswer.ts'
+import { answerBare, closeSoon } from '../http/bareAnswer.ts'
 import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
 import type { Request } from '../http/request.ts'
 import type { Crossings } from './crossings.ts'
@@ -83,6 +83,7 @@ export class Forwarder {
       const kept = pairsOf(incoming.rawHeaders).filter(([name]) => !OF_CONNECTION.test(name))
       socket.write(`${headOf(incoming, ['Connection', 'close', ...kept.flat()])}\r\n`)
       incoming.on('error', () => socket.destroy())
+      incoming.on('end', () => closeSoon(socket))
       incoming.pipe(socket)
     })
     out.on('error', () => socket.destroy())

@@ -126,8 +126,12 @@ export class PortSocket extends Duplex {
   }
 
   /** The other side, which has the client, emits `probes`. */
-  setKeepAlive(probes = false, afterMs = 0): this {
+  tellProbes(probes: boolean, afterMs: number): void {
     if (!this.destroyed) this.#post({ probes, afterMs })
+  }
+
+  /** An agent asks for probes of each connection that is free: here the other side is a thread. */
+  setKeepAlive(_probes?: boolean, _afterMs?: number): this {
     return this
   }
 

@@ -1,5 +1,6 @@
 /** Requests of a connection are begun one by one, few of them wait, and all connections have their turns. */
 import t from 'tap'
+import type { Request } from '../../../src/apiserver/http/request.ts'
 import { OPEN_REQUESTS, requestGate } from '../../../src/apiserver/http/requestLines.ts'
 import { type Asked, echo, get, LAST, post, rest, saidBy, serve, UNREADABLE, until } from './linesSupport.ts'
 
@@ -136,6 +137,23 @@ t.test('what cannot be read is refused behind the answers to what came before it
   const said = await answers
   t.strictSame(saidBy(said), ['<a>', '<b>'])
   t.ok(said.endsWith(`<b>${UNREADABLE}`))
+})
+
+t.test('a request that becomes a WebSocket waits for the answers before it', async t => {
+  const asked: Asked[] = []
+  const { open, lines, server } = await serve(t, one => void asked.push(one))
+  server.on('upgrade', (request, socket) =>
+    lines.upgrade(request as Request, () => void socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n<upgraded>')),
+  )
+  const socket = await open()
+  const answers = rest(socket)
+  socket.write(get('/a') + get('/b') + get('/c', 'Connection: upgrade\r\nUpgrade: websocket\r\n'))
+  for (const n of [0, 1]) {
+    await until(() => asked.length > n)
+    for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
+    asked[n]!.answer.end(`<${n}>`)
+  }
+  t.strictSame(saidBy(await answers), ['<0>', '<1>', '<upgraded>'])
 })
 
 t.test('a body that cannot be read ends its request at once', async t => {

@@ -115,6 +115,18 @@ t.test('a client that leaves does not take back its write, and leaves nothing be
   while ((await running()).join() !== '1,0') await new Promise(resolve => setImmediate(resolve))
 })
 
+t.test('a client that leaves before its answer is not counted as served', async t => {
+  const { api } = await startTestServer(t, ON_MAIN_THREAD)
+  const line = await lineTo(t, api)
+  line.socket.write(`POST ${CONFIGMAPS} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}Content-Length: 100\r\n\r\n{`)
+  const counted = async (code: number): Promise<boolean> =>
+    (await api.get('/metrics')).text.includes(`{verb="POST",group="",resource="configmaps",code="${code}"} 1`)
+  while (!/inflight_requests\{request_kind="mutating"\} 1/.test((await api.get('/metrics')).text)) {}
+  line.socket.destroy()
+  while (!(await counted(499))) await new Promise(resolve => setImmediate(resolve))
+  t.notOk(await counted(200))
+})
+
 t.test('a server whose store has ended refuses reads and writes', async t => {
   const { api, server } = await startTestServer(t, ON_MAIN_THREAD)
   await api.ok(api.post(CONFIGMAPS, configMap('c')))

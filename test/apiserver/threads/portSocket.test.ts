@@ -66,7 +66,7 @@ t.test('what the one side says of the client is heard on the side that has it', 
   const heard = Promise.all([once(there, 'known'), once(there, 'probes')])
   here.tellKnown()
   here.tellKnown()
-  here.setKeepAlive(true, 30_000)
+  here.tellProbes(true, 30_000)
   t.same(await heard, [[], [true, 30_000]])
   there.end()
   here.resume()

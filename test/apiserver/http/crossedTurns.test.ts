@@ -1,0 +1,56 @@
+/** Requests that cross to another thread take the turns of their users, too. */
+import { once } from 'node:events'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { Answer } from '../../../src/apiserver/http/answer.ts'
+import { Request } from '../../../src/apiserver/http/request.ts'
+import { RequestLines } from '../../../src/apiserver/http/requestLines.ts'
+import { Road, type RoadDeps } from '../../../src/apiserver/http/road.ts'
+
+t.test('a credential that was good elsewhere is no stranger; one that was refused goes behind', async t => {
+  const paths: string[] = []
+  const lines = new RequestLines({
+    enter(path, run) {
+      paths.push(`${path[0]} ${path[2]}`)
+      run()
+    },
+  })
+  const road = new Road({ lines } as unknown as RoadDeps)
+  road.unless({
+    takes(request: Request, answer: Answer) {
+      answer.writeHead(request.headers.authorization === 'Bearer wrong' ? 401 : 200).end()
+      return true
+    },
+    upgrade() {},
+  })
+  const server = createServer({ IncomingMessage: Request, ServerResponse: Answer } as object, (message, answer) =>
+    road.take(message as Request, answer as Answer),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => {
+    agent.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const ask = async (authorization?: string): Promise<void> => {
+    const headers = authorization === undefined ? {} : { authorization }
+    const sent = request({ host: '127.0.0.1', port, agent, headers }).end()
+    const [answer] = await once(sent, 'response')
+    answer.resume()
+    await once(answer, 'end')
+  }
+  for (const credential of [undefined, undefined, 'Bearer a', 'Bearer a', 'Bearer b', 'Bearer wrong', 'Bearer wrong'])
+    await ask(credential)
+  t.strictSame(paths, [
+    'stranger new',
+    'stranger new',
+    'stranger new',
+    'admitted Bearer a',
+    'stranger new',
+    'stranger new',
+    'stranger refused',
+  ])
+})
