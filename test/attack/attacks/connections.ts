@@ -22,6 +22,22 @@ async function sockets(ground: Ground, count: number, use: (socket: TLSSocket) =
   for (const socket of open) socket.destroy()
 }
 
+/** Sends `text` on so many new connections, 32 at a time; each ends by the server, or after `holdMs`. */
+async function pieces(ground: Ground, count: number, text: string, holdMs = 1000): Promise<void> {
+  await crowd(count, 32, async () => {
+    const socket = connect({ host: '127.0.0.1', port: ground.port, rejectUnauthorized: false })
+    socket.on('error', () => {})
+    socket.resume()
+    const over = once(socket, 'close').catch(() => {})
+    socket.once('secureConnect', () => socket.write(text))
+    await Promise.race([over, pause(ground.size(holdMs, 20))])
+    socket.destroy()
+  })
+}
+
+const OPEN = 16
+const READ = 64 * 1024
+const SHORT = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
 const BODY = 'Content-Type: application/json\r\nContent-Length: 3000000\r\n'
 const head = (path: string, more = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token-of-alice\r\n${more}\r\n`
@@ -52,6 +68,51 @@ export const connections: readonly Attack[] = [
         socket.write(head(`${ground.space.prefix}/api/v1/namespaces`).repeat(ground.size(2000, 50)))
       }),
     keepsMb: 60,
+  }),
+  attack('pipelined-strangers', {
+    does: 'connections without a credential, each with a read full of requests in one piece',
+    run: async ground => await pieces(ground, ground.size(500, 8), SHORT.repeat(READ / SHORT.length)),
+  }),
+  attack('pipelined-lists', {
+    does: 'connections with a credential, each with 16 open lists',
+    prepare: async ({ alice, space, size }) => {
+      const data = { a: 'x'.repeat(1000) }
+      const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'c-' }, data }
+      await crowd(size(500, 5), 8, () => alice.must({ path: space.maps, body }))
+    },
+    run: async ground => await pieces(ground, ground.size(300, 8), head(ground.space.maps).repeat(OPEN)),
+    keepsMb: 60,
+  }),
+  attack('pipelined-heads', {
+    does: 'connections with 16 heads of 60 KB each behind a watch',
+    run: async ground => {
+      const { maps } = ground.space
+      const long = head(maps, `X: ${'x'.repeat(60_000)}\r\n`)
+      await pieces(ground, ground.size(300, 4), head(`${maps}?watch=1`) + long.repeat(OPEN - 1), 3000)
+    },
+    keepsMb: 60,
+  }),
+  attack('pipelined-bodies', {
+    does: 'connections with a body that never ends behind one of a megabyte',
+    run: async ground => {
+      const post = (length: number): string =>
+        head(ground.space.maps, `Content-Type: application/json\r\nContent-Length: ${length}\r\n`).replace(
+          'GET',
+          'POST',
+        )
+      const first = `${post(1_000_000)}${' '.repeat(1_000_000)}`
+      await pieces(ground, ground.size(200, 4), `${first}${post(3_000_000)}{"a":${' '.repeat(500_000)}`, 3000)
+    },
+    keepsMb: 60,
+  }),
+  attack('pipelined-garbage', {
+    does: 'connections with garbage without end behind a watch',
+    run: async ground =>
+      await sockets(ground, ground.size(100, 4), socket => {
+        socket.write(`${head(`${ground.space.maps}?watch=1`)}no HTTP\r\n\r\n`)
+        const more = setInterval(() => void (socket.writableNeedDrain || socket.write('x'.repeat(20))), 1)
+        socket.once('close', () => clearInterval(more))
+      }),
   }),
   attack('handshakes', {
     does: 'TLS handshakes as fast as they go',

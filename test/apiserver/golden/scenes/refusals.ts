@@ -68,9 +68,10 @@ export const refusals: Theme = {
       `POST ${MAPS} HTTP/1.1\r\nHost: x\r\n${JSON_BODY}\r\nContent-Length: ${LARGE}\r\n\r\n{`,
       { methods: ['POST'] },
     ),
+    // without its end: a request that is whole when it is refused keeps its connection
     raw(
       'POST of 3 MiB and a byte, in chunks',
-      `POST ${MAPS} HTTP/1.1\r\nHost: x\r\n${JSON_BODY}\r\nTransfer-Encoding: chunked\r\n\r\n${LARGE.toString(16)}\r\n${' '.repeat(LARGE)}\r\n0\r\n\r\n`,
+      `POST ${MAPS} HTTP/1.1\r\nHost: x\r\n${JSON_BODY}\r\nTransfer-Encoding: chunked\r\n\r\n${(LARGE + 1).toString(16)}\r\n${' '.repeat(LARGE)}`,
       { methods: ['POST'] },
     ),
     raw(
