@@ -67,6 +67,12 @@ export function request(
   }
 }
 
+/** One request behind the other's answer, on one connection. */
+export function inTurn(name: string, ...scenes: readonly Scene[]): Scene {
+  const [sent, methods] = [scenes.flatMap(scene => scene.sent), scenes.flatMap(scene => scene.methods)]
+  return { ...scenes[0]!, name, sent, methods, isPlain: false }
+}
+
 /** As the bytes stand. */
 export function raw(name: string, sent: string | readonly string[], options: Options = {}): Scene {
   const all = typeof sent === 'string' ? [sent] : sent

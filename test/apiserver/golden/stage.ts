@@ -133,7 +133,7 @@ export class Stage {
 async function answersOn(wire: Wire, { sent, methods, lines }: Scene): Promise<readonly Answer[]> {
   const answers: Answer[] = []
   for (const part of sent) {
-    wire.send(part)
+    wire.send(filled(part, answers.at(-1)))
     if (part !== sent.at(-1)) {
       const answer = await wire.answer(methods[0]!)
       if (answer !== undefined) answers.push(answer)
@@ -148,6 +148,21 @@ async function answersOn(wire: Wire, { sent, methods, lines }: Scene): Promise<r
     }
   }
   return answers
+}
+
+/** With what the answer before says: `<etag>`, `<revision>`, `<continue>`, `<its uid>`. */
+function filled(part: string, before: Answer | undefined): string {
+  if (before === undefined || !/<[a-z ]+>/.test(part)) return part
+  const body = before.body.toString()
+  const found: Record<string, string | undefined> = {
+    etag: before.head.find(line => /^etag: /i.test(line))?.slice('etag: '.length),
+    revision: /"resourceVersion":"(\d+)"/.exec(body)?.[1],
+    continue: /"continue":"([^"]+)"/.exec(body)?.[1],
+    'its uid': /"uid":"([^"]+)"/.exec(body)?.[1],
+  }
+  const whole = part.replaceAll(/<([a-z ]+)>/g, (all, name: string) => found[name] ?? all)
+  const length = whole.length - whole.indexOf('\r\n\r\n') - 4
+  return whole.replace(/Content-Length: \d+/, `Content-Length: ${length}`)
 }
 
 /** The same head, for what changes nothing. */

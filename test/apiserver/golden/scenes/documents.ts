@@ -1,5 +1,5 @@
 /** Paths that name no resource: health, version, discovery, OpenAPI, metrics. */
-import { asAlice, get, raw, request, type Theme } from '../scene.ts'
+import { asAlice, get, inTurn, raw, request, type Theme } from '../scene.ts'
 
 const AGGREGATED = 'Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const AGGREGATED_PROTOBUF = AGGREGATED.replace('application/json', 'application/vnd.kubernetes.protobuf')
@@ -72,6 +72,21 @@ export const documents: Theme = {
     get('/services/workspaces'),
     get('/services/stream/other'),
     request('POST', '/services/stream/clusters/root', [], ''),
+    ...['/api', '/apis', '/api/v1', '/openapi/v3', '/openapi/v3/apis/golden.example.com/v1'].map(path =>
+      inTurn(`${path} that is known`, request('HEAD', path), get(path, ['If-None-Match: <etag>'])),
+    ),
+    ...[AGGREGATED, AGGREGATED_PROTOBUF].map(line =>
+      inTurn(
+        `/apis that is known | ${line}`,
+        request('HEAD', '/apis', [line]),
+        get('/apis', [line, 'If-None-Match: <etag>']),
+      ),
+    ),
+    inTurn(
+      '/api that is known, by a list of ETags',
+      request('HEAD', '/api'),
+      get('/api', ['If-None-Match: "a", <etag>'], WHOLE),
+    ),
     raw(
       'three documents on one connection',
       ['/version', '/readyz', '/version'].map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`),

@@ -1,5 +1,5 @@
 /** Lists, and deletions of what they hold. */
-import { asAlice, get, request, send, type Theme } from '../scene.ts'
+import { asAlice, get, inTurn, request, send, type Theme } from '../scene.ts'
 
 const MAPS = '/api/v1/namespaces/golden/configmaps'
 const WIDGETS = '/apis/golden.example.com/v1/namespaces/golden/widgets'
@@ -76,6 +76,14 @@ export const lists: Theme = {
     get('/apis/rbac.authorization.k8s.io/v1/clusterroles', ['Accept-Encoding: gzip;q=0'], { isDocument: true }),
     get('/apis/rbac.authorization.k8s.io/v1/clusterroles', ['Accept-Encoding: *'], { isDocument: true }),
     get('/apis/rbac.authorization.k8s.io/v1/clusterroles', ['Connection: close'], { isDocument: true, isPlain: false }),
+    inTurn('a list page by page', get(`${MAPS}?limit=2`), get(`${MAPS}?limit=2&continue=<continue>`)),
+    inTurn('a page with a selector', get(`${MAPS}?limit=1`), get(`${MAPS}?labelSelector=a&continue=<continue>`)),
+    inTurn('a page with a revision', get(`${MAPS}?limit=1`), get(`${MAPS}?resourceVersion=1&continue=<continue>`)),
+    inTurn(
+      'a list as of a revision',
+      get(`${MAPS}?limit=1`),
+      get(`${MAPS}?resourceVersion=<revision>&resourceVersionMatch=Exact`),
+    ),
     send('POST', MAPS, map('swept-a')),
     send('POST', MAPS, map('swept-b')),
     request('DELETE', `${MAPS}?labelSelector=app%3Dswept&dryRun=All`),

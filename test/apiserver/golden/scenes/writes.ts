@@ -1,5 +1,5 @@
 /** Objects that are created, replaced, patched and deleted. */
-import { asAlice, JSON_BODY, named, raw, request, type Scene, send, type Theme } from '../scene.ts'
+import { asAlice, get, inTurn, JSON_BODY, named, raw, request, type Scene, send, type Theme } from '../scene.ts'
 
 const MAPS = '/api/v1/namespaces/golden/configmaps'
 const SECRETS = '/api/v1/namespaces/golden/secrets'
@@ -221,6 +221,30 @@ export const writes: Theme = {
       send('PATCH', `${MAPS}/made`, {}, [`Content-Type: ${type}`]),
     ),
 
+    inTurn(
+      'PUT of the newest, twice',
+      get(`${MAPS}/made`),
+      send(
+        'PUT',
+        `${MAPS}/made`,
+        map('made', { metadata: { name: 'made', uid: '<its uid>', resourceVersion: '<revision>' } }),
+      ),
+      send('PUT', `${MAPS}/made`, map('made', { metadata: { name: 'made', resourceVersion: '<revision>' }, data: {} })),
+    ),
+    inTurn(
+      'PUT of a status of the newest',
+      get(`${WIDGETS}/w`),
+      send(
+        'PUT',
+        `${WIDGETS}/w/status`,
+        widget('w', {}, { metadata: { name: 'w', resourceVersion: '<revision>' }, status: { note: 'b' } }),
+      ),
+    ),
+    inTurn(
+      'DELETE of the newest',
+      send('POST', MAPS, map('brief')),
+      send('DELETE', `${MAPS}/brief`, { preconditions: { uid: '<its uid>', resourceVersion: '<revision>' } }),
+    ),
     request('DELETE', `${MAPS}/nope`),
     request('DELETE', `${MAPS}/made?dryRun=All`),
     send('DELETE', `${MAPS}/made`, { preconditions: { uid: UNKNOWN_UID } }),
