@@ -72,7 +72,7 @@ export class RequestLines {
     if (isOver(socket)) return
     line.latest = request
     if (line.open === 0) line.bytesRead = socket.bytesRead
-    if (++line.open > OPEN_REQUESTS) socket.destroy()
+    if (++line.open > OPEN_REQUESTS) endFull(socket)
     else if (line.open === 1) this.#take(line, { request, answer, begin })
     else {
       line.waiting.push({ request, answer, begin })
@@ -171,6 +171,21 @@ function pauseAhead(line: Line, socket: Socket): void {
   process.nextTick(() => {
     if (line.waiting.length > 0) socket.pause()
   })
+}
+
+/**
+ * Ends a connection that brought thousands of requests. Node makes two errors for each of them, whose stack traces would be most of the cost:
+ * no code looks at these.
+ */
+function endFull(socket: Socket): void {
+  const { stackTraceLimit } = Error
+  socket.prependOnceListener('close', () => {
+    Error.stackTraceLimit = 0
+  })
+  socket.once('close', () => {
+    Error.stackTraceLimit = stackTraceLimit
+  })
+  socket.destroy()
 }
 
 function isOver(socket: Socket): boolean {

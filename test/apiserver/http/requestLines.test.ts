@@ -92,6 +92,7 @@ t.test('one open request more than a connection may have ends it, and no more of
   t.equal(await closed, '')
   await until(() => connections[0]!.destroyed)
   t.equal(asked.length, 1)
+  t.ok(Error.stackTraceLimit > 0, 'errors have their traces again')
 })
 
 t.test('the body of a request that was answered before it came is passed over', async t => {
