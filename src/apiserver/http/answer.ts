@@ -7,6 +7,13 @@ import type { Request } from './request.ts'
 const { ServerResponse } = process.getBuiltinModule('node:http')
 const { pipeline } = process.getBuiltinModule('node:stream')
 
+/**
+ * Longer bodies end in a write of their own. A client may send its next request while Node still waits to hear that the answer was taken: where
+ * that is more than the buffer of a connection should hold, Node pauses the parser, and the parser fails on what was read already.
+ */
+export const WHOLE_BYTES = 48 * 1024
+export const END_BYTES = 8 * 1024
+
 /** What stands between a whole body and the connection. */
 export interface BodyFilters {
   readonly compression: {
@@ -114,6 +121,11 @@ export class Answer extends ServerResponse<Request> {
     this.#reportStart(statusCode)
     if (statusCode !== 204 && statusCode !== 304) this.setHeader('content-length', body.length)
     if (body.length === 0) this.end()
-    else this.end(body)
+    else if (body.length <= WHOLE_BYTES) this.end(body)
+    else {
+      this.write(body.subarray(0, -END_BYTES), error => {
+        if (!error) this.end(body.subarray(-END_BYTES))
+      })
+    }
   }
 }
