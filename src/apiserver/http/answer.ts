@@ -8,8 +8,8 @@ const { ServerResponse } = process.getBuiltinModule('node:http')
 const { pipeline } = process.getBuiltinModule('node:stream')
 
 /**
- * Longer bodies end in a write of their own. A client may send its next request while Node still waits to hear that the answer was taken: where
- * that is more than the buffer of a connection should hold, Node pauses the parser, and the parser fails on what was read already.
+ * Longer bodies end in a write of their own. Node pauses its parser where a request comes before more than a connection's buffer was taken
+ * of the answer. The parser then fails (`HPE_PAUSED`) on the rest of the same read.
  */
 export const WHOLE_BYTES = 48 * 1024
 export const END_BYTES = 8 * 1024

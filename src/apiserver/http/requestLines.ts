@@ -21,11 +21,11 @@ const ADMITTED = 'admitted'
 interface Line {
   open: number
   latest: Request | undefined
-  /** To the latest request that was begun. */
+  /** The answer to the request that was begun last. */
   answer: Answer | undefined
   /** A refusal of what cannot be read waits behind the requests. */
   isUnreadable: boolean
-  /** Of the connection when its latest request was begun. */
+  /** Bytes that had come when the latest request was begun. */
   bytesRead: number
   /** In the order in which they came, without the first. */
   readonly waiting: Waiting[]
@@ -165,7 +165,7 @@ export class RequestLines {
   }
 }
 
-/** The parser goes on reading behind each request that is whole, so that it can be paused in the step behind that only. */
+/** Node resumes the connection when a request is whole: a pause holds from the next step on. */
 function pauseAhead(line: Line, socket: Socket): void {
   if (socket.bytesRead - line.bytesRead <= READ_AHEAD_BYTES) return
   process.nextTick(() => {

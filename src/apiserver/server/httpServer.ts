@@ -237,7 +237,7 @@ async function openStream(
 
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'
 
-/** What is no HTTP, too long or too slow ends before there is a request that could be answered in style. */
+/** Bytes that are no HTTP, too long or too slow end their connection before there is a request to answer. */
 function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex): void {
   if (code === 'ECONNRESET') socket.destroy()
   else answerBare(socket, code === 'HPE_HEADER_OVERFLOW' ? 431 : code === TOO_SLOW ? 408 : 400)
