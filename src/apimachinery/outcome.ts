@@ -113,8 +113,8 @@ export interface OutcomeAnswer {
 export interface OutcomeReceiver {
   /** Takes what the syncer of a mailbox says. */
   take(space: string, report: OutcomeReport): OutcomeAnswer
-  /** Nobody reads the mailbox any more; with `session`, this one does not. */
-  silent(space: string, session?: string): void
+  /** The session reads the mailbox no more. */
+  silent(space: string, session: string): void
 }
 
 /** Hears whether syncers are connected. Mailboxes are named by the ids of their spaces. */

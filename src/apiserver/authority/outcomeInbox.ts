@@ -50,9 +50,9 @@ export class OutcomeInbox implements OutcomeSource {
   readonly #clock: Clock
   #receiver: OutcomeReceiver | undefined
   readonly #listeners = new Set<SyncerListener>()
-  /** Mailboxes that are read, and what the stream that was opened last speaks. */
-  readonly #readers = new Map<string, number>()
-  /** How many open streams a mailbox has, or one session of it. */
+  /** Mailboxes that are read: how many streams each has, and the protocol of the one that was opened last. */
+  readonly #readers = new Map<string, { streams: number; protocol: number }>()
+  /** How many open streams a session has, by mailbox and session. */
   readonly #streams = new Map<string, number>()
   /** Ends the wait for a stream that is to come back, by the same. */
   readonly #lapses = new Map<string, () => void>()
@@ -70,7 +70,7 @@ export class OutcomeInbox implements OutcomeSource {
 
   follow(listener: SyncerListener): () => void {
     this.#listeners.add(listener)
-    for (const [space, protocol] of this.#readers) listener.opened(space, protocol)
+    for (const [space, { protocol }] of this.#readers) listener.opened(space, protocol)
     return () => this.#listeners.delete(listener)
   }
 
@@ -87,40 +87,33 @@ export class OutcomeInbox implements OutcomeSource {
     if (!isSyncerOf(user, this.#tree)) return () => {}
     const protocol = this.#agreed(space, protocols)
     const sessionEnds = session === undefined ? undefined : this.#keep(space, session)
-    const mailboxEnds = this.#keep(space)
-    this.#readers.set(space, protocol)
+    this.#readers.set(space, { streams: (this.#readers.get(space)?.streams ?? 0) + 1, protocol })
     // it is the same one, or the one that takes over from it
     for (const listener of this.#listeners) listener.opened(space, protocol)
     return () => {
       sessionEnds?.()
-      if (!mailboxEnds()) return
+      const left = this.#readers.get(space)!
+      if (--left.streams > 0) return
       this.#readers.delete(space)
       for (const listener of this.#listeners) listener.closed(space)
     }
   }
 
-  /**
-   * The word of a session lasts as long as the streams that name it, whoever else reads the mailbox; that of one which none names, as
-   * long as any. What is answered ends one, and says whether it was the last.
-   */
-  #keep(space: string, session?: string): () => boolean {
-    const id = session === undefined ? space : `${space}/${session}`
+  /** The word of a session lasts as long as the streams that name it, whoever else reads the mailbox. The answer ends one. */
+  #keep(space: string, session: string): () => void {
+    const id = `${space}/${session}`
     this.#lapses.get(id)?.()
     this.#lapses.delete(id)
     this.#streams.set(id, (this.#streams.get(id) ?? 0) + 1)
     return () => {
       const count = this.#streams.get(id)! - 1
-      if (count > 0) {
-        this.#streams.set(id, count)
-        return false
-      }
+      if (count > 0) return void this.#streams.set(id, count)
       this.#streams.delete(id)
       const lapse = this.#clock.after(RESUME_MS, () => {
         this.#lapses.delete(id)
         this.#receiver?.silent(space, session)
       })
       this.#lapses.set(id, lapse)
-      return true
     }
   }
 

@@ -18,8 +18,6 @@ export class SpaceAllocations {
   readonly #kept: Item
   readonly #holders = new Map<Item, string>()
   readonly #byOwner = new Map<string, readonly Item[]>()
-  /** Items that more than one says are its own: earlier releases let that be. */
-  readonly #doubled = new Set<Item>()
   readonly #reserved = new Map<Item, { owner: string; times: number }>()
 
   constructor(kept: Item) {
@@ -35,26 +33,19 @@ export class SpaceAllocations {
     return reserved === undefined || reserved.owner === owner ? undefined : { by: 'reserved' }
   }
 
-  /**
-   * What the owner holds from now on, in place of what it held before. What another one holds stays the other's, until that
-   * one lets it go.
-   */
+  /** What the owner holds from now on, in place of what it held before. What another one holds stays the other's. */
   hold(owner: string, items: readonly Item[]): void {
     const before = this.#byOwner.get(owner) ?? []
     if (items.length === 0) this.#byOwner.delete(owner)
     else this.#byOwner.set(owner, items)
-    for (const item of before) if (this.#holders.get(item) === owner) this.#letGo(item)
-    for (const item of items) {
-      if (!this.#holders.has(item)) this.#holders.set(item, owner)
-      else if (this.#holders.get(item) !== owner) this.#doubled.add(item)
-    }
+    for (const item of before) if (this.#holders.get(item) === owner) this.#holders.delete(item)
+    for (const item of items) if (!this.#holders.has(item)) this.#holders.set(item, owner)
   }
 
   /** Everything that is held, in place of what was known; reservations stay. */
   holdOnly(all: Iterable<readonly [owner: string, items: readonly Item[]]>): void {
     this.#holders.clear()
     this.#byOwner.clear()
-    this.#doubled.clear()
     for (const [owner, items] of all) this.hold(owner, items)
   }
 
@@ -68,15 +59,6 @@ export class SpaceAllocations {
     if (known === undefined) return
     if (known.times > 1) this.#reserved.set(item, { ...known, times: known.times - 1 })
     else this.#reserved.delete(item)
-  }
-
-  #letGo(item: Item): void {
-    const heir = this.#doubled.has(item) && [...this.#byOwner].find(([, items]) => items.includes(item))
-    if (heir) this.#holders.set(item, heir[0])
-    else {
-      this.#holders.delete(item)
-      this.#doubled.delete(item)
-    }
   }
 
   /** An item that nobody has, reserved for nobody yet; `undefined` when the range is full. */

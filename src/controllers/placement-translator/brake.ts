@@ -18,7 +18,7 @@ import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
 import { type BrakeLedger, type Order, planHash, type Removal } from './brakeLedger.ts'
 import { type Hold, heldSince, holdOf } from './hold.ts'
-import { type CopyFact, type Mailbox, ownersIn } from './mailbox.ts'
+import type { CopyFact, Mailbox } from './mailbox.ts'
 import { isNamespaceKey, parseObjectKey } from './names.ts'
 import { isShared } from './ownership.ts'
 import type { LostCopies, PlacementJoin } from './placementJoin.ts'
@@ -91,8 +91,8 @@ export class Brake {
 
   /** Whether a copy that its owner wants no more may go now, or pass to another space; else it is looked at again when it may. */
   mayGo(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
-    const [space] = ownersIn(copy.owner)
-    if (space === undefined) return true
+    const space = copy.owner
+    if (space === '') return true
     const known = this.#list.find(mailbox.name, key)
     const removal = this.#list.list(space, mailbox, key, copy)
     if (removal.isPaused) {
@@ -122,9 +122,7 @@ export class Brake {
   /** A pause keeps the copy: it is judged anew when that ends, with all that it kept. */
   paused(mailbox: Mailbox, key: string): void {
     const copy = mailbox.copies.get(key)
-    const [space] = ownersIn(copy?.owner ?? '')
-    if (!copy || space === undefined) return
-    this.#pause(this.#list.list(space, mailbox, key, copy))
+    if (copy && copy.owner !== '') this.#pause(this.#list.list(copy.owner, mailbox, key, copy))
   }
 
   #pause(removal: Removal): void {
@@ -382,7 +380,7 @@ export class Brake {
         let isPlaced = listed.has(key)
         for (const { name, copies } of mailboxes) {
           if (++work % TURN_WORK === 0) await setImmediate()
-          if (!ownersIn(copies.get(key)?.owner ?? '').includes(space)) continue
+          if (copies.get(key)?.owner !== space) continue
           isPlaced = true
           if (this.#list.find(name, key)) continue
           doomed.set(name, (doomed.get(name) ?? new Set<string>()).add(key))
@@ -406,7 +404,7 @@ export class Brake {
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox) return false
     for (const [key, { owner, terminating }] of mailbox.copies) {
-      if (terminating || !ownersIn(owner).includes(space) || isNamespaceKey(key)) continue
+      if (terminating || owner !== space || isNamespaceKey(key)) continue
       if (this.#list.find(name, key) || isDoomed(key)) continue
       if (isShared(key) && !this.#isMeant(space, name, key)) continue
       if (this.#deps.isUnwanted(mailbox, key) !== true) return true

@@ -152,10 +152,10 @@ export class ClusterOutcomes implements OutcomeReceiver {
     return { epoch: this.epoch, again: false }
   }
 
-  /** Its connection has ended, or its mailbox; with `id`, that of this session. */
-  silent(space: string, id?: string): void {
+  /** The connection of a session has ended. */
+  silent(space: string, id: string): void {
     const session = this.#sessions.get(space)
-    if (!session?.live || (id !== undefined && session.id !== id)) return
+    if (!session?.live || session.id !== id) return
     session.live = false
     session.cancel?.()
     session.cancel = undefined
@@ -192,7 +192,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       if (this.#sessions.get(space) !== session || !session.live) return
       const leftMs = session.heardAtMs + OUTCOME_SILENCE_MS - this.#deps.clock.now()
       if (leftMs > 0) this.#arm(space, session, leftMs)
-      else this.silent(space)
+      else this.silent(space, session.id)
     })
   }
 }

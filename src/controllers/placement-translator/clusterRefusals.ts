@@ -24,7 +24,7 @@ interface RefusingMailbox {
   readonly name: string
   readonly clusterRefuses: Refused
   /** Ids of the spaces whose object a copy is. */
-  ownersOf(key: string): string[]
+  ownerOf(key: string): string | undefined
 }
 
 export interface ClusterRefusalsDeps {
@@ -81,7 +81,7 @@ export class ClusterRefusals {
       return undefined
     }
     const refused = this.#taken.get(box)?.refused ?? NOTHING_REFUSED
-    return [...refused].filter(([key]) => key === UPSYNC_KEY || box.ownersOf(key).includes(space))
+    return [...refused].filter(([key]) => key === UPSYNC_KEY || box.ownerOf(key) === space)
   }
 
   forget(space: string, placement: string): void {
@@ -93,9 +93,9 @@ export class ClusterRefusals {
     if (key === UPSYNC_KEY) {
       return [...this.#deps.join.placementsOf(box.name)].map(({ space, name }) => ({ space, placement: name }))
     }
-    const owners = box.ownersOf(key)
-    if (owners.length === 0) return []
-    const sources = this.#deps.join.sourcesOf(box.name, key).filter(({ space }) => owners.includes(space))
+    const owner = box.ownerOf(key)
+    if (owner === undefined) return []
+    const sources = this.#deps.join.sourcesOf(box.name, key).filter(({ space }) => space === owner)
     return sources.flatMap(({ space, placements }) => placements.map(placement => ({ space, placement })))
   }
 }

@@ -1,6 +1,5 @@
 /** Which copies of mailboxes are to be looked at again, as tasks: those that a space owns, and those that several claim. */
 import type { Mailbox } from './mailbox.ts'
-import { ownersIn } from './mailbox.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import type { Task } from './task.ts'
@@ -23,7 +22,7 @@ export class CopiesInHand {
     for (const mailbox of mailboxes) {
       const copies = this.#deps.mailbox(mailbox)?.copies
       for (const key of only === undefined ? (copies?.keys() ?? []) : [only]) {
-        if (ownersIn(copies?.get(key)?.owner ?? '').includes(space)) yield { type: 'copy', mailbox, key, origin: space }
+        if (copies?.get(key)?.owner === space) yield { type: 'copy', mailbox, key, origin: space }
       }
     }
   }
@@ -31,7 +30,7 @@ export class CopiesInHand {
   /** What several spaces claim in a mailbox, or another than the owner. */
   *contestedIn(mailbox: string): Generator<Task> {
     for (const [key, { owner }] of this.#deps.mailbox(mailbox)?.copies ?? [])
-      if (isContested(this.#deps.join.sourcesOf(mailbox, key), ownersIn(owner))) yield this.again(mailbox, key)
+      if (isContested(this.#deps.join.sourcesOf(mailbox, key), owner)) yield this.again(mailbox, key)
   }
 
   /** Who claims copies. */
@@ -42,7 +41,7 @@ export class CopiesInHand {
 
   /** One copy, on account of whoever owns it. */
   again(mailbox: string, key: string): Task {
-    return { type: 'copy', mailbox, key, origin: this.#deps.mailbox(mailbox)?.ownersOf(key)[0] }
+    return { type: 'copy', mailbox, key, origin: this.#deps.mailbox(mailbox)?.ownerOf(key) }
   }
 }
 
@@ -55,7 +54,7 @@ export function* copiesAgain(
 }
 
 /** Whether several spaces claim a copy, or another than its owner. */
-export function isContested(claims: readonly Pick<Source, 'space'>[], owners: readonly string[]): boolean {
+export function isContested(claims: readonly Pick<Source, 'space'>[], owner: string | undefined): boolean {
   const [first, ...others] = claims
-  return first !== undefined && (others.length > 0 || !owners.includes(first.space))
+  return first !== undefined && (others.length > 0 || first.space !== owner)
 }

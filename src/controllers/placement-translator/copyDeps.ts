@@ -54,5 +54,5 @@ export interface CopyDeps {
 export function mayBeAnothers(join: CopyDeps['join'], mailbox: Mailbox, key: string): boolean {
   const unsure = join.unsureOf(mailbox.name, key)
   if (unsure.size === 0) return false
-  return mailbox.ownersOf(key).some(space => unsure.has(space)) || join.sourcesOf(mailbox.name, key).length === 0
+  return unsure.has(mailbox.ownerOf(key) ?? '') || join.sourcesOf(mailbox.name, key).length === 0
 }

@@ -106,10 +106,10 @@ export class CopyReconciler {
     if (!known || !removals.isGivenUp(mailbox, key, claims)) notes.settled(mailbox, key)
     else if (removals.stays(mailbox, key, known)) return {}
     else if (holdsData(key)) return (await succeed(this.#deps, mailbox, key)) ?? {}
-    const recorded = mailbox.ownersOf(key)
-    const ranked = byRight(claims, { mailbox: mailbox.name, recorded, rules })
+    const owner = mailbox.ownerOf(key)
+    const ranked = byRight(claims, { mailbox: mailbox.name, owner, rules })
     if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
-    const made = await making.firstGood(mailbox, recorded.length > 0 ? ranked.slice(0, 1) : ranked)
+    const made = await making.firstGood(mailbox, owner === undefined ? ranked : ranked.slice(0, 1))
     if (!made) return { behind: true }
     const { source, content } = made
     const { namespace } = content.projection
@@ -117,7 +117,7 @@ export class CopyReconciler {
     const { wrote, copy } = await writer.write(mailbox, key, source.fact.resource, content)
     mailbox.bereft.delete(key)
     notes.meaning(mailbox, source, content.generation, copy?.metadata)
-    const isNewOwner = recorded.length > 0 && recorded.join() !== source.space
+    const isNewOwner = owner !== undefined && owner !== source.space
     if (isNewOwner) notes.settled(mailbox, key)
     if (isNewOwner || (wrote && claims.length > 1)) this.#deps.verdictChanged(mailbox.name, key)
     return { claims }
@@ -127,7 +127,7 @@ export class CopyReconciler {
   #tellNotTaken(mailbox: Mailbox, key: string, why: string, remedy?: string): void {
     const { join, rules, heldBack } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
-    const [source] = byRight(claims, { mailbox: mailbox.name, recorded: mailbox.ownersOf(key), rules })
+    const [source] = byRight(claims, { mailbox: mailbox.name, owner: mailbox.ownerOf(key), rules })
     if (source) heldBack.notTaken(mailbox.name, source, why, remedy)
   }
 

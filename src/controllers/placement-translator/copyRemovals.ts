@@ -8,7 +8,7 @@ import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyWriter, GoingCopy } from './copyWriter.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
-import { type CopyFact, isEmptyIn, type Mailbox, ownersIn } from './mailbox.ts'
+import { type CopyFact, isEmptyIn, type Mailbox } from './mailbox.ts'
 import { isNamespaceKey, namespaceKey, parseObjectKey } from './names.ts'
 import { isGivenUp } from './ownership.ts'
 import type { Source } from './placementProduct.ts'
@@ -52,14 +52,14 @@ export class CopyRemovals {
     const { join, rules } = this.#deps
     const copy = mailbox.copies.get(key)
     if (!copy || copy.terminating) return false
-    const at = { mailbox: mailbox.name, recorded: ownersIn(copy.owner), rules }
+    const at = { mailbox: mailbox.name, owner: copy.owner || undefined, rules }
     return isGivenUp(claims, at, owner => join.fact(owner, key)?.handOverTo)
   }
 
   /** Whether a copy that its owner wants no more stays all the same; it is looked at again when it may go, or pass on. */
   stays(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
     const { brake, pauses } = this.#deps
-    if (pauses.holdsCopy(mailbox.name, key, ownersIn(copy.owner)[0])) {
+    if (pauses.holdsCopy(mailbox.name, key, copy.owner || undefined)) {
       brake.paused(mailbox, key)
       return true
     }
@@ -97,11 +97,11 @@ export class CopyRemovals {
     if (join.sourcesOf(mailbox.name, key).length > 0) return undefined
     if (!copy) return { mailbox, key, copy }
     if (!this.#isNeedless(mailbox, key, copy)) return undefined
-    const owners = ownersIn(copy.owner)
-    if (!owners.every(space => this.#deps.isFollowed(space))) return undefined
-    if (pauses.holdsCopy(mailbox.name, key, owners[0]) || !brake.mayGo(mailbox, key, copy)) return undefined
+    const owner = copy.owner || undefined
+    if (owner !== undefined && !this.#deps.isFollowed(owner)) return undefined
+    if (pauses.holdsCopy(mailbox.name, key, owner) || !brake.mayGo(mailbox, key, copy)) return undefined
     if (brake.isPreserved(mailbox.name, key)) return undefined
-    for (const space of owners) if (join.destinationsOf(space, key).size > 0) return undefined
+    if (owner !== undefined && join.destinationsOf(owner, key).size > 0) return undefined
     return { mailbox, key, copy }
   }
 
@@ -147,17 +147,15 @@ export class CopyRemovals {
     const waited = this.#waited.get(id) ?? 0
     this.#waited.delete(id)
     let failed = false
-    for (const space of ownersIn(copy.owner)) {
-      for (const name of this.#deps.join.destinationsOf(space, key).keys()) {
-        const other = this.#deps.mailbox(name)
-        if (!other || other.copies.get(key)?.terminating === false) continue
-        try {
-          if ((await this.#deps.converge(other, key)).behind) failed = true
-        } catch {
-          failed = true // the other place's own work says why, and tries again
-        }
-        this.#deps.again(name, key)
+    for (const name of this.#deps.join.destinationsOf(copy.owner, key).keys()) {
+      const other = this.#deps.mailbox(name)
+      if (!other || other.copies.get(key)?.terminating === false) continue
+      try {
+        if ((await this.#deps.converge(other, key)).behind) failed = true
+      } catch {
+        failed = true // the other place's own work says why, and tries again
       }
+      this.#deps.again(name, key)
     }
     if (!failed || waited >= MOVE_ATTEMPTS) return undefined
     this.#waited.set(id, waited + 1)
@@ -175,10 +173,9 @@ export class CopyRemovals {
    * goes before it. One that its owner deleted takes with it what came from the cluster.
    */
   #namespaceMayGo(mailbox: Mailbox, copy: CopyFact, name: string): boolean {
-    const owners = ownersIn(copy.owner)
     if (this.#deps.join.needsNamespace(mailbox.name, name)) return false
     if (isEmptyIn(mailbox, name)) return true
-    if (owners.length === 0 || mailbox.copies.hasIn(name)) return false
-    return owners.every(space => this.#deps.isGoneFrom(space, namespaceKey(name)))
+    if (copy.owner === '' || mailbox.copies.hasIn(name)) return false
+    return this.#deps.isGoneFrom(copy.owner, namespaceKey(name))
   }
 }

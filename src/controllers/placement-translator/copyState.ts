@@ -50,7 +50,7 @@ export interface OutcomeMailbox {
   readonly desired: DesiredContent
   /** Why it does not take an object. */
   readonly refused: ReadonlyMap<string, string>
-  ownersOf(key: string): string[]
+  ownerOf(key: string): string | undefined
 }
 
 /** One cluster as a space sees it. */
@@ -125,7 +125,7 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   if (mailbox.desired.isPending(key)) return PENDING
   if (!mailbox.copies.has(key)) return PENDING
   // what all need says the same for all; else it is about to be told that another has it
-  if (!isShared(key) && !mailbox.ownersOf(key).includes(space)) return PROJECTING
+  if (!isShared(key) && mailbox.ownerOf(key) !== space) return PROJECTING
   const exception = outcome.exceptions.get(key)
   if (!exception) return common
   const { state, reason, message, since, differences } = exception

@@ -32,8 +32,8 @@ const NAMED = 20
 export interface ExplanationDeps {
   join: Pick<PlacementJoin, 'causesOf'>
   places: Pick<SpacePlaces, 'pathOf'>
-  /** Ids of the spaces that a copy was made from, as far as that is known. */
-  cameFrom(mailbox: string, key: string): readonly string[]
+  /** Id of the space that a copy was made from, as far as that is known. */
+  cameFrom(mailbox: string, key: string): string | undefined
 }
 
 export function explainedClient(client: Client, deps: ExplanationDeps): Client {
@@ -113,8 +113,9 @@ function explanation(deps: ExplanationDeps, space: string, key: string): Record<
   if (!path?.startsWith(parent)) return {}
   const mailbox = path.slice(parent.length)
   const wanting = join.causesOf(mailbox, key)
-  // what nothing wants any more goes: those who brought it are told
-  const causes: readonly Cause[] = wanting.length > 0 ? wanting : cameFrom(mailbox, key).map(from => ({ space: from }))
+  // a copy that nothing wants any more goes: its owner is named
+  const owner = cameFrom(mailbox, key)
+  const causes: readonly Cause[] = wanting.length > 0 || !owner ? wanting : [{ space: owner }]
   if (causes.length === 0) return {}
   const named = causes.slice(0, NAMED).map(({ space: cluster, placement }) => ({
     cluster,

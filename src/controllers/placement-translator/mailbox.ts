@@ -28,11 +28,6 @@ export interface CopyFact {
   readonly likeness?: CopyLikeness | undefined
 }
 
-/** {@link CopyFact.owner} as a list of one or none. */
-export function ownersIn(owner: string): string[] {
-  return owner === '' ? [] : [owner]
-}
-
 /** Which generation of an owner's object a copy says. */
 export interface Meaning {
   readonly owner: string
@@ -99,9 +94,9 @@ export class Mailbox {
     this.targetName = targetName
   }
 
-  /** Id of the space that owns the object there by what was written last; none where nobody does. */
-  ownersOf(key: string): string[] {
-    return ownersIn(this.copies.get(key)?.owner ?? this.bereft.get(key) ?? '')
+  /** Id of the space that owns the object there by what was written last. */
+  ownerOf(key: string): string | undefined {
+    return (this.copies.get(key)?.owner ?? this.bereft.get(key)) || undefined
   }
 
   /**

@@ -36,11 +36,11 @@ export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: rea
   for (const key of keys ?? contentOf(deps, mailbox)) {
     const claim = claims?.get(key)
     const isFirst = claim !== undefined && FIRST.has(resourceKey(claim.fact.resource))
-    const origin = claim?.space ?? mailbox.ownersOf(key)[0]
+    const origin = claim?.space ?? mailbox.ownerOf(key)
     const isCheck = claim !== undefined && !isFirst && mailbox.copies.has(key)
     yield { type: 'copy', mailbox: name, key, origin, ...(isCheck && { isCheck }) }
     const sources = claim && mailbox.copies.has(key) ? join.sourcesOf(name, key) : []
-    if (isContested(sources, mailbox.ownersOf(key)))
+    if (isContested(sources, mailbox.ownerOf(key)))
       for (const { space } of sources) yield { type: 'source', space, key }
   }
   yield { type: 'config', mailbox: name }

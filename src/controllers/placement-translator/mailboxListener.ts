@@ -49,7 +49,7 @@ export function mailboxListener({
   mailbox: find,
   touched,
 }: MailboxListenerDeps): MailboxListener {
-  const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownersOf(key)[0]): Task & { type: 'copy' } => ({
+  const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownerOf(key)): Task & { type: 'copy' } => ({
     type: 'copy',
     mailbox,
     key,

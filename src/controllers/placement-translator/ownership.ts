@@ -26,11 +26,11 @@ export interface OwnershipRules {
 
 /**
  * The claims on one object of one mailbox with the owner's first, then those that would follow. `claims` are in the order in
- * which they were made; `recorded` are the owners so far.
+ * which they were made; `owner` is the owner so far.
  */
 export function byRight(
   claims: readonly Source[],
-  { mailbox, recorded, rules }: { mailbox: string; recorded: readonly string[]; rules: OwnershipRules },
+  { mailbox, owner, rules }: { mailbox: string; owner: string | undefined; rules: OwnershipRules },
 ): readonly Source[] {
   if (claims.length < 2) return claims
   // who brings a definition along for objects of its kind gives way to who places the definition
@@ -39,9 +39,8 @@ export function byRight(
   const willing = rivals.filter(({ space }) => !rules.isReleased(mailbox, space))
   // where all have to give way, nobody does
   const eligible = willing.length > 0 ? willing : rivals
-  const holder = eligible.find(({ space }) => recorded.includes(space)) ?? eligible[0]!
-  const owner = heirOf(holder, eligible, rules)
-  return [...new Set([owner, ...eligible, ...claims])]
+  const holder = eligible.find(({ space }) => space === owner) ?? eligible[0]!
+  return [...new Set([heirOf(holder, eligible, rules), ...eligible, ...claims])]
 }
 
 /**
@@ -50,12 +49,11 @@ export function byRight(
  */
 export function isGivenUp(
   claims: readonly Source[],
-  at: { mailbox: string; recorded: readonly string[]; rules: OwnershipRules },
+  at: { mailbox: string; owner: string | undefined; rules: OwnershipRules },
   handOverTo: (owner: string) => string | undefined,
 ): boolean {
-  const { mailbox, recorded, rules } = at
-  const [owner] = recorded
-  if (owner === undefined || claims.some(({ space }) => recorded.includes(space))) return false
+  const { mailbox, owner, rules } = at
+  if (owner === undefined || claims.some(({ space }) => space === owner)) return false
   if (rules.isReleased(mailbox, owner)) return false
   const reference = handOverTo(owner)
   return reference === undefined || !rules.isSpace(reference, byRight(claims, at)[0]!.space)
@@ -99,10 +97,9 @@ export function standingOf({ join, mailbox: find, isKept }: StandingInputs, spac
   for (const destination of join.destinationsOf(space, key).values()) {
     const mailbox = find(destination.mailbox)
     if (!mailbox?.synced && !mailbox?.copies.has(key)) certain = false
-    const owners = mailbox?.ownersOf(key) ?? []
-    const [owner] = owners
-    if (owner === undefined || owners.includes(space)) own.push(destination)
-    else if (owners.some(id => join.destinationsOf(id, key).has(destination.mailbox)))
+    const owner = mailbox?.ownerOf(key)
+    if (owner === undefined || owner === space) own.push(destination)
+    else if (join.destinationsOf(owner, key).has(destination.mailbox))
       others.push({ destination, owner, isKept: false })
     else if (isKept(owner, destination.mailbox, key)) others.push({ destination, owner, isKept: true })
     // a claim that has ended is about to be taken over; where its copy cannot be changed so, no other space is to be asked

@@ -267,7 +267,7 @@ function* special(
   } else yield* mailbox.desired.behind()
   if (!options.looksForAll) return
   for (const key of options.keys) {
-    if (!mailbox.copies.has(key) || !mailbox.ownersOf(key).includes(space)) yield key
+    if (!mailbox.copies.has(key) || mailbox.ownerOf(key) !== space) yield key
   }
 }
 

@@ -20,7 +20,7 @@ import type { ObjectFact } from './workload.ts'
 
 export interface PreviewLiveDeps {
   live: LiveAsker | undefined
-  mailbox: (name: string) => Pick<Mailbox, 'space' | 'synced' | 'copies' | 'ownersOf'> | undefined
+  mailbox: (name: string) => Pick<Mailbox, 'space' | 'synced' | 'copies' | 'ownerOf'> | undefined
 }
 
 export interface AskedLive {
@@ -81,7 +81,7 @@ export class PreviewLive {
   async #ask(asked: AskedLive, name: string, way: Destination): Promise<Found> {
     const { space, fact, object } = asked
     const mailbox = this.#deps.mailbox(name)
-    if (!mailbox?.synced || !mailbox.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space))
+    if (!mailbox?.synced || !mailbox.copies.has(fact.key) || mailbox.ownerOf(fact.key) !== space)
       return { action: 'Unknown', told: NOT_THERE }
     if (this.#silent.has(name)) return { action: 'Unknown', told: UNASKED.SilentSyncer }
     if (this.#left-- <= 0) return { action: 'Unknown', told: NOT_ASKED }

@@ -21,7 +21,7 @@ export interface TotalsDeps {
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'wayOn' | 'carriersTo' | 'placementNames'>
   /** What the space holds. */
   workload: Pick<Workload, 'get' | 'keys' | 'selectionOf'>
-  mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownersOf'> | undefined
+  mailbox: (name: string) => Pick<Mailbox, 'synced' | 'copies' | 'ownerOf'> | undefined
   /** Whether a copy that nobody wants any more stays all the same. */
   keeps: (mailbox: string, key: string) => boolean
   wouldHold: (going: KeysByMailbox, kept: KeysByMailbox) => boolean
@@ -102,7 +102,7 @@ export function* totalsOf(
       const by = names.find(name => wayTo([name], one, fact, to !== undefined)) ?? names[0]!
       const byMailbox = byName.get(by)!
       const count = byMailbox.get(one) ?? { way, creates: 0, deletes: 0, unknown: 0 }
-      const isOurs = box?.ownersOf(key).includes(space) ?? false
+      const isOurs = box?.ownerOf(key) === space
       if (!box?.synced) count.unknown++
       else if (to && !box.copies.has(key)) count.creates++
       else if (to || !isOurs) continue

@@ -89,11 +89,10 @@ export class PreviewedClusters {
     const closed = this.#deps.wouldKeepOut(mailbox, fact.key)
     if (closed) return findings.add('NotPermitted', location, closed)
     const others = join.sourcesOf(name, fact.key).filter(claim => claim.space !== space)
-    const recorded = mailbox.ownersOf(fact.key)
-    const [first] = byRight([...others, source].sort(byAge), { mailbox: name, recorded, rules })
+    const owner = mailbox.ownerOf(fact.key)
+    const [first] = byRight([...others, source].sort(byAge), { mailbox: name, owner, rules })
     if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
-    const [owner = space] = recorded
-    if (owner !== space && this.#deps.staying.keeps(owner, name, fact.key))
+    if (owner !== undefined && owner !== space && this.#deps.staying.keeps(owner, name, fact.key))
       return findings.add('Conflict', location, keptConflict(owner))
     if (fact.isPaused === true || source.placements.every(each => then.spec(space, each)?.isPaused))
       return findings.add('Paused', location, PAUSED)
@@ -127,7 +126,7 @@ export class PreviewedClusters {
     if (!after) return findings.add('Unchanged', location)
     // what another space says of the copy is nobody else's business
     if (!isShown) return findings.add('Update', location, HIDDEN)
-    if (!recorded.includes(space)) return await show('Update', location, { after: whole }, TAKEN_OVER)
+    if (owner !== space) return await show('Update', location, { after: whole }, TAKEN_OVER)
     if (!showsThere) return findings.add('Update', location, HIDDEN)
     await show('Update', location, { before: copy, after }, this.#refusedIn(mailbox, fact.key))
   }
@@ -153,7 +152,7 @@ export class PreviewedClusters {
   async leave({ disclosure, request }: Scene, { imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
     const { space, fact } = imagined
     const mailbox = this.#deps.mailbox(name)
-    if (!mailbox?.copies.has(fact.key) || !mailbox.ownersOf(fact.key).includes(space)) return
+    if (!mailbox?.copies.has(fact.key) || mailbox.ownerOf(fact.key) !== space) return
     if (this.#deps.isLeaving(name)) return
     const isPaused =
       this.#deps.pauses.locationOf(name) !== undefined || this.#deps.pauses.holdsCopy(name, fact.key, space)

@@ -6,7 +6,7 @@ import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { Told } from './allowance.ts'
 import type { Brake } from './brake.ts'
 import type { CopyVerdict } from './copyState.ts'
-import { type Mailbox, ownersIn } from './mailbox.ts'
+import type { Mailbox } from './mailbox.ts'
 import type { Pauses } from './pauses.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
@@ -80,6 +80,6 @@ export class StayingCopies {
 
   #stands(space: string, mailbox: string, key: string): boolean {
     const copy = this.#deps.mailbox(mailbox)?.copies.get(key)
-    return copy !== undefined && !copy.terminating && ownersIn(copy.owner).includes(space)
+    return copy !== undefined && !copy.terminating && copy.owner === space
   }
 }

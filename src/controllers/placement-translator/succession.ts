@@ -38,10 +38,10 @@ export function holdsData(key: string): boolean {
 export async function succeed(deps: SuccessionDeps, mailbox: Mailbox, key: string): Promise<Succession | undefined> {
   const { join, brake, writer } = deps
   const copy = mailbox.copies.get(key)
-  const owners = mailbox.ownersOf(key)
+  const owner = mailbox.ownerOf(key)
   const claims = join.sourcesOf(mailbox.name, key)
-  if (!copy || copy.terminating || owners.length === 0 || claims.length === 0) return undefined
-  const own = claims.find(({ space }) => owners.includes(space))
+  if (!copy || copy.terminating || owner === undefined || claims.length === 0) return undefined
+  const own = claims.find(({ space }) => space === owner)
   if (own) {
     if (claims.length === 1) return undefined
     return { requeueAfterMs: LATER_MS, remedy: claimedRemedy(own.space) }

@@ -110,9 +110,11 @@ export class TaskRouter {
     }
     if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) {
       // what it says of pauses counts although it has no placement any more
-      const unknown = mailbox.ownersOf(task.key).filter(space => !closing.isFollowed(space))
-      for (const space of unknown) closing.follow(space)
-      if (unknown.length > 0) return this.#postpone(task)
+      const owner = mailbox.ownerOf(task.key)
+      if (owner !== undefined && !closing.isFollowed(owner)) {
+        closing.follow(owner)
+        return this.#postpone(task)
+      }
     }
     const work = task.type === 'copy' ? convergence.copy(mailbox, task.key) : this.#around(task, mailbox)
     return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)

@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { BrakeLedger, digestOf, noteLoss, type Removal } from './brakeLedger.ts'
-import { type CopyFact, type Mailbox, ownersIn } from './mailbox.ts'
+import type { CopyFact, Mailbox } from './mailbox.ts'
 
 export interface UnwantedCopiesDeps {
   /** All mailboxes, as far as their content is known. */
@@ -131,7 +131,7 @@ export class UnwantedCopies {
             const mailbox = find(name)
             if (!mailbox?.synced && !isLeaving(name)) ledger.unseen.add(name)
             const copy = mailbox?.copies.get(key)
-            if (!mailbox || !copy || ownersIn(copy.owner)[0] !== space || isUnwanted(mailbox, key) !== true) continue
+            if (!mailbox || !copy || copy.owner !== space || isUnwanted(mailbox, key) !== true) continue
             noteLoss(this.list(space, mailbox, key, copy), placement, isTaken, order)
           }
         }
@@ -165,8 +165,8 @@ export class UnwantedCopies {
     for (const mailbox of mailboxes) {
       for (const [key, copy] of [...mailbox.copies]) {
         if (++work % TURN_WORK === 0) await setImmediate()
-        const [space] = ownersIn(copy.owner)
-        if (space === undefined || (only !== undefined && space !== only)) continue
+        const space = copy.owner
+        if (space === '' || (only !== undefined && space !== only)) continue
         if (this.find(mailbox.name, key) || mailbox.copies.get(key) !== copy) continue
         if (!isKnown(space)) {
           this.#unlooked.add(space)

@@ -248,7 +248,7 @@ export class WorkStatuses implements Answerer {
     if (!source && !isStaying) return undefined
     const known = mailbox?.copies.get(key)
     // what several need is one object, and another's
-    const isOwn = mailbox?.ownersOf(key).includes(space) ?? false
+    const isOwn = mailbox?.ownerOf(key) === space
     const copy = mailbox && known && (isOwn || isShared(key)) ? await this.#copy(mailbox, key, known) : undefined
     if (!source && !copy) return undefined
     const { uid: sourceUid, creationTimestamp, generation, resourceVersion } = source?.metadata ?? {}

@@ -42,23 +42,6 @@ t.test('it follows what is written, and what goes', async t => {
   await store.close()
 })
 
-t.test('what two say is their own is free when both are gone', async t => {
-  const { store, log, put, remove } = await world()
-  await put('a', '10.0.0.5')
-  await put('b', '10.0.0.5')
-  const known = log.of('s')
-  await put('c', '10.0.0.5')
-  await remove('a')
-  t.strictSame(known.claim('10.0.0.5', 'n/x'), { by: 'held', owner: 'n/b' })
-  await put('b', '10.0.0.6')
-  t.strictSame(known.claim('10.0.0.5', 'n/x'), { by: 'held', owner: 'n/c' })
-  t.equal(known.claim('10.0.0.5', 'n/c'), undefined)
-  await remove('c')
-  t.equal(known.claim('10.0.0.5', 'n/x'), undefined)
-  t.strictSame(known.claim('10.0.0.6', 'n/x'), { by: 'held', owner: 'n/b' })
-  await store.close()
-})
-
 t.test('what is reserved is held before its writer can give it back', async t => {
   const { store, log, put } = await world()
   const allocations = log.of('s')

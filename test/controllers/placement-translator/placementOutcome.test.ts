@@ -80,8 +80,8 @@ t.test('counts are sums', async () => {
             healthOf(CLAIMS, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {}, status: { phase } }),
           )
         }
-        const ownersOf = (key: string) => [of(name, key).isAnothers ? 'other' : 'w']
-        const mailbox = { space: name, copies: present, desired, refused: new Map<string, string>(), health, ownersOf }
+        const ownerOf = (key: string) => (of(name, key).isAnothers ? 'other' : 'w')
+        const mailbox = { space: name, copies: present, desired, refused: new Map<string, string>(), health, ownerOf }
         return clusters[i]!.isThere ? mailbox : undefined
       })
       const mailbox = (name: string) => mailboxes[MAILBOXES.indexOf(name)]

@@ -36,7 +36,7 @@ t.test('what is told while not all of the space is named is told once more when 
     },
     refused: new Map(),
     health: { unhealthyOf: () => [] },
-    ownersOf: () => ['s'],
+    ownerOf: () => 's',
   }
   const outcome = { live: true, compared: true, processed: 1, exceptions: new Map(), unlisted: {} }
   let nowMs = 0

@@ -69,7 +69,7 @@ function count(
       keys: () => facts.keys(),
       selectionOf: () => ({ placements: ['p'] }) as never,
     },
-    mailbox: () => ({ synced: true, copies: new Map([[keyOf(0), {}]]) as never, ownersOf: () => ['ws'] }),
+    mailbox: () => ({ synced: true, copies: new Map([[keyOf(0), {}]]) as never, ownerOf: () => 'ws' }),
     keeps: () => false,
     wouldHold: () => false,
     pairs,

@@ -8,8 +8,6 @@ export interface Known {
   readonly items: readonly KubeObject[]
   /** Why it is not known; `items` is empty then. */
   readonly unknown?: string
-  /** Whether the server has no such kind. */
-  readonly unserved?: true
   /** The server's own words, where it refuses. */
   readonly refusal?: string
 }
@@ -47,8 +45,6 @@ function notKnown(error: unknown, resource: GroupVersionResource): Known {
   const name = groupResourceName(resource)
   if (isStatusError(error, 'Forbidden'))
     return { items: [], unknown: `you may not list ${name} here`, refusal: error.message }
-  if (isStatusError(error, 'NotFound')) {
-    return { items: [], unknown: `${name} are not served here`, unserved: true }
-  }
+  if (isStatusError(error, 'NotFound')) return { items: [], unknown: `${name} are not served here` }
   throw error
 }

@@ -15,7 +15,6 @@ import { CopyWriter } from '../copyWriter.ts'
 import { explainedClient } from '../explainedClient.ts'
 import { FeedbackReconciler } from '../feedbackReconciler.ts'
 import { HeldBack } from '../heldBack.ts'
-import { ownersIn } from '../mailbox.ts'
 import type { OwnershipRules } from '../ownership.ts'
 import { SharedCopies } from '../sharedCopies.ts'
 import { TaskRouter } from '../taskRouter.ts'
@@ -52,7 +51,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const client = explainedClient(setup.client, {
     join,
     places,
-    cameFrom: (mailbox, key) => ownersIn(mailboxes.get(mailbox)?.copies.get(key)?.owner ?? ''),
+    cameFrom: (mailbox, key) => mailboxes.get(mailbox)?.copies.get(key)?.owner,
   })
   const deps: CopyDeps = {
     client,

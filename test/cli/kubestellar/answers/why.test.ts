@@ -251,7 +251,6 @@ t.test('a server that tells nothing of single objects: what the placement names,
   const workStatuses = {
     items: [],
     unknown: 'workstatuses.edge.kubestellar.io are not served here',
-    unserved: true,
   } as const
   const status = {
     broken: [

@@ -171,7 +171,7 @@ export class SceneStage {
     const { server } = this.world
     const says = this.clusters[name]
     if (says.isSilent) {
-      this.world.outcomes().silent(this.box(name))
+      this.world.outcomes().silent(this.box(name), 's')
       return
     }
     this.world.outcomes().take(this.box(name), {
