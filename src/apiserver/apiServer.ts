@@ -20,8 +20,6 @@ import { SetAside } from '../client/setAside/setAside.ts'
 import { collectSoon } from '../program/garbage.ts'
 import { startThread } from '../program/startThread.ts'
 import { PAUSE_LIMIT_MS, WorkTurns } from '../program/workTurns.ts'
-import { witnessIn } from '../storage/level/acknowledged.ts'
-import type { AcceptedLoss } from '../storage/level/salvage.ts'
 import { openEngine } from '../storage/openEngine.ts'
 import { SharedLog } from '../storage/replica/sharedLog.ts'
 import type { Store } from '../storage/store.ts'
@@ -43,7 +41,6 @@ import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certi
 import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import { CertificateFollower, type NamedCertificate, readNamedCertificate } from './pki/namedCertificate.ts'
-import type { Logger } from './request/logger.ts'
 import { serverRooms } from './shortage/serverRooms.ts'
 import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
@@ -102,7 +99,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const commits = options.apiThreads ? new SharedLog({ logger: log, packed: collectSoon }) : undefined
   const commitSeconds = new Distribution(COMMIT_BOUNDS)
   const commitTimes = new CommitTimes()
-  const opening = openEngine('level', {
+  const opening = openEngine('disk', {
     committed: ({ seconds, revision, atMs }) => {
       commitSeconds.add(seconds)
       commitTimes.add(revision, atMs)
@@ -110,11 +107,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ...(commits && { log: commits }),
     budget: budgets,
     later: turn => work.soon(turn),
-    path: join(dataDir, 'store'),
-    witness: witnessIn(join(dataDir, 'pki')),
+    dataDir,
+    acceptLoss: options.acceptLoss,
     logger: log,
-    established,
-    ...(options.acceptLoss && { lossAccepted: loss => tellLoss(log, loss) }),
     ...(options.historyAgeMs && { historyAgeMs: options.historyAgeMs }),
   })
   // The first time the store comes first: so keys without a store always mean that it was lost.
@@ -409,16 +404,6 @@ async function apiServerParts(
 function urlOf({ externalHostnames, bindAddress }: ApiServerOptions, port: number): string {
   const host = externalHostnames[0] ?? (isWildcard(bindAddress) ? '127.0.0.1' : bindAddress)
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** Each object that is lost has a line of its own. */
-function tellLoss(log: Logger, { findings, lost, kept, aside, revision }: AcceptedLoss): void {
-  for (const what of findings) log.warn({ what }, 'the store was damaged')
-  for (const what of lost) log.warn({ what }, 'lost by --accept-loss')
-  log.warn(
-    { lost: lost.length, kept, revision, aside },
-    'the store goes on with what was intact; leave --accept-loss out from now on',
-  )
 }
 
 function tlsKeys({ serving, caPem }: Pki): TlsKeys {

@@ -1,9 +1,8 @@
 /** `orrery store verify` and `orrery store stats`: look at the whole store of a server that does not run, and change nothing. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { readAcknowledged, witnessIn } from '../storage/level/acknowledged.ts'
+import { readAcknowledged } from '../storage/level/acknowledged.ts'
 import { assessLoss } from '../storage/level/salvage.ts'
-import { bytesIn, type FolderOptions, type Read, readStore } from '../storage/level/storeFolder.ts'
+import { bytesIn, type FolderOptions, type Read, readStore, storeIn } from '../storage/level/storeFolder.ts'
 import { isStorageError, type Stored } from '../storage/store.ts'
 import type { Host } from './host.ts'
 import { printFound } from './printFound.ts'
@@ -96,11 +95,7 @@ const WORDS = {
 export function folderOf(dataDir: string): FolderOptions {
   if (!existsSync(dataDir))
     throw new Error(`there is no data dir ${dataDir}: give the one of the server, with --data-dir`)
-  return {
-    path: join(dataDir, 'store'),
-    witness: witnessIn(join(dataDir, 'pki')),
-    established: existsSync(join(dataDir, 'pki', 'ca.key')),
-  }
+  return storeIn(dataDir)
 }
 
 function nothing({ path }: FolderOptions): string {

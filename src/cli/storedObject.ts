@@ -25,12 +25,7 @@ export async function getStored(settings: Record<string, unknown>, host: Host): 
  */
 export async function deleteStored(settings: Record<string, unknown>, host: Host): Promise<number> {
   const { key, revision, name, object } = await find(settings)
-  const { path, witness, established } = folderOf(settings.dataDir as string)
-  const store = await openEngine('level', {
-    path,
-    ...(witness && { witness }),
-    ...(established !== undefined && { established }),
-  })
+  const store = await openEngine('disk', { dataDir: settings.dataDir as string })
   try {
     const result = await store.write({ key, expect: revision, mutation: { type: 'delete' } })
     if (!result.ok) throw new Error(`${name} was changed meanwhile; try again`)

@@ -2,7 +2,9 @@
  * The {@link Store} over a journal: all current objects and the newest events in memory, everything on the journal. Reads
  * are answered from memory; only history that memory no longer holds is read from the journal.
  */
+
 import { SERVER_SHORT } from '../apimachinery/errors.ts'
+import type { LogFields } from '../apimachinery/logFields.ts'
 import { AlikeText, leastBytes, lengthOf } from './alikeText.ts'
 import { Arena, ownMemory } from './arena.ts'
 import { BlockTaker } from './blockTaker.ts'
@@ -75,8 +77,8 @@ export interface Committed {
 }
 
 export interface StoreLogger {
-  warn(fields: { err?: unknown }, msg: string): void
-  error(fields: { err?: unknown }, msg: string): void
+  warn(fields: LogFields, msg: string): void
+  error(fields: LogFields, msg: string): void
 }
 
 export interface Budget {

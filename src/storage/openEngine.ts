@@ -1,14 +1,14 @@
 /** Opens a store by the name of its engine, which alone is loaded. All above storage opens stores here. */
 import type { JournaledStoreOptions } from './journaledStore.ts'
-import type { LevelStoreOptions } from './level/openLevelStore.ts'
+import type { DataDirOptions } from './level/openLevelStore.ts'
 import type { ReplicaOptions } from './replica/replicaStore.ts'
 import type { ReplicaLink } from './replica/sharedLog.ts'
 import type { Store } from './store.ts'
 
 /** Each engine, with all that it is opened with. */
 export interface Engines {
-  /** LevelDB in a folder. */
-  level: LevelStoreOptions
+  /** LevelDB in a server's data folder. */
+  disk: DataDirOptions
   /** Gone when the process ends. */
   memory: JournaledStoreOptions
   /** The store of another thread. */
@@ -16,7 +16,7 @@ export interface Engines {
 }
 
 const OPEN: { [Name in keyof Engines]: (options: Engines[Name]) => Promise<Store> } = {
-  level: async options => (await import('./level/openLevelStore.ts')).openLevelStore(options),
+  disk: async options => (await import('./level/openLevelStore.ts')).openDataDir(options),
   memory: async options => (await import('./memory/openMemoryStore.ts')).openMemoryStore(options),
   replica: async ({ link, ...options }) => (await import('./replica/replicaStore.ts')).openReplica(link, options),
 }

@@ -10,10 +10,10 @@ const KEY = { space: 'root', group: '', resource: 'configmaps', namespace: 'defa
 const write = (store: Store) => store.update(KEY, () => put('text'))
 const has = async (store: Store): Promise<boolean> => (await store.get(KEY)) !== undefined
 
-t.test('a level store is there again, a memory store is not', async t => {
-  const path = join(t.testdir(), 'store')
+t.test('a store on disk is there again, a memory store is not', async t => {
+  const dataDir = join(t.testdir(), 'data')
   for (const isThere of [false, true]) {
-    const store = await openEngine('level', { path })
+    const store = await openEngine('disk', { dataDir })
     t.equal(await has(store), isThere)
     await write(store)
     await store.close()

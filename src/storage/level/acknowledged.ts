@@ -4,7 +4,7 @@
  * second such file in another folder: the loss of one file and of the newest writes is noticed, too.
  */
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Revision } from '../store.ts'
 
 /** At most this often; the writes between cost nothing. */
@@ -12,10 +12,6 @@ const PAUSE_MS = 20
 
 export function acknowledgedPath(path: string): string {
   return `${path}.acknowledged`
-}
-
-export function witnessIn(folder: string): string {
-  return join(folder, 'store.acknowledged')
 }
 
 export interface Marked {

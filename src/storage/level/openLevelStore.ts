@@ -3,22 +3,23 @@
  */
 import { type JournaledStoreOptions, openJournaledStore } from '../journaledStore.ts'
 import type { Store } from '../store.ts'
-import { LevelJournal } from './levelJournal.ts'
-import type { AcceptedLoss } from './salvage.ts'
+import { LevelJournal, type LevelJournalOptions } from './levelJournal.ts'
+import { type AcceptedLoss, tellLoss } from './salvage.ts'
+import { storeIn } from './storeFolder.ts'
 
-export interface LevelStoreOptions extends JournaledStoreOptions {
-  /** The folder; made when it is not there. A small file beside it, `<path>.acknowledged`, belongs to it. */
-  path: string
-  /** A second file for what that one says, in another folder. */
-  witness?: string
-  /** Something else tells that there was a store here, so that none is a loss and not a beginning. */
-  established?: boolean
-  /** Given: a damaged store is replaced by what is intact of it, and this hears what was lost. */
-  lossAccepted?: (loss: AcceptedLoss) => void
-  /** Threads read what is so large. Default: 4 MiB. */
-  threadsFromBytes?: number
-  /** Of these, those that read objects. Default: one for each 64 MiB on disk, as far as there are processors. */
-  readers?: number
+export type LevelStoreOptions = JournaledStoreOptions & Omit<LevelJournalOptions, 'warn'>
+
+/** How the store of a server's data folder is opened. */
+export type DataDirOptions = Omit<LevelStoreOptions, 'path' | 'witness' | 'established' | 'lossAccepted'> & {
+  dataDir: string
+  /** A damaged store is replaced by what is intact of it, and the logger names what was lost. */
+  acceptLoss?: boolean | undefined
+}
+
+/** @throws StorageError as {@link openLevelStore} */
+export function openDataDir({ dataDir, acceptLoss, ...options }: DataDirOptions): Promise<Store> {
+  const lossAccepted = (loss: AcceptedLoss): void => tellLoss(options.logger, loss)
+  return openLevelStore({ ...options, ...storeIn(dataDir), ...(acceptLoss && { lossAccepted }) })
 }
 
 /**
@@ -26,10 +27,10 @@ export interface LevelStoreOptions extends JournaledStoreOptions {
  *   or not Orrery's, `Damaged` when it is not what was acknowledged, `Failed` when it cannot be read
  */
 export async function openLevelStore(options: LevelStoreOptions): Promise<Store> {
-  const { path, witness, established, lossAccepted, threadsFromBytes, readers, logger } = options
+  const { logger } = options
   const warn = (error: unknown, message: string): void =>
     logger === undefined ? process.emitWarning(message) : logger.warn({ err: error }, message)
-  const journal = new LevelJournal({ path, witness, established, lossAccepted, threadsFromBytes, readers, warn })
+  const journal = new LevelJournal({ ...options, warn })
   try {
     return await openJournaledStore(journal, options)
   } catch (error) {

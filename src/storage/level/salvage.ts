@@ -5,6 +5,7 @@
  */
 import { rename, rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
+import type { StoreLogger } from '../journaledStore.ts'
 import { keyText, parseKeyText } from '../keys.ts'
 import { isStorageError, type Revision, type Stored } from '../store.ts'
 import { readAcknowledged } from './acknowledged.ts'
@@ -225,4 +226,17 @@ class Writer {
     // Awaited in the end.
     this.#writing.catch(() => {})
   }
+}
+
+/** Each object that is lost has a line of its own. */
+export function tellLoss(
+  logger: StoreLogger | undefined,
+  { findings, lost, kept, aside, revision }: AcceptedLoss,
+): void {
+  for (const what of findings) logger?.warn({ what }, 'the store was damaged')
+  for (const what of lost) logger?.warn({ what }, 'lost by --accept-loss')
+  logger?.warn(
+    { lost: lost.length, kept, revision, aside },
+    'the store goes on with what was intact; leave --accept-loss out from now on',
+  )
 }

@@ -2,6 +2,7 @@
  * The folder of a level store before it is open for use: whether there is a store, of which format, and whether all of it is
  * as it was acknowledged. It is read in a copy made of hard links, so a refusal leaves everything as it was found.
  */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isStorageError, StorageError, type Stored } from '../store.ts'
@@ -20,6 +21,16 @@ export interface FolderOptions {
   established?: boolean | undefined
   /** Only tell whether there is damage: see {@link inspect}. */
   quick?: boolean | undefined
+}
+
+/** The store of a server's data folder. The keys beside it show that there was one. */
+export function storeIn(dataDir: string): { path: string; witness: string; established: boolean } {
+  const keys = join(dataDir, 'pki')
+  return {
+    path: join(dataDir, 'store'),
+    witness: join(keys, 'store.acknowledged'),
+    established: existsSync(join(keys, 'ca.key')),
+  }
 }
 
 /** A store whose rows are not those that were acknowledged. */

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { Acknowledged, acknowledgedPath, readAcknowledged, witnessIn } from '../../../src/storage/level/acknowledged.ts'
+import { Acknowledged, acknowledgedPath, readAcknowledged } from '../../../src/storage/level/acknowledged.ts'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { assessLoss } from '../../../src/storage/level/salvage.ts'
 import { key, put } from '../support.ts'
@@ -12,7 +12,7 @@ import { fileOf, LOG } from './damages.ts'
 const root = await mkdtemp(join(tmpdir(), 'orrery-witness-'))
 t.teardown(() => rm(root, { recursive: true }))
 
-const filesOf = (dir: string) => ({ path: join(dir, 'store'), witness: witnessIn(join(dir, 'keys')) })
+const filesOf = (dir: string) => ({ path: join(dir, 'store'), witness: join(dir, 'keys', 'store.acknowledged') })
 
 /** 40 acknowledged writes. */
 const whole = join(root, 'whole')
