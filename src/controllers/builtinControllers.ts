@@ -2,7 +2,7 @@
 import type { AnswerDesk } from '../apimachinery/answered.ts'
 import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import type { LiveAsker } from '../apimachinery/liveObjects.ts'
-import { EVERYTHING_ACTS, natureOf, type Places } from '../apimachinery/nature.ts'
+import { EVERYTHING_ACTS, type Nature, natureOf, type Places } from '../apimachinery/nature.ts'
 import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
 import type { PreviewSource } from '../apimachinery/placementPreview.ts'
@@ -82,60 +82,39 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const { signal } = new AbortController()
   // a start tells all of them of everything at once: together they take no more of the loop's time than one would
   const { turns } = options
-  const placed = (start: (deps: PlacedDeps) => ControllerHandle, component: string): Start | undefined =>
-    places && (common => start({ ...common, client: clientFor(component), places, signal }))
+  const as = (component: string, make: (deps: Deps) => ControllerHandle | Startable): Start => {
+    return common => {
+      const made = make({ ...common, client: clientFor(component), nature })
+      return 'start' in made ? started(made) : made
+    }
+  }
+  const placed = (component: string, make: (deps: PlacedDeps) => ControllerHandle | Startable): Start | undefined =>
+    places && as(component, deps => make({ ...deps, places, signal }))
   const where = new WhereDesk()
   let useAuthority = (_renewed: string): void => {}
-  const { sign } = options
+  const { sign, outcomes, previews, live, answers, figures, eventTtlMs: ttlMs = EVENT_TTL_MS } = options
   const starts: Record<ControllerName, Start | undefined> = {
-    'namespace-controller': common =>
-      started(namespaceController({ ...common, client: clientFor('namespace-controller') })),
-    'garbage-collector-controller': common =>
-      started(garbageCollector({ ...common, client: clientFor('garbage-collector') })),
-    'serviceaccount-controller': common => {
-      const controller = serviceAccountController({ ...common, client: clientFor('service-account-controller'), caPem })
+    'namespace-controller': as('namespace-controller', namespaceController),
+    'garbage-collector-controller': as('garbage-collector', garbageCollector),
+    'serviceaccount-controller': as('service-account-controller', deps => {
+      const controller = serviceAccountController({ ...deps, caPem })
       useAuthority = renewed => controller.useAuthority(renewed)
-      return started(controller)
-    },
-    'resourcequota-controller': common =>
-      started(resourceQuotaController({ ...common, client: clientFor('resourcequota-controller'), nature })),
-    'storage-protection-controller': common =>
-      started(storageProtectionController({ ...common, client: clientFor('storage-protection-controller') })),
-    'clusterrole-aggregation-controller': common => {
-      const client = clientFor('clusterrole-aggregation-controller')
-      return started(clusterRoleAggregationController({ ...common, client, nature }))
-    },
+      return controller
+    }),
+    'resourcequota-controller': as('resourcequota-controller', resourceQuotaController),
+    'storage-protection-controller': as('storage-protection-controller', storageProtectionController),
+    'clusterrole-aggregation-controller': as('clusterrole-aggregation-controller', clusterRoleAggregationController),
     'certificatesigningrequest-signing-controller':
-      sign &&
-      (common => started(csrController({ ...common, client: clientFor('certificate-controller'), sign, nature }))),
-    'event-ttl-controller': common =>
-      startEventTtl({
-        ...common,
-        client: clientFor('event-ttl-controller'),
-        ttlMs: options.eventTtlMs ?? EVENT_TTL_MS,
-      }),
-    'where-resolver': placed(deps => startWhereResolver({ ...deps, desk: where }), WHERE_RESOLVER),
-    'mailbox-controller': placed(startMailboxController, MAILBOX_CONTROLLER),
-    'syncer-liveness-controller': placed(
-      deps => startSyncerLiveness({ ...deps, connections: options.outcomes }),
-      MAILBOX_CONTROLLER,
+      sign && as('certificate-controller', deps => csrController({ ...deps, sign })),
+    'event-ttl-controller': as('event-ttl-controller', deps => startEventTtl({ ...deps, ttlMs })),
+    'where-resolver': placed(WHERE_RESOLVER, deps => startWhereResolver({ ...deps, desk: where })),
+    'mailbox-controller': placed(MAILBOX_CONTROLLER, startMailboxController),
+    'syncer-liveness-controller': placed(MAILBOX_CONTROLLER, deps =>
+      startSyncerLiveness({ ...deps, connections: outcomes }),
     ),
-    'replicaset-stand-in-controller': placed(
-      deps => started(replicaSetStandInController(deps)),
-      'replicaset-stand-in-controller',
-    ),
-    'placement-translator': placed(
-      deps =>
-        startPlacementTranslator({
-          ...deps,
-          outcomes: options.outcomes,
-          previews: options.previews,
-          live: options.live,
-          where,
-          answers: options.answers,
-          figures: options.figures,
-        }),
-      PLACEMENT_TRANSLATOR,
+    'replicaset-stand-in-controller': placed('replicaset-stand-in-controller', replicaSetStandInController),
+    'placement-translator': placed(PLACEMENT_TRANSLATOR, deps =>
+      startPlacementTranslator({ ...deps, outcomes, previews, live, where, answers, figures }),
     ),
   }
   const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)
@@ -146,7 +125,6 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     const start = chosen.has(name) ? starts[name] : undefined
     if (start) running.set(name, start({ logger, turns, guard: options.guardFor?.(name), clock, random }))
   }
-  const { figures } = options
   figures?.showQueues(() => Object.fromEntries(Array.from(running, ([name, controller]) => [name, controller.depth()])))
   return {
     useAuthority: renewed => useAuthority(renewed),
@@ -170,13 +148,21 @@ interface Common {
 
 type Start = (common: Common) => ControllerHandle
 
-interface PlacedDeps extends Common {
+interface Deps extends Common {
   client: Client
+  nature: Nature
+}
+
+interface PlacedDeps extends Deps {
   places: SpacePlaces & Places
   signal: AbortSignal
 }
 
-function started<K>(controller: Controller<K>): ControllerHandle {
+type Startable = Pick<Controller<unknown>, 'start' | 'stop'> & {
+  readonly queue: Pick<Controller<unknown>['queue'], 'size' | 'idle'>
+}
+
+function started(controller: Startable): ControllerHandle {
   controller.start()
   return {
     depth: () => controller.queue.size,
