@@ -7,13 +7,9 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
-import type { AnswerDesk } from '../apimachinery/answered.ts'
-import type { FigureDesk } from '../apimachinery/carryFigures.ts'
 import { CommitTimes } from '../apimachinery/commitTimes.ts'
+import type { Desks } from '../apimachinery/desks.ts'
 import { Distribution } from '../apimachinery/distribution.ts'
-import type { LiveAsker } from '../apimachinery/liveObjects.ts'
-import type { OutcomeSource } from '../apimachinery/outcome.ts'
-import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import { systemClock } from '../client/clock.ts'
 import { Lifecycle, type Part } from '../client/lifecycle.ts'
 import { SetAside } from '../client/setAside/setAside.ts'
@@ -64,15 +60,7 @@ export interface ApiServer {
   onKubeconfig(listener: () => void): void
   /** Signs client certificates with the server's own authority. */
   readonly certificates: CertificateSigner
-  /** What syncers say became of what was placed in their clusters. */
-  readonly outcomes: OutcomeSource
-  /** Where people ask what would change where. */
-  readonly previews: PreviewSource
-  readonly live: LiveAsker
-  /** Where whoever knows of kinds that are answered and not stored makes itself known. */
-  readonly answers: AnswerDesk
-  /** Where whoever carries what is placed shows how that gets on. */
-  readonly figures: FigureDesk
+  readonly desks: Desks
   /** Tells of each renewed authority, PEM; also again, when something else of a renewal failed. */
   onAuthority(listener: (caPem: string) => void): void
   /** Ends watches, waits for running requests and queued writes, closes the store. */
@@ -384,11 +372,13 @@ async function apiServerParts(
     kubeconfigFor: server => adminKubeconfig(kubeconfigAt(server)),
     onKubeconfig: listener => void kubeconfigListeners.push(listener),
     certificates,
-    outcomes: assembly.outcomes,
-    previews: assembly.previews,
-    live: assembly.liveQuestions,
-    answers: services.answered,
-    figures: assembly.carry,
+    desks: {
+      outcomes: assembly.outcomes,
+      previews: assembly.previews,
+      live: assembly.liveQuestions,
+      answers: services.answered,
+      figures: assembly.carry,
+    },
     onAuthority: listener => void authorityListeners.push(listener),
   }
   const recorded = parts.map(part => ({

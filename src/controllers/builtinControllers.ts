@@ -1,11 +1,7 @@
 /** All controllers that belong to the server, started and stopped as one. */
-import type { AnswerDesk } from '../apimachinery/answered.ts'
-import type { FigureDesk } from '../apimachinery/carryFigures.ts'
-import type { LiveAsker } from '../apimachinery/liveObjects.ts'
+import type { Desks } from '../apimachinery/desks.ts'
 import { EVERYTHING_ACTS, type Nature, natureOf, type Places } from '../apimachinery/nature.ts'
-import type { OutcomeSource } from '../apimachinery/outcome.ts'
 import { WHERE_RESOLVER } from '../apimachinery/placement.ts'
-import type { PreviewSource } from '../apimachinery/placementPreview.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Client } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
@@ -39,16 +35,8 @@ export interface BuiltinControllersOptions {
   caPem: string
   /** Where spaces stand, for the controllers of placement. Absent in a plain cluster: it has none of them. */
   places?: SpacePlaces & Places
-  /** Where syncers' reports come in. Absent: nobody reports. */
-  outcomes?: OutcomeSource
-  /** Where people ask what would change where. Absent: nobody asks. */
-  previews?: PreviewSource
-  /** Who asks clusters what they hold now. Absent: nobody. */
-  live?: LiveAsker
-  /** Where who answers for kinds makes itself known. Absent: nobody asks. */
-  answers?: AnswerDesk
-  /** Where is shown how they and what is placed get on. Absent: nobody looks. */
-  figures?: FigureDesk
+  /** Of the server in their process. */
+  desks?: Partial<Desks>
   /** Signs what approved CertificateSigningRequests ask for. Absent: nobody does. */
   sign?: SignCertificate
   /** Those that run. Default: all. */
@@ -92,7 +80,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     places && as(component, deps => make({ ...deps, places, signal }))
   const where = new WhereDesk()
   let useAuthority = (_renewed: string): void => {}
-  const { sign, outcomes, previews, live, answers, figures, eventTtlMs: ttlMs = EVENT_TTL_MS } = options
+  const { sign, desks = {}, eventTtlMs: ttlMs = EVENT_TTL_MS } = options
   const starts: Record<ControllerName, Start | undefined> = {
     'namespace-controller': as('namespace-controller', namespaceController),
     'garbage-collector-controller': as('garbage-collector', garbageCollector),
@@ -110,11 +98,11 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     'where-resolver': placed(WHERE_RESOLVER, deps => startWhereResolver({ ...deps, desk: where })),
     'mailbox-controller': placed(MAILBOX_CONTROLLER, startMailboxController),
     'syncer-liveness-controller': placed(MAILBOX_CONTROLLER, deps =>
-      startSyncerLiveness({ ...deps, connections: outcomes }),
+      startSyncerLiveness({ ...deps, connections: desks.outcomes }),
     ),
     'replicaset-stand-in-controller': placed('replicaset-stand-in-controller', replicaSetStandInController),
     'placement-translator': placed(PLACEMENT_TRANSLATOR, deps =>
-      startPlacementTranslator({ ...deps, outcomes, previews, live, where, answers, figures }),
+      startPlacementTranslator({ ...deps, ...desks, where }),
     ),
   }
   const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)
@@ -125,7 +113,9 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     const start = chosen.has(name) ? starts[name] : undefined
     if (start) running.set(name, start({ logger, turns, guard: options.guardFor?.(name), clock, random }))
   }
-  figures?.showQueues(() => Object.fromEntries(Array.from(running, ([name, controller]) => [name, controller.depth()])))
+  desks.figures?.showQueues(() =>
+    Object.fromEntries(Array.from(running, ([name, controller]) => [name, controller.depth()])),
+  )
   return {
     useAuthority: renewed => useAuthority(renewed),
     async idle() {
@@ -133,7 +123,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     },
     async stop() {
       await Promise.all(Array.from(running.values(), controller => controller.stop()))
-      figures?.showQueues(undefined)
+      desks.figures?.showQueues(undefined)
     },
   }
 }

@@ -78,7 +78,7 @@ t.test('every metric that is named is told', async t => {
   const { api, server } = await startTestServer(t)
   await api.get('/version')
   // as the placement-translator does, which does not run here
-  server.figures.show({ stages: newStages(), lagging: () => [] })
+  server.desks.figures.show({ stages: newStages(), lagging: () => [] })
   const syncer = metricsOf(
     {
       state: 'serving',

@@ -113,7 +113,7 @@ export class Server extends Stored {
       turns: new WorkTurns({ clock: () => performance.now() }),
       clientFor,
       caPem: server.caPem,
-      ...(this.#spaces && { places: server.tree, outcomes: server.outcomes, answers: server.answers }),
+      ...(this.#spaces && { places: server.tree, desks: server.desks }),
       logger,
       clock: systemClock,
       random: () => 0.5,

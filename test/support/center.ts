@@ -119,7 +119,7 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
     clientFor,
     caPem: server.caPem,
     places: server.tree,
-    outcomes: server.outcomes,
+    desks: { outcomes: server.desks.outcomes },
     logger,
     random: () => 0.5,
   })

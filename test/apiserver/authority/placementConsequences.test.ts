@@ -13,7 +13,7 @@ const PLACEMENTS = '/apis/edge.kubestellar.io/v2alpha1/edgeplacements'
 const NOTHING: PlacementConsequence = { deletes: 0, clusters: 0, isPartial: false, isHeld: false }
 const asked: PlacementWrite[] = []
 let answer: () => Promise<PlacementConsequence | undefined> = async () => undefined
-server.previews.deliverTo({
+server.desks.previews.deliverTo({
   preview: async () => [],
   consequence: async write => {
     asked.push(write)

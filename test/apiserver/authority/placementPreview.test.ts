@@ -42,7 +42,7 @@ const answering = {
 
 t.test('who places is asked about the objects as they would be stored', async t => {
   t.match(await ask(team, map('a')), refused(503, /placement-translator does not run/))
-  server.previews.deliverTo(answering)
+  server.desks.previews.deliverTo(answering)
   const deployment = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -123,7 +123,7 @@ t.test('few previews of one space are under way at a time', async t => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   let under = 0
-  server.previews.deliverTo({
+  server.desks.previews.deliverTo({
     ...answering,
     preview: async () => {
       if (++under === MAX_PREVIEWS_AT_ONCE) begun.resolve()
@@ -139,13 +139,13 @@ t.test('few previews of one space are under way at a time', async t => {
     (await Promise.all(running)).map(({ code }) => code),
     [201, 201, 201, 201],
   )
-  server.previews.deliverTo(undefined)
+  server.desks.previews.deliverTo(undefined)
 })
 
 t.test('who has gone does not keep a place among the previews, however long clusters take to answer', async t => {
   const gone: Promise<unknown>[] = []
   const begun = Promise.withResolvers<void>()
-  server.previews.deliverTo({
+  server.desks.previews.deliverTo({
     ...answering,
     preview: async ({ gone: signal }) => {
       if (!signal) return []
@@ -165,5 +165,5 @@ t.test('who has gone does not keep a place among the previews, however long clus
   for (const { status } of await ends) t.equal(status, 'rejected')
   await Promise.all(gone)
   t.match(await ask(team, map('a')), { code: 201 })
-  server.previews.deliverTo(undefined)
+  server.desks.previews.deliverTo(undefined)
 })

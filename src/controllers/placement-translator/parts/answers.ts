@@ -1,29 +1,15 @@
 /** Who asks the translator from outside what it knows: work statuses, previews, figures; and who tells it how clusters are. */
-import type { AnswerDesk } from '../../../apimachinery/answered.ts'
-import type { FigureDesk } from '../../../apimachinery/carryFigures.ts'
-import type { LiveAsker } from '../../../apimachinery/liveObjects.ts'
-import type { OutcomeSource } from '../../../apimachinery/outcome.ts'
+import type { Desks } from '../../../apimachinery/desks.ts'
 import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../apimachinery/placement.ts'
-import type { PreviewSource } from '../../../apimachinery/placementPreview.ts'
 import type { WhereDesk } from '../../whereDesk.ts'
 import { laggingClusters } from '../laggingClusters.ts'
 import { PlacementPreviews } from '../placementPreviews.ts'
 import { WorkStatuses } from '../workStatuses.ts'
 import type { Parts, Setup } from './parts.ts'
 
-export interface Askers {
-  /** Where syncers' reports come in. Absent: nobody reports. */
-  outcomes?: OutcomeSource | undefined
-  /** Where people ask what would change where. Absent: nobody asks. */
-  previews?: PreviewSource | undefined
-  /** Who asks clusters what they hold now. Absent: nobody. */
-  live?: LiveAsker | undefined
+export interface Askers extends Partial<Desks> {
   /** Who says where placements would lead. Absent: nobody knows. */
   where?: Pick<WhereDesk, 'answerer'> | undefined
-  /** Where it makes itself known as who answers for work statuses. Absent: nobody asks. */
-  answers?: AnswerDesk | undefined
-  /** Where it shows how what is placed gets on. Absent: nobody looks. */
-  figures?: FigureDesk | undefined
 }
 
 /** From now on it answers, until what is returned is called. */
