@@ -37,6 +37,10 @@ export class Answer extends ServerResponse<Request> {
   sent = false
   filters: BodyFilters | undefined = undefined
 
+  override destroy(error?: Error): this {
+    return this.req.isSurplus ? this : super.destroy(error)
+  }
+
   code(status: number): this {
     this.statusCode = status
     return this

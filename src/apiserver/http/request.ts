@@ -22,6 +22,8 @@ export class Request extends IncomingMessage {
   declare socket: TLSSocket
   /** Start, in milliseconds of the monotonic clock; 0 while the request waits for its turn, or is another thread's. */
   startedMs = 0
+  /** One of too many on its connection: no one takes it. */
+  isSurplus = false
   /** Its client sends the body behind a `100 Continue`. */
   awaitsContinue = false
   authorized: AuthorizedRequest | undefined = undefined
@@ -40,6 +42,11 @@ export class Request extends IncomingMessage {
   /** A long body's content, until somebody has read it, and whether it repeats a key. */
   parsed: ParsedJson | undefined = undefined
   repeatsKeys: boolean | undefined = undefined
+
+  /** Node destroys each request of a connection that ended, with an error; no one waits for those that were not taken. */
+  override destroy(error?: Error): this {
+    return this.isSurplus ? this : super.destroy(error)
+  }
 
   /**
    * Turns the absolute form of its URL into the path. The authority is ignored, as Go's servers do.

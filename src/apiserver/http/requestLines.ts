@@ -20,6 +20,8 @@ const ADMITTED = 'admitted'
 
 interface Line {
   open: number
+  /** It is not read before its turn: see {@link RequestLines.enter}. */
+  isHeld: boolean
   latest: Request | undefined
   /** The answer to the request that was begun last. */
   answer: Answer | undefined
@@ -54,16 +56,25 @@ export function requestGate(clock: () => number): LoopGate {
   return new LoopGate({ limitMs: BEGIN_MS, line, clock })
 }
 
-export class RequestLines {
-  readonly #gate: Pick<LoopGate, 'enter'>
-  /** Of connections that are open. */
-  readonly #lines = new WeakMap<Socket, Line>()
+export type RequestGate = Pick<LoopGate, 'enter'>
 
-  constructor(gate: Pick<LoopGate, 'enter'>) {
+export class RequestLines {
+  readonly #gate: RequestGate
+  /** Of connections that are open. */
+  readonly #lines = new Map<Socket, Line>()
+  /** One connection is read in a turn, of those that are held. */
+  readonly #reads = new LoopGate({ most: 1, clock: () => 0 })
+
+  constructor(gate: RequestGate) {
     this.#gate = gate
   }
 
-  /** Runs `begin` in its turn; never, where the connection ends before. {@link leave} is called once the answer is over. */
+  /**
+   * Runs `begin` in its turn; never, where the connection ends before. {@link leave} is called once the answer is over.
+   *
+   * A connection that brings one request too many ends, and connections like it are held: each is read in a turn of its own. Node makes
+   * requests of all that it reads, so that a crowd that brings thousands at once would hold the loop for seconds.
+   */
   enter(answer: Answer, begin: () => void): void {
     const { req: request } = answer
     const { socket } = request
@@ -72,8 +83,10 @@ export class RequestLines {
     if (isOver(socket)) return
     line.latest = request
     if (line.open === 0) line.bytesRead = socket.bytesRead
-    if (++line.open > OPEN_REQUESTS) endFull(socket)
-    else if (line.open === 1) this.#take(line, { request, answer, begin })
+    if (++line.open > OPEN_REQUESTS) {
+      endFull(socket)
+      this.#holdLike(line)
+    } else if (line.open === 1) this.#take(line, { request, answer, begin })
     else {
       line.waiting.push({ request, answer, begin })
       pauseAhead(line, socket)
@@ -86,7 +99,7 @@ export class RequestLines {
     line.open--
     const next = line.waiting.shift()
     if (next === undefined || isOver(socket)) return
-    if (line.waiting.length === 0) socket.resume()
+    if (line.waiting.length === 0 && !line.isHeld) socket.resume()
     line.bytesRead = socket.bytesRead
     this.#take(line, next)
   }
@@ -135,6 +148,20 @@ export class RequestLines {
     line.flow = undefined
   }
 
+  /** Holds what is the same tenant's, and what is nobody's yet. */
+  #holdLike({ flow }: Line): void {
+    for (const [socket, line] of this.#lines) {
+      const isLike = line.flow === undefined || (flow?.[0] === line.flow[0] && flow?.[1] === line.flow[1])
+      if (!isLike || line.isHeld || isOver(socket)) continue
+      line.isHeld = true
+      socket.pause()
+      this.#reads.enter(line.flow === undefined ? newcomerPath(socket) : line.path, () => {
+        line.isHeld = false
+        if (line.waiting.length === 0 && !isOver(socket)) socket.resume()
+      })
+    }
+  }
+
   #take(line: Line, { request, answer, begin }: Waiting): void {
     line.answer = answer
     if (request === undefined) begin()
@@ -149,6 +176,7 @@ export class RequestLines {
     if (line === undefined) {
       line = {
         open: 0,
+        isHeld: false,
         latest: undefined,
         answer: undefined,
         isUnreadable: false,
@@ -160,6 +188,7 @@ export class RequestLines {
         wasRefused: false,
       }
       this.#lines.set(socket, line)
+      socket.once('close', () => this.#lines.delete(socket))
     }
     return line
   }
@@ -197,5 +226,14 @@ function pathOf(
   { socket, headers: { authorization } }: Request,
 ): readonly string[] {
   if (flow !== undefined && credential === authorization) return path
-  return [STRANGER, networkOf(socket.remoteAddress), wasRefused ? 'refused' : 'new', authorization ?? '']
+  return strangerPath(socket, wasRefused ? 'refused' : 'new', authorization)
+}
+
+/** Whose turns a connection takes before its first request. */
+export function newcomerPath(socket: Socket): readonly string[] {
+  return strangerPath(socket, 'new')
+}
+
+function strangerPath({ remoteAddress }: Socket, state: 'new' | 'refused', credential = ''): readonly string[] {
+  return [STRANGER, networkOf(remoteAddress), state, credential]
 }

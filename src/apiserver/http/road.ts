@@ -76,7 +76,10 @@ export class Road {
   /** Takes each request that Node emits. */
   take(request: Request, answer: Answer): void {
     // read in one piece with more requests than its connection may have
-    if (request.socket.destroyed) return
+    if (request.socket.destroyed) {
+      request.isSurplus = true
+      return
+    }
     // Also for an answer that its client did not wait for: watches end like that.
     answer.on('close', () => this.#leave(request, answer))
     this.#deps.lines.enter(answer, () => this.#begin(request, answer))

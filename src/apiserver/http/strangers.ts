@@ -121,7 +121,13 @@ export class Strangers {
     return count >= this.#limits.refusals
   }
 
+  /** The server closes: who asks nothing has nothing to wait for. */
   close(): void {
+    this.#stop()
+    for (const { isAsking, socket } of this.#all.values()) if (!isAsking) socket.destroy()
+  }
+
+  #stop(): void {
     this.#cancel?.()
     this.#cancel = undefined
   }
@@ -198,7 +204,7 @@ export class Strangers {
     const same = this.#byAddress.get(stranger.address)
     same?.delete(stranger)
     if (same?.size === 0) this.#byAddress.delete(stranger.address)
-    if (this.#all.size === 0) this.close()
+    if (this.#all.size === 0) this.#stop()
   }
 
   /** From now on it has its time again. */

@@ -26,6 +26,7 @@ import type { CertificateNetworks } from '../http/certificateNetworks.ts'
 import { CrossedServer } from '../http/crossedServer.ts'
 import { FrontDoor } from '../http/frontDoor.ts'
 import type { InFlight } from '../http/inFlight.ts'
+import { paceFirstReads } from '../http/paceFirstReads.ts'
 import { paceHandshakes, type ShakingServer } from '../http/paceHandshakes.ts'
 import type { AuthorizedRequest, Pipeline } from '../http/pipeline.ts'
 import { Request } from '../http/request.ts'
@@ -99,7 +100,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const webSockets = new WebSockets({ ...deps, door })
   metrics.follow(inFlight)
   metrics.followConnections(strangers)
-  const lines = new RequestLines(requestGate(() => performance.now()))
+  const gate = requestGate(() => performance.now())
+  const lines = new RequestLines(gate)
   const refusals = new Refusals({ ...deps, refused: socket => lines.refused(socket) })
   const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
 
@@ -185,6 +187,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 
   const server = app.server as unknown as import('node:https').Server
   paceHandshakes(server as unknown as ShakingServer, deps.certificates)
+  paceFirstReads(server, gate)
   strangers.follow(server as unknown as ConnectionServer, () => server.closeIdleConnections())
   server.on('connection', () => work.giveWay())
   server.on('checkContinue', (message, answer) => {
@@ -203,11 +206,13 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }, ANSWER_CHECK_MS)
   app.addHook('preClose', done => {
     clearInterval(sweeper)
-    inFlight.idle(DRAIN_MS).then(() => done(), done)
+    inFlight.idle(DRAIN_MS).then(() => {
+      strangers.close()
+      done()
+    }, done)
   })
   const crossed = new CrossedServer(server, { ...parsing, keepAliveTimeout: KEEP_ALIVE_MS } as unknown as ServerOptions)
   app.addHook('onClose', () => crossed.close())
-  app.addHook('onClose', () => strangers.close())
   app.addHook('onClose', () => threads.close())
   return { app, road, crossed }
 }

@@ -95,6 +95,34 @@ t.test('one open request more than a connection may have ends it, and no more of
   t.ok(Error.stackTraceLimit > 0, 'errors have their traces again')
 })
 
+t.test(
+  'with a connection that brings too many those like it are held, and each is read in a turn of its own',
+  async t => {
+    const { open, lines, connections } = await serve(t, one => {
+      const tenant = one.request.url!.slice(1)
+      if (tenant !== 'nobody') lines.admitted(one.request, [tenant, '', one.request.url!])
+      void echo(one)
+    })
+    const names = ['crowd', 'crowd', 'crowd', 'other', 'nobody']
+    const sockets = []
+    for (const name of names) {
+      const socket = await open()
+      let heard = ''
+      socket.on('data', part => (heard += String(part)))
+      socket.write(get(`/${name}`))
+      await until(() => heard.includes('>'))
+      sockets.push(socket)
+    }
+    const held: string[] = []
+    for (const [n, name] of names.entries()) connections[n]!.on('pause', () => void held.push(name))
+    sockets[0]!.write(get('/crowd').repeat(OPEN_REQUESTS + 1))
+    await until(() => connections[0]!.destroyed)
+    t.same(held, ['crowd', 'crowd', 'nobody'])
+    for (const socket of sockets.slice(1)) socket.write(get('/again', 'Connection: close\r\n'))
+    await Promise.all(sockets.slice(1).map(socket => new Promise(resolve => socket.once('close', resolve))))
+  },
+)
+
 t.test('the body of a request that was answered before it came is passed over', async t => {
   const { open } = await serve(t, ({ request, answer }) => void answer.end(`<${request.url}>`))
   const socket = await open()

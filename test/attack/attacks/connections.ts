@@ -73,6 +73,18 @@ export const connections: readonly Attack[] = [
     does: 'connections without a credential, each with a read full of requests in one piece',
     run: async ground => await pieces(ground, ground.size(500, 8), SHORT.repeat(READ / SHORT.length)),
   }),
+  attack('pipelined-volley', {
+    does: 'connections that were answered before, which then all bring a read full of requests at once',
+    run: async ground => {
+      const first = head(ground.space.maps)
+      const many = SHORT.repeat(READ / SHORT.length)
+      const open: TLSSocket[] = []
+      await sockets(ground, ground.size(300, 8), socket => {
+        socket.write(first)
+        if (open.push(socket) === ground.size(300, 8)) for (const each of open) each.write(many)
+      })
+    },
+  }),
   attack('pipelined-lists', {
     does: 'connections with a credential, each with 16 open lists',
     prepare: async ({ alice, space, size }) => {
