@@ -9,7 +9,7 @@ import type { ApiServerOptions } from '../apiserver/apiServerOptions.ts'
 import type { Auditor } from '../apiserver/audit/auditor.ts'
 import { StaticTokenAuthenticator } from '../apiserver/auth/staticTokens.ts'
 import { MAX_SECONDS } from '../apiserver/auth/tokenRequest.ts'
-import { CERTIFICATE_NETWORKS_FLAG, CertificateNetworks } from '../apiserver/http/certificateNetworks.ts'
+import { CERTIFICATE_NETWORKS_FLAG, CertificateNetworks } from '../apiserver/connections/certificateNetworks.ts'
 import { durationMs } from './durations.ts'
 import { makeFolder } from './privateFolder.ts'
 

@@ -1,6 +1,6 @@
 /** What `orrery version` says: which program this is, of which commit, and what it runs on. */
 import { isSea } from 'node:sea'
-import { UNKNOWN_BUILD } from '../apiserver/server/versionInfo.ts'
+import { UNKNOWN_BUILD } from '../apiserver/pages/versionInfo.ts'
 import { buildInfo } from './buildInfo.ts'
 import { programVersion } from './programVersion.ts'
 

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
+import type { StrangerLimits } from '../../src/apiserver/connections/strangerLimits.ts'
 import { OPEN_REQUESTS } from '../../src/apiserver/http/requestLines.ts'
-import type { StrangerLimits } from '../../src/apiserver/http/strangerLimits.ts'
 import { ALICE, startTestServer } from '../support/server.ts'
 
 async function serve(t: Test, strangers: Partial<StrangerLimits>) {

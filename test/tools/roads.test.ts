@@ -51,7 +51,7 @@ const ROADS: Readonly<Record<string, Road>> = {
       'src/apiserver/registry/sharedUpdates.ts',
       'src/apiserver/registry/storeEpochs.ts',
       'src/apiserver/registry/updates.ts',
-      'src/apiserver/server/storeHealth.ts',
+      'src/apiserver/health/healthChecks.ts',
       'src/apiserver/spaces/spaceContent.ts',
       'src/cli/storedObject.ts',
     ],

@@ -4,11 +4,11 @@
  */
 import type { Work } from '../../program/workTurns.ts'
 import type { Stored } from '../../storage/store.ts'
+import { CONTENT_TYPES, type Format } from '../http/negotiate.ts'
 import { type BlockSink, plainSink } from './blockWriter.ts'
 import { GZIP_FROM_BYTES } from './compression.ts'
 import type { Exchange, Services } from './exchange.ts'
 import type { ItemRun } from './itemRun.ts'
-import { CONTENT_TYPES, type Format } from './negotiate.ts'
 import { warningHeaders } from './warningHeaders.ts'
 
 /** Longer answers are written block by block. */

@@ -1,6 +1,6 @@
 /** Request bodies: JSON or YAML text to plain values, within limits of size, depth and aliases. */
 import { bodySummary } from '../../apimachinery/bodySummary.ts'
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import { isStatusError, StatusError, statusError } from '../../apimachinery/errors.ts'
 import { unmarshalError } from '../../apimachinery/go/goJson.ts'
 import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import { parseHarmless } from '../../apimachinery/jsonParse.ts'
@@ -181,4 +181,17 @@ function mayBeDeep(text: string): boolean {
 function checkNesting(value: unknown): void {
   if (!isTooDeep(value)) return
   throw statusError.badRequest(`the request body is nested more than ${NESTING_LIMIT} levels deep; flatten it`)
+}
+
+/** A body as the audit log shows it; `undefined` for none, and for one that nobody could read: the answer names the fault. */
+export function decodedBody({ protobuf }: Pick<Services, 'protobuf'>, body: unknown, contentType: unknown): unknown {
+  const raw = typeof body === 'string' ? Buffer.from(body) : body
+  if (!Buffer.isBuffer(raw) || raw.length === 0) return undefined
+  const type = typeof contentType === 'string' ? contentType : undefined
+  try {
+    return type?.startsWith(PROTOBUF_MEDIA_TYPE) ? protobuf.decode(raw) : parseBody(raw, type)
+  } catch (error) {
+    if (isStatusError(error)) return undefined
+    throw error
+  }
 }

@@ -1,10 +1,8 @@
 /**
- * Which HTTP methods a path of the resource API takes, and the 405 for the others.
+ * Which HTTP methods a path of the resource API takes.
  * @see https://datatracker.ietf.org/doc/html/rfc9110#name-405-method-not-allowed
  */
-import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { FORMS } from '../registry/forms.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -49,10 +47,4 @@ export function allowedMethods({ type, resource, entry }: Pick<Exchange, 'type' 
 /** Creating and deleting need a namespace for kinds that live in one. */
 export function acrossNamespaces(type: ResourceType, resource: ResourceRequest, verb: string): boolean {
   return type.namespaced && resource.namespace === '' && (verb === 'create' || verb === 'deletecollection')
-}
-
-/** In upstream's words, which differ between built-in and custom resources. */
-export function methodNotAllowed(type?: ResourceType, verb = ''): StatusError {
-  if (type !== undefined && FORMS[type.form].unstructured) return statusError.methodNotAllowed(type, verb)
-  return new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

@@ -7,11 +7,11 @@ import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { watchFrameOf } from '../../apimachinery/protobuf/envelope.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Stored } from '../../storage/store.ts'
+import type { Form } from '../http/negotiate.ts'
 import { partialMetadata } from '../tables/table.ts'
 import type { Services } from './exchange.ts'
 import type { FrameType } from './frames.ts'
 import { bytesAs } from './listItems.ts'
-import type { Form } from './negotiate.ts'
 
 /** How one kind goes to clients that want it in one form of protobuf: as it is, or only its metadata. */
 export interface ProtobufForm {

@@ -6,15 +6,15 @@ import { envelopeOf } from '../../apimachinery/protobuf/envelope.ts'
 import type { WireObject } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Stored } from '../../storage/store.ts'
+import { type Form, wantsPretty } from '../http/negotiate.ts'
+import { yamlText } from '../http/yamlWriter.ts'
 import { prepareViews } from '../registry/views.ts'
 import { partialMetadata, type TableOptions, tableFor } from '../tables/table.ts'
 import { send, sendPieces } from './answerPieces.ts'
 import { type Exchange, type Services, workOf } from './exchange.ts'
 import { bytesAs } from './listItems.ts'
 import { yamlValuePieces } from './listText.ts'
-import { type Form, wantsPretty } from './negotiate.ts'
 import { protobufForm } from './protobufForms.ts'
-import { yamlText } from './yamlWriter.ts'
 
 export function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Soon<void> {
   return whenKnown(prepareViews([stored], exchange.type), () =>

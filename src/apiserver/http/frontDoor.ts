@@ -1,8 +1,8 @@
 /** The one way in, for requests and for upgrades to WebSocket: who may, and whether the server still takes any. */
+import { StatusError } from '../../apimachinery/errors.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AccessWitness } from '../audit/auditTrail.ts'
 import type { AuthorizedRequest, Pipeline, RawRequest } from './pipeline.ts'
-import { shuttingDown } from './shuttingDown.ts'
 
 export interface FrontDoorDeps {
   pipeline: Pick<Pipeline, 'authorize'>
@@ -35,4 +35,9 @@ export class FrontDoor {
 
 export function isHealthPath(path: string): boolean {
   return /^\/(livez|readyz|healthz)(\/|$)/.test(path)
+}
+
+/** The answer while the server ends. */
+export function shuttingDown(): StatusError {
+  return new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
 }

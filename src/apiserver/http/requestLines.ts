@@ -3,11 +3,11 @@
  * request of each that was read, thousands of one piece, and answers go in their order anyway.
  */
 import type { Socket } from 'node:net'
+import { networkOf } from '../connections/strangers.ts'
 import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
 import type { Answer } from './answer.ts'
 import type { Request } from './request.ts'
-import { networkOf } from './strangers.ts'
 
 /** Requests of a connection without an answer; one more ends it. Clients of Kubernetes send the next behind the answer. */
 export const OPEN_REQUESTS = 16

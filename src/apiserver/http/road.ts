@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import { isStranger } from '../auth/users.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
+import { networkOf, type Strangers } from '../connections/strangers.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Answer, BodyFilters } from './answer.ts'
 import type { FrontDoor } from './frontDoor.ts'
@@ -16,7 +17,6 @@ import type { AuthorizedRequest } from './pipeline.ts'
 import type { Request } from './request.ts'
 import { gatherBody, hasBody } from './requestBody.ts'
 import type { RequestLines } from './requestLines.ts'
-import { networkOf, type Strangers } from './strangers.ts'
 
 export interface RoadDeps {
   lines: RequestLines

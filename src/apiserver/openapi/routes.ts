@@ -5,7 +5,7 @@ import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
 import { acceptsGzip } from '../endpoints/compression.ts'
 import type { Answer } from '../http/answer.ts'
-import type { PathEntry } from '../http/pathEntry.ts'
+import type { PathEntry } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
 import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 

@@ -1,7 +1,7 @@
 /** Small words that both OpenAPI dialects share. */
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { WATCH_MEDIA_TYPES } from '../endpoints/negotiate.ts'
+import { WATCH_MEDIA_TYPES } from '../http/negotiate.ts'
 import { FORMS } from '../registry/forms.ts'
 
 /** Media types of everything that has no protobuf form. */

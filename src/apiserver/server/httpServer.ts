@@ -13,35 +13,35 @@ import Fastify, {
 import type { Soon } from '../../apimachinery/soon.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
+import type { CertificateNetworks } from '../connections/certificateNetworks.ts'
+import { CrossedServer } from '../connections/crossedServer.ts'
+import { paceHandshakes, type ShakingServer } from '../connections/paceHandshakes.ts'
+import type { ConnectionServer, Strangers } from '../connections/strangers.ts'
+import { secureContext, type TlsKeys } from '../connections/tls.ts'
 import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
 import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
+import { decodedBody } from '../endpoints/body.ts'
+import { dispatch, exchangeFor } from '../endpoints/dispatch.ts'
 import type { EndpointEntries, Services } from '../endpoints/exchange.ts'
 import { LongBodies } from '../endpoints/longBodies.ts'
-import { methodNotAllowed } from '../endpoints/methods.ts'
 import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
 import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
+import { WebSockets } from '../endpoints/webSockets.ts'
 import { Answer } from '../http/answer.ts'
 import { answerBare } from '../http/bareAnswer.ts'
-import type { CertificateNetworks } from '../http/certificateNetworks.ts'
-import { CrossedServer } from '../http/crossedServer.ts'
 import { FrontDoor } from '../http/frontDoor.ts'
+import { HttpAudit } from '../http/httpAudit.ts'
 import type { InFlight } from '../http/inFlight.ts'
 import { paceFirstReads } from '../http/paceFirstReads.ts'
-import { paceHandshakes, type ShakingServer } from '../http/paceHandshakes.ts'
+import { methodNotAllowed, type Paths } from '../http/paths.ts'
 import type { AuthorizedRequest, Pipeline } from '../http/pipeline.ts'
+import { Refusals } from '../http/refusals.ts'
 import { Request } from '../http/request.ts'
 import { hasBody } from '../http/requestBody.ts'
 import { RequestLines, requestGate } from '../http/requestLines.ts'
 import { Road } from '../http/road.ts'
-import type { ConnectionServer, Strangers } from '../http/strangers.ts'
-import { secureContext, type TlsKeys } from '../http/tls.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Logger } from '../request/logger.ts'
-import { dispatch, exchangeFor } from './dispatch.ts'
-import { HttpAudit } from './httpAudit.ts'
-import type { Metrics } from './metrics.ts'
-import type { Paths } from './paths.ts'
-import { Refusals } from './refusals.ts'
-import { WebSockets } from './webSockets.ts'
 
 export interface HttpServerDeps {
   tls: TlsKeys
@@ -117,7 +117,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     inFlight,
     strangers,
     compression: services.compression,
-    audit: deps.audit && new HttpAudit(deps.audit, services),
+    audit: deps.audit && new HttpAudit(deps.audit, (body, type) => decodedBody(services, body, type)),
     checkBody: deps.checkBody,
     readBody(request, body) {
       const { headers, socket, authorized } = request

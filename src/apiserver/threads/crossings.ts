@@ -1,7 +1,7 @@
 /** Connections between an API thread and the main thread, each for a client's: there it is that client's. */
 import type { TLSSocket } from 'node:tls'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { Strangers } from '../http/strangers.ts'
+import type { Strangers } from '../connections/strangers.ts'
 import { PortSocket } from './portSocket.ts'
 
 /** A client's connection, as it is told to the main thread. */

@@ -2,7 +2,7 @@
  * Metrics that each thread has of its own, asked of all when somebody looks. One that does not answer in time is shown as it was
  * last; what one that has ended had counted stays counted.
  */
-import { countersOf, sumMetrics } from '../server/metricSums.ts'
+import { countersOf, sumMetrics } from '../metrics/metricSums.ts'
 
 export interface ThreadFiguresDeps<T> {
   ask(thread: T): void

@@ -1,6 +1,6 @@
 /** Requests of an API thread that the main thread has to answer, until their answers have left. */
 import type { Socket } from 'node:net'
-import type { Strangers } from '../http/strangers.ts'
+import type { Strangers } from '../connections/strangers.ts'
 
 export class UnderWay {
   readonly #strangers: Pick<Strangers, 'begins' | 'ends'>

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
 import { threadOptions } from '../../../src/apiserver/apiThreadOptions.ts'
-import type { StrangerLimits } from '../../../src/apiserver/http/strangerLimits.ts'
+import type { StrangerLimits } from '../../../src/apiserver/connections/strangerLimits.ts'
 import { elsewhere } from '../../../src/cli/elsewhere.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { StatusError } from '../../../src/apimachinery/errors.ts'
 import { Answer } from '../../../src/apiserver/http/answer.ts'
-import type { PathEntry } from '../../../src/apiserver/http/pathEntry.ts'
+import type { PathEntry } from '../../../src/apiserver/http/paths.ts'
+import { Paths } from '../../../src/apiserver/http/paths.ts'
 import { Request } from '../../../src/apiserver/http/request.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
-import { Paths } from '../../../src/apiserver/server/paths.ts'
 
 export interface Answered {
   statusCode: number

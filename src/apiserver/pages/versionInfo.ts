@@ -1,9 +1,9 @@
 /** What `/version` says: the emulated Kubernetes release, which is the one of the built-in kinds, and which program answers. */
 
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
-import { negotiateFormat, PLAIN } from '../endpoints/negotiate.ts'
 import { sendValue } from '../endpoints/respond.ts'
-import type { PathEntry } from '../http/pathEntry.ts'
+import { negotiateFormat, PLAIN } from '../http/negotiate.ts'
+import type { PathEntry } from '../http/paths.ts'
 
 const SUFFIX = 'orrery'
 

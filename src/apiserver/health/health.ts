@@ -3,7 +3,7 @@
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
 import type { Answer } from '../http/answer.ts'
-import type { PathEntry } from '../http/pathEntry.ts'
+import type { PathEntry } from '../http/paths.ts'
 
 /** Whether all is well with a part of the server. */
 export type HealthChecks = Readonly<Record<string, HealthCheck>>

@@ -1,12 +1,17 @@
 /** From an authorized resource request to its endpoint. */
 
-import { StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
-import { headers } from '../endpoints/answerPieces.ts'
-import { createEndpoint } from '../endpoints/create.ts'
-import { deleteCollectionEndpoint, deleteEndpoint } from '../endpoints/delete.ts'
+import type { Answer } from '../http/answer.ts'
+import { acceptsText, negotiate } from '../http/negotiate.ts'
+import { methodNotAllowed, pageNotFound } from '../http/paths.ts'
+import type { AuthorizedRequest } from '../http/pipeline.ts'
+import type { Request } from '../http/request.ts'
+import type { ResourceRequest } from '../request/requestInfo.ts'
+import { headers } from './answerPieces.ts'
+import { createEndpoint } from './create.ts'
+import { deleteCollectionEndpoint, deleteEndpoint } from './delete.ts'
 import {
   type Endpoint,
   type EndpointEntries,
@@ -14,18 +19,13 @@ import {
   type Exchange,
   type Services,
   workOf,
-} from '../endpoints/exchange.ts'
-import { getEndpoint } from '../endpoints/get.ts'
-import { listEndpoint } from '../endpoints/list.ts'
-import { acrossNamespaces, allowedMethods, connectionMethods, methodNotAllowed } from '../endpoints/methods.ts'
-import { acceptsText, negotiate } from '../endpoints/negotiate.ts'
-import { patchEndpoint } from '../endpoints/patch.ts'
-import { updateEndpoint } from '../endpoints/update.ts'
-import { watchEndpoint } from '../endpoints/watch.ts'
-import type { Answer } from '../http/answer.ts'
-import type { AuthorizedRequest } from '../http/pipeline.ts'
-import type { Request } from '../http/request.ts'
-import type { ResourceRequest } from '../request/requestInfo.ts'
+} from './exchange.ts'
+import { getEndpoint } from './get.ts'
+import { listEndpoint } from './list.ts'
+import { acrossNamespaces, allowedMethods, connectionMethods } from './methods.ts'
+import { patchEndpoint } from './patch.ts'
+import { updateEndpoint } from './update.ts'
+import { watchEndpoint } from './watch.ts'
 
 export type Target = Omit<Exchange, 'request' | 'reply'>
 
@@ -45,7 +45,7 @@ const ON_NAMES = new Set(['create', 'update', 'patch'])
 
 /** Loaded when somebody looks for what does not run here. */
 const connectionEndpoint: Endpoint = async (services, exchange) =>
-  (await import('../endpoints/connections.ts')).connectionEndpoint(services, exchange)
+  (await import('./connections.ts')).connectionEndpoint(services, exchange)
 
 /** Connections carry their bytes as they are. Logs are negotiated about as objects are, and are text all the same. */
 function answersInForms(resource: ResourceRequest, accept: string | undefined): boolean {
@@ -164,8 +164,4 @@ function endpointFor({ type, info, resource, entry }: Target, method: string): E
   // As upstream, which reads HEAD as GET when it asks whether one may, and then has no route for it.
   if (method === 'HEAD' || !(entry ?? type).verbs.includes(info.verb)) return undefined
   return entry?.endpoint ?? VERBS[info.verb]
-}
-
-export function pageNotFound(): StatusError {
-  return new StatusError('NotFound', 'the server could not find the requested resource', {})
 }

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
+import { exchangeFor } from '../../../src/apiserver/endpoints/dispatch.ts'
 import type { Exchange, Services } from '../../../src/apiserver/endpoints/exchange.ts'
 import type { Answer } from '../../../src/apiserver/http/answer.ts'
 import type { AuthorizedRequest } from '../../../src/apiserver/http/pipeline.ts'
 import type { Request } from '../../../src/apiserver/http/request.ts'
-import { exchangeFor } from '../../../src/apiserver/server/dispatch.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 

@@ -1,10 +1,11 @@
 /** Between the HTTP server and the audit log: a trail for each request, its long-running answers, its bodies when it has ended. */
 
 import type { Auditor } from '../audit/auditor.ts'
-import type { Services } from '../endpoints/exchange.ts'
-import type { Answer } from '../http/answer.ts'
-import type { Request } from '../http/request.ts'
-import { decodedBody } from './httpBodies.ts'
+import type { Answer } from './answer.ts'
+import type { Request } from './request.ts'
+
+/** A body as the log shows it: decoded, whatever it travelled in. */
+type Decode = (body: unknown, contentType: unknown) => unknown
 
 interface AnswerBody {
   body: unknown
@@ -13,12 +14,12 @@ interface AnswerBody {
 
 export class HttpAudit {
   readonly #auditor: Auditor
-  readonly #services: Services
+  readonly #decode: Decode
   readonly #answers = new WeakMap<Request, AnswerBody>()
 
-  constructor(auditor: Auditor, services: Services) {
+  constructor(auditor: Auditor, decode: Decode) {
     this.#auditor = auditor
-    this.#services = services
+    this.#decode = decode
   }
 
   begin(request: Request, answer: Answer): void {
@@ -35,11 +36,11 @@ export class HttpAudit {
   }
 
   end(request: Request, answer: Answer): void {
-    const services = this.#services
+    const decode = this.#decode
     const sent = this.#answers.get(request)
     request.audit?.ended(answer.statusCode, {
-      request: () => decodedBody(services, request.body, request.headers['content-type']),
-      response: () => sent && decodedBody(services, sent.body, sent.contentType),
+      request: () => decode(request.body, request.headers['content-type']),
+      response: () => sent && decode(sent.body, sent.contentType),
     })
   }
 }

@@ -1,7 +1,7 @@
 /** Health of a server that starts, whose disk fails, and that drains, check by check. */
 import t from 'tap'
-import { healthPaths } from '../../../src/apiserver/server/health.ts'
-import { healthChecks } from '../../../src/apiserver/server/healthChecks.ts'
+import { healthPaths } from '../../../src/apiserver/health/health.ts'
+import { healthChecks } from '../../../src/apiserver/health/healthChecks.ts'
 import { StorageError, type Store } from '../../../src/storage/store.ts'
 import { serving } from '../http/answering.ts'
 

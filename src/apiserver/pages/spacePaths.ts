@@ -1,6 +1,6 @@
 /** Documents of one space: what it holds and may hold, and OpenID discovery of the issuer of its tokens. */
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
-import type { PathEntry } from '../http/pathEntry.ts'
+import type { PathEntry } from '../http/paths.ts'
 
 /** `text`: as JSON. @see budgetDocument.ts */
 export function budgetPath(text: (space: string, isAbandoned: () => boolean) => Promise<string>): PathEntry {

@@ -5,9 +5,9 @@ import type { Range, Store } from '../../storage/store.ts'
 import { ONE_SEAT, type Work } from '../flowcontrol/seats.ts'
 import type { WatchCounts } from '../flowcontrol/watchBudget.ts'
 import { changeWork, listWork } from '../flowcontrol/workEstimates.ts'
-import type { AuthorizedRequest } from '../http/pipeline.ts'
 import { rangeOf } from '../registry/keys.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import type { AuthorizedRequest } from './pipeline.ts'
 
 /** Objects whose size is taken for that of all. */
 const SAMPLE = 8

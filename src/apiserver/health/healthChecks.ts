@@ -1,7 +1,7 @@
 /** The checks of a server's health, by upstream's names: probes and tools name these. */
-import type { Store } from '../../storage/store.ts'
+import { isStorageError, type Store } from '../../storage/store.ts'
+import { ROOT } from '../spaces/tree.ts'
 import type { Health, HealthChecks } from './health.ts'
-import { takesWrites } from './storeHealth.ts'
 
 /**
  * The part of the server's start that does what upstream does in each of its hooks. Hooks without such a part (leases of
@@ -44,5 +44,17 @@ export function healthChecks({ store, hasStarted, draining }: HealthDeps): Healt
       shutdown: () => !draining.aborted,
     },
     readinessOnly: ['etcd-readiness', 'informer-sync', 'shutdown'],
+  }
+}
+
+/** Asks the store for a write that changes nothing: it refuses when the disk has failed it. */
+export async function takesWrites(store: Pick<Store, 'update'>): Promise<boolean> {
+  const key = { space: ROOT, group: '', resource: 'health', namespace: '', name: 'probe' }
+  try {
+    await store.update(key, () => undefined)
+    return true
+  } catch (error) {
+    if (isStorageError(error)) return false
+    throw error
   }
 }

@@ -1,8 +1,8 @@
 /** One list of paths: who answers, 404 and 405 with what is allowed, server-wide paths, and the index. */
 import t from 'tap'
-import type { PathEntry } from '../../../src/apiserver/http/pathEntry.ts'
-import { Paths } from '../../../src/apiserver/server/paths.ts'
-import { serving } from '../http/answering.ts'
+import type { PathEntry } from '../../../src/apiserver/http/paths.ts'
+import { Paths } from '../../../src/apiserver/http/paths.ts'
+import { serving } from './answering.ts'
 
 const entry = (path: string, more: Partial<PathEntry> = {}): PathEntry => ({
   path,

@@ -1,12 +1,28 @@
 /** Paths that name no resource, as features contribute them: one list says who answers, to which methods, and what `/` lists. */
-import { StatusError } from '../../apimachinery/errors.ts'
-import { methodNotAllowed } from '../endpoints/methods.ts'
-import type { Answer } from '../http/answer.ts'
-import type { PathEntry } from '../http/pathEntry.ts'
-import type { AuthorizedRequest } from '../http/pipeline.ts'
-import type { Request } from '../http/request.ts'
+import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
+import { FORMS } from '../registry/forms.ts'
 import { ROOT } from '../spaces/tree.ts'
-import { pageNotFound } from './dispatch.ts'
+import type { Answer } from './answer.ts'
+import type { AuthorizedRequest } from './pipeline.ts'
+import type { Request } from './request.ts'
+
+/** A path that names no resource, as a feature contributes it. */
+export interface PathEntry {
+  /** Without a slash at its end. */
+  readonly path: string
+  /** Default: GET and HEAD. */
+  readonly methods?: readonly string[]
+  /** About the server as a whole: served in root, where rights to it count, whatever space a credential belongs to. */
+  readonly isServerWide?: true
+  /** `/` does not list it. */
+  readonly isUnlisted?: true
+  /** Paths below it are its own, too: those of a space, as `/` lists them, or unlisted ones. */
+  readonly below?: 'unlisted' | ((space: string) => readonly string[])
+  /** `path` has no slash at its end. A promise of `false`: there is no such path. @throws StatusError */
+  handle(request: Request, answer: Answer, authorized: AuthorizedRequest, path: string): Soon<unknown>
+}
 
 const READS: readonly string[] = ['GET', 'HEAD']
 
@@ -67,4 +83,14 @@ function notInSpaces(path: string): StatusError {
     `a space has no ${path} of its own: it is about the whole server, and at ${path} for who has the right to get it in root`,
     {},
   )
+}
+
+export function pageNotFound(): StatusError {
+  return new StatusError('NotFound', 'the server could not find the requested resource', {})
+}
+
+/** In upstream's words, which differ between built-in and custom resources. */
+export function methodNotAllowed(type?: ResourceType, verb = ''): StatusError {
+  if (type !== undefined && FORMS[type.form].unstructured) return statusError.methodNotAllowed(type, verb)
+  return new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

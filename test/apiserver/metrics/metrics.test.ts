@@ -5,8 +5,8 @@ import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowco
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
 import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
 import { InFlight, type Ticket } from '../../../src/apiserver/http/inFlight.ts'
+import { Metrics } from '../../../src/apiserver/metrics/metrics.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
-import { Metrics } from '../../../src/apiserver/server/metrics.ts'
 import { startTestServer } from '../../support/server.ts'
 import { SteppedClock } from '../flowcontrol/steppedClock.ts'
 

@@ -1,6 +1,6 @@
 /** What an Accept header means that no client would send: what stands behind the first parameters is not read. */
 import t from 'tap'
-import { errorFormat, negotiate, negotiateFormat } from '../../../src/apiserver/endpoints/negotiate.ts'
+import { errorFormat, negotiate, negotiateFormat } from '../../../src/apiserver/http/negotiate.ts'
 
 t.test('of many parameters the first count', async t => {
   const table = 'as=Table;v=v1;g=meta.k8s.io'

@@ -1,6 +1,6 @@
 /** What `/statusz` and `/configz` say, and to whom. */
 import t from 'tap'
-import { type StatuszFacts, statusz } from '../../../src/apiserver/server/zPages.ts'
+import { type StatuszFacts, statusz } from '../../../src/apiserver/pages/zPages.ts'
 import { ALICE, startTestServer } from '../../support/server.ts'
 
 const FACTS: StatuszFacts = {

@@ -1,6 +1,6 @@
 /** Metrics of several threads are one server's. */
 import t from 'tap'
-import { countersOf, sumMetrics } from '../../../src/apiserver/server/metricSums.ts'
+import { countersOf, sumMetrics } from '../../../src/apiserver/metrics/metricSums.ts'
 
 const text = (...lines: string[]): string => `${lines.join('\n')}\n`
 const GAUGE = ['# HELP open How many are open.', '# TYPE open gauge']

@@ -1,7 +1,7 @@
 /** How what is placed gets on is told as long as somebody knows, and of few clusters. */
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { CarryBoard, CLUSTERS_SHOWN } from '../../../src/apiserver/server/carryMetrics.ts'
+import { CarryBoard, CLUSTERS_SHOWN } from '../../../src/apiserver/metrics/carryMetrics.ts'
 import { newStages } from '../../../src/controllers/placement-translator/copyTimings.ts'
 
 t.test('stages, queues and the clusters that are most behind', async t => {

@@ -2,8 +2,8 @@
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { type StrangerLimits, strangerLimits } from '../../../src/apiserver/http/strangerLimits.ts'
-import { type ConnectionServer, networkOf, Strangers } from '../../../src/apiserver/http/strangers.ts'
+import { type StrangerLimits, strangerLimits } from '../../../src/apiserver/connections/strangerLimits.ts'
+import { type ConnectionServer, networkOf, Strangers } from '../../../src/apiserver/connections/strangers.ts'
 
 class FakeSocket extends EventEmitter {
   static #ports = 1000

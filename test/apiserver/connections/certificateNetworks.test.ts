@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type ConnectionOptions, connect } from 'node:tls'
 import t from 'tap'
-import { CertificateNetworks } from '../../../src/apiserver/http/certificateNetworks.ts'
+import { CertificateNetworks } from '../../../src/apiserver/connections/certificateNetworks.ts'
 import { accessOf, startTestServer } from '../../support/server.ts'
 
 t.test('addresses, ranges and this host, in every spelling', async t => {

@@ -5,8 +5,8 @@
  * @see https://kubernetes.io/docs/reference/instrumentation/zpages/
  */
 import type { Soon } from '../../apimachinery/soon.ts'
-import { notAcceptable, preferences } from '../endpoints/negotiate.ts'
-import type { PathEntry } from '../http/pathEntry.ts'
+import { notAcceptable, preferences } from '../http/negotiate.ts'
+import type { PathEntry } from '../http/paths.ts'
 
 const GROUP = 'config.k8s.io'
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']

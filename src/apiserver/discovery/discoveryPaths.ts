@@ -1,12 +1,13 @@
 /** Paths of discovery: `/`, `/api`, `/apis` and what lies below them. */
-import { aggregatedContentType, aggregatedWanted } from '../discovery/aggregated.ts'
-import { apiGroupList } from '../discovery/discovery.ts'
-import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
-import { CONTENT_TYPES, negotiateFormat, wantsPretty } from '../endpoints/negotiate.ts'
+
 import type { Answer } from '../http/answer.ts'
-import type { PathEntry } from '../http/pathEntry.ts'
+import { CONTENT_TYPES, negotiateFormat, wantsPretty } from '../http/negotiate.ts'
+import type { PathEntry } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { aggregatedContentType, aggregatedWanted } from './aggregated.ts'
+import { apiGroupList } from './discovery.ts'
+import type { KindDocument, KindDocuments } from './kindDocuments.ts'
 
 export interface DiscoveryPathsDeps {
   types: TypeRegistry

@@ -2,24 +2,24 @@
 
 import type { Socket } from 'node:net'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
+import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
-import type { Services } from '../endpoints/exchange.ts'
-import { CONTENT_TYPES, errorFormat, wantsPretty } from '../endpoints/negotiate.ts'
-import { yamlText } from '../endpoints/yamlWriter.ts'
+import type { Strangers } from '../connections/strangers.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
-import type { Answer } from '../http/answer.ts'
-import type { InFlight } from '../http/inFlight.ts'
-import { letRefusalBeRead } from '../http/letRefusalBeRead.ts'
-import type { Pipeline } from '../http/pipeline.ts'
-import type { Request } from '../http/request.ts'
-import { shuttingDown } from '../http/shuttingDown.ts'
-import type { Strangers } from '../http/strangers.ts'
 import type { Logger } from '../request/logger.ts'
+import type { Answer } from './answer.ts'
+import { shuttingDown } from './frontDoor.ts'
+import type { InFlight } from './inFlight.ts'
+import { letRefusalBeRead } from './letRefusalBeRead.ts'
+import { CONTENT_TYPES, errorFormat, wantsPretty } from './negotiate.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Request } from './request.ts'
+import { yamlText } from './yamlWriter.ts'
 
 export interface RefusalsDeps {
   pipeline: Pick<Pipeline, 'refusedBy'>
-  services: Pick<Services, 'protobuf'>
+  services: { readonly protobuf: ProtobufCodec }
   inFlight: Pick<InFlight, 'flowOf'>
   strangers: Pick<Strangers, 'refused'>
   /** Hears of connections on which a request was refused before it was known whose it is. */
