@@ -14,6 +14,7 @@ const ROOMS = [
 ]
 const APISERVER = [
   'request',
+  'metrics',
   'shortage',
   'pki',
   'types',
@@ -35,7 +36,6 @@ const APISERVER = [
   'audit',
   'connections',
   'http',
-  'metrics',
   'health',
   'discovery',
   'endpoints',

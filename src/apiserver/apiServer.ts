@@ -33,6 +33,7 @@ import type { Services } from './endpoints/exchange.ts'
 import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
 import { httpFront } from './httpFront.ts'
 import { advertisedAddress, isWildcard } from './kubernetesService/advertisedAddress.ts'
+import { gauge } from './metrics/metric.ts'
 import { CertificateRenewal, type RenewalClock, renewalClock } from './pki/certificateRenewal.ts'
 import { ensurePki, type Pki } from './pki/ensurePki.ts'
 import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
@@ -42,6 +43,7 @@ import { ensureInitialSpaces } from './spaces/initialSpaces.ts'
 import { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import type { SpaceTree } from './spaces/tree.ts'
 import { ApiThreads } from './threads/apiThreads.ts'
+import { threadMetrics } from './threads/threadFigures.ts'
 
 export interface ApiServer {
   /** `https://host:port`. */
@@ -185,13 +187,24 @@ async function apiServerParts(
   } = assembly
   const { app, crossed, metrics, strangers, documents } = httpFront(options, assembly, {
     store,
-    setAside,
     tls: tlsKeys(pki),
     url: () => url,
     hasStarted: part => started.has(part),
     draining: draining.signal,
   })
-  metrics.followCommits(commitSeconds)
+  metrics.add([
+    gauge(
+      'orrery_controller_keys_set_aside',
+      'Keys that a controller does not work on for now, because the server may have ended of that.',
+      () => Array.from(setAside.counts(), ([controller, keys]) => [{ controller }, keys]),
+    ),
+    {
+      name: 'orrery_store_commit_duration_seconds',
+      help: 'Time that a commit takes until it is on disk.',
+      type: 'histogram',
+      samples: () => [[{}, commitSeconds]],
+    },
+  ])
   const drain = async (): Promise<void> => {
     draining.abort()
     apiThreads?.drain()
@@ -273,7 +286,10 @@ async function apiServerParts(
       log,
     })
 
-  if (apiThreads) metrics.followThreads(apiThreads)
+  if (apiThreads) {
+    metrics.add(threadMetrics(apiThreads))
+    metrics.sumWith(() => apiThreads.figures())
+  }
 
   const parts: Part[] = [
     // open already: everything else is made over it

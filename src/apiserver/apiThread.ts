@@ -90,7 +90,6 @@ async function serve(): Promise<void> {
   const { app, road, metrics, strangers } = httpFront(options, assembly, {
     store,
     documents,
-    setAside: { counts: () => new Map() },
     tls: data.keys,
     url: () => url,
     // it begins when all of the server has
@@ -127,7 +126,7 @@ async function serve(): Promise<void> {
     if ('keys' in message) showKeys(server, message.keys)
     else if ('watches' in message) watches.heard(message.watches, message.sign)
     else if ('document' in message) documents.told(message.document)
-    else if ('tell' in message) void metrics.renderOwn().then(figures => tell({ figures }))
+    else if ('tell' in message) tell({ figures: metrics.renderOwn() })
     else if ('drain' in message) draining.abort()
     else void stop()
   })

@@ -1,7 +1,6 @@
 /** What of the server is reached by HTTP: requests in their pipeline, probes, metrics and documents. */
 
 import type { FastifyInstance } from 'fastify'
-import type { SetAside } from '../client/setAside/setAside.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { Assembly } from './assembly.ts'
@@ -18,25 +17,29 @@ import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
 import { SUBRESOURCES } from './endpoints/subresources.ts'
+import { flowMetrics } from './flowcontrol/flowMetrics.ts'
 import { healthPaths } from './health/health.ts'
 import { healthChecks } from './health/healthChecks.ts'
 import { Paths } from './http/paths.ts'
 import { Pipeline } from './http/pipeline.ts'
+import { connectionMetrics, inFlightMetrics, RequestMetrics } from './http/requestMetrics.ts'
 import type { Road } from './http/road.ts'
 import { yamlTextInSteps } from './http/yamlWriter.ts'
-import { Metrics, metricsPath } from './metrics/metrics.ts'
+import { gauge } from './metrics/metric.ts'
+import { Metrics } from './metrics/metrics.ts'
 import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
 import { openApiPaths } from './openapi/routes.ts'
+import { metricsPath } from './pages/metricsPath.ts'
 import { budgetPath, openIdPaths } from './pages/spacePaths.ts'
 import { UNKNOWN_BUILD, versionInfo, versionPath } from './pages/versionInfo.ts'
 import { zPages } from './pages/zPages.ts'
 import { createHttpServer } from './server/httpServer.ts'
 import { budgetText } from './spaces/budgetDocument.ts'
+import { budgetMetrics } from './spaces/budgetMetrics.ts'
 import { PortSocket } from './threads/portSocket.ts'
 
 export interface HttpFrontDeps {
   store: Store
-  setAside: Pick<SetAside, 'counts'>
   tls: TlsKeys
   url: () => string
   /** Whether a part of the server has started. */
@@ -61,14 +64,19 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
   const { inFlight, budgets, outcomes, previews, liveQuestions } = assembly
-  const { store, setAside, url, hasStarted, draining } = deps
-  const metrics = new Metrics({
-    revision: () => store.revision,
-    spaces: () => tree.size,
-    setAside: () => setAside.counts(),
-  })
-  metrics.followBudgets({ budgets, rooms: budgets.rooms })
-  if (options.spaces) metrics.followCarrying(assembly.carry)
+  const { store, url, hasStarted, draining } = deps
+  const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
+  const requests = new RequestMetrics()
+  const metrics = new Metrics([
+    gauge('orrery_store_revision', 'Newest committed revision.', () => store.revision),
+    gauge('orrery_spaces', 'Spaces that exist.', () => tree.size),
+    ...budgetMetrics(budgets),
+    ...(options.spaces ? assembly.carry.metrics() : []),
+    ...requests.metrics(),
+    ...inFlightMetrics(inFlight),
+    ...connectionMetrics(strangers),
+    ...flowMetrics(inFlight.flowControl),
+  ])
   const { types, protobuf, work } = services
   const documents =
     deps.documents ??
@@ -96,7 +104,6 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...openApiPaths({ documents, work }),
     ...(options.spaces ? [budgetPath(budget)] : []),
   ])
-  const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
   const { app, road, crossed } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
@@ -145,7 +152,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       ...outcomeEndpoint(outcomes, liveQuestions),
       ...previewEndpoint(previews),
     },
-    metrics,
+    requests,
     audit: options.audit,
     log,
     inFlight,

@@ -78,6 +78,7 @@ t.test('spaces, definitions, token Secrets and flow control', async t => {
   t.notOk(isServed((await tenant.get(`${CRDS}/dooms.doom.example.com`)).body), 'the definition waits')
   t.notOk(isFilled((await tenant.get(`${SECRETS}/doom`)).body), 'the Secret waits')
   t.same([...server.setAside.counts().keys()].sort(), ['definitions', 'flow-control', 'spaces', 'token-secrets'])
+  t.match((await api.get('/metrics')).text, /^orrery_controller_keys_set_aside\{controller="spaces"\} 1$/m)
   const trials = done('doom')
   for (let tries = 0; tries < 50 && server.setAside.counts().size > 0; tries++) await clock.advance(11_000)
   await trials

@@ -19,8 +19,8 @@ import { type FrontDoor, shuttingDown } from '../http/frontDoor.ts'
 import type { InFlight, Ticket } from '../http/inFlight.ts'
 import { methodNotAllowed } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
+import type { RequestMetrics } from '../http/requestMetrics.ts'
 import { BEARER_PROTOCOL } from '../http/webSocketToken.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import type { Logger } from '../request/logger.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import { CACHE_CONTROL } from './answerPieces.ts'
@@ -37,7 +37,7 @@ export interface WebSocketsDeps {
   endpoints: EndpointEntries
   stream: SpaceStreamDeps
   inFlight: InFlight
-  metrics: Metrics
+  requests: Pick<RequestMetrics, 'observe'>
   /** Absent: nothing is recorded. */
   audit?: Auditor | undefined
   log: Logger
@@ -124,7 +124,7 @@ export class WebSockets {
 
   /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
   async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
-    const { door, services, endpoints, stream, inFlight, metrics } = this.#deps
+    const { door, services, endpoints, stream, inFlight, requests } = this.#deps
     const startedNs = process.hrtime.bigint()
     const authorized = await door.authorize(request as Request, trail)
     const target =
@@ -137,7 +137,7 @@ export class WebSockets {
       inFlight.leave(ticket)
       trail?.ended(SWITCHING, NO_BODIES)
       const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
-      metrics.observe({ verb: 'watch', type: target?.type, code: 101, seconds })
+      requests.observe({ verb: 'watch', type: target?.type, code: 101, seconds })
     })
     const permission = authorized.permission!
     if (target === undefined) {

@@ -39,8 +39,8 @@ import { Refusals } from '../http/refusals.ts'
 import { Request } from '../http/request.ts'
 import { hasBody } from '../http/requestBody.ts'
 import { RequestLines, requestGate } from '../http/requestLines.ts'
+import type { RequestMetrics } from '../http/requestMetrics.ts'
 import { Road } from '../http/road.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import type { Logger } from '../request/logger.ts'
 
 export interface HttpServerDeps {
@@ -53,7 +53,7 @@ export interface HttpServerDeps {
   paths: Pick<Paths, 'serve'>
   /** Sub-resources, and kinds that are answered. */
   endpoints: EndpointEntries
-  metrics: Metrics
+  requests: Pick<RequestMetrics, 'observe'>
   /** Absent: nothing is recorded. */
   audit?: Auditor | undefined
   log: Logger
@@ -94,12 +94,10 @@ export interface HttpServer {
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const { tls, strangers, metrics, inFlight, services } = deps
+  const { tls, strangers, requests, inFlight, services } = deps
   const { threads, work } = services
   const door = new FrontDoor({ pipeline: deps.pipeline, draining: services.draining })
   const webSockets = new WebSockets({ ...deps, door })
-  metrics.follow(inFlight)
-  metrics.followConnections(strangers)
   const gate = requestGate(() => performance.now())
   const lines = new RequestLines(gate)
   const refusals = new Refusals({ ...deps, refused: socket => lines.refused(socket) })
@@ -138,7 +136,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       const type =
         resource === undefined ? undefined : services.types.in(authorized!.space).find(group!, version!, resource)
       const seconds = (performance.now() - startedMs) / 1000
-      metrics.observe({ verb: authorized?.info.verb ?? 'unknown', type, code: statusCode, seconds })
+      requests.observe({ verb: authorized?.info.verb ?? 'unknown', type, code: statusCode, seconds })
     },
   })
 

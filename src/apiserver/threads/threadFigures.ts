@@ -2,6 +2,7 @@
  * Metrics that each thread has of its own, asked of all when somebody looks. One that does not answer in time is shown as it was
  * last; what one that has ended had counted stays counted.
  */
+import { gauge, type Metric } from '../metrics/metric.ts'
 import { countersOf, sumMetrics } from '../metrics/metricSums.ts'
 
 export interface ThreadFiguresDeps<T> {
@@ -69,4 +70,20 @@ export class ThreadFigures<T> {
     asked.waiting?.resolve()
     asked.waiting = undefined
   }
+}
+
+/** @param threads `ended`: how many ended that were to go on, by why */
+export function threadMetrics(threads: {
+  readonly size: number
+  readonly ended: Readonly<Record<string, number>>
+}): Metric[] {
+  return [
+    gauge('orrery_api_threads', 'Threads that answer requests beside the main one.', () => threads.size),
+    {
+      name: 'orrery_api_threads_ended_total',
+      help: 'Threads that ended and were replaced, by why.',
+      type: 'counter',
+      samples: () => Object.entries(threads.ended).map(([reason, count]) => [{ reason }, count]),
+    },
+  ]
 }

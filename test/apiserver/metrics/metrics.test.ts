@@ -3,8 +3,11 @@ import t from 'tap'
 import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowcontrol/bootstrapConfiguration.ts'
 import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
+import { flowMetrics } from '../../../src/apiserver/flowcontrol/flowMetrics.ts'
 import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
 import { InFlight, type Ticket } from '../../../src/apiserver/http/inFlight.ts'
+import { RequestMetrics } from '../../../src/apiserver/http/requestMetrics.ts'
+import { gauge } from '../../../src/apiserver/metrics/metric.ts'
 import { Metrics } from '../../../src/apiserver/metrics/metrics.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
 import { startTestServer } from '../../support/server.ts'
@@ -21,8 +24,7 @@ t.test('requests are told by priority level and schema; nothing that a client sa
   })
   flowControl.configure(bootstrapSchemas().map(readFlowSchema), bootstrapLevels().map(readPriorityLevel))
   const inFlight = new InFlight({ flowControl, estimate: () => ONE_SEAT, isSyncer: () => false, clock: clock.now })
-  const metrics = new Metrics({ revision: () => 1, spaces: () => 1, setAside: () => new Map([['where-resolver', 2]]) })
-  metrics.follow(inFlight)
+  const metrics = new Metrics(flowMetrics(flowControl))
   const user = { name: 'ann', groups: ['system:authenticated'] }
   const answer = { destroy() {}, headersSent: false, writableLength: 0 }
   const enter = (method: string, url: string) => {
@@ -50,7 +52,6 @@ t.test('requests are told by priority level and schema; nothing that a client sa
   t.equal((await shown('request_wait_duration_seconds_bucket'))[`${schema},execute="true",le="1"`], 1)
   t.equal((await shown('request_wait_duration_seconds_sum'))[`${schema},execute="true"`], 2)
   t.equal((await shown('request_execution_seconds_count'))[`${schema},type="regular"`], 2)
-  t.match((await metrics.render()).body, /^orrery_controller_keys_set_aside\{controller="where-resolver"\} 2$/m)
 })
 
 t.test('each commit of the store is told with its time', async t => {
@@ -69,14 +70,15 @@ t.test('each commit of the store is told with its time', async t => {
 t.test(
   'requests are told by verb, kind and code, as often as somebody looks; their times by verb, watches excluded',
   async t => {
-    const metrics = new Metrics({ revision: () => 1, spaces: () => 1, setAside: () => new Map() })
+    const requests = new RequestMetrics()
+    const metrics = new Metrics(requests.metrics())
     const { body: empty } = await metrics.render()
     t.match(empty, /^# TYPE apiserver_request_duration_seconds histogram$/m)
-    metrics.observe({ verb: 'get', type: undefined, code: 200, seconds: 0.002 })
-    metrics.observe({ verb: 'get', type: undefined, code: 200, seconds: 100 })
-    metrics.observe({ verb: 'get', type: undefined, code: 404, seconds: 0.0005 })
-    metrics.observe({ verb: 'watch', type: undefined, code: 200, seconds: 3 })
-    metrics.observe({ verb: 'whatever', type: undefined, code: 405, seconds: 0 })
+    requests.observe({ verb: 'get', type: undefined, code: 200, seconds: 0.002 })
+    requests.observe({ verb: 'get', type: undefined, code: 200, seconds: 100 })
+    requests.observe({ verb: 'get', type: undefined, code: 404, seconds: 0.0005 })
+    requests.observe({ verb: 'watch', type: undefined, code: 200, seconds: 3 })
+    requests.observe({ verb: 'whatever', type: undefined, code: 405, seconds: 0 })
     const shown = async (metric: string): Promise<string[]> => {
       const lines = (await metrics.render()).body.split('\n')
       return lines.filter(line => line.startsWith(`${metric}{`)).map(line => line.slice(metric.length))
@@ -99,3 +101,20 @@ t.test(
     t.equal(buckets[13], '{verb="GET",le="+Inf"} 3')
   },
 )
+
+t.test('each part brings its own; those of threads are summed, and a label breaks no line', async t => {
+  const metrics = new Metrics([gauge('orrery_first', 'One.', () => 1)])
+  metrics.add([
+    { name: 'orrery_seen_total', help: 'Seen.', type: 'counter', isOfThreads: true, samples: () => [[{}, 2]] },
+    gauge('orrery_named', 'By name.', () => [[{ name: 'a"b\\c\nd' }, 3]]),
+  ])
+  t.equal(
+    metrics.renderOwn(),
+    '# HELP orrery_seen_total Seen.\n# TYPE orrery_seen_total counter\norrery_seen_total 2\n',
+  )
+  metrics.sumWith(async () => [metrics.renderOwn()])
+  const { body } = await metrics.render()
+  t.match(body, /^orrery_first 1$/m)
+  t.match(body, /^orrery_seen_total 4$/m)
+  t.ok(body.includes('\norrery_named{name="a\\"b\\\\c\\nd"} 3\n'))
+})

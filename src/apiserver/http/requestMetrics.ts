@@ -1,0 +1,128 @@
+/**
+ * Requests as metrics: those that were answered, those that run, and the connections on which they come. Labels hold built-in
+ * resources, verbs and codes; every custom resource counts as one.
+ */
+import { Distribution } from '../../apimachinery/distribution.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { END_REASONS, type Strangers } from '../connections/strangers.ts'
+import { gauge, type Labels, type Metric } from '../metrics/metric.ts'
+import type { InFlight } from './inFlight.ts'
+
+export interface Observation {
+  verb: string
+  /** Absent where it is about no resource that is served. */
+  type?: Pick<ResourceType, 'group' | 'resource' | 'form'> | undefined
+  code: number
+  /** From the arrival of the headers to the end of the answer. */
+  seconds: number
+}
+
+const DURATION_BOUNDS: readonly number[] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
+
+/** As upstream labels them. */
+const VERBS: Readonly<Record<string, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+  head: 'HEAD',
+  post: 'POST',
+  put: 'PUT',
+  options: 'OPTIONS',
+}
+
+export class RequestMetrics {
+  /** By their labels. */
+  readonly #requests = new Map<string, { readonly labels: Labels; count: number }>()
+  /** Of one verb. */
+  readonly #durations = new Map<string, Distribution>()
+
+  observe(o: Observation): void {
+    const verb = VERBS[o.verb] ?? 'other'
+    const { group, resource } = labelsOf(o.type)
+    const key = `${verb} ${o.code} ${resource} ${group}`
+    let request = this.#requests.get(key)
+    if (request === undefined) {
+      request = { labels: { verb, group, resource, code: String(o.code) }, count: 0 }
+      this.#requests.set(key, request)
+    }
+    request.count++
+    if (verb === 'WATCH') return
+    let durations = this.#durations.get(verb)
+    if (durations === undefined) {
+      durations = new Distribution(DURATION_BOUNDS)
+      this.#durations.set(verb, durations)
+    }
+    durations.add(o.seconds)
+  }
+
+  metrics(): Metric[] {
+    return [
+      {
+        name: 'apiserver_request_total',
+        help: 'Requests by verb, resource and HTTP code.',
+        type: 'counter',
+        isOfThreads: true,
+        samples: () => Array.from(this.#requests.values(), ({ labels, count }) => [labels, count]),
+      },
+      {
+        name: 'apiserver_request_duration_seconds',
+        help: 'Time to answer, watches excluded.',
+        type: 'histogram',
+        isOfThreads: true,
+        samples: () => Array.from(this.#durations, ([verb, durations]) => [{ verb }, durations]),
+      },
+    ]
+  }
+}
+
+/** What it is counted as. */
+function labelsOf(type: Observation['type']): { group: string; resource: string } {
+  if (type === undefined) return { group: '', resource: '' }
+  return type.form === 'custom' ? { group: '', resource: 'custom' } : { group: type.group, resource: type.resource }
+}
+
+export function inFlightMetrics(inFlight: Pick<InFlight, 'running'>): Metric[] {
+  return [
+    {
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests that run, long-running ones excluded.',
+      type: 'gauge',
+      isOfThreads: true,
+      samples: () => [
+        [{ request_kind: 'readOnly' }, inFlight.running('reading')],
+        [{ request_kind: 'mutating' }, inFlight.running('mutating')],
+      ],
+    },
+    // threads tell each other how many there are
+    gauge('apiserver_longrunning_requests', 'Watches and space streams that are open.', () => [
+      [{ verb: 'WATCH' }, inFlight.running('watching')],
+    ]),
+  ]
+}
+
+export function connectionMetrics(strangers: Pick<Strangers, 'size' | 'connections' | 'ended'>): Metric[] {
+  return [
+    {
+      name: 'orrery_connections',
+      help: 'Connections that are open, by whether a credential was shown on them.',
+      type: 'gauge',
+      isOfThreads: true,
+      samples: () => [
+        [{ authenticated: 'no' }, strangers.size],
+        [{ authenticated: 'yes' }, strangers.connections - strangers.size],
+      ],
+    },
+    {
+      name: 'orrery_connections_ended_total',
+      help: 'Connections without a credential that the server ended, by the bound that was reached.',
+      type: 'counter',
+      isOfThreads: true,
+      samples: () => END_REASONS.map(bound => [{ bound }, strangers.ended(bound)]),
+    },
+  ]
+}
