@@ -41,7 +41,6 @@ const APISERVER = [
   'endpoints',
   'openapi',
   'pages',
-  'server',
   'threads',
 ].map(folder => `src/apiserver/${folder}`)
 

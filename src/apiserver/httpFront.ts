@@ -13,13 +13,23 @@ import type { TlsKeys } from './connections/tls.ts'
 import { DiscoveryDocuments } from './discovery/discoveryDocuments.ts'
 import { discoveryPaths } from './discovery/discoveryPaths.ts'
 import { type KindDocuments, kindDocuments } from './discovery/kindDocuments.ts'
+import { BIG_YAML, BigYaml } from './endpoints/bigYaml.ts'
+import { decodedBody } from './endpoints/body.ts'
+import { routes } from './endpoints/dispatch.ts'
+import type { EndpointEntries } from './endpoints/exchange.ts'
+import { LongBodies } from './endpoints/longBodies.ts'
 import { outcomeEndpoint } from './endpoints/outcome.ts'
 import { previewEndpoint } from './endpoints/placementPreview.ts'
 import { reviewEndpoints } from './endpoints/reviews.ts'
+import type { SpaceStreamDeps } from './endpoints/spaceStream.ts'
 import { SUBRESOURCES } from './endpoints/subresources.ts'
+import { WebSockets } from './endpoints/webSockets.ts'
 import { flowMetrics } from './flowcontrol/flowMetrics.ts'
 import { healthPaths } from './health/health.ts'
 import { healthChecks } from './health/healthChecks.ts'
+import { FrontDoor } from './http/frontDoor.ts'
+import { HttpAudit } from './http/httpAudit.ts'
+import { createHttpServer } from './http/httpServer.ts'
 import { Paths } from './http/paths.ts'
 import { Pipeline } from './http/pipeline.ts'
 import { connectionMetrics, inFlightMetrics, RequestMetrics } from './http/requestMetrics.ts'
@@ -33,7 +43,6 @@ import { metricsPath } from './pages/metricsPath.ts'
 import { budgetPath, openIdPaths } from './pages/spacePaths.ts'
 import { UNKNOWN_BUILD, versionInfo, versionPath } from './pages/versionInfo.ts'
 import { zPages } from './pages/zPages.ts'
-import { createHttpServer } from './server/httpServer.ts'
 import { budgetText } from './spaces/budgetDocument.ts'
 import { budgetMetrics } from './spaces/budgetMetrics.ts'
 import { PortSocket } from './threads/portSocket.ts'
@@ -77,7 +86,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...connectionMetrics(strangers),
     ...flowMetrics(inFlight.flowControl),
   ])
-  const { types, protobuf, work } = services
+  const { types, protobuf, work, threads } = services
   const documents =
     deps.documents ??
     kindDocuments(
@@ -104,59 +113,73 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...openApiPaths({ documents, work }),
     ...(options.spaces ? [budgetPath(budget)] : []),
   ])
+  const pipeline = new Pipeline({
+    tree,
+    authenticator,
+    authorizer,
+    spaces: options.spaces,
+    isServerWide: path => paths.isServerWide(path),
+    anonymousAuth: options.anonymousAuth === true,
+    known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
+  })
+  const door = new FrontDoor({ pipeline, draining: services.draining })
+  const stream = {
+    store,
+    epochs: assembly.epochs,
+    forms: services.forms,
+    derived: services.derived,
+    openAccess: services.openAccess,
+    draining,
+    bookmarkIntervalMs: options.bookmarkIntervalMs,
+    random: Math.random,
+    reading: (space, user, syncer) => {
+      const ends = [outcomes.reading(space, user, syncer), liveQuestions.reading(space, user, syncer.send)]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+    scope: space => scopes.of(space, '', '').gone,
+  } satisfies SpaceStreamDeps
+  const endpoints: EndpointEntries = {
+    ...SUBRESOURCES,
+    ...reviewEndpoints({
+      authenticator,
+      authorizer,
+      issuer,
+      nature,
+      getObject,
+      maxTokenSeconds: options.maxTokenSeconds,
+      syncerTokens,
+      clock: () => new Date(),
+    }),
+    ...outcomeEndpoint(outcomes, liveQuestions),
+    ...previewEndpoint(previews),
+  }
+  const { audit, pingIntervalMs } = options
+  const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
   const { app, road, crossed } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
-    pipeline: new Pipeline({
-      tree,
-      authenticator,
-      authorizer,
-      spaces: options.spaces,
-      isServerWide: path => paths.isServerWide(path),
-      anonymousAuth: options.anonymousAuth === true,
-      known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
-    }),
-    services,
-    checkBody: options.spaces ? reportLimit(tree) : undefined,
-    stream: {
-      store,
-      epochs: assembly.epochs,
-      forms: services.forms,
-      derived: services.derived,
-      openAccess: services.openAccess,
-      draining,
-      bookmarkIntervalMs: options.bookmarkIntervalMs,
-      random: Math.random,
-      reading: (space, user, syncer) => {
-        const ends = [outcomes.reading(space, user, syncer), liveQuestions.reading(space, user, syncer.send)]
-        return () => {
-          for (const end of ends) end()
-        }
-      },
-      scope: space => scopes.of(space, '', '').gone,
-    },
-    paths,
-    endpoints: {
-      ...SUBRESOURCES,
-      ...reviewEndpoints({
-        authenticator,
-        authorizer,
-        issuer,
-        nature,
-        getObject,
-        maxTokenSeconds: options.maxTokenSeconds,
-        syncerTokens,
-        clock: () => new Date(),
-      }),
-      ...outcomeEndpoint(outcomes, liveQuestions),
-      ...previewEndpoint(previews),
-    },
-    requests,
-    audit: options.audit,
-    log,
+    pipeline,
+    door,
     inFlight,
-    pingIntervalMs: options.pingIntervalMs,
+    protobuf,
+    compression: services.compression,
+    audit: audit && new HttpAudit(audit, (body, type) => decodedBody(services, body, type)),
+    checkBody: options.spaces ? reportLimit(tree) : undefined,
+    readBody: (request, body) => longBodies.readOf(request, body),
+    endpoint: routes({ services, endpoints, paths, stream }),
+    observed: ({ authorized, startedMs }, { statusCode }) => {
+      const { group, version, resource } = authorized?.info.resource ?? {}
+      const type = resource === undefined ? undefined : types.in(authorized!.space).find(group!, version!, resource)
+      const seconds = (performance.now() - startedMs) / 1000
+      requests.observe({ verb: authorized?.info.verb ?? 'unknown', type, code: statusCode, seconds })
+    },
+    webSockets: new WebSockets({ door, services, endpoints, stream, inFlight, requests, audit, log, pingIntervalMs }),
+    giveWay: () => work.giveWay(),
+    log,
   })
+  app.addHook('onClose', () => threads.close())
   return { app, road, crossed, metrics, strangers, documents }
 }

@@ -51,6 +51,7 @@ import * as yamlBody from './endpoints/yamlBody.ts'
 import * as flowControl from './flowcontrol/flowControl.ts'
 import * as heldRequests from './flowcontrol/heldRequests.ts'
 import * as watchBudget from './flowcontrol/watchBudget.ts'
+import * as httpServer from './http/httpServer.ts'
 import * as inFlight from './http/inFlight.ts'
 import * as negotiate from './http/negotiate.ts'
 import * as requestBody from './http/requestBody.ts'
@@ -64,7 +65,6 @@ import * as longChecks from './registry/longChecks.ts'
 import * as provenance from './registry/provenance.ts'
 import * as selection from './registry/selection.ts'
 import * as views from './registry/views.ts'
-import * as httpServer from './server/httpServer.ts'
 import * as diskRoom from './shortage/diskRoom.ts'
 import * as memoryRoom from './shortage/memoryRoom.ts'
 import * as table from './tables/table.ts'
@@ -136,7 +136,7 @@ export const LIMITS: Limits = {
   'rights looked up for one write of an EdgePlacement': count(placementAdmission.MAX_QUESTIONS),
   'InventoryBindings of a space': count(bindingAdmission.MAX_BINDINGS),
   'silence on a space stream before the kernel asks its peer, and gives it up ten seconds later': duration(
-    httpServer.PROBE_AFTER_MS,
+    spaceStream.PROBE_AFTER_MS,
   ),
   'comparisons of a role, piece by piece, with what its writer holds': count(escalation.MOST_WORK),
   'steps that aggregated ClusterRoles of a space gather rules in, for authorization': count(aggregation.MOST_WORK),

@@ -32,7 +32,7 @@ const ROADS: Readonly<Record<string, Road>> = {
       'src/apiserver/http/malformedHeads.ts',
       'src/apiserver/http/requestBody.ts',
       'src/apiserver/http/road.ts',
-      'src/apiserver/server/httpServer.ts',
+      'src/apiserver/http/httpServer.ts',
       'src/apiserver/threads/forwarder.ts',
     ],
   },

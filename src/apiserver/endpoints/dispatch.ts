@@ -5,9 +5,10 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Answer } from '../http/answer.ts'
 import { acceptsText, negotiate } from '../http/negotiate.ts'
-import { methodNotAllowed, pageNotFound } from '../http/paths.ts'
+import { methodNotAllowed, type Paths, pageNotFound } from '../http/paths.ts'
 import type { AuthorizedRequest } from '../http/pipeline.ts'
 import type { Request } from '../http/request.ts'
+import type { RoadDeps } from '../http/road.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
 import { headers } from './answerPieces.ts'
 import { createEndpoint } from './create.ts'
@@ -24,6 +25,7 @@ import { getEndpoint } from './get.ts'
 import { listEndpoint } from './list.ts'
 import { acrossNamespaces, allowedMethods, connectionMethods } from './methods.ts'
 import { patchEndpoint } from './patch.ts'
+import { openStream, type SpaceStreamDeps } from './spaceStream.ts'
 import { updateEndpoint } from './update.ts'
 import { watchEndpoint } from './watch.ts'
 
@@ -121,8 +123,27 @@ function hasTable(type: ResourceType, entry: EndpointEntry | undefined): boolean
   return (entry?.isOwnKind ? entry : type).verbs.includes('get')
 }
 
+export interface RoutesDeps {
+  services: Services
+  /** Sub-resources, and kinds that are answered. */
+  endpoints: EndpointEntries
+  /** Answers requests that name no resource (discovery, health, …). */
+  paths: Pick<Paths, 'serve'>
+  stream: SpaceStreamDeps
+}
+
+/** Answers authorized requests. Its function throws a StatusError, also by the promise. */
+export function routes({ services, endpoints, paths, stream }: RoutesDeps): RoadDeps['endpoint'] {
+  return (request, answer, authorized) => {
+    const { info } = authorized
+    if (info.stream) return openStream(stream, services.turns, { request, answer, authorized })
+    if (info.resource) return dispatch(services, exchangeFor(services, request, answer, authorized, endpoints))
+    return paths.serve(request, answer, authorized)
+  }
+}
+
 /** @throws StatusError as the endpoint, also by the promise */
-export function dispatch(services: Services, exchange: Exchange): Soon<void> {
+function dispatch(services: Services, exchange: Exchange): Soon<void> {
   const endpoint = endpointFor(exchange, exchange.request.method)
   if (endpoint === undefined) {
     exchange.reply.header('allow', allowedMethods(exchange))

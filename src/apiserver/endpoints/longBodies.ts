@@ -4,8 +4,10 @@ import { jsonInSteps, type ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import { VALUES_LIMIT } from '../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import type { Soon } from '../../apimachinery/soon.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
+import type { Request } from '../http/request.ts'
 import type { BigYaml } from './bigYaml.ts'
 import { isYaml } from './body.ts'
 import { hasMoreIn, isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
@@ -46,6 +48,19 @@ export class LongBodies {
 
   constructor(deps: LongBodiesDeps) {
     this.#deps = deps
+  }
+
+  /** Reads the body of a request where it may be long. */
+  readOf(request: Request, body: Buffer): Soon<void> {
+    const { headers, socket, authorized } = request
+    const contentType = headers['content-type']
+    if (!this.concerns(contentType, body)) return
+    return this.read(body, { contentType, owner: authorized?.space ?? '', socket }).then(read => {
+      request.body = read.body
+      request.repeatedKeys = read.repeatedKeys
+      request.isLarge = read.isLarge
+      request.parsed = read.parsed
+    })
   }
 
   /** Others are handled at once, as they are. */

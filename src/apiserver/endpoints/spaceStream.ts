@@ -14,14 +14,20 @@ import { readSession } from '../../apimachinery/outcome.ts'
 import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { Permission, UserInfo } from '../auth/types.ts'
+import type { Answer } from '../http/answer.ts'
+import { methodNotAllowed } from '../http/paths.ts'
+import type { AuthorizedRequest } from '../http/pipeline.ts'
+import type { Request } from '../http/request.ts'
 import { type ChangeType, type StreamPlan, stream } from '../operations/stream.ts'
 import type { DerivedParts } from '../registry/derivedParts.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { StoreEpochs } from '../registry/storeEpochs.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
+import { CACHE_CONTROL } from './answerPieces.ts'
 import { EventLines } from './eventLines.ts'
 import type { OpenAccess } from './openAccess.ts'
-import { type FrameSink, writeEach } from './streamWriter.ts'
+import { type FrameSink, goneSignal, responseSink, writeEach } from './streamWriter.ts'
+import type { WriteTurns } from './writeTurns.ts'
 
 export const BOOKMARK_INTERVAL_MS = 60_000
 /** A stream ends after 30 to 60 minutes and is resumed by its client: so a revoked credential does not read for ever. */
@@ -194,4 +200,27 @@ export async function runSpaceStream(
 /** Not an event of the space: it has no place in the order. */
 function questionLine(question: LiveQuestion): Buffer {
   return Buffer.from(`${JSON.stringify({ type: 'QUESTION', question })}\n`)
+}
+
+/** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */
+export const PROBE_AFTER_MS = 20_000
+
+/** The stream as the answer to a request. @throws StatusError as {@link planStream}, MethodNotAllowed */
+export async function openStream(
+  deps: SpaceStreamDeps,
+  turns: WriteTurns,
+  { request, answer, authorized }: { request: Request; answer: Answer; authorized: AuthorizedRequest },
+): Promise<void> {
+  if (request.method !== 'GET') {
+    answer.header('allow', 'GET')
+    throw methodNotAllowed()
+  }
+  const { space, info, user, permission } = authorized
+  const plan = planStream(space, info.query, deps)
+  answer.stream({ 'cache-control': CACHE_CONTROL, 'content-type': 'application/json' })
+  // the kernel asks a quiet peer whether it is there: of a lost network nothing else would tell for minutes
+  answer.socket?.setKeepAlive(true, PROBE_AFTER_MS)
+  // each makes its own lines
+  const sink = responseSink(answer, turns.of(request.inFlight?.flow.path ?? []), { isAlone: true })
+  await runSpaceStream(deps, plan, sink, { gone: goneSignal(answer), user, permission: permission! })
 }

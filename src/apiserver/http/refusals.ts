@@ -19,7 +19,7 @@ import { yamlText } from './yamlWriter.ts'
 
 export interface RefusalsDeps {
   pipeline: Pick<Pipeline, 'refusedBy'>
-  services: { readonly protobuf: ProtobufCodec }
+  protobuf: ProtobufCodec
   inFlight: Pick<InFlight, 'flowOf'>
   strangers: Pick<Strangers, 'refused'>
   /** Hears of connections on which a request was refused before it was known whose it is. */
@@ -64,7 +64,7 @@ export class Refusals {
 
   /** In the form that the client asked for, as far as there is one for it. */
   #send(request: Request, reply: Answer, error: StatusError): void {
-    const { protobuf } = this.#deps.services
+    const { protobuf } = this.#deps
     const { retryAfterSeconds } = error.details ?? {}
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
     reply.code(error.code).header('cache-control', 'no-cache, private')

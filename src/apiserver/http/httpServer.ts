@@ -1,7 +1,7 @@
 /**
  * The HTTPS server: Fastify as its front, TLS, times and bounds of connections, and the road of every request behind one hook.
  */
-import type { ServerOptions } from 'node:http'
+import type { IncomingMessage, ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import Fastify, {
@@ -10,60 +10,34 @@ import Fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify'
-import type { Soon } from '../../apimachinery/soon.ts'
-import type { Auditor } from '../audit/auditor.ts'
-import type { BodyCheck } from '../authority/reportLimit.ts'
 import type { CertificateNetworks } from '../connections/certificateNetworks.ts'
 import { CrossedServer } from '../connections/crossedServer.ts'
 import { paceHandshakes, type ShakingServer } from '../connections/paceHandshakes.ts'
-import type { ConnectionServer, Strangers } from '../connections/strangers.ts'
+import type { ConnectionServer } from '../connections/strangers.ts'
 import { secureContext, type TlsKeys } from '../connections/tls.ts'
-import { CACHE_CONTROL } from '../endpoints/answerPieces.ts'
-import { BIG_YAML, BigYaml } from '../endpoints/bigYaml.ts'
-import { decodedBody } from '../endpoints/body.ts'
-import { dispatch, exchangeFor } from '../endpoints/dispatch.ts'
-import type { EndpointEntries, Services } from '../endpoints/exchange.ts'
-import { LongBodies } from '../endpoints/longBodies.ts'
-import { planStream, runSpaceStream, type SpaceStreamDeps } from '../endpoints/spaceStream.ts'
-import { goneSignal, responseSink } from '../endpoints/streamWriter.ts'
-import { WebSockets } from '../endpoints/webSockets.ts'
-import { Answer } from '../http/answer.ts'
-import { answerBare } from '../http/bareAnswer.ts'
-import { FrontDoor } from '../http/frontDoor.ts'
-import { HttpAudit } from '../http/httpAudit.ts'
-import type { InFlight } from '../http/inFlight.ts'
-import { paceFirstReads } from '../http/paceFirstReads.ts'
-import { methodNotAllowed, type Paths } from '../http/paths.ts'
-import type { AuthorizedRequest, Pipeline } from '../http/pipeline.ts'
-import { Refusals } from '../http/refusals.ts'
-import { Request } from '../http/request.ts'
-import { hasBody } from '../http/requestBody.ts'
-import { RequestLines, requestGate } from '../http/requestLines.ts'
-import type { RequestMetrics } from '../http/requestMetrics.ts'
-import { Road } from '../http/road.ts'
-import type { Logger } from '../request/logger.ts'
+import { Answer } from './answer.ts'
+import { answerBare } from './bareAnswer.ts'
+import { paceFirstReads } from './paceFirstReads.ts'
+import { Refusals, type RefusalsDeps } from './refusals.ts'
+import { Request } from './request.ts'
+import { hasBody } from './requestBody.ts'
+import { RequestLines, requestGate } from './requestLines.ts'
+import { Road, type RoadDeps } from './road.ts'
 
-export interface HttpServerDeps {
+export interface HttpServerDeps
+  extends Omit<RoadDeps, 'lines' | 'upgrade' | 'refuse'>,
+    Omit<RefusalsDeps, 'inFlight' | 'strangers' | 'refused'> {
   tls: TlsKeys
-  pipeline: Pipeline
-  strangers: Strangers
-  services: Services
-  stream: SpaceStreamDeps
-  /** Answers requests that name no resource (discovery, health, …). */
-  paths: Pick<Paths, 'serve'>
-  /** Sub-resources, and kinds that are answered. */
-  endpoints: EndpointEntries
-  requests: Pick<RequestMetrics, 'observe'>
-  /** Absent: nothing is recorded. */
-  audit?: Auditor | undefined
-  log: Logger
-  inFlight: InFlight
   /** Who is asked for a certificate. Default: everybody. */
   certificates?: CertificateNetworks
-  /** What bodies must not be larger than, beside the limit of all. */
-  checkBody?: BodyCheck | undefined
-  /** How often the peer of a WebSocket has to show that it is there. Default 30 s. */
-  pingIntervalMs?: number | undefined
+  webSockets: {
+    /** Whether a request is to become one. */
+    wants(request: Request): boolean
+    /** Takes over the connection of a request that it wants. */
+    accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void>
+  }
+  /** A connection comes before long work. */
+  giveWay: () => void
 }
 
 /** Room for a long token, selector and list of groups to impersonate; together with the URL. */
@@ -94,50 +68,16 @@ export interface HttpServer {
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const { tls, strangers, requests, inFlight, services } = deps
-  const { threads, work } = services
-  const door = new FrontDoor({ pipeline: deps.pipeline, draining: services.draining })
-  const webSockets = new WebSockets({ ...deps, door })
+  const { tls, strangers, inFlight, webSockets } = deps
   const gate = requestGate(() => performance.now())
   const lines = new RequestLines(gate)
   const refusals = new Refusals({ ...deps, refused: socket => lines.refused(socket) })
-  const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
 
-  const endpoint = (request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> => {
-    const { info } = authorized
-    if (info.stream) return openStream(deps, request, answer, authorized)
-    if (info.resource) return dispatch(services, exchangeFor(services, request, answer, authorized, deps.endpoints))
-    return deps.paths.serve(request, answer, authorized)
-  }
   const road = new Road({
+    ...deps,
     lines,
-    door,
-    inFlight,
-    strangers,
-    compression: services.compression,
-    audit: deps.audit && new HttpAudit(deps.audit, (body, type) => decodedBody(services, body, type)),
-    checkBody: deps.checkBody,
-    readBody(request, body) {
-      const { headers, socket, authorized } = request
-      const contentType = headers['content-type']
-      if (!longBodies.concerns(contentType, body)) return
-      return longBodies.read(body, { contentType, owner: authorized?.space ?? '', socket }).then(read => {
-        request.body = read.body
-        request.repeatedKeys = read.repeatedKeys
-        request.isLarge = read.isLarge
-        request.parsed = read.parsed
-      })
-    },
-    endpoint,
     upgrade: (request, socket, head) => void webSockets.accept(request, socket, head),
     refuse: (request, answer, error) => refusals.answer(request, answer, error),
-    observed({ authorized, startedMs }, { statusCode }) {
-      const { group, version, resource } = authorized?.info.resource ?? {}
-      const type =
-        resource === undefined ? undefined : services.types.in(authorized!.space).find(group!, version!, resource)
-      const seconds = (performance.now() - startedMs) / 1000
-      requests.observe({ verb: authorized?.info.verb ?? 'unknown', type, code: statusCode, seconds })
-    },
   })
 
   const parsing = {
@@ -187,7 +127,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   paceHandshakes(server as unknown as ShakingServer, deps.certificates)
   paceFirstReads(server, gate)
   strangers.follow(server as unknown as ConnectionServer, () => server.closeIdleConnections())
-  server.on('connection', () => work.giveWay())
+  server.on('connection', deps.giveWay)
   server.on('checkContinue', (message, answer) => {
     const request = message as Request
     request.awaitsContinue = hasBody(request)
@@ -211,31 +151,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   })
   const crossed = new CrossedServer(server, { ...parsing, keepAliveTimeout: KEEP_ALIVE_MS } as unknown as ServerOptions)
   app.addHook('onClose', () => crossed.close())
-  app.addHook('onClose', () => threads.close())
   return { app, road, crossed }
-}
-
-/** Of silence on a stream. The kernel then asks once a second, and ends the connection after ten questions without an answer. */
-export const PROBE_AFTER_MS = 20_000
-
-async function openStream(
-  deps: HttpServerDeps,
-  request: Request,
-  answer: Answer,
-  authorized: AuthorizedRequest,
-): Promise<void> {
-  if (request.method !== 'GET') {
-    answer.header('allow', 'GET')
-    throw methodNotAllowed()
-  }
-  const plan = planStream(authorized.space, authorized.info.query, deps.stream)
-  answer.stream({ 'cache-control': CACHE_CONTROL, 'content-type': 'application/json' })
-  // the kernel asks a quiet peer whether it is there: of a lost network nothing else would tell for minutes
-  answer.socket?.setKeepAlive(true, PROBE_AFTER_MS)
-  const reader = { gone: goneSignal(answer), user: authorized.user, permission: authorized.permission! }
-  const turns = deps.services.turns.of(request.inFlight?.flow.path ?? [])
-  // each makes its own lines
-  await runSpaceStream(deps.stream, plan, responseSink(answer, turns, { isAlone: true }), reader)
 }
 
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'
