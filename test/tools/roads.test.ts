@@ -28,7 +28,6 @@ const ROADS: Readonly<Record<string, Road>> = {
     files: [
       'src/apiserver/http/answer.ts',
       'src/apiserver/http/bareAnswer.ts',
-      'src/apiserver/http/letRefusalBeRead.ts',
       'src/apiserver/http/malformedHeads.ts',
       'src/apiserver/http/requestBody.ts',
       'src/apiserver/http/road.ts',

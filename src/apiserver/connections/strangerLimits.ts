@@ -1,5 +1,5 @@
 /** How many connections there may be, and how many of them before anybody has shown a credential. */
-import { descriptorLimit, descriptorsInUse } from './descriptors.ts'
+import { readdirSync, readFileSync } from 'node:fs'
 
 export interface StrangerLimits {
   /** Connections, whoever they are of. What is left of the descriptors is the store's, the log's and the controllers'. */
@@ -34,4 +34,37 @@ export function strangerLimits(
   const perAddress = Math.max(1, Math.min(given.perAddress ?? Math.ceil(total / 2), total))
   const { patienceMs = PATIENCE_MS, refusals = REFUSALS } = given
   return { connections, total, perAddress, patienceMs, refusals }
+}
+
+/** The soft limit, which Node raises as far as it may when it starts; `Infinity` where there is none. */
+function descriptorLimit(): number {
+  const limits = limitsOfLinux() ?? limitsOfReport()
+  const number = Number(limits)
+  return Number.isSafeInteger(number) && number > 0 ? number : Number.POSITIVE_INFINITY
+}
+
+/** Those that are open now; a guess where the system does not tell. */
+function descriptorsInUse(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    // No Linux: what a server has open when it starts.
+    return 64
+  }
+}
+
+function limitsOfLinux(): string | undefined {
+  try {
+    return /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+  } catch {
+    // No Linux: the report knows, but takes a hundred times as long.
+    return undefined
+  }
+}
+
+function limitsOfReport(): unknown {
+  // Looking every peer's name up would take seconds.
+  const report = Object.assign(process.report, { excludeNetwork: true })
+  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }
+  return userLimits?.open_files?.soft
 }

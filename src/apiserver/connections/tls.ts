@@ -1,5 +1,5 @@
-/** TLS as the server speaks it, and its keys. */
-import type { SecureContextOptions } from 'node:tls'
+/** TLS as the server speaks it, and its keys: those of its own certificate, and of another one for certain names. */
+import type { SecureContextOptions, Server as TlsServer } from 'node:tls'
 
 /** All PEM; `ca` vouches for clients. */
 export interface TlsKeys {
@@ -26,4 +26,26 @@ const NO_RENEGOTIATION = 2 ** 30
 /** What new connections are secured with; also for `setSecureContext`, which leaves open ones alone. */
 export function secureContext(tls: TlsKeys): SecureContextOptions {
   return { ...tls, ciphers: CIPHERS, honorCipherOrder: true, secureOptions: NO_RENEGOTIATION, minVersion: 'TLSv1.2' }
+}
+
+export interface ShownKeys extends TlsKeys {
+  /** Absent: there are no such names. */
+  readonly named?: { readonly names: readonly string[]; readonly cert: string; readonly key: string }
+}
+
+/** What is used of an HTTPS server. */
+type ShowingServer = Pick<TlsServer, 'setSecureContext' | 'addContext'>
+
+/** For connections that begin from now on. */
+export function showKeys(server: ShowingServer, keys: ShownKeys): void {
+  const { cert, key, ca } = keys
+  server.setSecureContext(secureContext({ cert, key, ca }))
+  showNames(server, keys)
+}
+
+/** The same of the names alone. */
+export function showNames(server: Pick<ShowingServer, 'addContext'>, { named, ca }: ShownKeys): void {
+  if (named === undefined) return
+  const { cert, key, names } = named
+  for (const name of names) server.addContext(name, secureContext({ cert, key, ca }))
 }

@@ -1,4 +1,8 @@
-/** The last answer of a connection that has no request to answer: what cannot be read, and a WebSocket that is refused. */
+/**
+ * The last answer of a connection: to what cannot be read, to a WebSocket that is refused, and to a request whose body is not read. Its
+ * client reads it before the connection closes.
+ */
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 // Not imported, as in request.ts.
@@ -27,4 +31,31 @@ export function answerBare(
 export function closeSoon(socket: Duplex): void {
   const held = setTimeout(() => socket.destroy(), HELD_MS)
   socket.once('close', () => clearTimeout(held))
+}
+
+/** As Go's servers wait. */
+const WAIT_MS = 500
+
+/**
+ * The end of a connection whose request is refused before its body is read. A closed socket answers more bytes with a reset, which takes the
+ * refusal from a client that still sends. So the server ends its side, reads nothing, and closes a moment later.
+ * @param after calls `run` once, `delayMs` from now; its answer cancels that
+ */
+export function letRefusalBeRead(
+  socket: Pick<Socket, 'end' | 'destroy' | 'destroySoon' | 'pause' | 'resume' | 'once'>,
+  after: (delayMs: number, run: () => void) => () => void = unrefTimer,
+): void {
+  socket.destroySoon = () => {
+    socket.pause()
+    // Whoever is at a request's body wants to read on, to be rid of the rest: megabytes, deciphered for nothing.
+    socket.resume = () => socket as Socket
+    socket.end()
+    const cancel = after(WAIT_MS, () => void socket.destroy())
+    socket.once('close', cancel)
+  }
+}
+
+function unrefTimer(delayMs: number, run: () => void): () => void {
+  const timer = setTimeout(run, delayMs).unref()
+  return () => clearTimeout(timer)
 }

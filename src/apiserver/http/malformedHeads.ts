@@ -7,8 +7,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Answer } from './answer.ts'
-import { answerBare } from './bareAnswer.ts'
-import { letRefusalBeRead } from './letRefusalBeRead.ts'
+import { answerBare, letRefusalBeRead } from './bareAnswer.ts'
 import type { Request } from './request.ts'
 
 /** The characters of a host and its port, as Go's servers allow them. */

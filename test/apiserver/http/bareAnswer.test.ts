@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { connect } from 'node:tls'
 import t from 'tap'
-import { letRefusalBeRead } from '../../../src/apiserver/http/letRefusalBeRead.ts'
+import { letRefusalBeRead } from '../../../src/apiserver/http/bareAnswer.ts'
 import { startTestServer } from '../../support/server.ts'
 
 t.test('the connection is closed a moment after the answer, or when the client has gone', async t => {
