@@ -189,7 +189,6 @@ async function apiServerParts(
     tls: tlsKeys(pki),
     url: () => url,
     hasStarted: part => started.has(part),
-    draining: draining.signal,
   })
   metrics.add([
     gauge(

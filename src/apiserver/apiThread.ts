@@ -94,7 +94,6 @@ async function serve(): Promise<void> {
     url: () => url,
     // it begins when all of the server has
     hasStarted: () => true,
-    draining: draining.signal,
   })
   await app.ready()
 

@@ -34,7 +34,6 @@ import { Paths } from './http/paths.ts'
 import { Pipeline } from './http/pipeline.ts'
 import { connectionMetrics, inFlightMetrics, RequestMetrics } from './http/requestMetrics.ts'
 import type { Road } from './http/road.ts'
-import { yamlTextInSteps } from './http/yamlWriter.ts'
 import { gauge } from './metrics/metric.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { OpenApiDocuments, openApiOf } from './openapi/documents.ts'
@@ -53,7 +52,6 @@ export interface HttpFrontDeps {
   url: () => string
   /** Whether a part of the server has started. */
   hasStarted: (part: string) => boolean
-  draining: AbortSignal
   /** Of another thread. Default: they are made here. */
   documents?: KindDocuments
 }
@@ -73,7 +71,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const { services, catalog, tree, scopes, authenticator, authorizer, issuer, nature, getObject, syncerTokens } =
     assembly
   const { inFlight, budgets, outcomes, previews, liveQuestions } = assembly
-  const { store, url, hasStarted, draining } = deps
+  const { store, url, hasStarted } = deps
   const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
   const requests = new RequestMetrics()
   const metrics = new Metrics([
@@ -86,7 +84,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...connectionMetrics(strangers),
     ...flowMetrics(inFlight.flowControl),
   ])
-  const { types, protobuf, work, threads } = services
+  const { types, protobuf, work, threads, draining } = services
   const documents =
     deps.documents ??
     kindDocuments(
@@ -96,7 +94,6 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
         work,
         address: () => url().slice('https://'.length),
         paths: space => paths.listed(space),
-        yaml: yamlTextInSteps,
       }),
       openApiOf(types, new OpenApiDocuments(catalog, work)),
     )
@@ -122,15 +119,11 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     anonymousAuth: options.anonymousAuth === true,
     known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
   })
-  const door = new FrontDoor({ pipeline, draining: services.draining })
-  const stream = {
+  const door = new FrontDoor({ pipeline, draining })
+  const stream: SpaceStreamDeps = {
+    ...services,
     store,
     epochs: assembly.epochs,
-    forms: services.forms,
-    derived: services.derived,
-    openAccess: services.openAccess,
-    draining,
-    bookmarkIntervalMs: options.bookmarkIntervalMs,
     random: Math.random,
     reading: (space, user, syncer) => {
       const ends = [outcomes.reading(space, user, syncer), liveQuestions.reading(space, user, syncer.send)]
@@ -139,7 +132,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       }
     },
     scope: space => scopes.of(space, '', '').gone,
-  } satisfies SpaceStreamDeps
+  }
   const endpoints: EndpointEntries = {
     ...SUBRESOURCES,
     ...reviewEndpoints({

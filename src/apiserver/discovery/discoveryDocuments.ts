@@ -1,9 +1,11 @@
 /** Discovery documents as bytes, made when first asked for and kept as long as the kinds of their space stay. */
+
 import { createHash } from 'node:crypto'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
+import { yamlTextInSteps } from '../http/yamlWriter.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
 import { type AggregatedForm, aggregatedDiscovery } from './aggregated.ts'
@@ -18,8 +20,6 @@ export interface DiscoveryDocumentsDeps {
   address: () => string
   /** What `/` lists. */
   paths(space: string): readonly string[]
-  /** Of a document as YAML. */
-  yaml(document: unknown): Steps<string>
   /** In whose slices documents of many kinds are made. */
   work: WorkTurns
 }
@@ -52,7 +52,7 @@ export class DiscoveryDocuments implements KindDocuments {
     if (document === undefined) return undefined
     if (form.format === 'protobuf')
       return this.#deps.protobuf.encode({ apiVersion: '', ...(document as { kind: string }) })
-    if (form.format === 'yaml') return this.#deps.yaml(document)
+    if (form.format === 'yaml') return yamlTextInSteps(document)
     return `${JSON.stringify(document, undefined, form.indent)}\n`
   }
 

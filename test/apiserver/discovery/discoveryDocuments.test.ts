@@ -5,7 +5,7 @@ import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { apiResourceList } from '../../../src/apiserver/discovery/discovery.ts'
 import { DiscoveryDocuments } from '../../../src/apiserver/discovery/discoveryDocuments.ts'
 import type { DocumentName } from '../../../src/apiserver/discovery/kindDocuments.ts'
-import { yamlText, yamlTextInSteps } from '../../../src/apiserver/http/yamlWriter.ts'
+import { yamlText } from '../../../src/apiserver/http/yamlWriter.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { readProtobufFields } from '../../../src/program/dataFiles.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
@@ -25,7 +25,6 @@ function discovery() {
     protobuf: protobufCodec(readProtobufFields),
     address: () => 'localhost:1',
     paths: () => [],
-    yaml: yamlTextInSteps,
     work: new WorkTurns({ sliceMs: 0, clock: () => 0, later }),
   })
   const get = async (path: string, form: DocumentName['form']): Promise<Buffer> =>
