@@ -23,10 +23,7 @@ export function paceFirstReads(server: SecureServer, gate: RequestGate): void {
     const parse = (): void => {
       socket.off('error', endsItself)
       if (socket.destroyed) return
-      if (socket.readableEnded) {
-        socket.end()
-        return
-      }
+      if (socket.readableEnded) return void socket.destroySoon()
       for (const each of begin) each.call(server, socket)
       socket.resume()
       parsePieces(socket)
