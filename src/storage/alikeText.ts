@@ -1,48 +1,52 @@
 /**
- * A text of a form that is known: what stands in its gaps is all that is said. It is an {@link Encoded} like any other for those who
- * look at its head and tail; a store that keeps texts once has nothing to put together, nor to compare.
+ * A text of a known body: the values in its gaps are all that is declared. It is an {@link Encoded} like any other for those who
+ * look at its head and tail; a store that keeps bodies once has nothing to put together.
  */
+import type { Body, Said } from './body.ts'
 import { SharedStored } from './sharedStored.ts'
-import type { Encoded, Stored, Write } from './store.ts'
-import type { Said, TextForm } from './textForm.ts'
+import type { Encoded, Gap, Stored, Write } from './store.ts'
 
 export class AlikeText implements Encoded, Said {
-  readonly form: TextForm
+  readonly body: Body
   readonly own: string
   readonly rest: readonly string[]
   readonly #space: string
 
-  /** Each of `said` is as long as what the form's texts say there. */
-  constructor(form: TextForm, { own, rest }: Said, space: string) {
-    this.form = form
+  /** Each of `said` is as long as what the body's texts say there. */
+  constructor(body: Body, { own, rest }: Said, space: string) {
+    this.body = body
     this.own = own
     this.rest = rest
     this.#space = space
   }
 
   get note(): string | undefined {
-    return this.form.note
+    return this.body.note
+  }
+
+  get gaps(): readonly Gap[] {
+    return this.body.gaps
   }
 
   get head(): string {
-    return this.#whole().toString('utf8', 0, this.form.headBytes)
+    return this.#whole().toString('utf8', 0, this.body.headBytes)
   }
 
   get tail(): string {
-    return this.#whole().toString('utf8', this.form.headBytes + String(ANY).length)
+    return this.#whole().toString('utf8', this.body.headBytes + String(ANY).length)
   }
 
   /** Without the revision's digits. */
   get size(): number {
-    return this.form.size(ANY) - String(ANY).length
+    return this.body.size(ANY) - String(ANY).length
   }
 
   mentions(text: string): boolean {
-    return this.form.mentions(text, this, this.#space, ANY) ?? (this.head.includes(text) || this.tail.includes(text))
+    return this.body.mentions(text, this, this.#space, ANY) ?? (this.head.includes(text) || this.tail.includes(text))
   }
 
   #whole(): Buffer {
-    return this.form.text(this, this.#space, ANY)
+    return this.body.text(this, this.#space, ANY)
   }
 }
 
@@ -53,8 +57,8 @@ const ANY = 1
 export function sendable(write: Write): Write {
   const { key, mutation, expect } = write
   if (!(mutation.text instanceof AlikeText)) return write
-  const { head, tail, note, own } = mutation.text
-  return { key, expect, mutation: { ...mutation, text: { head, tail, note, own } } }
+  const { head, tail, note, gaps } = mutation.text
+  return { key, expect, mutation: { ...mutation, text: { head, tail, note, gaps } } }
 }
 
 /** What a version says, where its text is kept once for many. */

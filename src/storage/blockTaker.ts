@@ -1,17 +1,17 @@
 /** Takes {@link LoadedBlock}s of one reader into the index of a store that is being opened. */
 import type { Arena } from './arena.ts'
+import type { Bodies } from './bodies.ts'
+import type { Body } from './body.ts'
 import { type LoadedBlock, OBJECT_WORDS, type Place, RUN_WORDS, SHARED_TEXT } from './loadedBlock.ts'
 import type { ObjectIndex } from './objectIndex.ts'
 import type { Kin, Placed } from './objectSlots.ts'
 import type { SharedStored } from './sharedStored.ts'
-import type { SharedTexts } from './sharedTexts.ts'
 import type { Key } from './store.ts'
-import { TextForm } from './textForm.ts'
 
 export interface BlockTakerDeps {
   index: ObjectIndex
   arena: Arena
-  texts: SharedTexts
+  bodies: Bodies
   /** Told of each run: so many objects, which have so many bytes with their notes. */
   loaded?: ((kin: Kin, objects: number, bytes: number) => void) | undefined
 }
@@ -20,7 +20,7 @@ export class BlockTaker {
   readonly #deps: BlockTakerDeps
   readonly #places: Place[] = []
   readonly #rests: (readonly string[])[] = []
-  readonly #forms: { readonly form: TextForm; readonly name: string }[] = []
+  readonly #bodies: Body[] = []
 
   constructor(deps: BlockTakerDeps) {
     this.#deps = deps
@@ -30,7 +30,7 @@ export class BlockTaker {
     const { index, arena, loaded } = this.#deps
     for (const place of block.places) this.#places.push(place)
     for (const rest of block.rests) this.#rests.push(rest)
-    for (const { parts, name } of block.forms) this.#forms.push({ form: TextForm.from(parts), name })
+    for (const parts of block.bodies) this.#bodies.push(this.#deps.bodies.adopt(parts))
     const objects = new Objects(block)
     const { runs } = block
     for (let run = 0; run < runs.length; run += RUN_WORDS) {
@@ -55,15 +55,14 @@ export class BlockTaker {
     }
   }
 
-  #shared(objects: Objects, key: Omit<Key, 'name'>): { key: Key; shared: SharedStored } {
-    const { texts } = this.#deps
-    const { form, name } = this.#forms[objects.form]!
-    const own = { ...key, name }
-    if (form.users === 0) texts.adopt(form, own)
-    const rest = this.#rests[objects.rest]!
-    const shared = texts.restored({ key: own, revision: objects.revision }, form, { own: objects.own(), rest })
-    texts.replaced(shared, undefined)
-    return { key: own, shared }
+  #shared(objects: Objects, place: Omit<Key, 'name'>): { key: Key; shared: SharedStored } {
+    const { bodies } = this.#deps
+    const body = this.#bodies[objects.body]!
+    const key = { ...place, name: body.name }
+    const said = { own: objects.own(), rest: this.#rests[objects.rest]! }
+    const shared = bodies.stored({ key, revision: objects.revision }, { body, said })
+    bodies.replaced(shared, undefined)
+    return { key, shared }
   }
 }
 
@@ -84,7 +83,7 @@ class Objects {
     return this.#word(0) === SHARED_TEXT
   }
 
-  get form(): number {
+  get body(): number {
     return this.#word(1)
   }
 

@@ -5,9 +5,10 @@
 
 import { SERVER_SHORT } from '../apimachinery/errors.ts'
 import type { LogFields } from '../apimachinery/logFields.ts'
-import { AlikeText, leastBytes, lengthOf } from './alikeText.ts'
+import { leastBytes, lengthOf } from './alikeText.ts'
 import { Arena, ownMemory } from './arena.ts'
 import { BlockTaker } from './blockTaker.ts'
+import { Bodies } from './bodies.ts'
 import type { CommitLog } from './commitLog.ts'
 import { TURN_BYTES } from './commitTurns.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
@@ -18,7 +19,6 @@ import { ObjectIndex } from './objectIndex.ts'
 import type { Kin } from './objectSlots.ts'
 import { Packing } from './packing.ts'
 import { SharedStored, sizeOf } from './sharedStored.ts'
-import { type Named, SharedTexts } from './sharedTexts.ts'
 import {
   type Encoded,
   isStorageError,
@@ -40,7 +40,6 @@ import {
   type WriteResult,
 } from './store.ts'
 import { type MemoryBounds, StoreView } from './storeView.ts'
-import { versionOf } from './texts.ts'
 
 export const HISTORY_AGE_MS = 600_000
 
@@ -120,23 +119,23 @@ export async function openJournaledStore(journal: Journal, options: JournaledSto
   const index = new ObjectIndex()
   const memory = options.log ? (bytes: number) => new SharedArrayBuffer(bytes) : ownMemory
   const arena = new Arena(memory)
-  const texts = new SharedTexts()
+  const bodies = new Bodies()
   const { budget } = options
   const loaded = budget?.loaded.bind(budget)
   const taker = (): ((block: LoadedBlock) => void) => {
-    const blocks = new BlockTaker({ index, arena, texts, loaded })
+    const blocks = new BlockTaker({ index, arena, bodies, loaded })
     return block => blocks.take(block)
   }
   const state = await journal.load({ taker, memory })
   const lastTimeMs = state.revision > state.compactedRevision ? await journal.timeOf(state.revision) : 0
-  return new JournaledStore({ journal, index, arena, texts, ...state, lastTimeMs }, options)
+  return new JournaledStore({ journal, index, arena, bodies, ...state, lastTimeMs }, options)
 }
 
 interface Loaded {
   journal: Journal
   index: ObjectIndex
   arena: Arena
-  texts: SharedTexts
+  bodies: Bodies
   revision: Revision
   compactedRevision: Revision
   lastTimeMs: number
@@ -146,7 +145,7 @@ class JournaledStore implements Store {
   readonly #journal: Journal
   readonly #index: ObjectIndex
   readonly #arena: Arena
-  readonly #texts: SharedTexts
+  readonly #bodies: Bodies
   readonly #view: StoreView
   readonly #packing: Packing
   readonly #commits: GroupCommit
@@ -174,7 +173,7 @@ class JournaledStore implements Store {
     this.#journal = loaded.journal
     this.#index = loaded.index
     this.#arena = loaded.arena
-    this.#texts = loaded.texts
+    this.#bodies = loaded.bodies
     this.#lastQueued = loaded.revision
     this.#lastTimeMs = loaded.lastTimeMs
     this.#historyAgeMs = options.historyAgeMs ?? HISTORY_AGE_MS
@@ -349,37 +348,24 @@ class JournaledStore implements Store {
     if (previous === undefined) assertKey(key)
     const revision = this.#lastQueued + 1
     this.#packing.consider()
-    const mayShare = mutation.text?.own !== undefined || previous instanceof SharedStored
-    const text = mutation.text instanceof AlikeText ? mutation.text : undefined
-    const alike = mayShare ? this.#texts.alike(key, text?.form) : undefined
-    const place = { key: previous === undefined ? this.#index.ownKey(key, alike?.name) : key, revision }
-    const shared = mayShare ? this.#shared(place, mutation, previous, alike) : undefined
-    const stored = shared ?? this.#own(place, mutation, previous)
+    const { type, text } = mutation
+    const declared = type === 'put' ? this.#bodies.declared(key, text) : undefined
+    const place = { key: previous === undefined ? this.#index.ownKey(key, declared?.body.name) : key, revision }
+    const stored = declared ? this.#bodies.stored(place, declared) : this.#own(place, mutation, previous)
     this.#lastQueued = revision
-    this.#budget?.count(stored.key, mutation.type === 'put' ? stored : undefined, previous)
-    const batch = this.#commits.add(id, { type: mutation.type, key: stored.key, revision, stored, previous })
+    this.#budget?.count(stored.key, type === 'put' ? stored : undefined, previous)
+    const batch = this.#commits.add(id, { type, key: stored.key, revision, stored, previous })
     return { batch, stored }
   }
 
   #own({ key, revision }: Pick<Stored, 'key' | 'revision'>, { text }: Mutation, previous: Stored | undefined): Stored {
+    // the note of its writer is no part of the last state
+    if (text === undefined && previous instanceof SharedStored && previous.note === undefined)
+      return previous.at(revision)
     const { bytes, headBytes } =
       text === undefined ? this.#arena.rewrite(previous!, revision) : this.#arena.encode(text, revision)
     const note = text?.note
     return note === undefined ? { key, revision, bytes, headBytes } : { key, revision, bytes, headBytes, note }
-  }
-
-  /** Where its text is, or is likely to be, that of other objects, too. */
-  #shared(
-    { key, revision }: Pick<Stored, 'key' | 'revision'>,
-    { type, text }: Mutation,
-    previous: Stored | undefined,
-    alike: Named | undefined,
-  ): Stored | undefined {
-    if (type === 'put' && text instanceof AlikeText) return this.#texts.said({ key, revision }, text, alike)
-    if (text !== undefined)
-      return type === 'put' ? this.#texts.written(versionOf(key, revision, text), text.own, alike) : undefined
-    // what its writer noted is no part of the last state
-    return previous instanceof SharedStored && previous.note === undefined ? previous.at(revision) : undefined
   }
 
   async #append(events: readonly StoreEvent[]): Promise<void> {

@@ -2,27 +2,21 @@
  * Objects as they come from the disk, some thousand at a time: what is said of them stands in arrays, their texts lie in memory that
  * stays theirs. So whoever reads and checks them may be another thread, and the store takes them without a look at each text.
  *
- * Objects that follow each other and are of one space, kind and namespace are a run. Places, forms and rests have numbers, which begin
+ * Objects that follow each other and are of one space, kind and namespace are a run. Places, bodies and rests have numbers, which begin
  * with the first block and go on with each further one.
  */
+import type { BodyParts } from './body.ts'
 import type { Memory } from './objectSlots.ts'
 import type { Key } from './store.ts'
-import type { FormParts } from './textForm.ts'
 
 /** All of a key but space and name. */
 export type Place = Pick<Key, 'group' | 'resource' | 'namespace'>
-
-/** With the name that all objects of the form bear. */
-export interface NamedForm {
-  readonly parts: FormParts
-  readonly name: string
-}
 
 export interface LoadedBlock {
   readonly objects: number
   /** Those that no earlier block has told. */
   readonly places: readonly Place[]
-  readonly forms: readonly NamedForm[]
+  readonly bodies: readonly BodyParts[]
   readonly rests: readonly (readonly string[])[]
   /** Of runs. */
   readonly spaces: readonly string[]
@@ -42,5 +36,5 @@ export interface LoadedBlock {
 
 export const RUN_WORDS = 3
 export const OBJECT_WORDS = 4
-/** In place of a memory: the text is shared. Then the numbers of its form and of its rest follow. */
+/** In place of a memory: the text is shared. Then the numbers of its body and of its rest follow. */
 export const SHARED_TEXT = -2

@@ -6,11 +6,11 @@
  * Numbers of objects that are gone are given again. The typed arrays lie in memory of the caller's choice, so that they can be
  * copied or shared as they are.
  */
+import type { Body } from './body.ts'
 import type { JoinedTexts } from './joinedTexts.ts'
 import { Numbered } from './numbered.ts'
 import { SharedStored } from './sharedStored.ts'
 import type { Key, Revision, Stored } from './store.ts'
-import type { TextForm } from './textForm.ts'
 
 export type Memory = ArrayBuffer | SharedArrayBuffer
 
@@ -57,9 +57,9 @@ const LENGTH = 2
 const HEAD = 3
 /** No slab: there is no object. */
 const NONE = -1
-/** No slab: the text is shared. Then the next words are the numbers of its form and of what it says beside its own. */
+/** No slab: the text is shared. Then the next words are the numbers of its body and of what it says beside its own. */
 const SHARED = -2
-const FORM = AT
+const BODY = AT
 const REST = LENGTH
 
 class Block {
@@ -90,7 +90,7 @@ export class ObjectSlots {
   readonly #memory: (bytes: number) => Memory
   readonly #blocks: Block[] = []
   readonly #slabs = new Numbered<Memory>()
-  readonly #forms = new Numbered<TextForm>()
+  readonly #bodies = new Numbered<Body>()
   readonly #rests = new Numbered<readonly string[]>()
   #joined: JoinedTexts | undefined
   readonly #free: number[] = []
@@ -117,9 +117,9 @@ export class ObjectSlots {
     return this.#made
   }
 
-  /** Pieces of memory, forms and what they say that objects refer to. */
+  /** Pieces of memory, bodies and what they say that objects refer to. */
   get referred(): number {
-    return this.#slabs.size + this.#forms.size + this.#rests.size
+    return this.#slabs.size + this.#bodies.size + this.#rests.size
   }
 
   add(stored: Stored): number {
@@ -240,11 +240,11 @@ export class ObjectSlots {
     else this.#placeOwn(block, i, placed)
   }
 
-  #placeShared(block: Block, i: number, { form, own, rest, revision, joined }: SharedStored): void {
+  #placeShared(block: Block, i: number, { body, own, rest, revision, joined }: SharedStored): void {
     const { words, revisions } = block
     const word = i * WORDS
     words[word + SLAB] = SHARED
-    words[word + FORM] = this.#forms.enter(form)
+    words[word + BODY] = this.#bodies.enter(body)
     words[word + REST] = this.#rests.enter(rest)
     revisions[i] = revision
     block.owns ??= new Array<string>(BLOCK).fill('')
@@ -280,7 +280,7 @@ export class ObjectSlots {
     if (block.made[i] !== undefined) this.#forget(block, 1)
     block.made[i] = undefined
     if (slab === SHARED) {
-      this.#forms.leave(words[i * WORDS + FORM]!)
+      this.#bodies.leave(words[i * WORDS + BODY]!)
       this.#rests.leave(words[i * WORDS + REST]!)
       block.owns![i] = ''
     } else {
@@ -300,7 +300,7 @@ export class ObjectSlots {
     const [slab, headBytes] = [words[word + SLAB]!, words[word + HEAD]!]
     if (slab === SHARED) {
       const said = { own: block.owns![i]!, rest: this.#rests.get(words[word + REST]!) }
-      return new SharedStored({ key, revision }, this.#forms.get(words[word + FORM]!), said, this.#joined!)
+      return new SharedStored({ key, revision }, this.#bodies.get(words[word + BODY]!), said, this.#joined!)
     }
     // Buffer.from takes both kinds
     const memory = this.#slabs.get(slab) as ArrayBuffer

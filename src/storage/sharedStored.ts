@@ -2,27 +2,27 @@
  * A version of an object whose text is kept once for many. It is a {@link Stored} like any other; its bytes are put together when
  * somebody asks, and kept for as long as there is room for such.
  */
+import type { Body, Said } from './body.ts'
 import type { Joinable, JoinedTexts } from './joinedTexts.ts'
 import type { Key, Revision, Stored } from './store.ts'
-import type { Said, TextForm } from './textForm.ts'
 
 export class SharedStored implements Stored, Said, Joinable {
   readonly key: Key
   readonly revision: Revision
-  readonly form: TextForm
+  readonly body: Body
   readonly own: string
   readonly rest: readonly string[]
   readonly #joined: JoinedTexts
 
   constructor(
     { key, revision }: Pick<Stored, 'key' | 'revision'>,
-    form: TextForm,
+    body: Body,
     { own, rest }: Said,
     joined: JoinedTexts,
   ) {
     this.key = key
     this.revision = revision
-    this.form = form
+    this.body = body
     this.own = own
     this.rest = rest
     this.#joined = joined
@@ -37,30 +37,35 @@ export class SharedStored implements Stored, Said, Joinable {
     return this.#joined.of(this)
   }
 
+  /** As it stands in its row. */
+  get outline(): Buffer {
+    return this.body.outline
+  }
+
   get headBytes(): number {
-    return this.form.headBytes
+    return this.body.headBytes
   }
 
   get note(): string | undefined {
-    return this.form.note
+    return this.body.note
   }
 
   get size(): number {
-    return this.form.size(this.revision)
+    return this.body.size(this.revision)
   }
 
   join(): Buffer {
-    return this.form.text(this, this.key.space, this.revision)
+    return this.body.text(this, this.key.space, this.revision)
   }
 
   /** Writes its text into what has room for it; nothing is kept of it. */
   write(into: Buffer, at: number): void {
-    this.form.write(this, this.key.space, this.revision, into, at)
+    this.body.write(this, this.key.space, this.revision, into, at)
   }
 
   /** The same under another revision. */
   at(revision: Revision): SharedStored {
-    return new SharedStored({ key: this.key, revision }, this.form, this, this.#joined)
+    return new SharedStored({ key: this.key, revision }, this.body, this, this.#joined)
   }
 }
 
@@ -87,7 +92,7 @@ export function heldBytes(stored: Stored): number {
 export function saysTheSame(a: Stored, b: Stored): boolean {
   if (a.note !== undefined || a.headBytes !== b.headBytes) return false
   if (a instanceof SharedStored && b instanceof SharedStored)
-    return a.form === b.form && a.own === b.own && a.rest === b.rest
+    return a.body === b.body && a.own === b.own && a.rest === b.rest
   const [{ bytes }, { bytes: others }] = [a, b]
   const [tail, othersTail] = [tailOf(a), tailOf(b)]
   return (
@@ -104,7 +109,7 @@ function tailOf({ headBytes, revision }: Stored): number {
 /** Whether its text contains another. */
 export function mentions(stored: Stored, text: string): boolean {
   if (stored instanceof SharedStored) {
-    const known = stored.form.mentions(text, stored, stored.key.space, stored.revision)
+    const known = stored.body.mentions(text, stored, stored.key.space, stored.revision)
     if (known !== undefined) return known
   }
   return stored.bytes.includes(text)

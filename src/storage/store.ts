@@ -53,10 +53,20 @@ export interface Encoded {
   /** The version's {@link Stored.note}. */
   readonly note?: string | undefined
   /**
-   * Given where objects of the same name in other spaces say the same but for this (their uid), for times and for the space's id:
-   * then an engine may keep in memory once what they say.
+   * Given where objects of the same name in other spaces say the same but for what stands in these gaps: then an engine may keep in
+   * memory once what they say. In order, by bytes of `head + tail`.
    */
-  readonly own?: string
+  readonly gaps?: readonly Gap[] | undefined
+}
+
+/**
+ * Where in a text stands a value of its object's own: all of a plain JSON string, without its quotes. A uid is the
+ * object's, and the space is that of its key.
+ */
+export interface Gap {
+  readonly at: number
+  readonly length: number
+  readonly kind: 'uid' | 'space' | 'time'
 }
 
 /**

@@ -2,6 +2,7 @@
  * What a store knows in memory, and its reading half: the current objects, the newest events, who watches and what is projected. Who
  * writes, or follows a writer, brings commits in; every read asks them first.
  */
+import type { Bodies } from './bodies.ts'
 import { History } from './history.ts'
 import { WatchHub } from './hub.ts'
 import type { HistoryPage, Journal } from './journal.ts'
@@ -9,7 +10,6 @@ import { assertRange } from './keys.ts'
 import type { ObjectIndex } from './objectIndex.ts'
 import { listAt, SlicedRead, stretchesAt, Undo } from './pastReads.ts'
 import { Projections } from './projections.ts'
-import type { SharedTexts } from './sharedTexts.ts'
 import type { Key, ListOptions, Page, Projection, Range, Revision, Stored, StoreEvent, WatchOptions } from './store.ts'
 import { type EventSource, watchFrom } from './watchFrom.ts'
 
@@ -28,7 +28,7 @@ export interface MemoryBounds {
 
 export interface StoreViewOptions extends MemoryBounds {
   index: ObjectIndex
-  texts: SharedTexts
+  bodies: Bodies
   /** Of older history. */
   journal: Pick<Journal, 'read' | 'timeOf' | 'compact'>
   revision: Revision
@@ -48,7 +48,7 @@ const SLICE_OBJECTS = 512
 export class StoreView {
   readonly index: ObjectIndex
   readonly history: History
-  readonly #texts: SharedTexts
+  readonly #bodies: Bodies
   readonly #hub: WatchHub
   readonly #projections: Projections
   readonly #arrive: () => void
@@ -58,7 +58,7 @@ export class StoreView {
 
   constructor(options: StoreViewOptions) {
     this.index = options.index
-    this.#texts = options.texts
+    this.#bodies = options.bodies
     this.#arrive = options.arrive
     this.history = new History({
       journal: options.journal,
@@ -177,7 +177,7 @@ export class StoreView {
       for (const read of this.#slicedReads) read.told(event)
       if (event.type === 'put') this.index.put(event.stored)
       else this.index.delete(event.key)
-      this.#texts.replaced(event.type === 'put' ? event.stored : undefined, event.previous)
+      this.#bodies.replaced(event.type === 'put' ? event.stored : undefined, event.previous)
     }
     this.history.add(events)
   }

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs'
 import { openLevelStore } from '../../src/storage/level/openLevelStore.ts'
 import type { StoreEvent } from '../../src/storage/store.ts'
-import { del, key, put, textOf, updated } from './support.ts'
+import { del, key, put, putShared, textOf, updated } from './support.ts'
 
 const [path, after, kept] = process.argv.slice(2) as [string, string, string]
 // By age nothing is forgotten: the parent checks what is kept.
@@ -31,7 +31,7 @@ async function writer(id: number): Promise<void> {
     const data = `${process.pid}/${id}/${op}/${'x'.repeat((id * op) % 500)}`
     // Neighbouring writers share a key, so that versions of one object follow each other in one batch.
     const k = key(`n${id >> 1}-${op % 3}`)
-    const mutation = op % 5 === 4 ? del(data) : put(data)
+    const mutation = op % 5 === 4 ? del(data) : op % 2 === 0 ? put(data) : putShared(data)
     if (op % 7 === 6) {
       const extra = [0, 1, 2].map(i => ({ key: key(`many-${process.pid}-${id}-${op}-${i}`), mutation, expect: 0 }))
       for (const result of await store.writeMany(extra))

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import { Body, outlineOf } from '../../src/storage/body.ts'
 import { JoinedTexts } from '../../src/storage/joinedTexts.ts'
 import { compareKeys, keyText, rangeHolds } from '../../src/storage/keys.ts'
 import { ObjectIndex } from '../../src/storage/objectIndex.ts'
 import { SharedStored } from '../../src/storage/sharedStored.ts'
 import type { Key, Range, Stored } from '../../src/storage/store.ts'
-import { TextForm } from '../../src/storage/textForm.ts'
 import * as fc from '../support/fastCheck.ts'
 import { key, rangesAround } from './support.ts'
 
@@ -61,10 +61,15 @@ const said = ({ key, revision, bytes, headBytes, note }: Stored): string =>
 
 const joined = new JoinedTexts()
 const uidOf = (i: number): string => `11111111-2222-4333-8444-${String(i).padStart(12, '0')}`
-const formOf = (data: string): TextForm => {
+const bodyOf = (data: string): Body => {
   const head = `{"uid":"${uidOf(0)}","at":"2026-01-01T00:00:00Z","resourceVersion":"`
-  const bytes = Buffer.from(`${head}1","data":"${data}"}`)
-  return TextForm.of({ key: keys[0]!, revision: 1, bytes, headBytes: head.length, note: undefined })!
+  const text = Buffer.from(`${head}","data":"${data}"}`)
+  const gaps = [
+    { at: 8, length: 36, kind: 'uid' },
+    { at: 52, length: 20, kind: 'time' },
+  ] as const
+  const [headBytes, note, { name }] = [head.length, undefined, keys[0]!]
+  return new Body({ text, outline: outlineOf(keys[0]!, { text, gaps, headBytes, note })!, headBytes, note, name })
 }
 
 t.test('whatever is put, placed and deleted, it answers as a plain map does, few objects made at a time', async t => {
@@ -74,7 +79,7 @@ t.test('whatever is put, placed and deleted, it answers as a plain map does, few
       const index = new ObjectIndex({ maxMade: 3, memory })
       const model = new Map<string, Stored>()
       const slabs = [new ArrayBuffer(600), new ArrayBuffer(600)]
-      const forms = [formOf('one'), formOf('other')]
+      const bodies = [bodyOf('one'), bodyOf('other')]
       const rests = [['2026-01-01T00:00:01Z'], ['2026-01-01T00:00:02Z']]
       for (const [i, { op, key, length, note }] of ops.entries()) {
         const [slab, at, revision] = [slabs[i % 2]!, i * 8, 10 ** (i % 11)]
@@ -82,7 +87,7 @@ t.test('whatever is put, placed and deleted, it answers as a plain map does, few
         bytes.fill(97 + (i % 26))
         const own = { own: uidOf(i), rest: rests[length % 2]! }
         const stored: Stored = op.endsWith('Shared')
-          ? new SharedStored({ key, revision }, forms[i % 2]!, own, joined)
+          ? new SharedStored({ key, revision }, bodies[i % 2]!, own, joined)
           : { key, revision, bytes, headBytes: i, ...(note !== undefined && { note }) }
         if (op === 'put' || op === 'putShared') index.put(stored)
         if (op === 'place') index.place(key, { memory: slab, at, length, headBytes: i, revision, note })

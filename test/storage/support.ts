@@ -24,6 +24,13 @@ export function put(data: string): Mutation {
   return { type: 'put', text: { head: '{"metadata":{"resourceVersion":"', tail: `"},"data":${JSON.stringify(data)}}` } }
 }
 
+/** The same of an object whose body others may have. */
+export function putShared(data: string, uid = '11111111-2222-4333-8444-555555555555'): Mutation {
+  const head = `{"metadata":{"uid":"${uid}","resourceVersion":"`
+  const gaps = [{ at: head.indexOf(uid), length: uid.length, kind: 'uid' as const }]
+  return { type: 'put', text: { head, tail: `"},"data":${JSON.stringify(data)}}`, gaps } }
+}
+
 export function del(data = 'last'): Mutation {
   return { ...put(data), type: 'delete' }
 }

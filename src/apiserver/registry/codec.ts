@@ -8,26 +8,37 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
 import { jsonTextInSteps } from '../../apimachinery/jsonText.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../../apimachinery/object.ts'
-import type { Steps } from '../../apimachinery/steps.ts'
+import { atOnce, type Steps } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
+import { declaredText } from './declaredText.ts'
 
 /** Controllers compare its data with what they would write now, byte by byte. */
 const COMPARED_KIND = 'ControllerRevision'
 
-/** Serializes an object around its resourceVersion; whatever resourceVersion it carries is left out. */
-export function encodeObject(object: KubeObject): Encoded {
+/**
+ * Serializes an object around its resourceVersion; whatever resourceVersion it carries is left out. `isShared`: objects of other
+ * spaces say the same, so its gaps are declared.
+ */
+export function encodeObject(object: KubeObject, isShared = false): Encoded {
   const { apiVersion, kind, metadata, ...rest } = object
+  if (isShared && kind !== COMPARED_KIND) return atOnce(declaredText(object, atOnceText))
   const { resourceVersion: _, ...meta } = metadata
   return encodedOf({ apiVersion, kind, meta: JSON.stringify(meta satisfies ObjectMeta), rest: JSON.stringify(rest) })
 }
 
 /** The same in steps, for a large one. */
-export function* encodeInSteps(object: KubeObject): Steps<Encoded> {
+export function* encodeInSteps(object: KubeObject, isShared = false): Steps<Encoded> {
   const { apiVersion, kind, metadata, ...rest } = object
+  if (isShared && kind !== COMPARED_KIND) return yield* declaredText(object, jsonTextInSteps)
   const { resourceVersion: _, ...meta } = metadata
   return encodedOf({ apiVersion, kind, meta: yield* jsonTextInSteps(meta), rest: yield* jsonTextInSteps(rest) })
+}
+
+// biome-ignore lint/correctness/useYield: a step that never rests
+function* atOnceText(value: object): Steps<string> {
+  return JSON.stringify(value)
 }
 
 /** `meta`, `rest`: texts of the metadata without its resourceVersion, and of what the object has beside them. */

@@ -29,6 +29,8 @@ interface Creation {
   namespace: string
   /** Hears who has to be told what becomes of it. */
   outcome: Outcome
+  /** Objects of other spaces say the same. */
+  isShared: boolean
 }
 
 /**
@@ -46,7 +48,10 @@ export class CreatePreparation {
   }
 
   /** What is to be stored. */
-  async prepare({ context: given, type, namespace, outcome }: Creation, object: KubeObject): Promise<Encoded> {
+  async prepare(
+    { context: given, type, namespace, outcome, isShared }: Creation,
+    object: KubeObject,
+  ): Promise<Encoded> {
     const { clock, uuid } = this.#base.deps
     let context = given
     let { work } = context
@@ -152,7 +157,7 @@ export class CreatePreparation {
     const converted = toStored(kept, target)
     const stored = converted instanceof Promise ? await converted : converted
     if (work?.due) await work.rest()
-    const encoded = inSlices(encodeWithin(stored, { isLarge: work !== undefined }), work)
+    const encoded = inSlices(encodeWithin(stored, { isLarge: work !== undefined, isShared }), work)
     return noted(encoded instanceof Promise ? await encoded : encoded, part, unsaid)
   }
 }

@@ -55,15 +55,13 @@ export class Creations {
     const working = withWork(context, workOf(this.#deps.turns, context, hasMoreValues(object, LARGE_VALUES)))
     if (working.work?.due) await working.work.rest()
     const outcome = new Outcome()
-    let said: Encoded
+    let text: Encoded
     try {
-      said = await this.#creates.prepare({ context: working, type, namespace, outcome }, object)
+      text = await this.#creates.prepare({ context: working, type, namespace, outcome, isShared }, object)
     } catch (error) {
       outcome.settle(undefined)
       throw error
     }
-    const { uid } = object.metadata
-    const text = isShared && uid !== undefined ? { ...said, own: uid } : said
     const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
     const made = await this.put({ context, type, key, text, object, outcome })
     if ('created' in made) return made

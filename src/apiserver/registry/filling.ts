@@ -3,8 +3,8 @@
  * next one is said by its few words, and not put together. `S` is what tells one object from another: see templates.ts and revisions.ts.
  */
 import { AlikeText, alikeOf } from '../../storage/alikeText.ts'
+import type { Body } from '../../storage/body.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
-import type { TextForm } from '../../storage/textForm.ts'
 
 /** The word, or what it is there for. */
 type Word<S> = { readonly constant: string } | { readonly slot: S; readonly length: number }
@@ -23,7 +23,7 @@ const exampleTime = (number: number): string => `0001-01-01T00:00:${String(numbe
 const EXAMPLE_UID = '00000000-0000-0000-0000-000000000001'
 
 export class Filling<S> {
-  readonly #form: TextForm
+  readonly #body: Body
   readonly #own: Word<S>
   readonly #rest: readonly Word<S>[]
   /** What stood beside the uid in the last text. */
@@ -40,7 +40,7 @@ export class Filling<S> {
       const slot = slotOf(word)
       return slot === undefined ? { constant: word } : { slot, length: word.length }
     }
-    const filling = new Filling<S>(shared.form, wordOf(shared.own), shared.rest.map(wordOf))
+    const filling = new Filling<S>(shared.body, wordOf(shared.own), shared.rest.map(wordOf))
     const examples = new Map<S, string>()
     const wordFor = (slot: S): string => {
       const known = examples.get(slot)
@@ -56,8 +56,8 @@ export class Filling<S> {
     return isSame && examples.size < 60 ? filling : undefined
   }
 
-  private constructor(form: TextForm, own: Word<S>, rest: readonly Word<S>[]) {
-    this.#form = form
+  private constructor(body: Body, own: Word<S>, rest: readonly Word<S>[]) {
+    this.#body = body
     this.#own = own
     this.#rest = rest
   }
@@ -67,7 +67,7 @@ export class Filling<S> {
     if (space.length !== NOWHERE.length) return undefined
     const own = filled(this.#own, wordFor)
     const rest = this.#saidBeside(wordFor)
-    return own === undefined || rest === undefined ? undefined : new AlikeText(this.#form, { own, rest }, space)
+    return own === undefined || rest === undefined ? undefined : new AlikeText(this.#body, { own, rest }, space)
   }
 
   /** Mostly what the last one said: what is written in the same second. */

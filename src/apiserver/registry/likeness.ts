@@ -6,9 +6,9 @@
  * answer, or two texts differ that need not. Texts that are equal are never of objects that say different things.
  */
 import type { Likeness } from '../../client/client.ts'
+import type { Body } from '../../storage/body.ts'
 import { SharedStored } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
-import type { TextForm } from '../../storage/textForm.ts'
 
 const UID = '"uid":"'
 const CREATED = '"creationTimestamp":"'
@@ -19,17 +19,17 @@ const STATUS = ',"status":{'
 
 export class StoredLikeness {
   /** Of texts that differ in nothing but what is cut from them. */
-  readonly #ofForms = new WeakMap<TextForm, Likeness>()
+  readonly #ofForms = new WeakMap<Body, Likeness>()
 
   of(stored: Stored): Likeness | undefined {
     if (!(stored instanceof SharedStored)) return cutOut(stored)
-    const known = this.#ofForms.get(stored.form)
+    const known = this.#ofForms.get(stored.body)
     if (known) return { ...known, uid: stored.own }
     const likeness = cutOut(stored)
     // where a value that differs is left in it, each text of the form has to be looked at
     const differs = [stored.own, ...stored.rest, stored.key.space]
     if (likeness?.uid !== stored.own || differs.some(value => likeness.text.includes(value))) return likeness
-    this.#ofForms.set(stored.form, likeness)
+    this.#ofForms.set(stored.body, likeness)
     return likeness
   }
 }

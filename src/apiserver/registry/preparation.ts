@@ -151,9 +151,9 @@ export class Preparation {
 /** @throws StatusError RequestEntityTooLarge, BadRequest */
 export function* encodeWithin(
   object: KubeObject,
-  { old, isLarge }: { old?: KubeObject; isLarge: boolean },
+  { old, isLarge, isShared }: { old?: KubeObject; isLarge: boolean; isShared?: boolean | undefined },
 ): Steps<Encoded> {
-  const text = isLarge ? yield* encodeInSteps(object) : encodeObject(object)
+  const text = isLarge ? yield* encodeInSteps(object, isShared) : encodeObject(object, isShared)
   yield
   // a patch, a webhook or a default may have put one in; it begins with the quote that ends the revision
   refuseMistakableKeys(text.tail, 1)

@@ -9,9 +9,9 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { KubeObject, ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import { type AlikeText, alikeOf } from '../../storage/alikeText.ts'
+import type { Body } from '../../storage/body.ts'
 import type { SharedStored } from '../../storage/sharedStored.ts'
-import type { Encoded, Revision, Stored } from '../../storage/store.ts'
-import type { TextForm } from '../../storage/textForm.ts'
+import type { Encoded, Revision, Stored, Gap as TextGap } from '../../storage/store.ts'
 import { Filling } from './filling.ts'
 import { type Circumstances, isSameWrite, textOf } from './templates.ts'
 
@@ -24,6 +24,7 @@ interface Cut {
   readonly slots: readonly Slot[]
   readonly tail: string
   readonly note: string | undefined
+  readonly declared: readonly TextGap[] | undefined
   readonly uid: string
   readonly space: string
   /** In the order in which they first stand in its metadata. */
@@ -37,6 +38,8 @@ interface Change {
   readonly slots: readonly Slot[]
   readonly tail: string
   readonly note: string | undefined
+  /** Where its own values stand, in bytes. */
+  readonly declared: readonly TextGap[] | undefined
   readonly object: KubeObject
   /** Of creation, and of the entries of its managedFields. */
   readonly created: Slot
@@ -64,7 +67,7 @@ interface Gap {
 
 interface Known {
   readonly changes: BoundedCache<string, Change>
-  readonly alike: BoundedCache<TextForm, readonly AlikeChange[]>
+  readonly alike: BoundedCache<Body, readonly AlikeChange[]>
 }
 
 export interface Changed {
@@ -102,7 +105,7 @@ export class Revisions {
     if (!cut || !change || !isSameWrite(change.circumstances, circumstances)) return undefined
     const textAt = (slot: Slot): string => (slot === 'now' ? place.now : valueIn(cut, slot))
     return {
-      text: { ...joined(change, textAt), own: place.metadata.uid! },
+      text: joined(change, textAt),
       stored: revision => objectOf(change, cut, textAt, revision),
     }
   }
@@ -134,19 +137,19 @@ export class Revisions {
     const created = timeOf(creationTimestamp)
     const claimed = managedFields.map(({ time = '' }) => timeOf(time))
     if (created === undefined || !slots.every(isKnown) || !claimed.every(isKnown)) return
-    const { pieces, tail, note } = after
+    const { pieces, tail, note, declared } = after
     const known = this.#known.get(said) ?? {
       changes: new BoundedCache<string, Change>(KEPT_CHANGES),
-      alike: new BoundedCache<TextForm, readonly AlikeChange[]>(KEPT_CHANGES),
+      alike: new BoundedCache<Body, readonly AlikeChange[]>(KEPT_CHANGES),
     }
     this.#known.set(said, known)
-    const change = { circumstances, pieces, slots, tail, note, object, created, claimed }
+    const change = { circumstances, pieces, slots, tail, note, declared, object, created, claimed }
     known.changes.set(shapeOf(before, place.now), change)
     const shared = alikeOf(place.current)
     const alike = shared && alikeChange(change, { shared, before, now: place.now, became })
     if (!alike) return
-    const others = (known.alike.get(shared.form) ?? []).filter(other => !fits(other, shared, place.now))
-    known.alike.set(shared.form, [alike, ...others.slice(0, KEPT_ALIKE - 1)])
+    const others = (known.alike.get(shared.body) ?? []).filter(other => !fits(other, shared, place.now))
+    known.alike.set(shared.body, [alike, ...others.slice(0, KEPT_ALIKE - 1)])
   }
 }
 
@@ -177,7 +180,7 @@ function alikeChange(
 
 /** What was learned of one that says the same, and of whose times the same ones are the same, and as now. */
 function alikeIn({ alike }: Known, stored: SharedStored, now: string): AlikeChange | undefined {
-  return alike.get(stored.form)?.find(one => fits(one, stored, now))
+  return alike.get(stored.body)?.find(one => fits(one, stored, now))
 }
 
 function fits({ gaps }: AlikeChange, { rest }: SharedStored, now: string): boolean {
@@ -211,10 +214,10 @@ function objectIn(alike: AlikeChange, stored: SharedStored, now: string, revisio
   return objectOf(alike.change, { uid, space: key.space }, slot => wordAt(alike, stored, now, slot), revision)
 }
 
-function joined({ pieces, slots, tail, note }: Change, textAt: (slot: Slot) => string): Encoded {
+function joined({ pieces, slots, tail, note, declared }: Change, textAt: (slot: Slot) => string): Encoded {
   let head = pieces[0]!
   for (let i = 1; i < pieces.length; i++) head += textAt(slots[i - 1]!) + pieces[i]!
-  return note === undefined ? { head, tail } : { head, tail, note }
+  return { head, tail, note, gaps: declared }
 }
 
 /** An object where it stands, with its metadata, at a time. */
@@ -258,7 +261,7 @@ function cutOf({ current, metadata }: Place): Cut | undefined {
   const all = [creationTimestamp, ...managedFields.map(({ time = '' }) => time)]
   const times = [...new Set(all)]
   if (uid === '' || times.includes('')) return undefined
-  const { head, tail, note } = textOf(current)
+  const { head, tail, note, gaps: declared } = textOf(current)
   const values: [slot: Exclude<Slot, 'now'>, value: string, expected: number][] = [
     ['uid', uid, 1],
     ['space', space, annotations[CLUSTER_ANNOTATION] === undefined ? 0 : 1],
@@ -282,5 +285,5 @@ function cutOf({ current, metadata }: Place): Cut | undefined {
     start = at + length
   }
   pieces.push(head.slice(start))
-  return { pieces, slots: found.map(({ slot }) => slot), tail, note, uid, space, times }
+  return { pieces, slots: found.map(({ slot }) => slot), tail, note, declared, uid, space, times }
 }

@@ -5,9 +5,9 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { alikeOf } from '../../storage/alikeText.ts'
+import type { Body } from '../../storage/body.ts'
 import type { SharedStored } from '../../storage/sharedStored.ts'
 import type { Write } from '../../storage/store.ts'
-import type { TextForm } from '../../storage/textForm.ts'
 import { stepsFor } from './admission.ts'
 import { decodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
@@ -28,7 +28,7 @@ export interface SharedDeletion {
 export class SharedDeletions {
   readonly #deps: RegistryDeps
   /** Whether objects with this text go at once. */
-  readonly #goAtOnce = new WeakMap<TextForm, boolean>()
+  readonly #goAtOnce = new WeakMap<Body, boolean>()
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
@@ -66,12 +66,12 @@ export class SharedDeletions {
 
   #goesAtOnce({ type, uid, resourceVersion }: SharedDeletion, stored: SharedStored): boolean {
     if (String(stored.revision) !== resourceVersion || stored.own !== uid) return false
-    const known = this.#goAtOnce.get(stored.form)
+    const known = this.#goAtOnce.get(stored.body)
     if (known !== undefined) return known
     const object = decodeObject(stored)
     const isPlain = object.metadata.uid === stored.own && this.#deps.strategyFor(type)?.prepareForDelete === undefined
     const goes = isPlain && !isHeld(object)
-    this.#goAtOnce.set(stored.form, goes)
+    this.#goAtOnce.set(stored.body, goes)
     return goes
   }
 }

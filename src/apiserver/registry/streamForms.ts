@@ -5,9 +5,9 @@
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Likeness } from '../../client/client.ts'
+import type { Body } from '../../storage/body.ts'
 import { SharedStored } from '../../storage/sharedStored.ts'
 import type { Stored } from '../../storage/store.ts'
-import type { TextForm } from '../../storage/textForm.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { StoredLikeness } from './likeness.ts'
 import type { Provenance } from './provenance.ts'
@@ -23,11 +23,11 @@ export class StreamForms {
   readonly #types: TypeRegistry
   readonly #provenance: Provenance | undefined
   readonly #likeness = new StoredLikeness()
-  readonly #versions = new WeakMap<TextForm, string>()
+  readonly #versions = new WeakMap<Body, string>()
   /** Of built-in kinds: they are told as they are stored, whatever a space defines. */
-  readonly #builtin = new WeakMap<TextForm, GroupVersionResource>()
+  readonly #builtin = new WeakMap<Body, GroupVersionResource>()
   /** Of those too, in the versions to ask for them. */
-  readonly #served = new WeakMap<TextForm, GroupVersionResource>()
+  readonly #served = new WeakMap<Body, GroupVersionResource>()
 
   constructor(types: TypeRegistry, provenance?: Provenance) {
     this.#types = types
@@ -87,12 +87,12 @@ export class StreamForms {
     const type = this.#typeOf(stored)
     const isConverted = type?.custom && converted(stored, type)
     const told = { group, version: isConverted ? type.version : this.#storedVersion(stored), resource }
-    if (stored instanceof SharedStored && type && !type.custom) this.#builtin.set(stored.form, told)
+    if (stored instanceof SharedStored && type && !type.custom) this.#builtin.set(stored.body, told)
     return told
   }
 
   #builtinOf(stored: Stored): GroupVersionResource | undefined {
-    return stored instanceof SharedStored ? this.#builtin.get(stored.form) : undefined
+    return stored instanceof SharedStored ? this.#builtin.get(stored.body) : undefined
   }
 
   /** Whether it is told as it is stored; for a built-in kind nobody looks at its text. */
@@ -109,22 +109,22 @@ export class StreamForms {
 
   /** Its kind, in the version to ask for it, whatever version it is told in. */
   servedResource(stored: Stored): GroupVersionResource {
-    const known = stored instanceof SharedStored ? this.#served.get(stored.form) : undefined
+    const known = stored instanceof SharedStored ? this.#served.get(stored.body) : undefined
     if (known) return known
     const { group, resource } = stored.key
     const type = this.#typeOf(stored)
     const served = { group, version: type?.version ?? this.#storedVersion(stored), resource }
-    if (stored instanceof SharedStored && type && !type.custom) this.#served.set(stored.form, served)
+    if (stored instanceof SharedStored && type && !type.custom) this.#served.set(stored.body, served)
     return served
   }
 
   /** Of texts that are kept once: without putting one together. */
   #storedVersion(stored: Stored): string {
     if (!(stored instanceof SharedStored)) return storedVersion(stored.bytes)
-    const known = this.#versions.get(stored.form)
+    const known = this.#versions.get(stored.body)
     if (known !== undefined) return known
     const version = storedVersion(stored.bytes)
-    this.#versions.set(stored.form, version)
+    this.#versions.set(stored.body, version)
     return version
   }
 

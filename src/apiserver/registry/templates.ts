@@ -10,7 +10,8 @@
 import { apiVersionOf, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { Encoded, Revision, Stored } from '../../storage/store.ts'
+import { alikeOf } from '../../storage/alikeText.ts'
+import type { Encoded, Gap, Revision, Stored } from '../../storage/store.ts'
 import type { Admission } from './admission.ts'
 import type { WriteContext } from './context.ts'
 import { Filling } from './filling.ts'
@@ -50,6 +51,7 @@ export class Template {
   readonly #gaps: readonly (keyof Identity)[]
   readonly #tail: string
   readonly #note: string | undefined
+  readonly #declared: readonly Gap[] | undefined
   readonly #judged: KubeObject
   readonly #stored: KubeObject
   readonly #time: string
@@ -67,6 +69,7 @@ export class Template {
     this.#gaps = cut.gaps
     this.#tail = text.tail
     this.#note = text.note
+    this.#declared = text.gaps
     this.#judged = object
     this.#stored = JSON.parse(`${text.head}${text.tail}`) as KubeObject
     this.#time = identity.now
@@ -92,7 +95,7 @@ export class Template {
     const pieces = this.#pieces
     let head = pieces[0]!
     for (let i = 1; i < pieces.length; i++) head += identity[this.#gaps[i - 1]!] + pieces[i]!
-    const text = { head, tail: this.#tail, own: identity.uid }
+    const text = { head, tail: this.#tail, gaps: this.#declared }
     return this.#note === undefined ? text : { ...text, note: this.#note }
   }
 
@@ -125,10 +128,12 @@ export class Template {
 }
 
 /** What a stored version was written as. */
-export function textOf({ bytes, headBytes, revision, note }: Stored): Encoded {
+export function textOf(stored: Stored): Encoded {
+  const { bytes, headBytes, revision, note } = stored
   const head = bytes.toString('utf8', 0, headBytes)
   const tail = bytes.toString('utf8', headBytes + String(revision).length)
-  return note === undefined ? { head, tail } : { head, tail, note }
+  const gaps = alikeOf(stored)?.body.gaps
+  return { head, tail, ...(note !== undefined && { note }), ...(gaps && { gaps }) }
 }
 
 /** Templates by the objects that were sent, as long as somebody holds those. */

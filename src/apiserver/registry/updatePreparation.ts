@@ -264,18 +264,18 @@ export class UpdatePreparation {
 
   /** An object on its way out goes with its last finalizer. */
   *finish(object: KubeObject, { old, note, isLarge, isShared }: Finishing): Steps<TextMutation> {
-    const { uid, deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
+    const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
     const gone =
       deletionTimestamp !== undefined &&
       deletionGracePeriodSeconds === 0 &&
       finalizers.length === 0 &&
       !hasNamespaceFinalizers(object)
     if (gone) return { type: 'delete', text: encodeObject(object) }
-    const text = yield* encodeWithin(object, { old, isLarge })
+    const text = yield* encodeWithin(object, { old, isLarge, isShared })
     const leadsOut = deletionTimestamp !== undefined && finalizersOf(object) < finalizersOf(old)
     return {
       type: 'put',
-      text: { ...text, ...(note !== undefined && { note }), ...(isShared && uid !== undefined && { own: uid }) },
+      text: note === undefined ? text : { ...text, note },
       ...(leadsOut && { leads: 'out' }),
     }
   }
@@ -286,7 +286,7 @@ interface Finishing {
   readonly note: string | undefined
   /** What is done with it is done in slices. */
   readonly isLarge: boolean
-  /** As {@link UpdateOptions.isShared}. */
+  /** Objects of other spaces say the same, or did so before. */
   readonly isShared?: boolean | undefined
 }
 

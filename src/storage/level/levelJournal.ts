@@ -10,6 +10,7 @@ import { setImmediate as letOthers } from 'node:timers/promises'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { keepAddonIn } from '../../program/addon.ts'
 import { BlockMaker } from '../blockMaker.ts'
+import type { Whole } from '../body.ts'
 import type { HistoryPage, Journal, JournalState, LoadedObjects } from '../journal.ts'
 import { keyText, parseKeyText, rangeHolds } from '../keys.ts'
 import { saysTheSame } from '../sharedStored.ts'
@@ -142,7 +143,7 @@ export class LevelJournal implements Journal {
     await finishAcceptedLoss(path)
     await this.#acceptLoss()
     const maker = new BlockMaker({ give: taker(), memory })
-    let each = (stored: Stored): void => maker.add(stored)
+    let each = (stored: Whole): void => maker.add(stored)
     const readQuickly = async (folder: string): Promise<(() => Promise<Tally>) | undefined> => {
       const bytes = await bytesIn(folder)
       if (bytes < (this.#options.threadsFromBytes ?? THREADS_FROM_BYTES)) return undefined

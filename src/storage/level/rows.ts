@@ -1,5 +1,5 @@
 /**
- * The rows of a level store, format 2. Text keys, binary values; revisions in keys are 16 digits, so they sort as numbers.
+ * The rows of a level store, format 3. Text keys, binary values; revisions in keys are 16 digits, so they sort as numbers.
  *
  *   m/format      decimal text and nothing else: programs of every format read it
  *   m/compacted   revision up to which history is forgotten
@@ -12,14 +12,15 @@
  *
  * Every value but the format's begins with the same 20 bytes, numbers big-endian:
  *
- *    0  flags        2: a note, in objects and versions. Others are unknown here, and refused.
+ *    0  flags        in objects and versions, 2: a note, 8: an outline. Others are unknown here, and refused.
  *    1  zero
  *    2  key id       16 bits; 0: the value is not encrypted. Others are unknown here, and refused.
  *    4  head length  32 bits; in objects and versions, where in the text the digits of the revision begin; in the log, how many entries
  *    8  number       float64, exact: revision of an object or version, or of m/; time of log entries, ms since 1970
  *   16  checksum     CRC-32 of the text and what follows it, begun with a mix of the 16 bytes before; in o/ then also of <key>. The short values
  *                    of m/ and l/ count these four bytes as zero, and begin with their row's key or revision.
- *   20  text, with the flag 2 then the note and the length of that in bytes (32 bits); in m/state count and sum (float64 each); entries
+ *   20  text, with the flag 8 then the outline of its body (body.ts) and the length of that in bytes (32 bits), with the flag 2 then the
+ *                    same of the note; in m/state count and sum (float64 each); entries
  *
  * Entries of the log follow each other, as their revisions do. Each begins with 13 bytes:
  *
@@ -28,13 +29,14 @@
  *    9  length    32 bits: bytes of the <key> that follows
  */
 import { crc32 } from 'node:zlib'
+import type { Whole } from '../body.ts'
 import { parseKeyText } from '../keys.ts'
 import { sizeOf, writeText } from '../sharedStored.ts'
-import { type Key, type Revision, StorageError, type Stored, type StoreEvent } from '../store.ts'
+import { type Key, type Revision, StorageError, type StoreEvent } from '../store.ts'
 import { keyChecksum } from './keyChecksum.ts'
 
 /** Raise it when older programs must not open the data any more. */
-export const FORMAT = 2
+export const FORMAT = 3
 
 export const FORMAT_ROW = 'm/format'
 export const COMPACTED_ROW = 'm/compacted'
@@ -46,7 +48,9 @@ export const LOG_END = 'l0'
 const DELETION = 1
 const NOTED = 2
 const AS_IT_WAS = 4
-const NOTE_LENGTH = 4
+const OUTLINED = 8
+/** Of the length behind an outline or a note. */
+const LENGTH = 4
 const CHECKSUM_AT = 16
 const HEAD = 20
 const ENTRY_HEAD = 13
@@ -123,16 +127,21 @@ export function revisionOfRow(row: string): Revision {
 }
 
 /** Value of an old version, complete; and of an object, when it is {@link sealed} with that one's checksum. */
-export function versionValue(stored: Omit<Stored, 'key'>): Buffer {
-  const { revision, headBytes, note } = stored
-  const end = HEAD + sizeOf(stored)
+export function versionValue(stored: Omit<Whole, 'key'>): Buffer {
+  const { revision, headBytes, note, outline } = stored
+  const textEnd = HEAD + sizeOf(stored)
+  const outlineEnd = outline === undefined ? textEnd : textEnd + outline.length + LENGTH
   const noteBytes = note === undefined ? 0 : Buffer.byteLength(note)
-  const value = Buffer.allocUnsafe(note === undefined ? end : end + noteBytes + NOTE_LENGTH)
-  writeHead(value, note === undefined ? 0 : NOTED, headBytes, revision)
+  const value = Buffer.allocUnsafe(note === undefined ? outlineEnd : outlineEnd + noteBytes + LENGTH)
+  writeHead(value, (note === undefined ? 0 : NOTED) + (outline === undefined ? 0 : OUTLINED), headBytes, revision)
   writeText(stored, value, HEAD)
+  if (outline !== undefined) {
+    outline.copy(value, textEnd)
+    value.writeUInt32BE(outline.length, outlineEnd - LENGTH)
+  }
   if (note !== undefined) {
-    value.write(note, end)
-    value.writeUInt32BE(noteBytes, end + noteBytes)
+    value.write(note, outlineEnd)
+    value.writeUInt32BE(noteBytes, outlineEnd + noteBytes)
   }
   return sealed(value, crc32(value.subarray(HEAD), mixedHead(value)))
 }
@@ -153,6 +162,7 @@ export interface VersionRecord {
   readonly headBytes: number
   readonly bytes: Buffer
   readonly note?: string
+  readonly outline?: Buffer
   readonly checksum: number
 }
 
@@ -167,20 +177,21 @@ export function parseVersion(row: string, value: Buffer): VersionRecord {
   if ((isObject ? keyChecksum(row, OBJECTS.length, found) : found) !== checksum) throw damaged(row)
   if (!isObject && revision !== revisionOfRow(row)) throw damaged(row)
   const headBytes = value.readUInt32BE(4)
-  if (value.readUInt32BE(0) !== NOTED * 2 ** 24) {
-    assertKnown(row, value)
-    return { revision, headBytes, bytes: text, checksum }
-  }
-  const noteEnd = text.length - NOTE_LENGTH
-  const noteStart = noteEnd < 0 ? -1 : noteEnd - text.readUInt32BE(noteEnd)
-  if (noteStart < 0) throw damaged(row)
-  return {
-    revision,
-    headBytes,
-    bytes: text.subarray(0, noteStart),
-    note: text.toString('utf8', noteStart, noteEnd),
-    checksum,
-  }
+  const flags = value.readUInt32BE(0) / 2 ** 24
+  if (flags === 0) return { revision, headBytes, bytes: text, checksum }
+  if (flags !== NOTED && flags !== OUTLINED && flags !== NOTED + OUTLINED) throw unknownForm(row)
+  const [beforeNote, note] = flags & NOTED ? cutLast(row, text) : [text]
+  const [bytes, outline] = flags & OUTLINED ? cutLast(row, beforeNote) : [beforeNote]
+  const [noted, outlined] = [note && { note: note.toString('utf8') }, outline && { outline }]
+  return { revision, headBytes, bytes, ...noted, ...outlined, checksum }
+}
+
+/** Both parts of bytes that end with the length of the second one. */
+function cutLast(row: string, bytes: Buffer): [before: Buffer, last: Buffer] {
+  const end = bytes.length - LENGTH
+  const start = end < 0 ? -1 : end - bytes.readUInt32BE(end)
+  if (start < 0) throw damaged(row)
+  return [bytes.subarray(0, start), bytes.subarray(start, end)]
 }
 
 /** What a row of the log holds at most: few enough to be read for one of them, many enough to be cheap. */

@@ -5,9 +5,10 @@
  */
 import { rename, rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
+import type { Whole } from '../body.ts'
 import type { StoreLogger } from '../journaledStore.ts'
 import { keyText, parseKeyText } from '../keys.ts'
-import { isStorageError, type Revision, type Stored } from '../store.ts'
+import { isStorageError, type Revision } from '../store.ts'
 import { readAcknowledged } from './acknowledged.ts'
 import { complaints, type Database, openDatabase } from './database.ts'
 import { inspectCarefully } from './inspection.ts'
@@ -145,7 +146,7 @@ async function gather(
   db: Database | undefined,
   { path, witness }: FolderOptions,
   findings: readonly string[],
-  keep: (stored: Stored) => void,
+  keep: (stored: Whole) => void,
 ): Promise<Loss & { newestSeen: Revision }> {
   const acknowledged = await readAcknowledged({ path, witness })
   if (db === undefined) return { findings, lost: ['all objects'], kept: 0, newestSeen: acknowledged ?? 0 }
@@ -198,7 +199,7 @@ class Writer {
     this.#db = db
   }
 
-  add(stored: Stored): void {
+  add(stored: Whole): void {
     const id = keyText(stored.key)
     const value = versionValue(stored)
     const checksum = objectChecksum(id, value)

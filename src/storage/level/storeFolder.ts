@@ -5,7 +5,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isStorageError, StorageError, type Stored } from '../store.ts'
+import type { Whole } from '../body.ts'
+import { isStorageError, StorageError } from '../store.ts'
 import { readAcknowledged } from './acknowledged.ts'
 import { cannotOpen, complaints, type Database, openDatabase } from './database.ts'
 import { type Inspection, inspect } from './inspection.ts'
@@ -104,7 +105,7 @@ export interface ReadOptions extends FolderOptions {
  * Reads and checks the whole store; changes nothing. `undefined`: its creation was cut short, there is nothing.
  * @throws StorageError `Locked`, `Format`, `Failed`; DamagedStoreError
  */
-export async function readStore(options: ReadOptions, each: (stored: Stored) => void): Promise<Read | undefined> {
+export async function readStore(options: ReadOptions, each: (stored: Whole) => void): Promise<Read | undefined> {
   if ((await lookFor(options)) === 'new') return undefined
   return await inCopy(options.path, async (db, folder) => {
     if ((await formatOf(db, options)) === 'empty') return undefined

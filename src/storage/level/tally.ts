@@ -2,7 +2,8 @@
  * What was found in rows of a store that were read: enough to say whether all of it is there. Rows may be read in parts, in other
  * threads too; what was found in each part is put together.
  */
-import { isStorageError, type Revision, StorageError, type Stored } from '../store.ts'
+import type { Whole } from '../body.ts'
+import { isStorageError, type Revision, StorageError } from '../store.ts'
 import {
   addToSum,
   COMPACTED_ROW,
@@ -44,7 +45,7 @@ export interface TallyOptions {
   /** Gets each entry of the log that matches its checksum. */
   log?: ((entry: LogRecord) => void) | undefined
   /** Gets each current object that matches its checksum. */
-  each: (stored: Stored) => void
+  each: (stored: Whole) => void
 }
 
 export function emptyTally(): Tally {
@@ -65,9 +66,9 @@ export function tallyRows(tally: Tally, { log, each }: TallyOptions): (row: stri
   const keys = new ObjectRowKeys()
   const read = (row: string, value: Buffer): void => {
     if (row.startsWith('o/')) {
-      const { checksum, revision, headBytes, bytes, note } = parseVersion(row, value)
-      const key = keys.of(row)
-      each(note === undefined ? { key, revision, headBytes, bytes } : { key, revision, headBytes, bytes, note })
+      const { checksum, ...version } = parseVersion(row, value)
+      const { revision, bytes } = version
+      each({ key: keys.of(row), ...version })
       objects.count++
       objects.sum = addToSum(objects.sum, checksum)
       objects.bytes += bytes.length

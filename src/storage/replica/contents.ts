@@ -1,8 +1,8 @@
 /** The objects of a replica, whose texts lie where their writer has them, and how they get there. */
+import { Bodies } from '../bodies.ts'
 import { ObjectIndex } from '../objectIndex.ts'
 import type { Placed } from '../objectSlots.ts'
 import type { SharedStored } from '../sharedStored.ts'
-import { SharedTexts } from '../sharedTexts.ts'
 import { type Key, type Revision, StorageError, type Stored } from '../store.ts'
 import type { Asker } from './asks.ts'
 import type { LogReader } from './logReader.ts'
@@ -10,7 +10,7 @@ import { type ReadVersion, textOf, versionsIn } from './versionRecords.ts'
 
 export class Contents {
   readonly index = new ObjectIndex()
-  readonly texts = new SharedTexts()
+  readonly bodies = new Bodies()
 
   /** A version as it is kept here. */
   kept(version: ReadVersion, previous: Stored | undefined): Stored {
@@ -28,7 +28,7 @@ export class Contents {
     const shared = this.#shared(version, present)
     const key = present?.key ?? shared?.key ?? this.index.ownKey(version.key)
     this.index.place(key, shared ?? lasting(version))
-    this.texts.replaced(shared, present)
+    this.bodies.replaced(shared, present)
   }
 
   /** Lets go of what was deleted, unless what is there is newer. */
@@ -36,7 +36,7 @@ export class Contents {
     const present = this.index.get(key)
     if (present === undefined || present.revision >= revision) return
     this.index.delete(key)
-    this.texts.replaced(undefined, present)
+    this.bodies.replaced(undefined, present)
   }
 
   /** The text of this version lies there now, if it is the current one. */
@@ -47,15 +47,11 @@ export class Contents {
 
   /** Where its writer has a text once for many, it is so here. */
   #shared(version: ReadVersion, previous: Stored | undefined): SharedStored | undefined {
-    const { key, revision, headBytes, note, own } = version
-    if (own === undefined) return undefined
-    const alike = this.texts.alike(key)
-    const ownKey = previous?.key ?? this.index.ownKey(key, alike?.name)
-    return this.texts.written(
-      { key: ownKey, revision, headBytes, note, bytes: Buffer.from(textOf(version)) },
-      own,
-      alike,
-    )
+    const { key, revision, outline } = version
+    if (outline === undefined) return undefined
+    const declared = this.bodies.read({ ...version, bytes: textOf(version) }, outline)
+    const ownKey = previous?.key ?? this.index.ownKey(key, declared.body.name)
+    return this.bodies.stored({ key: ownKey, revision }, declared)
   }
 }
 

@@ -92,7 +92,7 @@ class ReplicaStore implements Store {
     this.#view = new StoreView({
       ...options,
       index: contents.index,
-      texts: contents.texts,
+      bodies: contents.bodies,
       // the writer forgets, by its own clock
       journal: { read: (range, after) => this.#past(range, after), compact: async () => {}, timeOf: async () => 0 },
       revision,

@@ -1,7 +1,6 @@
 /**
  * Versions of objects as bytes, one behind the other: what a writer and its replicas tell each other. All numbers are little-endian.
- * A text that lies in shared memory is told by its place there. One that many objects share is told whole, with what is its object's
- * own: who reads it shares it anew.
+ * A text that lies in shared memory is told by its place there. One with a body that many objects share is told whole, with its outline.
  */
 import { keyText, parseKeyText } from '../keys.ts'
 import type { Memory } from '../objectSlots.ts'
@@ -33,12 +32,12 @@ const REVISION = 8
 const HEAD = 16
 const KEY = 20
 const NOTE = 24
-const OWN = 28
-/** Then come key, note, what is its own, and the text, or its place, to the end. */
+const OUTLINE = 28
+/** Then come key, note, outline, and the text, or its place, to the end. */
 export const RECORD_HEAD_BYTES = 32
 
 const HAS_NOTE = 1
-const HAS_OWN = 2
+const HAS_OUTLINE = 2
 const HAS_PLACE = 4
 /** Of a place: the number of the slab, where in it, and how long the text is. */
 const PLACE_AT = 8
@@ -56,8 +55,8 @@ export interface ReadVersion {
   readonly revision: Revision
   readonly headBytes: number
   readonly note: string | undefined
-  /** Given where others share the text. */
-  readonly own: string | undefined
+  /** Given where others share the body. */
+  readonly outline: Buffer | undefined
   /** Where the text lies. */
   readonly memory: Memory
   readonly at: number
@@ -93,24 +92,24 @@ export class VersionRecord {
   readonly #said: Said
   readonly #type: RecordType
   readonly #id: string
-  readonly #own: string | undefined
-  readonly #lengths: { key: number; note: number; own: number }
+  readonly #outline: Buffer | undefined
+  readonly #lengths: { key: number; note: number; outline: number }
 
   constructor(type: StoreEvent['type'] | 'moved', said: Said) {
     this.#type = RECORDS[type]
     this.#said = said
     this.#id = keyText(said.key)
-    this.#own = said instanceof SharedStored ? said.own : undefined
+    this.#outline = said instanceof SharedStored ? said.outline : undefined
     this.#lengths = {
       key: Buffer.byteLength(this.#id),
       note: Buffer.byteLength(said.note ?? ''),
-      own: Buffer.byteLength(this.#own ?? ''),
+      outline: this.#outline?.length ?? 0,
     }
   }
 
   /** Without a text. */
   get bytes(): number {
-    return RECORD_HEAD_BYTES + this.#lengths.key + this.#lengths.note + this.#lengths.own
+    return RECORD_HEAD_BYTES + this.#lengths.key + this.#lengths.note + this.#lengths.outline
   }
 
   /** With the place of its text. */
@@ -137,17 +136,17 @@ export class VersionRecord {
   /** Answers where its text is to stand. */
   #write(bytes: Buffer, at: number, textBytes: number, flag: number): number {
     const { revision, headBytes, note } = this.#said
-    const { key, note: noteBytes, own } = this.#lengths
+    const { key, note: noteBytes, outline } = this.#lengths
     writeHead(bytes, at, this.#type, revision, this.bytes - RECORD_HEAD_BYTES + textBytes)
-    bytes[at + FLAGS] = (note === undefined ? 0 : HAS_NOTE) | (this.#own === undefined ? 0 : HAS_OWN) | flag
+    bytes[at + FLAGS] = (note === undefined ? 0 : HAS_NOTE) | (this.#outline === undefined ? 0 : HAS_OUTLINE) | flag
     bytes.writeUInt32LE(headBytes, at + HEAD)
     bytes.writeUInt32LE(key, at + KEY)
     bytes.writeUInt32LE(noteBytes, at + NOTE)
-    bytes.writeUInt32LE(own, at + OWN)
+    bytes.writeUInt32LE(outline, at + OUTLINE)
     let place = at + RECORD_HEAD_BYTES
     place += bytes.write(this.#id, place)
     if (noteBytes > 0) place += bytes.write(note!, place)
-    if (own > 0) place += bytes.write(this.#own!, place)
+    if (this.#outline !== undefined) place += this.#outline.copy(bytes, place)
     return place
   }
 }
@@ -157,17 +156,17 @@ export function readVersion(bytes: Buffer, at: number, slab: Slab): ReadVersion 
   const flags = bytes[at + FLAGS]!
   const keyEnd = at + RECORD_HEAD_BYTES + bytes.readUInt32LE(at + KEY)
   const noteEnd = keyEnd + bytes.readUInt32LE(at + NOTE)
-  const ownEnd = noteEnd + bytes.readUInt32LE(at + OWN)
+  const outlineEnd = noteEnd + bytes.readUInt32LE(at + OUTLINE)
   const isPlaced = (flags & HAS_PLACE) !== 0
   return {
     key: parseKeyText(bytes.toString('utf8', at + RECORD_HEAD_BYTES, keyEnd)),
     revision: revisionAt(bytes, at),
     headBytes: bytes.readUInt32LE(at + HEAD),
     note: flags & HAS_NOTE ? bytes.toString('utf8', keyEnd, noteEnd) : undefined,
-    own: flags & HAS_OWN ? bytes.toString('utf8', noteEnd, ownEnd) : undefined,
-    memory: isPlaced ? slab(bytes.readDoubleLE(ownEnd)) : bytes.buffer,
-    at: isPlaced ? bytes.readUInt32LE(ownEnd + PLACE_AT) : bytes.byteOffset + ownEnd,
-    length: isPlaced ? bytes.readUInt32LE(ownEnd + PLACE_LENGTH) : at + lengthAt(bytes, at) - ownEnd,
+    outline: flags & HAS_OUTLINE ? bytes.subarray(noteEnd, outlineEnd) : undefined,
+    memory: isPlaced ? slab(bytes.readDoubleLE(outlineEnd)) : bytes.buffer,
+    at: isPlaced ? bytes.readUInt32LE(outlineEnd + PLACE_AT) : bytes.byteOffset + outlineEnd,
+    length: isPlaced ? bytes.readUInt32LE(outlineEnd + PLACE_LENGTH) : at + lengthAt(bytes, at) - outlineEnd,
     isLasting: isPlaced,
   }
 }

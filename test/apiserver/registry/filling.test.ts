@@ -5,6 +5,7 @@ import { AlikeText } from '../../../src/storage/alikeText.ts'
 import { openJournaledStore } from '../../../src/storage/journaledStore.ts'
 import { MemoryJournal } from '../../../src/storage/memory/memoryJournal.ts'
 import type { Encoded, Key, Store, Stored } from '../../../src/storage/store.ts'
+import { declared } from '../../storage/declared.ts'
 
 type Slot = 'uid' | 'now'
 const UID = '11111111-2222-4333-8444-000000000001'
@@ -32,7 +33,7 @@ async function made(
   says: Says,
   space = SPACE,
 ): Promise<{ stored: Stored; filling: Filling<Slot> | undefined }> {
-  const text = { ...joined(says, first, space), own: UID }
+  const text = declared(joined(says, first, space), { uid: UID, space, times: [NOW, '2020-01-01T00:00:00Z'] })
   const result = await store.write({ key: keyOf(space), mutation: { type: 'put', text }, expect: 0 })
   if (!result.ok) throw new Error('not written')
   const example = (wordFor: (slot: Slot) => string, of: string): Encoded => joined(says, wordFor, of)

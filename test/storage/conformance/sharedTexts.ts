@@ -1,10 +1,10 @@
 /** Objects that say the same in many spaces: that their writer says so changes no answer. */
 import { AlikeText, alikeOf } from '../../../src/storage/alikeText.ts'
+import { type Body, outlineOf, valuesIn } from '../../../src/storage/body.ts'
 import { mentions, sizeOf, writeText } from '../../../src/storage/sharedStored.ts'
 import type { Encoded, Key, Mutation, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
-import type { TextForm } from '../../../src/storage/textForm.ts'
-import { versionOf } from '../../../src/storage/texts.ts'
 import * as fc from '../../support/fastCheck.ts'
+import { declared } from '../declared.ts'
 import { readWatch } from '../support.ts'
 import type { Case } from './case.ts'
 
@@ -81,7 +81,7 @@ const anyOp: fc.Arbitrary<Op> = fc.oneof(
 
 export const sharedTextCases: Case[] = [
   {
-    name: 'texts that are said to be alike answer as those of which nobody says so',
+    name: 'texts with declared gaps answer as those without',
     async run(t, open) {
       await fc.assert(
         fc.asyncProperty(fc.array(anyOp, { maxLength: 20 }), async ops => {
@@ -91,20 +91,20 @@ export const sharedTextCases: Case[] = [
           ]
           let stores = [alike.store, plain.store] as [Store, Store]
           // also those of which nothing is left in the store
-          const forms = new Set<TextForm>()
+          const bodies = new Set<Body>()
           for (const op of ops) {
             if (op.op === 'reopen') {
               const again = async ({ reopen }: typeof alike): Promise<Store | undefined> =>
                 await reopen?.({ maxHistoryEventsInMemory: 6 })
               stores = [(await again(alike)) ?? stores[0], (await again(plain)) ?? stores[1]]
             } else {
-              await step(stores[0], op, forms)
+              await step(stores[0], op, bodies)
               await step(stores[1], op)
             }
             equal(await newest(stores[0]), await newest(stores[1]))
             for (const stored of (await stores[0].list({})).items) {
-              const form = alikeOf(stored)?.form
-              if (form) forms.add(form)
+              const body = alikeOf(stored)?.body
+              if (body) bodies.add(body)
             }
           }
           equal(await everything(stores[0]), await everything(stores[1]))
@@ -116,18 +116,18 @@ export const sharedTextCases: Case[] = [
     },
   },
   {
-    name: 'what is written in words of a form reads as what they say, also when nothing else of it is left',
+    name: 'a text of own values and a body reads as what they say, also when nothing else of it is left',
     async run(t, open) {
       const { store } = await open()
       const content: Content = { uid: 0, made: 0, changed: 1, data: 'x', status: 'none', note: 'bare', saysSpace: true }
       const keys = SPACES.slice(1).map(space => keyOf({ space, name: 'a' }))
       await step(store, { op: 'put', places: keys, content, says: 'that' }, new Set())
-      const form = alikeOf((await store.get(keys[0]!))!)?.form
-      t.ok(form)
+      const body = alikeOf((await store.get(keys[0]!))!)?.body
+      t.ok(body)
       for (const key of keys) await store.update(key, () => ({ type: 'delete' }))
       for (const [i, key] of keys.entries()) {
         const text = textOf(key, { ...content, uid: i, made: 1, changed: 2 })
-        const alike = alikeText(key, text, new Set([form!]))
+        const alike = alikeText(key, text, new Set([body!]))
         const result = await store.write({ key, mutation: { type: 'put', text: alike! }, expect: 0 })
         t.match(result, { ok: true, stored: { note: 'bare' } })
         const stored = (await store.get(key))!
@@ -146,7 +146,7 @@ const keyOf = ({ space, name }: { space: string; name: string }): Key => ({
   name,
 })
 
-function textOf({ space, name }: Key, content: Content): { head: string; tail: string; note?: string } {
+function textOf({ space, name }: Key, content: Content): Encoded {
   const { uid, made, changed, data, status, note, saysSpace } = content
   const metadata = {
     name,
@@ -165,15 +165,17 @@ function textOf({ space, name }: Key, content: Content): { head: string; tail: s
   }
   const rest = JSON.stringify({ data: { data }, ...states[status] })
   const head = `{"apiVersion":"v1","kind":"ConfigMap","metadata":${JSON.stringify(metadata).slice(0, -1)},"resourceVersion":"`
-  return { head, tail: `"},${rest.slice(1)}`, ...(note !== undefined && { note }) }
+  const text = { head, tail: `"},${rest.slice(1)}`, ...(note !== undefined && { note }) }
+  return declared(text, { uid: UIDS[uid]!, space, times: [TIMES[made]!, TIMES[changed]!] })
 }
 
-/** The text in words of a form that has it, if there is one: `how` it is like others. */
-function alikeText(key: Key, text: Encoded, forms: ReadonlySet<TextForm>): Encoded | undefined {
-  for (const form of forms) {
-    const said = form.read(versionOf(key, 1, text))
-    if (!said) continue
-    const alike = new AlikeText(form, said, key.space)
+/** The text as own values in one of the bodies, if that is its. */
+function alikeText(key: Key, text: Encoded, bodies: ReadonlySet<Body>): Encoded | undefined {
+  const [bytes, headBytes] = [Buffer.from(text.head + text.tail), Buffer.byteLength(text.head)]
+  const outline = outlineOf(key, { text: bytes, gaps: text.gaps ?? [], headBytes, note: text.note })
+  for (const body of bodies) {
+    if (!outline?.equals(body.outline)) continue
+    const alike = new AlikeText(body, valuesIn(bytes, outline, headBytes, 0), key.space)
     equal([alike.head, alike.tail, alike.note], [text.head, text.tail, text.note])
     equal(alike.size, Buffer.byteLength(text.head) + Buffer.byteLength(text.tail))
     const sought = SOUGHT.filter(word => !/^\d*$/.test(word))
@@ -186,18 +188,19 @@ function alikeText(key: Key, text: Encoded, forms: ReadonlySet<TextForm>): Encod
   return undefined
 }
 
-/** `forms`: texts may be told as being like others. */
-async function step(store: Store, op: Exclude<Op, { op: 'reopen' }>, forms?: ReadonlySet<TextForm>): Promise<void> {
+/** `bodies`: gaps may be declared. */
+async function step(store: Store, op: Exclude<Op, { op: 'reopen' }>, bodies?: ReadonlySet<Body>): Promise<void> {
   if (op.op === 'compact') {
     await store.compact(store.compactedRevision + Math.round(op.at * (store.revision - store.compactedRevision)))
     return
   }
   if (op.op === 'put') {
     const mutationOf = (key: Key): Mutation => {
-      const text = textOf(key, op.content)
-      if (!forms || op.says === 'nothing') return { type: 'put', text }
-      const alike = op.says === 'how' ? alikeText(key, text, forms) : undefined
-      return { type: 'put', text: alike ?? { ...text, own: UIDS[op.content.uid]! } }
+      const { gaps, ...bare } = textOf(key, op.content)
+      if (!bodies || op.says === 'nothing') return { type: 'put', text: bare }
+      const text = { ...bare, gaps }
+      const alike = op.says === 'how' ? alikeText(key, text, bodies) : undefined
+      return { type: 'put', text: alike ?? text }
     }
     await Promise.all(op.places.map(keyOf).map(key => store.update(key, () => mutationOf(key))))
     return

@@ -10,7 +10,8 @@ import { keyText } from '../../../src/storage/keys.ts'
 import type { Database } from '../../../src/storage/level/database.ts'
 import { openLevelStore } from '../../../src/storage/level/openLevelStore.ts'
 import { objectRow, versionRow } from '../../../src/storage/level/rows.ts'
-import { key, put } from '../support.ts'
+import type { Mutation } from '../../../src/storage/store.ts'
+import { key, put, putShared } from '../support.ts'
 
 /** Of all files that hurt the store; removed when their process ends. */
 export const root = await mkdtemp(join(tmpdir(), 'orrery-damage-'))
@@ -29,6 +30,9 @@ export const noise = (seed: number): string => {
 export const name = (i: number): string => `n${String(i).padStart(3, '0')}`
 export const rowOf = (i: number): string => objectRow(keyText(key(name(i))))
 
+/** One in three has an outline in its row. */
+const putOf = (i: number, offset = 0): Mutation => (i % 3 === 0 ? putShared : put)(noise(offset + i))
+
 /** 300 objects in tables, 90 of them changed and 10 new ones in the log: 400 revisions. */
 export const whole = join(root, 'whole')
 export const older = join(root, 'older')
@@ -37,14 +41,14 @@ await (async () => {
   let store = await openLevelStore({ path })
   for (let i = 0; i < 300; i += 50)
     await store.writeMany(
-      Array.from({ length: 50 }, (_, j) => ({ key: key(name(i + j)), mutation: put(noise(i + j)), expect: 0 })),
+      Array.from({ length: 50 }, (_, j) => ({ key: key(name(i + j)), mutation: putOf(i + j), expect: 0 })),
     )
   await store.close()
   await cp(whole, older, { recursive: true })
   // What is in the log when a store opens becomes a table.
   store = await openLevelStore({ path })
-  for (let i = 0; i < 90; i++) await store.update(key(name(i)), () => put(noise(1000 + i)))
-  for (let i = 300; i < 310; i++) await store.update(key(name(i)), () => put(noise(i)))
+  for (let i = 0; i < 90; i++) await store.update(key(name(i)), () => putOf(i, 1000))
+  for (let i = 300; i < 310; i++) await store.update(key(name(i)), () => putOf(i))
   await store.close()
 })()
 

@@ -31,13 +31,13 @@ t.test('data of another format, and databases of others, are refused', async t =
   const path = join(root, 'format')
   await (await openLevelStore({ path })).close()
   for (const [format, remedy] of [
-    ['3', 'use the newer Orrery'],
-    ['1', 'use the Orrery that wrote it, or begin with an empty data dir'],
+    ['4', 'use the newer Orrery'],
+    ['2', 'use the Orrery that wrote it, or begin with an empty data dir'],
   ] as const) {
     const db = new Level(path)
     await db.put('m/format', format)
     await db.close()
-    const refused = { code: 'Format', message: new RegExp(`has format ${format}; .* reads format 2: ${remedy}$`) }
+    const refused = { code: 'Format', message: new RegExp(`has format ${format}; .* reads format 3: ${remedy}$`) }
     await t.rejects(openLevelStore({ path }), refused)
     await t.rejects(openLevelStore({ path, lossAccepted: () => {} }), refused, 'nor is it taken for damage')
   }

@@ -8,6 +8,9 @@ import {
   ObjectRowKeys,
   objectRow,
   parseLog,
+  parseVersion,
+  versionRow,
+  versionValue,
 } from '../../../src/storage/level/rows.ts'
 import { isStorageError, type Key } from '../../../src/storage/store.ts'
 import * as fc from '../../support/fastCheck.ts'
@@ -69,5 +72,31 @@ t.test('a row of the log is read as it was written, and no other value is taken 
       t.ok(isRefused(logRow(last), value.subarray(0, place % value.length)), 'the beginning of it')
     }),
     { numRuns: 200 },
+  )
+})
+
+t.test('a version is read as it was written, with outline and note, and no other value is taken for it', async t => {
+  const anyBytes = fc.uint8Array({ maxLength: 60 }).map(bytes => Buffer.from(bytes))
+  const anyVersion = fc.record({
+    revision: fc.integer({ min: 1, max: 2 ** 53 - 1 }),
+    headBytes: fc.nat(1000),
+    bytes: anyBytes,
+    note: fc.option(fc.constantFrom('', 'bare', 'ä'), { nil: undefined }),
+    outline: fc.option(anyBytes, { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(anyVersion, fc.nat(), (version, place) => {
+      const value = versionValue(version)
+      const { checksum: _, ...read } = parseVersion(versionRow(version.revision), Buffer.from(value))
+      t.same(
+        read,
+        JSON.parse(JSON.stringify(version), (_, part) => (part?.type === 'Buffer' ? Buffer.from(part) : part)),
+      )
+      const flipped = Buffer.from(value)
+      flipped[place % value.length]! ^= 1 << (place % 8)
+      for (const other of [flipped, value.subarray(0, place % value.length)])
+        t.throws(() => parseVersion(versionRow(version.revision), other))
+    }),
+    { numRuns: 300 },
   )
 })

@@ -1,11 +1,5 @@
-/**
- * What the texts of many objects have in common: the same JSON but for uids, times, the id of the space and the revision. A form
- * keeps it once. What stands in its gaps makes one text of it again, to the byte.
- *
- * Gaps are found by their looks alone: whole JSON strings that are a UUID, a time in whole seconds, or the space's id. Whatever
- * stands there in another text of the same length, that text is of this form, so nothing depends on what a gap means.
- */
-import type { Revision, Stored } from './store.ts'
+/** The form of texts as an earlier store found it, by the looks of their values: an oracle for declared gaps. */
+import type { Revision, Stored } from '../../src/storage/store.ts'
 
 /** A stored version whose text is at hand. */
 export type Whole = Pick<Stored, 'key' | 'revision' | 'bytes' | 'headBytes' | 'note'>
@@ -31,26 +25,15 @@ interface Gap {
   readonly length: number
 }
 
-/** All that makes a form, for another thread. */
-export interface FormParts {
+interface FormParts {
   readonly text: Uint8Array
   readonly gaps: readonly Gap[]
   readonly headBytes: number
   readonly note: string | undefined
 }
 
-/** What is known of a text that was looked for in texts of a form. */
-interface Asked {
-  /** Whether it stands outside of the gaps. */
-  readonly isSolid: boolean
-  /** What stands between its quotes, where it has two and nothing else. */
-  readonly word: string | undefined
-  readonly isNumber: boolean
-}
-
 /** More than copies have in their metadata and in a short status; who is out for more gets a text of their own. */
 const MOST_GAPS = 48
-const MOST_ASKED = 16
 const UUID_LENGTH = 36
 const LOOKS =
   /(?<=")(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|[0-9a-z]{16})(?=")/g
@@ -62,15 +45,9 @@ export class TextForm {
   /** A text of this form without its revision: in the gaps stands what was said last. */
   readonly #text: Buffer
   readonly #gaps: readonly Gap[]
-  readonly #saysSpace: boolean
   /** What of that stands in the gaps beside {@link Said.own}. */
   #rest: readonly string[] | undefined
   #space: string | undefined
-  /** Texts that were looked for. */
-  readonly #asked = new Map<string, Asked>()
-  /** Current objects of this form. */
-  users = 0
-
   /** `undefined` where nothing tells the text from others, or too much. */
   static of(whole: Whole): TextForm | undefined {
     const text = whole.bytes.toString('latin1')
@@ -100,21 +77,11 @@ export class TextForm {
     return new TextForm(partsOf(whole, found))
   }
 
-  /** The same form in another thread, or that of the same parts. */
-  static from(parts: FormParts): TextForm {
-    return new TextForm(parts)
-  }
-
   private constructor({ text, gaps, headBytes, note }: FormParts) {
     this.#text = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
     this.#gaps = gaps
-    this.#saysSpace = gaps.some(({ slot }) => slot === SPACE)
     this.headBytes = headBytes
     this.note = note
-  }
-
-  get parts(): FormParts {
-    return { text: this.#text, gaps: this.#gaps, headBytes: this.headBytes, note: this.note }
   }
 
   /** What a text of this form says; `undefined`: it is of another one. */
@@ -171,39 +138,6 @@ export class TextForm {
     text.copy(into, start, 0, head)
     const at = start + head
     text.copy(into, at + into.write(String(revision), at, 'latin1'), head)
-  }
-
-  /** Whether a text stands in the one that is said; `undefined` where only that one tells: the text may begin or end in a gap. */
-  mentions(text: string, { own, rest }: Said, space: string, revision: Revision): boolean | undefined {
-    let asked = this.#asked.get(text)
-    if (asked === undefined) {
-      if (this.#asked.size >= MOST_ASKED) this.#asked.clear()
-      asked = { isSolid: this.#isSolid(text), word: /^"([^"]*)"$/.exec(text)?.[1], isNumber: /^"\d+"$/.test(text) }
-      this.#asked.set(text, asked)
-    }
-    if (asked.isSolid) return true
-    // each gap stands between quotes, which are solid: a quoted word can be nothing but all of what stands in one
-    const { word, isNumber } = asked
-    if (word !== undefined) {
-      const isElsewhere = own === word || (this.#saysSpace && space === word) || rest.includes(word)
-      return isElsewhere || (isNumber && String(revision) === word)
-    }
-    if (text.includes('"')) return undefined
-    return (
-      own.includes(text) ||
-      (this.#saysSpace && space.includes(text)) ||
-      String(revision).includes(text) ||
-      rest.some(value => value.includes(text))
-    )
-  }
-
-  #isSolid(text: string): boolean {
-    let from = 0
-    for (const { at, length } of this.#gaps) {
-      if (this.#text.subarray(from, at).includes(text)) return true
-      from = at + length
-    }
-    return this.#text.subarray(from).includes(text)
   }
 }
 

@@ -1,0 +1,260 @@
+/**
+ * What the texts of many objects have in common: the same JSON but for gaps, in which stand uids, times, the id of the space and the
+ * revision. A body keeps it once. The own values of an object in the gaps make its text again, to the byte.
+ *
+ * The writer of an object declares its gaps. Their outline and a digest of the text around them stand in the row of the object,
+ * so a restart, a thread or a replica reads the body of a text and never compares texts.
+ */
+import { createHash } from 'node:crypto'
+import { type Gap, type Key, type Revision, StorageError, type Stored } from './store.ts'
+
+/** A stored version whose text is at hand, with the {@link Body.outline} of its body where its writer declared one. */
+export interface Whole extends Stored {
+  readonly outline?: Buffer | undefined
+}
+
+/** The own values of one object: what stands in the gaps of its body. */
+export interface Said {
+  /** The uid, which tells the object from all others. */
+  readonly own: string
+  /** All times, in order; those of many objects are equal. */
+  readonly rest: readonly string[]
+}
+
+/** All that makes a body, for another thread. */
+export interface BodyParts {
+  /** Without the digits of the revision; any values stand in the gaps. */
+  readonly text: Uint8Array
+  readonly outline: Uint8Array
+  readonly headBytes: number
+  readonly note: string | undefined
+  /** Of each of its objects. */
+  readonly name: string
+}
+
+/** The results of a search for one text in the texts of a body. */
+interface Sought {
+  /** Whether it stands outside of the gaps. */
+  readonly isSolid: boolean
+  /** The text between its quotes, where it has two and nothing else. */
+  readonly word: string | undefined
+  readonly isNumber: boolean
+}
+
+const KINDS = ['uid', 'space', 'time'] as const
+const [UID, SPACE] = [0, 1]
+/** Of a gap in an outline: where in the text (32 bits), its bytes and its kind (8 bits each). */
+const [GAP_LENGTH, GAP_KIND, GAP_BYTES] = [4, 5, 6]
+/** Of SHA-256: enough that no text is found which has the digest of another writer's. */
+const DIGEST_BYTES = 16
+const MOST_SOUGHT = 16
+/** More than copies have in their metadata and in a short status; a text with more stays whole. */
+const MOST_GAPS = 48
+const LONGEST_VALUE = 64
+const QUOTE = 0x22
+
+export class Body {
+  readonly note: string | undefined
+  readonly name: string
+  /** Where the revision begins, in each text. */
+  readonly headBytes: number
+  /** Its gaps and its digest, as they stand in rows. */
+  readonly outline: Buffer
+  readonly digest: string
+  /** Of each gap its place, its bytes and its kind. */
+  readonly #gaps: readonly number[]
+  /** One of its texts without the revision: in the gaps stand the last values. */
+  readonly #text: Buffer
+  #rest: readonly string[] | undefined
+  #space: string | undefined
+  #sought: Map<string, Sought> | undefined
+  /** Current objects with this body. */
+  users = 0
+  /** The {@link Said.rest} of the last object, as it was given and as it is kept. */
+  lastRest: readonly [given: readonly string[], kept: readonly string[]] | undefined
+
+  constructor({ text, outline, headBytes, note, name }: BodyParts) {
+    // memory of its own: what is pooled with others would keep all of that
+    const memory = Buffer.allocUnsafeSlow(text.length + outline.length)
+    memory.set(text)
+    memory.set(outline, text.length)
+    this.#text = memory.subarray(0, text.length)
+    this.outline = memory.subarray(text.length)
+    this.digest = digestIn(this.outline)
+    this.#gaps = gapsOf(this.outline)
+    this.headBytes = headBytes
+    this.note = note
+    this.name = name
+  }
+
+  get gaps(): readonly Gap[] {
+    const gaps: Gap[] = []
+    for (let i = 0; i < this.#gaps.length; i += 3) {
+      const [at, length, kind] = this.#gaps.slice(i, i + 3) as [number, number, number]
+      gaps.push({ at, length, kind: KINDS[kind]! })
+    }
+    return gaps
+  }
+
+  get parts(): BodyParts {
+    const { outline, headBytes, note, name } = this
+    return { text: this.#text, outline, headBytes, note, name }
+  }
+
+  /** Bytes of its text under a revision. */
+  size(revision: Revision): number {
+    return this.#text.length + digitsOf(revision)
+  }
+
+  text(said: Said, space: string, revision: Revision): Buffer {
+    const bytes = Buffer.allocUnsafe(this.size(revision))
+    this.write(said, space, revision, bytes, 0)
+    return bytes
+  }
+
+  /** Writes its text into what has room for it: objects that follow each other mostly differ in their uids alone. */
+  write({ own, rest }: Said, space: string, revision: Revision, into: Buffer, start: number): void {
+    const text = this.#text
+    const gaps = this.#gaps
+    let next = 0
+    for (let i = 0; i < gaps.length; i += 3) {
+      const [at, length, kind] = [gaps[i]!, gaps[i + 1]!, gaps[i + 2]!]
+      if (kind === SPACE) {
+        if (space !== this.#space) text.write(space, at, length, 'latin1')
+      } else if (kind === UID) text.write(own, at, length, 'latin1')
+      else {
+        if (rest !== this.#rest) text.write(rest[next]!, at, length, 'latin1')
+        next++
+      }
+    }
+    this.#rest = rest
+    this.#space = space
+    const head = this.headBytes
+    text.copy(into, start, 0, head)
+    const at = start + head
+    text.copy(into, at + into.write(String(revision), at, 'latin1'), head)
+  }
+
+  /** Whether a text stands in that of an object; `undefined` where only that one tells: the text may begin or end in a gap. */
+  mentions(text: string, { own, rest }: Said, space: string, revision: Revision): boolean | undefined {
+    this.#sought ??= new Map()
+    let sought = this.#sought.get(text)
+    if (sought === undefined) {
+      if (this.#sought.size >= MOST_SOUGHT) this.#sought.clear()
+      sought = { isSolid: this.#isSolid(text), word: /^"([^"]*)"$/.exec(text)?.[1], isNumber: /^"\d+"$/.test(text) }
+      this.#sought.set(text, sought)
+    }
+    if (sought.isSolid) return true
+    // each gap stands between quotes, which are solid: a quoted word is all of what stands in one, or in none
+    const { word, isNumber } = sought
+    if (word !== undefined) {
+      if (own === word || rest.includes(word) || (isNumber && String(revision) === word)) return true
+      return space === word && this.#saysSpace
+    }
+    if (text.includes('"')) return undefined
+    const isOwn = own.includes(text) || rest.some(value => value.includes(text)) || String(revision).includes(text)
+    return isOwn || (space.includes(text) && this.#saysSpace)
+  }
+
+  get #saysSpace(): boolean {
+    for (let i = 2; i < this.#gaps.length; i += 3) if (this.#gaps[i] === SPACE) return true
+    return false
+  }
+
+  #isSolid(text: string): boolean {
+    let from = 0
+    for (const { at, length } of [...this.gaps, { at: this.headBytes, length: 0 }].sort((a, b) => a.at - b.at)) {
+      if (this.#text.subarray(from, at).includes(text)) return true
+      from = at + length
+    }
+    return this.#text.subarray(from).includes(text)
+  }
+}
+
+/** The digest at the end of an outline, as a key of maps. */
+export function digestIn(outline: Buffer): string {
+  return outline.toString('latin1', outline.length - DIGEST_BYTES)
+}
+
+/** The own values of a text; `digits`: of the revision in it, 0 in a text without. @throws StorageError `Damaged` for an outline of another text */
+export function valuesIn(bytes: Buffer, outline: Buffer, headBytes: number, digits: number): Said {
+  const end = outline.length - DIGEST_BYTES
+  const rest: string[] = []
+  let own: string | undefined
+  for (let gap = 0; gap < end; gap += GAP_BYTES) {
+    const kind = outline[gap + GAP_KIND]!
+    if (kind === SPACE) continue
+    const start = outline.readUInt32BE(gap)
+    const at = start < headBytes ? start : start + digits
+    const value = bytes.toString('latin1', at, at + outline[gap + GAP_LENGTH]!)
+    if (kind === UID) own = value
+    else rest.push(value)
+  }
+  if (own === undefined) throw new StorageError('Damaged', 'the data dir is damaged: an outline has no uid')
+  return { own, rest }
+}
+
+/**
+ * The outline of a text without its revision, whose gaps are declared in order, by byte. `undefined` where the text does not say there
+ * what was declared: the same uid, the space of the key, whole plain JSON strings everywhere.
+ */
+export function outlineOf(
+  key: Key,
+  { text, gaps, headBytes, note }: { text: Buffer; gaps: readonly Gap[]; headBytes: number; note: string | undefined },
+): Buffer | undefined {
+  const isQuoted = (at: number, end: number): boolean => text[at - 1] === QUOTE && text[end] === QUOTE
+  if (!isQuoted(headBytes, headBytes) || !gaps.some(({ kind }) => kind === 'uid') || gaps.length > MOST_GAPS)
+    return undefined
+  const gapsEnd = gaps.length * GAP_BYTES
+  const outline = Buffer.allocUnsafe(gapsEnd + DIGEST_BYTES)
+  const solid = Buffer.from(text)
+  let gap = 0
+  let from = 0
+  let own: string | undefined
+  for (const { at, length, kind } of gaps) {
+    const end = at + length
+    if (at < from || length > LONGEST_VALUE || !isQuoted(at, end) || !isPlain(text, at, end)) return undefined
+    if (at < headBytes ? end >= headBytes : at === headBytes) return undefined
+    const value = text.toString('latin1', at, end)
+    if (kind === 'uid') own ??= value
+    if ((kind === 'space' && value !== key.space) || (kind === 'uid' && value !== own)) return undefined
+    outline.writeUInt32BE(at, gap)
+    outline[gap + GAP_LENGTH] = length
+    outline[gap + GAP_KIND] = KINDS.indexOf(kind)
+    solid.fill(0, at, end)
+    gap += GAP_BYTES
+    from = end + 1
+  }
+  const { group, resource, namespace, name } = key
+  const place = JSON.stringify([gaps.length, headBytes, note, group, resource, namespace, name])
+  createHash('sha256')
+    .update(place)
+    .update(outline.subarray(0, gapsEnd))
+    .update(solid)
+    .digest()
+    .copy(outline, gapsEnd, 0, DIGEST_BYTES)
+  return outline
+}
+
+/** Whether all of it is ASCII that JSON does not escape. */
+function isPlain(text: Buffer, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) {
+    const byte = text[at]!
+    if (byte < 0x20 || byte > 0x7e || byte === QUOTE || byte === 0x5c) return false
+  }
+  return true
+}
+
+function gapsOf(outline: Buffer): number[] {
+  const gaps: number[] = []
+  for (let gap = 0; gap < outline.length - DIGEST_BYTES; gap += GAP_BYTES)
+    gaps.push(outline.readUInt32BE(gap), outline[gap + GAP_LENGTH]!, outline[gap + GAP_KIND]!)
+  return gaps
+}
+
+/** Of a number above 0. */
+function digitsOf(revision: Revision): number {
+  let digits = 1
+  for (let above = 10; above <= revision; above *= 10) digits++
+  return digits
+}
