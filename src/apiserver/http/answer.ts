@@ -5,11 +5,10 @@ import type { Request } from './request.ts'
 
 // Not imported, as in request.ts.
 const { ServerResponse } = process.getBuiltinModule('node:http')
-const { pipeline } = process.getBuiltinModule('node:stream')
 
 /**
- * Longer bodies end in a write of their own. Node pauses its parser where a request comes before more than a connection's buffer was taken
- * of the answer. The parser then fails (`HPE_PAUSED`) on the rest of the same read.
+ * Of longer bodies all but the end is taken before the end leaves. Node pauses its parser where a request comes while more than a connection's
+ * buffer waits to be taken of the answer before. The parser then fails (`HPE_PAUSED`) on the rest of the same read.
  */
 export const WHOLE_BYTES = 48 * 1024
 export const END_BYTES = 8 * 1024
@@ -73,13 +72,29 @@ export class Answer extends ServerResponse<Request> {
     const { filters, req } = this
     filters?.audit?.answered(req, this, body)
     if (body === undefined || typeof body === 'string') this.#finish(Buffer.from(body ?? ''))
-    else if (!Buffer.isBuffer(body)) pipeline(body, this, error => this.#brokenOff(error))
+    else if (!Buffer.isBuffer(body)) this.take(body).catch(error => this.#brokenOff(error))
     else if (!filters?.compression.wants(req, this, body)) this.#finish(body)
     else
       filters.compression.apply(this, body).then(
         bytes => this.#finish(bytes),
         error => filters.fail(req, this, error),
       )
+  }
+
+  /** Sends a body in pieces, and ends the answer. @throws the error of its source, or of a client that left */
+  async take(body: AsyncIterable<Buffer>): Promise<void> {
+    let untaken = 0
+    for await (const piece of body) {
+      const isLong = piece.length > END_BYTES
+      untaken += piece.length
+      if (untaken <= WHOLE_BYTES) this.write(piece)
+      else {
+        await this.#taken(isLong ? piece.subarray(0, -END_BYTES) : piece)
+        if (isLong) this.write(piece.subarray(-END_BYTES))
+        untaken = isLong ? END_BYTES : 0
+      }
+    }
+    this.end()
   }
 
   /** Keeps its connection open for longer than others are kept on which nothing is asked, and tells its client so. */
@@ -116,8 +131,8 @@ export class Answer extends ServerResponse<Request> {
   }
 
   /** Nobody is there to read what a client that left breaks off. */
-  #brokenOff(error: NodeJS.ErrnoException | null | undefined): void {
-    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.filters?.fail(this.req, this, error)
+  #brokenOff(error: unknown): void {
+    if (!this.req.socket.destroyed) this.filters?.fail(this.req, this, error)
   }
 
   #finish(body: Buffer): void {
@@ -126,10 +141,15 @@ export class Answer extends ServerResponse<Request> {
     if (statusCode !== 204 && statusCode !== 304) this.setHeader('content-length', body.length)
     if (body.length === 0) this.end()
     else if (body.length <= WHOLE_BYTES) this.end(body)
-    else {
-      this.write(body.subarray(0, -END_BYTES), error => {
-        if (!error) this.end(body.subarray(-END_BYTES))
-      })
-    }
+    else
+      this.#taken(body.subarray(0, -END_BYTES)).then(
+        () => this.end(body.subarray(-END_BYTES)),
+        () => {},
+      )
+  }
+
+  /** Fulfils once the connection has taken the piece, and all before it. */
+  #taken(piece: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => this.write(piece, error => (error ? reject(error) : resolve())))
   }
 }

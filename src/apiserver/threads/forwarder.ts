@@ -6,6 +6,7 @@ import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import type { Answer } from '../http/answer.ts'
 import { answerBare, closeSoon, letRefusalBeRead } from '../http/bareAnswer.ts'
 import type { Request } from '../http/request.ts'
 import type { Crossings } from './crossings.ts'
@@ -32,7 +33,7 @@ export class Forwarder {
     this.#deps = deps
   }
 
-  forward(message: Request, answer: ServerResponse): void {
+  forward(message: Request, answer: Answer): void {
     const out = this.#send(message)
     if (out === undefined) {
       answer.writeHead(400, { Connection: 'close', 'Content-Length': '0' }).end()
@@ -51,8 +52,7 @@ export class Forwarder {
       // this thread's server sets its own first
       answer.once('finish', () => keep(message.socket, incoming))
       // broken off there, it is broken off here
-      incoming.on('error', fail)
-      incoming.pipe(answer)
+      answer.take(incoming).catch(fail)
     })
     out.on('error', fail)
     message.on('error', () => out.destroy())

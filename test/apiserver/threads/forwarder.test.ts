@@ -67,7 +67,9 @@ async function across(t: Test, handle: RequestListener) {
   const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), underWay })
-  const thread = createServer({ IncomingMessage: Request }, (request, answer) => forwarder.forward(request, answer))
+  const thread = createServer({ IncomingMessage: Request, ServerResponse: Answer } as object, (request, answer) =>
+    forwarder.forward(request as Request, answer as Answer),
+  )
   thread.listen(0, '127.0.0.1')
   t.teardown(() => thread.close())
   await once(thread, 'listening')
