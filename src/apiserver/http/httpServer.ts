@@ -149,7 +149,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       done()
     }, done)
   })
-  const crossed = new CrossedServer(server, { ...parsing, keepAliveTimeout: KEEP_ALIVE_MS } as unknown as ServerOptions)
+  const crossed = new CrossedServer(server, parsing as unknown as ServerOptions)
   app.addHook('onClose', () => crossed.close())
   return { app, road, crossed }
 }

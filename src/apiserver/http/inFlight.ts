@@ -123,6 +123,12 @@ export class Ticket implements Pausable, Holder, Link<Ticket> {
     if (this.seat) this.#inFlight.flowControl.leave(this.flow, this.seat, true)
   }
 
+  /** Its body is to come; 0 bytes where its length is unknown. */
+  awaits(bodyBytes: number): void {
+    this.awaitsBody = true
+    this.bodyBytes = bodyBytes
+  }
+
   /** Its body is there. */
   received(body: unknown): void {
     if (Buffer.isBuffer(body)) this.bodyBytes = body.length

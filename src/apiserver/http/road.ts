@@ -163,8 +163,7 @@ export class Road {
     const { checkBody, readBody, endpoint } = this.#deps
     if (!hasBody(request)) return endpoint(request, answer, authorized)
     const ticket = request.inFlight as Ticket
-    ticket.awaitsBody = true
-    ticket.bodyBytes = Number(request.headers['content-length'] ?? 0)
+    ticket.awaits(Number(request.headers['content-length'] ?? 0))
     return gatherBody(request, answer).then(async body => {
       // one whose length was not told
       checkBody?.(authorized, body.length)
