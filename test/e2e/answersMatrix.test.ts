@@ -33,6 +33,11 @@ const placement = (name: string) => ({
 })
 await wds.create(MAPS, { ...configMap('page', {}), metadata: { name: 'page', namespace: 'default' } })
 await wds.create(PLACEMENTS, placement('shops'))
+// the answers compared below are about one state
+const observed = async (): Promise<unknown> =>
+  ((await wds.get(PLACEMENTS, { name: 'shops' })).status as { observedGeneration?: number } | undefined)
+    ?.observedGeneration
+while ((await observed()) !== 1) {}
 
 const config = parse(readFileSync(orrery.kubeconfig, 'utf8'))
 const [{ cluster }] = config.clusters
