@@ -198,7 +198,7 @@ export interface SharedCreation {
 export interface SharedMade {
   readonly uid: string
   readonly resourceVersion: string
-  /** One that says the same, but for which one it is and when it was made: shared by those that do, and never to be changed. */
+  /** One that says the same, but for its own values, uid and times: shared by those that do, and never to be changed. */
   readonly like: Readonly<KubeObject>
 }
 

@@ -96,6 +96,23 @@ export class Body {
     return gaps
   }
 
+  /** How many of {@link Said.rest} stand before the revision. */
+  get headTimes(): number {
+    return this.gaps.filter(({ at, kind }) => kind === 'time' && at < this.headBytes).length
+  }
+
+  /** Whether the values are as long as the gaps for them. */
+  holds({ own, rest }: Said, space: string): boolean {
+    const gaps = this.#gaps
+    let next = 0
+    for (let i = 0; i < gaps.length; i += 3) {
+      const kind = gaps[i + 2]!
+      const value = kind === UID ? own : kind === SPACE ? space : rest[next++]
+      if (value?.length !== gaps[i + 1]) return false
+    }
+    return next === rest.length
+  }
+
   get parts(): BodyParts {
     const { outline, headBytes, note, name } = this
     return { text: this.#text, outline, headBytes, note, name }
@@ -141,7 +158,7 @@ export class Body {
     let sought = this.#sought.get(text)
     if (sought === undefined) {
       if (this.#sought.size >= MOST_SOUGHT) this.#sought.clear()
-      sought = { isSolid: this.#isSolid(text), word: /^"([^"]*)"$/.exec(text)?.[1], isNumber: /^"\d+"$/.test(text) }
+      sought = { isSolid: this.isSolid(text), word: /^"([^"]*)"$/.exec(text)?.[1], isNumber: /^"\d+"$/.test(text) }
       this.#sought.set(text, sought)
     }
     if (sought.isSolid) return true
@@ -161,7 +178,8 @@ export class Body {
     return false
   }
 
-  #isSolid(text: string): boolean {
+  /** Whether a text stands outside of the gaps. */
+  isSolid(text: string): boolean {
     let from = 0
     for (const { at, length } of [...this.gaps, { at: this.headBytes, length: 0 }].sort((a, b) => a.at - b.at)) {
       if (this.#text.subarray(from, at).includes(text)) return true

@@ -13,7 +13,7 @@ import type { Creations } from './creations.ts'
 import { keyOf } from './keys.ts'
 import type { Preparation, RegistryDeps } from './preparation.ts'
 import type { SharedLayer } from './sharedObjects.ts'
-import { type Identity, isRepeatable, type Template, Templates, textOf } from './templates.ts'
+import { type Identity, isRepeatable, type Template, Templates } from './templates.ts'
 import type { Written } from './written.ts'
 
 /** One of many objects that are made by templates. */
@@ -53,7 +53,7 @@ interface Taken {
 export interface SharedlyMade {
   readonly stored: Stored
   readonly uid: string
-  /** One that says the same, but for which one it is and when it was made. Nobody ever changes it. */
+  /** One that says the same, but for which one it is and its times, also those in a status. Nobody ever changes it. */
   readonly like: Readonly<KubeObject>
 }
 
@@ -97,12 +97,15 @@ export class SharedCreations {
       const made = await this.#creations.create(context, type, namespace, object, { isShared: true })
       const { uid = '', creationTimestamp = '' } = object.metadata
       const identity = { uid, now: creationTimestamp, space: context.space }
-      this.#templates.keep(sent, circumstances, { identity, text: textOf(made.stored), object })
+      this.#templates.keep(sent, circumstances, { identity, stored: made.stored, object })
       return made
     }
     const creation = { context, type, namespace, sent }
     const way = { template, steps, target: circumstances.target }
     const { identity, request, key } = this.#templated(creation, way)
+    const text = template.text(identity)
+    if (text === undefined)
+      return await this.#creations.create(context, type, namespace, cloneJson(sent), { isShared: true })
     const { object, outcome } = request
     try {
       await runStage(steps, 'gate', request)
@@ -111,9 +114,8 @@ export class SharedCreations {
       outcome.settle(undefined)
       throw error
     }
-    const made = await this.#creations.put({ context, type, key, text: template.text(identity), object, outcome })
+    const made = await this.#creations.put({ context, type, key, text, object, outcome })
     if (!('created' in made)) throw this.#creations.taken(type, object, made.taken)
-    template.learn(identity, made.stored)
     return { ...made, object: template.stored(identity, made.stored.revision) }
   }
 
@@ -143,6 +145,7 @@ export class SharedCreations {
       if (template === undefined || template === 'first') continue
       const identity = { uid: this.#deps.uuid(), now, space: place.context.space }
       const text = template.text(identity)
+      if (text === undefined) continue
       const key = keyOf(identity.space, place.type, place.namespace, sent.metadata.name ?? '')
       taken.push({ i, template, identity })
       writes.push({ key, mutation: { type: 'put', text }, expect: 0 })
@@ -152,7 +155,6 @@ export class SharedCreations {
       const result = results[j]!
       const { i, template, identity } = taken[j]!
       if (!result.ok) continue
-      template.learn(identity, result.stored)
       made[i] = { stored: result.stored, uid: identity.uid, like: template.sample }
     }
     return made

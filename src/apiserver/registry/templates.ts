@@ -1,7 +1,6 @@
 /**
  * Making the same object in many spaces: what is the same for all of them is done once. The first one is made as any object is, and
- * what became of it is kept as a template: its text, cut where it says which object it is and when it was made. The next one
- * takes its own uid, time and space.
+ * what became of it is kept as a template: the body of its text. The next one has its own uid, time and space.
  *
  * A template holds only where the way of any other object would lead to the same text: for the same sent object, as its
  * identity says, by the same writer, of a kind with the same rules, and where no step of admission changes anything. What
@@ -10,11 +9,13 @@
 import { apiVersionOf, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { alikeOf } from '../../storage/alikeText.ts'
-import type { Encoded, Gap, Revision, Stored } from '../../storage/store.ts'
+import { AlikeText, alikeOf } from '../../storage/alikeText.ts'
+import type { Body } from '../../storage/body.ts'
+import type { SharedStored } from '../../storage/sharedStored.ts'
+import type { Gap, Revision, Stored } from '../../storage/store.ts'
 import type { Admission } from './admission.ts'
+import { decodeObject } from './codec.ts'
 import type { WriteContext } from './context.ts'
-import { Filling } from './filling.ts'
 import type { Parameterized } from './parameters.ts'
 import type { Part } from './provenance.ts'
 
@@ -38,65 +39,55 @@ export interface Identity {
 
 export interface Made {
   readonly identity: Identity
-  readonly text: Encoded
+  readonly stored: Stored
   /** As it was judged: with its defaults, also where it is stored without them. Taken over. */
   readonly object: KubeObject
 }
 
 export class Template {
   readonly #circumstances: Circumstances
-  /** The text around what differs. */
-  readonly #pieces: readonly string[]
-  /** What stands between them. */
-  readonly #gaps: readonly (keyof Identity)[]
-  readonly #tail: string
-  readonly #note: string | undefined
-  readonly #declared: readonly Gap[] | undefined
+  readonly #body: Body
+  /** The time of the last text, in each gap for one; behind these stand what the status says. */
+  #times: readonly string[]
+  readonly #headTimes: number
+  readonly #spaceLength: number | undefined
   readonly #judged: KubeObject
   readonly #stored: KubeObject
   readonly #time: string
-  #filling: Filling<keyof Identity> | undefined
 
-  /** `undefined` where the object says elsewhere, too, which one it is or when it was made. */
+  /** `undefined` where the store keeps the text for itself, or it says elsewhere, too, which object it is or when it was made. */
   static of(circumstances: Circumstances, made: Made): Template | undefined {
-    const cut = cutAt(made)
-    return cut && new Template(circumstances, made, cut)
+    const shared = alikeOf(made.stored)
+    const { now } = made.identity
+    if (!shared || !saysOnce(shared, made.object, [now])) return undefined
+    const isNew = shared.rest.slice(0, shared.body.headTimes).every(time => time === now)
+    return isNew ? new Template(circumstances, shared, made) : undefined
   }
 
-  private constructor(circumstances: Circumstances, { identity, text, object }: Made, cut: Cut) {
+  private constructor(circumstances: Circumstances, shared: SharedStored, { identity, object }: Made) {
     this.#circumstances = circumstances
-    this.#pieces = cut.pieces
-    this.#gaps = cut.gaps
-    this.#tail = text.tail
-    this.#note = text.note
-    this.#declared = text.gaps
+    this.#body = shared.body
+    this.#times = shared.rest
+    this.#headTimes = shared.body.headTimes
+    this.#spaceLength = shared.body.gaps.find(({ kind }) => kind === 'space')?.length
     this.#judged = object
-    this.#stored = JSON.parse(`${text.head}${text.tail}`) as KubeObject
+    this.#stored = decodeObject(shared)
+    this.#stored.metadata.resourceVersion = ''
     this.#time = identity.now
   }
 
+  /** The root's id is shorter than all others. */
   holds(circumstances: Circumstances): boolean {
-    return isSameWrite(this.#circumstances, circumstances)
+    const spaceLength = this.#spaceLength ?? circumstances.context.space.length
+    return spaceLength === circumstances.context.space.length && isSameWrite(this.#circumstances, circumstances)
   }
 
-  text(identity: Identity): Encoded {
-    return this.#filling?.text(slot => identity[slot], identity.space) ?? this.#joined(identity)
-  }
-
-  /** What became of one of its texts: the next ones are told by what differs, if the store keeps once what does not. */
-  learn({ uid, now }: Identity, stored: Stored): void {
-    this.#filling ??= Filling.of<keyof Identity>(stored, {
-      slotOf: word => (word === uid ? 'uid' : word === now ? 'now' : undefined),
-      example: (wordFor, space) => this.#joined({ uid: wordFor('uid'), now: wordFor('now'), space }),
-    })
-  }
-
-  #joined(identity: Identity): Encoded {
-    const pieces = this.#pieces
-    let head = pieces[0]!
-    for (let i = 1; i < pieces.length; i++) head += identity[this.#gaps[i - 1]!] + pieces[i]!
-    const text = { head, tail: this.#tail, gaps: this.#declared }
-    return this.#note === undefined ? text : { ...text, note: this.#note }
+  /** `undefined` where the uid is longer or shorter than that of the first object. */
+  text({ uid, now, space }: Identity): AlikeText | undefined {
+    // what is made in the same second has the same
+    if (this.#times[0] !== now) this.#times = this.#times.map((time, i) => (i < this.#headTimes ? now : time))
+    const said = { own: uid, rest: this.#times }
+    return this.#body.holds(said, space) ? new AlikeText(this.#body, said, space) : undefined
   }
 
   /** The object as it was stored first. Nobody ever changes it. */
@@ -125,15 +116,6 @@ export class Template {
       metadata.managedFields = managedFields.map(entry => ({ ...entry, time: now }))
     return metadata
   }
-}
-
-/** What a stored version was written as. */
-export function textOf(stored: Stored): Encoded {
-  const { bytes, headBytes, revision, note } = stored
-  const head = bytes.toString('utf8', 0, headBytes)
-  const tail = bytes.toString('utf8', headBytes + String(revision).length)
-  const gaps = alikeOf(stored)?.body.gaps
-  return { head, tail, ...(note !== undefined && { note }), ...(gaps && { gaps }) }
 }
 
 /** Templates by the objects that were sent, as long as somebody holds those. */
@@ -211,39 +193,19 @@ function hasSameRules(a: ResourceType, b: ResourceType): boolean {
   )
 }
 
-interface Cut {
-  readonly pieces: readonly string[]
-  readonly gaps: readonly (keyof Identity)[]
-}
-
-/** The head cut at each place that says which object it is; `undefined` where there are others than those that are known. */
-function cutAt({ identity, text, object }: Made): Cut | undefined {
-  const { annotations = {}, managedFields = [] } = object.metadata
-  const expected: Record<keyof Identity, number> = {
-    uid: 1,
-    now: 1 + managedFields.length,
-    space: annotations[CLUSTER_ANNOTATION] === undefined ? 0 : 1,
-  }
-  const kinds = Object.keys(expected) as (keyof Identity)[]
-  if (kinds.some(kind => text.tail.includes(identity[kind]))) return undefined
-  if (managedFields.some(({ time }) => time !== identity.now)) return undefined
-  const pieces: string[] = []
-  const gaps: (keyof Identity)[] = []
-  let start = 0
-  for (let next = firstOf(text.head, identity, start); next; next = firstOf(text.head, identity, start)) {
-    pieces.push(text.head.slice(start, next.at))
-    gaps.push(next.kind)
-    start = next.at + identity[next.kind].length
-  }
-  pieces.push(text.head.slice(start))
-  return kinds.every(kind => gaps.filter(gap => gap === kind).length === expected[kind]) ? { pieces, gaps } : undefined
-}
-
-function firstOf(head: string, identity: Identity, from: number): { kind: keyof Identity; at: number } | undefined {
-  let found: { kind: keyof Identity; at: number } | undefined
-  for (const kind of ['uid', 'now', 'space'] as const) {
-    const at = head.indexOf(identity[kind], from)
-    if (at !== -1 && (found === undefined || at < found.at)) found = { kind, at }
-  }
-  return found
+/** Whether its metadata alone says which object it is and when what happened: no other text of it names these `times`. */
+export function saysOnce(
+  { body, own, key }: SharedStored,
+  { metadata }: KubeObject,
+  times: readonly string[],
+): boolean {
+  const { uid, annotations = {}, managedFields = [] } = metadata
+  const count = (kind: Gap['kind']): number => body.gaps.filter(gap => gap.kind === kind).length
+  return (
+    own === uid &&
+    count('uid') === 1 &&
+    count('space') === (annotations[CLUSTER_ANNOTATION] === undefined ? 0 : 1) &&
+    body.headTimes === 1 + managedFields.length &&
+    ![own, key.space, ...times].some(word => body.isSolid(word))
+  )
 }

@@ -5,7 +5,18 @@ import { cloneJson } from '../../../src/apimachinery/values.ts'
 import { decodeObject } from '../../../src/apiserver/registry/codec.ts'
 import type { Stored } from '../../../src/storage/store.ts'
 import * as fc from '../../support/fastCheck.ts'
-import { asking, configMap, deployment, type HeartOptions, heart, refused, step } from './support.ts'
+import {
+  asking,
+  configMap,
+  deployment,
+  type HeartOptions,
+  heart,
+  refused,
+  SPACE,
+  step,
+  widget,
+  widgets,
+} from './support.ts'
 
 const T0 = '2026-01-02T03:04:05Z'
 const T1 = '2026-02-03T04:05:06Z'
@@ -15,6 +26,7 @@ const MANY: ReadonlySet<string> = new Set(['0000000000spaceb'])
 /** What is changed by a template is compared with what was changed in this space. */
 const ALONE = '0000000000spacez'
 
+const ANYTHING = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 const MADE = configMap('x', { v: 'made' })
 
 async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}) {
@@ -43,7 +55,9 @@ async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}
     at(time: string) {
       now = time
     },
-    create: (space: string, object: KubeObject) => h.registry.create(asking({ space }), type, 'n', cloneJson(object)),
+    /** Each is sent for itself, so none is made by a template. */
+    create: (space: string, object: KubeObject) =>
+      h.registry.createShared(asking({ space }), type, 'n', cloneJson(object)),
     status: (space: string, name: string, status: object) =>
       h.registry.update(
         asking({ space, fieldManager: 'syncer' }),
@@ -100,7 +114,9 @@ function besideWhich({ metadata, ...rest }: Readonly<KubeObject>): object {
   } = metadata
   const { 'kcp.io/cluster': _space, ...others } = annotations ?? {}
   const claims = managedFields.map(({ time: _time, ...claim }) => claim)
-  return { ...rest, metadata: { ...more, annotations: others, managedFields: claims } }
+  // a status tells times of its own
+  const timeless = JSON.parse(JSON.stringify(rest).replaceAll(/"20\d\d-[^"]*Z"/g, '"TIME"'))
+  return { ...timeless, metadata: { ...more, annotations: others, managedFields: claims } }
 }
 
 /** The text without what tells objects of several spaces apart. */
@@ -153,7 +169,7 @@ t.test('changed again within the second in which it was made or changed, and aft
 
 t.test('whenever objects were made, changed and reported of', async t => {
   const time = fc.constantFrom(T0, T1, T2)
-  const history = fc.array(fc.record({ time, isStatus: fc.boolean() }), { minLength: 1, maxLength: 3 })
+  const history = fc.array(fc.record({ time, isStatus: fc.boolean(), at: time }), { minLength: 1, maxLength: 3 })
   await fc.assert(
     fc.asyncProperty(fc.array(history, { minLength: 3, maxLength: 3 }), time, async (histories, last) => {
       const w = await world(t, 'apps/v1/deployments')
@@ -166,9 +182,10 @@ t.test('whenever objects were made, changed and reported of', async t => {
         for (const space of [`0000000000space${'abc'[i]}`, `000000000000twn${i}`]) {
           w.at(steps[0]!.time)
           await w.registry.createShared(asking({ space }), w.type('apps/v1/deployments'), 'n', made)
-          for (const { time, isStatus } of steps) {
+          for (const { time, isStatus, at } of steps) {
             w.at(time)
-            if (isStatus) await w.status(space, 'x', { replicas: 1 })
+            const conditions = [{ type: 'A', status: 'True', lastUpdateTime: at, lastTransitionTime: T1 }]
+            if (isStatus) await w.status(space, 'x', { replicas: 1, conditions })
           }
           changes.push(async () => {
             for (const next of [said, again]) await w.change(space, space.includes('twn') ? cloneJson(next) : next)
@@ -210,6 +227,46 @@ t.test('what was made and reported at other times', async t => {
   t.strictSame(wholly, [true, true, false, true])
   t.equal(sameText(await w.stored('0000000000spacec', 'x')), sameText(await w.stored(ALONE, 'x')))
   t.match(decodeObject(await w.stored('0000000000spacec', 'x')), { status: { replicas: 1 } })
+})
+
+t.test('what clusters report at times of their own stays, and is changed once', async t => {
+  const times = [T0, T1, T2, '2026-02-09T00:00:00Z']
+  const w = await world(t, 'apps/v1/deployments')
+  const status = (i: number) => {
+    const [one, other] = [times[i % 4]!, times[(i + 1) % 4]!]
+    return { replicas: 1, conditions: [{ type: 'A', status: 'True', lastUpdateTime: one, lastTransitionTime: other }] }
+  }
+  w.at(T1)
+  for (const space of SPACES) await w.create(space, deployment('x'))
+  for (const [i, space] of SPACES.entries()) await w.status(space, 'x', status(i))
+  for (const [replicas, time] of [
+    [2, T2],
+    [3, '2026-03-09T00:00:00Z'],
+  ] as const) {
+    w.at(time)
+    const said = deployment('x', { replicas })
+    const wholly: boolean[] = []
+    for (const space of SPACES) wholly.push(await w.change(space, said))
+    t.strictSame(wholly, [true, false, false, true])
+    for (const [i, space] of SPACES.entries())
+      t.match(decodeObject(await w.stored(space, 'x')), { spec: { replicas }, status: status(i) })
+    const heads = await Promise.all(SPACES.map(async space => sameText(await w.stored(space, 'x')).split('|')[0]))
+    t.strictSame(heads, Array(4).fill(heads[3]))
+  }
+})
+
+t.test('a status that is said with the object is what is said', async t => {
+  const w = await world(t, 'example.com/v1/widgets', { definitions: [widgets({ v1: { status: ANYTHING } })] })
+  for (const space of SPACES)
+    w.types.define(space, 'widgets.example.com', w.types.in(SPACE).versions('example.com', 'widgets'))
+  for (const [i, space] of SPACES.entries())
+    await w.create(space, widget('v1', 'x', { status: { at: i === 2 ? T2 : T0 }, spec: {} }))
+  w.at(T1)
+  const said = widget('v1', 'x', { status: { at: T0 }, spec: { size: 1 } })
+  for (const space of SPACES) {
+    await w.change(space, said)
+    t.match(decodeObject(await w.stored(space, 'x')), { status: { at: T0 } })
+  }
 })
 
 t.test('what differs is changed for itself', async t => {

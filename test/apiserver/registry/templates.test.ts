@@ -141,30 +141,34 @@ t.test('built-in kinds', async t => {
 t.test('custom kinds, as long as each space defines them alike', async t => {
   const properties = { spec: { type: 'object', properties: { size: { type: 'integer', default: 3 } } } }
   const h = await counting(t, { definitions: [widgets({ v1: properties }, { subresources: { status: {} } })] })
-  h.types.define('0000000000spaceb', 'widgets.example.com', h.types.in(SPACE).versions('example.com', 'widgets'))
+  const [spaceB, spaceC] = ['0000000000spaceb', '0000000000spacec']
+  const define = (space: string): void =>
+    h.types.define(space, 'widgets.example.com', h.types.in(SPACE).versions('example.com', 'widgets'))
+  for (const space of [spaceB, spaceC]) define(space)
   const type = h.type('example.com/v1/widgets')
   const object = widget('v1', 'x', { spec: {}, status: { is: 'nobody wants this' } })
   const make = (space: string, of = type) => h.registry.createShared(asking({ space }), of, 'n', object)
-  t.ok(await h.wholly(() => make(SPACE)))
-  t.notOk(await h.wholly(() => make('0000000000spaceb')))
+  const remove = async (): Promise<void> => {
+    const key = { ...h.keyOf(type, 'n', 'x'), space: spaceC }
+    await h.store.update(key, () => ({ type: 'delete' }))
+  }
+  t.ok(await h.wholly(() => make(spaceB)))
+  t.notOk(await h.wholly(() => make(spaceC)))
   // the same definition in another space, at another generation: other types, equal schemas
   h.redefine(widgets({ v1: properties }, { subresources: { status: {} }, generation: 4 }))
-  await h.store.write({
-    key: h.keyOf(type, 'n', 'x'),
-    mutation: { type: 'delete' },
-    expect: (await h.store.get(h.keyOf(type, 'n', 'x')))!.revision,
-  })
-  t.notOk(await h.wholly(() => make(SPACE, h.type('example.com/v1/widgets'))))
+  define(spaceC)
+  await remove()
+  t.notOk(await h.wholly(() => make(spaceC, h.type('example.com/v1/widgets'))))
 
   h.redefine(widgets({ v1: { spec: { ...properties.spec, properties: { size: { type: 'integer', default: 5 } } } } }))
+  define(spaceC)
   const changed = h.type('example.com/v1/widgets')
-  await h.store.write({
-    key: h.keyOf(changed, 'n', 'x'),
-    mutation: { type: 'delete' },
-    expect: (await h.store.get(h.keyOf(changed, 'n', 'x')))!.revision,
-  })
-  t.ok(await h.wholly(() => make(SPACE, changed)), 'a definition that has changed asks for all of it again')
-  t.match(await h.stored(changed, 'n', 'x'), { spec: { size: 5 } })
+  await remove()
+  const again = (): Promise<unknown> => make(spaceC, changed)
+  t.ok(await h.wholly(again), 'a definition that has changed asks for all of it again')
+  const stored = await h.store.get({ ...h.keyOf(changed, 'n', 'x'), space: spaceC })
+  t.match(JSON.parse(stored!.bytes.toString()), { spec: { size: 5 } })
+  t.ok(await h.wholly(() => make(SPACE, changed)), 'an id of another length has no room in the text')
 })
 
 t.test('whatever an object says, be it like a uid, a time or a space', async t => {
