@@ -31,7 +31,7 @@ export class Bodies {
     const { head, tail, note, gaps } = text
     if (gaps === undefined) return undefined
     const headBytes = Buffer.byteLength(head)
-    const bytes = Buffer.allocUnsafe(headBytes + Buffer.byteLength(tail))
+    const bytes = Buffer.allocUnsafeSlow(headBytes + Buffer.byteLength(tail))
     bytes.write(tail, bytes.write(head))
     const outline = outlineOf(key, { text: bytes, gaps, headBytes, note })
     if (outline === undefined) return undefined

@@ -225,7 +225,9 @@ export function outlineOf(
     return undefined
   const gapsEnd = gaps.length * GAP_BYTES
   const outline = Buffer.allocUnsafe(gapsEnd + DIGEST_BYTES)
-  const solid = Buffer.from(text)
+  // no part of a pool: what is kept of that would keep this, too
+  const solid = Buffer.allocUnsafeSlow(text.length)
+  text.copy(solid)
   let gap = 0
   let from = 0
   let own: string | undefined

@@ -8,11 +8,11 @@ import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { escapedAsGo } from '../../apimachinery/go/goJson.ts'
 import { jsonTextInSteps } from '../../apimachinery/jsonText.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../../apimachinery/object.ts'
-import { atOnce, type Steps } from '../../apimachinery/steps.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Encoded, Stored } from '../../storage/store.ts'
-import { declaredText } from './declaredText.ts'
+import { declaredInSteps, declaredText } from './declaredText.ts'
 
 /** Controllers compare its data with what they would write now, byte by byte. */
 const COMPARED_KIND = 'ControllerRevision'
@@ -23,7 +23,7 @@ const COMPARED_KIND = 'ControllerRevision'
  */
 export function encodeObject(object: KubeObject, isShared = false): Encoded {
   const { apiVersion, kind, metadata, ...rest } = object
-  if (isShared && kind !== COMPARED_KIND) return atOnce(declaredText(object, atOnceText))
+  if (isShared && kind !== COMPARED_KIND) return declaredText(object)
   const { resourceVersion: _, ...meta } = metadata
   return encodedOf({ apiVersion, kind, meta: JSON.stringify(meta satisfies ObjectMeta), rest: JSON.stringify(rest) })
 }
@@ -31,14 +31,9 @@ export function encodeObject(object: KubeObject, isShared = false): Encoded {
 /** The same in steps, for a large one. */
 export function* encodeInSteps(object: KubeObject, isShared = false): Steps<Encoded> {
   const { apiVersion, kind, metadata, ...rest } = object
-  if (isShared && kind !== COMPARED_KIND) return yield* declaredText(object, jsonTextInSteps)
+  if (isShared && kind !== COMPARED_KIND) return yield* declaredInSteps(object)
   const { resourceVersion: _, ...meta } = metadata
   return encodedOf({ apiVersion, kind, meta: yield* jsonTextInSteps(meta), rest: yield* jsonTextInSteps(rest) })
-}
-
-// biome-ignore lint/correctness/useYield: a step that never rests
-function* atOnceText(value: object): Steps<string> {
-  return JSON.stringify(value)
 }
 
 /** `meta`, `rest`: texts of the metadata without its resourceVersion, and of what the object has beside them. */
