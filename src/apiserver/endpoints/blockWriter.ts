@@ -4,7 +4,7 @@
  */
 import type { Writable } from 'node:stream'
 import type { Work } from '../../program/workTurns.ts'
-import { END_BYTES, WHOLE_BYTES } from '../http/answer.ts'
+import { taken } from '../http/answer.ts'
 
 /** Large enough to make system calls rare, small enough to stay in the processor's cache. */
 const BLOCK_BYTES = 128 * 1024
@@ -75,21 +75,4 @@ export class BlockWriter {
   #keep(block: Buffer): void {
     if (this.#free.length < KEPT_BLOCKS) this.#free.push(block)
   }
-}
-
-/** Resolves when `out` reads the chunk no more; false when it never will. */
-export async function taken(out: Writable, chunk: Buffer): Promise<boolean> {
-  if (chunk.length <= WHOLE_BYTES) return await takenWhole(out, chunk)
-  return (await takenWhole(out, chunk.subarray(0, -END_BYTES))) && (await takenWhole(out, chunk.subarray(-END_BYTES)))
-}
-
-function takenWhole(out: Writable, chunk: Buffer): Promise<boolean> {
-  return new Promise(resolve => {
-    const gone = (): void => resolve(false)
-    out.on('close', gone)
-    out.write(chunk, error => {
-      out.off('close', gone)
-      resolve(!error)
-    })
-  })
 }

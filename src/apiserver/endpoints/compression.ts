@@ -4,8 +4,9 @@
  */
 import type { Writable } from 'node:stream'
 import type { Answer } from '../http/answer.ts'
+import { taken } from '../http/answer.ts'
 import type { Request } from '../http/request.ts'
-import { type BlockSink, taken } from './blockWriter.ts'
+import type { BlockSink } from './blockWriter.ts'
 import { CompressionSeats } from './compressionSeats.ts'
 import { type Deflate, deflater } from './deflater.ts'
 import { GzipWriter } from './gzipWriter.ts'

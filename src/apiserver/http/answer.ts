@@ -1,5 +1,5 @@
 /** The answer to a request: the one place from which heads and bodies leave. */
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { Schema } from '../flowcontrol/flowControl.ts'
 import type { Request } from './request.ts'
 
@@ -10,8 +10,8 @@ const { ServerResponse } = process.getBuiltinModule('node:http')
  * Of longer bodies all but the end is taken before the end leaves. Node pauses its parser where a request comes while more than a connection's
  * buffer waits to be taken of the answer before. The parser then fails (`HPE_PAUSED`) on the rest of the same read.
  */
-export const WHOLE_BYTES = 48 * 1024
-export const END_BYTES = 8 * 1024
+const WHOLE_BYTES = 48 * 1024
+const END_BYTES = 8 * 1024
 
 /** What stands between a whole body and the connection. */
 export interface BodyFilters {
@@ -81,18 +81,11 @@ export class Answer extends ServerResponse<Request> {
       )
   }
 
-  /** Sends a body in pieces, and ends the answer. @throws the error of its source, or of a client that left */
+  /** Sends a body in pieces, and ends the answer; no more of the body is made once the client has left. @throws the error of its source */
   async take(body: AsyncIterable<Buffer>): Promise<void> {
-    let untaken = 0
     for await (const piece of body) {
-      const isLong = piece.length > END_BYTES
-      untaken += piece.length
-      if (untaken <= WHOLE_BYTES) this.write(piece)
-      else {
-        await this.#taken(isLong ? piece.subarray(0, -END_BYTES) : piece)
-        if (isLong) this.write(piece.subarray(-END_BYTES))
-        untaken = isLong ? END_BYTES : 0
-      }
+      if (hasRoom(this, piece)) this.write(piece)
+      else if (!(await taken(this, piece))) return
     }
     this.end()
   }
@@ -142,14 +135,29 @@ export class Answer extends ServerResponse<Request> {
     if (body.length === 0) this.end()
     else if (body.length <= WHOLE_BYTES) this.end(body)
     else
-      this.#taken(body.subarray(0, -END_BYTES)).then(
-        () => this.end(body.subarray(-END_BYTES)),
-        () => {},
-      )
+      void takenWhole(this, body.subarray(0, -END_BYTES)).then(isTaken => {
+        if (isTaken) this.end(body.subarray(-END_BYTES))
+      })
   }
+}
 
-  /** Fulfils once the connection has taken the piece, and all before it. */
-  #taken(piece: Buffer): Promise<void> {
-    return new Promise((resolve, reject) => this.write(piece, error => (error ? reject(error) : resolve())))
-  }
+/** Resolves when `out` reads the chunk no more; false when it never will. */
+export async function taken(out: Writable, chunk: Buffer): Promise<boolean> {
+  if (hasRoom(out, chunk) || chunk.length <= END_BYTES) return await takenWhole(out, chunk)
+  return (await takenWhole(out, chunk.subarray(0, -END_BYTES))) && (await takenWhole(out, chunk.subarray(-END_BYTES)))
+}
+
+function hasRoom(out: Writable, chunk: Buffer): boolean {
+  return out.writableLength + chunk.length <= WHOLE_BYTES
+}
+
+function takenWhole(out: Writable, chunk: Buffer): Promise<boolean> {
+  return new Promise(resolve => {
+    const gone = (): void => resolve(false)
+    out.on('close', gone)
+    out.write(chunk, error => {
+      out.off('close', gone)
+      resolve(!error)
+    })
+  })
 }

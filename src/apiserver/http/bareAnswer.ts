@@ -18,7 +18,8 @@ export function answerBare(
   body = '',
 ): void {
   if (!socket.writable) {
-    socket.destroy()
+    // the parser finds the fault of what was refused again in the next piece
+    if (!socket.writableEnded) socket.destroy()
     return
   }
   const all = { Connection: 'close', ...headers, 'Content-Length': `${Buffer.byteLength(body)}` }

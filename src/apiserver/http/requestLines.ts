@@ -69,6 +69,11 @@ export class RequestLines {
     this.#gate = gate
   }
 
+  /** Connections with requests before them, without those that became WebSockets. */
+  get size(): number {
+    return this.#lines.size
+  }
+
   /**
    * Runs `begin` in its turn; never, where the connection ends before. {@link leave} is called once the answer is over.
    *
@@ -78,9 +83,9 @@ export class RequestLines {
   enter(answer: Answer, begin: () => void): void {
     const { req: request } = answer
     const { socket } = request
-    const line = this.#lineOf(socket)
     // Nothing behind an answer that ends the connection is carried out: its client may send it again.
     if (isOver(socket)) return
+    const line = this.#lineOf(socket)
     line.latest = request
     if (line.open === 0) line.bytesRead = socket.bytesRead
     if (++line.open > OPEN_REQUESTS) {
@@ -95,7 +100,8 @@ export class RequestLines {
 
   /** Its answer has left, or its client: the next request is begun. */
   leave({ req: { socket } }: Answer): void {
-    const line = this.#lineOf(socket)
+    const line = this.#lines.get(socket)
+    if (line === undefined) return
     line.open--
     const next = line.waiting.shift()
     if (next === undefined || isOver(socket)) return
@@ -126,14 +132,24 @@ export class RequestLines {
 
   /** Runs `begin` for a request that becomes a WebSocket, in its turn: behind the answers to the requests before it. */
   upgrade(request: Request, begin: () => void): void {
-    const line = this.#lineOf(request.socket)
-    if (line.open === 0) this.#take(line, { request, begin })
-    else line.waiting.push({ request, begin })
+    const { socket } = request
+    if (isOver(socket)) return
+    const line = this.#lineOf(socket)
+    const last = {
+      request,
+      begin: () => {
+        this.#lines.delete(socket)
+        begin()
+      },
+    }
+    if (line.open === 0) this.#take(line, last)
+    else line.waiting.push(last)
   }
 
   /** The request was admitted. `flow`: whose turns it takes. */
   admitted({ socket, headers: { authorization } }: Request, flow: readonly string[]): void {
-    const line = this.#lineOf(socket)
+    const line = this.#lines.get(socket)
+    if (line === undefined) return
     line.credential = authorization
     line.wasRefused = false
     if (line.flow === flow) return
@@ -143,7 +159,8 @@ export class RequestLines {
 
   /** A request on it was refused before its user was known: newcomers go before. */
   refused(socket: Socket): void {
-    const line = this.#lineOf(socket)
+    const line = this.#lines.get(socket)
+    if (line === undefined) return
     line.wasRefused = true
     line.flow = undefined
   }

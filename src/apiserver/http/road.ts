@@ -49,8 +49,8 @@ export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) =
 
 /** Where requests go that this server does not answer itself. */
 export interface Elsewhere {
-  /** False for those that are answered here. */
-  takes(request: Request, answer: Answer): boolean
+  /** False for those that are answered here. `answered`: to be called with the status, once it is known. */
+  takes(request: Request, answer: Answer, answered: (code: number) => void): boolean
   upgrade: Upgrade
 }
 
@@ -108,17 +108,15 @@ export class Road {
     const fault = faultOfHead(request)
     request.takePath()
     if (fault !== undefined) refuseHead(request, answer, fault)
-    else if (this.#elsewhere?.takes(request, answer) === true) {
-      answer.prependOnceListener('close', () => this.#learn(request, answer))
-    } else this.#admit(request, answer)
+    else if (!this.#elsewhere?.takes(request, answer, code => this.#learn(request, code))) this.#admit(request, answer)
   }
 
   /** Turns of a request that was answered elsewhere: whoever showed a credential and was not refused for it is no stranger. */
-  #learn(request: Request, { statusCode, headersSent }: Answer): void {
+  #learn(request: Request, code: number): void {
     const { lines } = this.#deps
     const { socket, headers } = request
-    if (!headersSent) return
-    if (statusCode === 401) lines.refused(socket)
+    // a request that cannot be read is refused before its credential is looked at
+    if (code === 401 || code === 400) lines.refused(socket)
     else if (headers.authorization !== undefined || socket.authorized)
       lines.admitted(request, [networkOf(socket.remoteAddress), headers.authorization ?? `${socket.remotePort}`])
   }

@@ -33,7 +33,8 @@ export class Forwarder {
     this.#deps = deps
   }
 
-  forward(message: Request, answer: Answer): void {
+  /** @param answered called with the status, once it has come */
+  forward(message: Request, answer: Answer, answered: (code: number) => void): void {
     const out = this.#send(message)
     if (out === undefined) {
       answer.writeHead(400, { Connection: 'close', 'Content-Length': '0' }).end()
@@ -46,6 +47,7 @@ export class Forwarder {
     })
     out.on('response', incoming => {
       if ((incoming.statusCode === 413 || message.awaitsContinue) && !message.complete) letRefusalBeRead(message.socket)
+      answered(incoming.statusCode!)
       answer.writeHead(incoming.statusCode!, incoming.statusMessage, headersFor(answer, incoming.rawHeaders))
       // a watch has nothing to say for a while
       answer.flushHeaders()

@@ -26,6 +26,8 @@ export class PortSocket extends Duplex {
   #untold = 0
   #hasEnded = false
   #isKnown = false
+  /** As of a connection. */
+  bytesRead = 0
 
   constructor(port: MessagePort) {
     super({ allowHalfOpen: true })
@@ -89,6 +91,7 @@ export class PortSocket extends Duplex {
     if ('bytes' in message) {
       const { buffer, byteOffset, length } = message.bytes
       this.#untold += length
+      this.bytesRead += length
       if (!this.#hasEnded && this.push(Buffer.from(buffer, byteOffset, length))) this._read()
     } else if ('taken' in message) this.#taken(message.taken)
     else if ('known' in message) this.emit('known')

@@ -16,11 +16,11 @@ export interface RoutingDeps {
 
 export function routeRequests({ store, reads, forwarder, forwardsAll }: RoutingDeps): Elsewhere {
   return {
-    takes(request, answer) {
+    takes(request, answer, answered) {
       // Read for what it brings along: access, types and settings are in step before the request is looked at.
       void store.revision
       if (!forwardsAll && reads.has(request.method, request.url)) return false
-      forwarder.forward(request, answer)
+      forwarder.forward(request, answer, answered)
       return true
     },
     upgrade: (request, socket, head) => forwarder.upgrade(request, socket, head),

@@ -8,6 +8,9 @@ import { Request } from '../../../src/apiserver/http/request.ts'
 import { RequestLines } from '../../../src/apiserver/http/requestLines.ts'
 import { Road, type RoadDeps } from '../../../src/apiserver/http/road.ts'
 
+/** A request that cannot be read is refused before its credential is looked at. */
+const CODES: Readonly<Record<string, number>> = { 'Bearer wrong': 401, 'Bearer unread': 400 }
+
 t.test('a credential that was good elsewhere is no stranger; one that was refused goes behind', async t => {
   const paths: string[] = []
   const lines = new RequestLines({
@@ -18,8 +21,10 @@ t.test('a credential that was good elsewhere is no stranger; one that was refuse
   })
   const road = new Road({ lines } as unknown as RoadDeps)
   road.unless({
-    takes(request: Request, answer: Answer) {
-      answer.writeHead(request.headers.authorization === 'Bearer wrong' ? 401 : 200).end()
+    takes({ headers }: Request, answer: Answer, answered: (code: number) => void) {
+      const code = CODES[headers.authorization ?? ''] ?? 200
+      answered(code)
+      answer.writeHead(code).end()
       return true
     },
     upgrade() {},
@@ -42,14 +47,17 @@ t.test('a credential that was good elsewhere is no stranger; one that was refuse
     answer.resume()
     await once(answer, 'end')
   }
-  for (const credential of [undefined, undefined, 'Bearer a', 'Bearer a', 'Bearer b', 'Bearer wrong', 'Bearer wrong'])
-    await ask(credential)
+  for (const credential of [undefined, undefined, 'a', 'a', 'b', 'wrong', 'wrong', 'a', 'unread', 'unread'])
+    await ask(credential && `Bearer ${credential}`)
   t.strictSame(paths, [
     'stranger new',
     'stranger new',
     'stranger new',
     'admitted Bearer a',
     'stranger new',
+    'stranger new',
+    'stranger refused',
+    'stranger refused',
     'stranger new',
     'stranger refused',
   ])

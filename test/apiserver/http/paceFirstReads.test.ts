@@ -83,6 +83,19 @@ t.test('on a server', async t => {
   const data = { a: 'x'.repeat(60_000) }
   for (const name of ['a', 'b', 'c']) await api.ok(api.post(CONFIGMAPS, { metadata: { name }, data }))
 
+  await t.test('a request in records of one byte each is read', async t => {
+    const { socket } = await lineTo(t, api, false)
+    for (const char of get('/livez', 'Connection: close\r\n')) socket.write(char)
+    t.match(await rest(socket), /^HTTP\/1\.1 200 /)
+  })
+
+  await t.test('a refusal of what cannot be read comes whole, however much stands behind', async t => {
+    const { socket } = await lineTo(t, api, false)
+    socket.write(`no HTTP\r\n\r\n${'x'.repeat(10_000)}`)
+    t.match(await rest(socket), /^HTTP\/1\.1 400 /)
+    t.ok(socket.readableEnded, 'it ends in order')
+  })
+
   await t.test('a long body comes whole', async t => {
     const line = await lineTo(t, api)
     const body = JSON.stringify({ metadata: { name: 'long' }, data: { a: 'y'.repeat(300_000) } })

@@ -123,6 +123,45 @@ t.test(
   },
 )
 
+t.test('of a connection that has ended nothing is kept', async t => {
+  const asked: Asked[] = []
+  const { open, lines, connections, server } = await serve(t, one => {
+    asked.push(one)
+    if (one.request.url === '/list') one.answer.end('<list>')
+    if (one.request.url === '/last') one.answer.setHeader('Connection', 'close').end('<last>')
+  })
+  server.on('upgrade', (request, socket) => {
+    socket.once('end', () => socket.destroy())
+    lines.upgrade(request as Request, () => void socket.resume().write('<upgraded>'))
+  })
+  const uses: Readonly<Record<string, string[]>> = {
+    'more than one may bring': [get('/a').repeat(OPEN_REQUESTS + 1)],
+    'a list, then a watch': [get('/list'), get('/watch')],
+    'some that wait': [get('/a').repeat(3)],
+    'some behind the last': [get('/last').repeat(3)],
+    'a WebSocket': [get('/a', 'Connection: upgrade\r\nUpgrade: websocket\r\n')],
+  }
+  for (const [what, texts] of Object.entries(uses)) {
+    const before = connections.length
+    const socket = (await open()).resume()
+    await until(() => connections.length > before)
+    const over = new Promise(resolve => connections[before]!.once('close', resolve))
+    for (const text of texts) {
+      const count = asked.length
+      socket.write(text)
+      if (what !== 'a WebSocket') await until(() => asked.length > count)
+      else await new Promise(resolve => socket.once('data', resolve))
+    }
+    if (what === 'a WebSocket') t.equal(lines.size, 0, what)
+    socket.destroy()
+    await over
+    lines.refused(connections[before]!)
+    // ends of answers come behind those of their connections
+    for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
+    t.equal(lines.size, 0, what)
+  }
+})
+
 t.test('the body of a request that was answered before it came is passed over', async t => {
   const { open } = await serve(t, ({ request, answer }) => void answer.end(`<${request.url}>`))
   const socket = await open()

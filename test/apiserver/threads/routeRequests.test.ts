@@ -91,7 +91,7 @@ t.test('a request is judged by what was written before it, though the thread had
   const elsewhere = routeRequests({ store, reads, forwarder, forwardsAll: false })
   const request = { method: 'GET', url: '/api/v1/secrets' } as Request
   const isLetIn = async (): Promise<boolean> => {
-    elsewhere.takes(request, {} as Answer)
+    elsewhere.takes(request, {} as Answer, () => {})
     return (await ask()).allowed
   }
   const binding: Key = {
@@ -121,7 +121,7 @@ t.test('where all requests are recorded, all cross', async t => {
   let crossed = 0
   const forwarder = { forward: () => crossed++, upgrade: () => crossed++ }
   const elsewhere = routeRequests({ store: { revision: 1 }, reads, forwarder, forwardsAll: true })
-  t.ok(elsewhere.takes({ method: 'GET', url: '/api/v1/secrets' } as Request, {} as Answer))
+  t.ok(elsewhere.takes({ method: 'GET', url: '/api/v1/secrets' } as Request, {} as Answer, () => {}))
   elsewhere.upgrade({} as Request, {} as Socket, Buffer.of())
   t.equal(crossed, 2)
 })
