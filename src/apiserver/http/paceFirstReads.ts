@@ -25,44 +25,55 @@ export function paceFirstReads(server: SecureServer, gate: RequestGate): void {
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', socket => {
     socket.on('error', endsItself)
-    hold(socket, release => {
+    hold(socket, held => {
+      const parse = (): void => {
+        socket.off('error', endsItself)
+        if (socket.destroyed) return
+        for (const each of begin) each.call(server, socket)
+        held.release()
+      }
       // not before all of the read is there: the parser takes what comes behind it from the connection itself
-      setImmediate(() =>
-        gate.enter(newcomerPath(socket), () => {
-          socket.off('error', endsItself)
-          if (socket.destroyed) return
-          for (const each of begin) each.call(server, socket)
-          release()
-        }),
-      )
+      setImmediate(() => {
+        // the turn of its request is enough for one
+        if (held.bytes <= PIECE_BYTES) parse()
+        else gate.enter(newcomerPath(socket), parse)
+      })
     })
   })
 }
 
-/** Holds what the connection brings. `arrived` is called with the first of it; `release` gives it to the connection's readers. */
-function hold(socket: TLSSocket, arrived: (release: () => void) => void): void {
+interface Held {
+  readonly bytes: number
+  /** Gives them to those who read the connection. */
+  release(): void
+}
+
+/** Holds what the connection brings. `arrived` is called with the first of it. */
+function hold(socket: TLSSocket, arrived: (held: Held) => void): void {
   let pieces: Buffer[] = []
-  let bytes = 0
-  let hasArrived = false
   let hasEnded = false
-  const release = (): void => {
-    Reflect.deleteProperty(socket, 'push')
-    const all = Buffer.concat(pieces)
-    for (let at = 0; at < all.length && !socket.destroyed; at += PIECE_BYTES)
-      socket.push(all.subarray(at, at + PIECE_BYTES))
-    if (hasEnded && !socket.destroyed) socket.push(null)
+  let hasArrived = false
+  const held = {
+    bytes: 0,
+    release(): void {
+      Reflect.deleteProperty(socket, 'push')
+      const all = Buffer.concat(pieces)
+      for (let at = 0; at < all.length && !socket.destroyed; at += PIECE_BYTES)
+        socket.push(all.subarray(at, at + PIECE_BYTES))
+      if (hasEnded && !socket.destroyed) socket.push(null)
+    },
   }
   // Node calls it with what it has read, and reads on where the answer is true.
   socket.push = (piece: Buffer | null): boolean => {
-    if (!hasArrived) arrived(release)
+    if (!hasArrived) arrived(held)
     hasArrived = true
     if (piece === null) hasEnded = true
     else {
-      bytes += piece.length
+      held.bytes += piece.length
       pieces.push(piece)
       if (pieces.length === HELD_PIECES) pieces = [Buffer.concat(pieces)]
     }
-    return bytes < HELD_BYTES
+    return held.bytes < HELD_BYTES
   }
 }
 
