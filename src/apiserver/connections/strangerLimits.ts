@@ -16,7 +16,7 @@ export interface StrangerLimits {
 
 const PATIENCE_MS = 10_000
 const REFUSALS = 10
-/** Beyond this, more of them only cost memory: some 60 KB each with their TLS. */
+/** Beyond this, more of them only cost memory: some 60 KB each with their TLS, and up to 32 KB of bytes that wait for a turn. */
 export const TOTAL = 4096
 /** At least this many get in, however few descriptors there are. */
 const SMALLEST = 8
