@@ -34,6 +34,8 @@ export class WatchHub {
   /** resource, group, then as far as the range goes: space, namespace, name */
   readonly #resources = newNode(undefined, '')
   #watchers = 0
+  /** By what closes them: a signal compares each of its listeners with a new one. */
+  readonly #closing = new WeakMap<AbortSignal, Set<Subscription>>()
   #closed: StorageError | undefined
 
   constructor(options: HubOptions) {
@@ -51,12 +53,14 @@ export class WatchHub {
   subscribe(range: Range, missed: readonly StoreEvent[], ends: SubscriptionEnds): Subscription {
     if (this.#closed !== undefined) throw this.#closed
     const node = this.#nodeOf(range)
+    const closing = ends.closing && this.#closedBy(ends.closing)
     const subscription: Subscription = new Subscription({
       ...this.#options,
       ...ends,
       missed,
       onEnd: () => {
         if (!node.watchers.delete(subscription)) return
+        closing?.delete(subscription)
         this.#watchers--
         prune(node)
       },
@@ -65,9 +69,23 @@ export class WatchHub {
     if (subscription.ended) prune(node)
     else {
       node.watchers.add(subscription)
+      closing?.add(subscription)
       this.#watchers++
     }
     return subscription
+  }
+
+  #closedBy(signal: AbortSignal): Set<Subscription> {
+    let all = this.#closing.get(signal)
+    if (all === undefined) {
+      const closed = new Set<Subscription>()
+      signal.addEventListener('abort', () => {
+        for (const subscription of closed) subscription.close()
+      })
+      this.#closing.set(signal, closed)
+      all = closed
+    }
+    return all
   }
 
   /** Hands one commit to the watchers. Events come in revision order, each once. */

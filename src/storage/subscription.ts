@@ -22,7 +22,7 @@ export interface SubscriptionOptions {
   missed: Batch
   /** Ends it, and what was not read is forgotten. */
   signal: AbortSignal
-  /** Ends it behind what was not read. */
+  /** Where it has fired, the subscription ends behind what was missed; {@link Subscription.close} ends it later. */
   closing?: AbortSignal | undefined
   /** Called once, when the subscription takes no more events; not when a signal had fired before it began. */
   onEnd: () => void
@@ -31,7 +31,6 @@ export interface SubscriptionOptions {
 export class Subscription {
   readonly #options: SubscriptionOptions
   readonly #abort = (): void => this.end()
-  readonly #close = (): void => this.#finish(undefined)
   #missed: Batch | undefined
   #queue: Commit[] = []
   /** Batches before this place were read. */
@@ -54,7 +53,6 @@ export class Subscription {
       return
     }
     options.signal.addEventListener('abort', this.#abort)
-    options.closing?.addEventListener('abort', this.#close)
   }
 
   /** Whether it takes no more events. Unread ones may still be there. */
@@ -131,8 +129,8 @@ export class Subscription {
     this.#finish(undefined)
   }
 
-  /** Ends with an error behind what was not read. */
-  close(error: StorageError): void {
+  /** Ends behind what was not read; with an error, where there is one. */
+  close(error?: StorageError): void {
     this.#finish(error)
   }
 
@@ -140,7 +138,6 @@ export class Subscription {
     if (this.#ended) return
     this.#ended = true
     this.#options.signal.removeEventListener('abort', this.#abort)
-    this.#options.closing?.removeEventListener('abort', this.#close)
     this.#options.onEnd()
     const reader = this.#reader
     this.#reader = undefined
