@@ -1,4 +1,4 @@
-/** The answer to a request: the one place from which heads and bodies leave. */
+/** The answer to a request. Heads and bodies leave by it, but for refusals of what is no request: bareAnswer.ts. */
 import type { Readable, Writable } from 'node:stream'
 import type { Schema } from '../flowcontrol/flowControl.ts'
 import type { Request } from './request.ts'
