@@ -25,7 +25,7 @@ export class Bodies {
   readonly #known = new Map<string, Body>()
   readonly #rests = new Map<string, readonly string[]>()
 
-  /** Of a text that is written; `undefined`: it is its object's alone. */
+  /** The body and own values of a text that is written; `undefined`: it is its object's alone. */
   declared(key: Key, text: Encoded): Declared | undefined {
     if (text instanceof AlikeText) return { body: this.#registered(text.body), said: text }
     const { head, tail, note, gaps } = text
@@ -39,7 +39,7 @@ export class Bodies {
     return { body, said: valuesIn(bytes, outline, headBytes, 0) }
   }
 
-  /** Of a version with an outline. */
+  /** The body and own values of a version with an outline. */
   read({ key, revision, bytes, headBytes, note }: Stored, outline: Buffer): Declared {
     const digits = String(revision).length
     const withoutRevision = (): Buffer =>

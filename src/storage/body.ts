@@ -1,5 +1,5 @@
 /**
- * What the texts of many objects have in common: the same JSON but for gaps, in which stand uids, times, the id of the space and the
+ * The part that the texts of many objects share: the same JSON but for gaps, in which stand uids, times, the id of the space and the
  * revision. A body keeps it once. The own values of an object in the gaps make its text again, to the byte.
  *
  * The writer of an object declares its gaps. Their outline and a digest of the text around them stand in the row of the object,
@@ -28,7 +28,7 @@ export interface BodyParts {
   readonly outline: Uint8Array
   readonly headBytes: number
   readonly note: string | undefined
-  /** Of each of its objects. */
+  /** The name of each of its objects. */
   readonly name: string
 }
 
@@ -43,9 +43,9 @@ interface Sought {
 
 const KINDS = ['uid', 'space', 'time'] as const
 const [UID, SPACE] = [0, 1]
-/** Of a gap in an outline: where in the text (32 bits), its bytes and its kind (8 bits each). */
+/** A gap in an outline: where in the text (32 bits), its bytes and its kind (8 bits each). */
 const [GAP_LENGTH, GAP_KIND, GAP_BYTES] = [4, 5, 6]
-/** Of SHA-256: enough that no text is found which has the digest of another writer's. */
+/** Bytes of SHA-256 that are kept: enough that no text is found which has the digest of another writer's. */
 const DIGEST_BYTES = 16
 const MOST_SOUGHT = 16
 /** More than copies have in their metadata and in a short status; a text with more stays whole. */
@@ -61,7 +61,7 @@ export class Body {
   /** Its gaps and its digest, as they stand in rows. */
   readonly outline: Buffer
   readonly digest: string
-  /** Of each gap its place, its bytes and its kind. */
+  /** The place, the bytes and the kind of each gap. */
   readonly #gaps: readonly number[]
   /** One of its texts without the revision: in the gaps stand the last values. */
   readonly #text: Buffer
@@ -272,7 +272,7 @@ function gapsOf(outline: Buffer): number[] {
   return gaps
 }
 
-/** Of a number above 0. */
+/** Digits of a number above 0. */
 function digitsOf(revision: Revision): number {
   let digits = 1
   for (let above = 10; above <= revision; above *= 10) digits++

@@ -23,7 +23,7 @@ const CIPHERS = [
 /** OpenSSL's SSL_OP_NO_RENEGOTIATION, which Node has no name for: a client of TLS 1.2 may not ask for more handshakes. */
 const NO_RENEGOTIATION = 2 ** 30
 
-/** What new connections are secured with; also for `setSecureContext`, which leaves open ones alone. */
+/** Keys and settings of new connections; also for `setSecureContext`, which leaves open ones alone. */
 export function secureContext(tls: TlsKeys): SecureContextOptions {
   return { ...tls, ciphers: CIPHERS, honorCipherOrder: true, secureOptions: NO_RENEGOTIATION, minVersion: 'TLSv1.2' }
 }
@@ -33,7 +33,7 @@ export interface ShownKeys extends TlsKeys {
   readonly named?: { readonly names: readonly string[]; readonly cert: string; readonly key: string }
 }
 
-/** What is used of an HTTPS server. */
+/** A part of an HTTPS server. */
 type ShowingServer = Pick<TlsServer, 'setSecureContext' | 'addContext'>
 
 /** For connections that begin from now on. */

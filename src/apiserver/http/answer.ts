@@ -7,7 +7,7 @@ import type { Request } from './request.ts'
 const { ServerResponse } = process.getBuiltinModule('node:http')
 
 /**
- * Of longer bodies all but the end is taken before the end leaves. Node pauses its parser where a request comes while more than a connection's
+ * The end of a longer body leaves once the connection has taken all before it. Node pauses its parser where a request comes while more than a connection's
  * buffer waits to be taken of the answer before. The parser then fails (`HPE_PAUSED`) on the rest of the same read.
  */
 const WHOLE_BYTES = 48 * 1024
@@ -123,7 +123,7 @@ export class Answer extends ServerResponse<Request> {
     if (audit !== undefined && (authorized?.info.stream || authorized?.info.verb === 'watch')) audit.started(code)
   }
 
-  /** Nobody is there to read what a client that left breaks off. */
+  /** A client that left reads no refusal. */
   #brokenOff(error: unknown): void {
     if (!this.req.socket.destroyed) this.filters?.fail(this.req, this, error)
   }

@@ -28,7 +28,7 @@ export interface HttpServerDeps
   extends Omit<RoadDeps, 'lines' | 'upgrade' | 'refuse'>,
     Omit<RefusalsDeps, 'inFlight' | 'strangers' | 'refused'> {
   tls: TlsKeys
-  /** Who is asked for a certificate. Default: everybody. */
+  /** Networks of clients that show a certificate. Default: all. */
   certificates?: CertificateNetworks
   webSockets: {
     /** Whether a request is to become one. */

@@ -246,7 +246,7 @@ function pathOf(
   return strangerPath(socket, wasRefused ? 'refused' : 'new', authorization)
 }
 
-/** Whose turns a connection takes before its first request. */
+/** The turns of a connection before its first request. */
 export function newcomerPath(socket: Socket): readonly string[] {
   return strangerPath(socket, 'new')
 }

@@ -32,7 +32,7 @@ const BESIDE: Shape = {
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/
 /** Characters of a short text. */
 const SHORT = 64
-/** Of a status: times in a larger one are no gaps. */
+/** Values of a status; times in a larger one are no gaps. */
 const MOST_VALUES = 200
 
 /** Texts of parts that are known already. The object's resourceVersion is left out. */
@@ -76,7 +76,7 @@ class GapText {
   /** Up to the last gap, and behind it. */
   #text = ''
   #rest = ''
-  /** Of all before the last gap. */
+  /** Bytes before the last gap. */
   #bytes = 0
 
   constructor(uid: string | undefined, known: ReadonlyMap<object, string> | undefined) {

@@ -140,7 +140,7 @@ function toNow(time: string, now: string): number {
   return time === now ? 0 : time < now ? -1 : 1
 }
 
-/** Of what it {@link fits}; `undefined` where a value is longer or shorter than its gap. Mostly it has the times of the last text. */
+/** The text that an object becomes which a change {@link fits}; `undefined` where a value is longer or shorter than its gap. */
 function textOf(change: Change, { own, rest, key }: SharedStored, now: string): AlikeText | undefined {
   const { body, words, last } = change
   const times = words.map(word => (word === 'now' ? now : typeof word === 'number' ? rest[word]! : word.constant))
