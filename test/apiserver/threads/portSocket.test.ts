@@ -21,6 +21,7 @@ t.test('bytes come in order, also those right before the end of the connection',
   const read: Buffer[] = []
   for await (const part of there) read.push(part as Buffer)
   t.ok(Buffer.concat(read).equals(sent))
+  t.equal(there.bytesRead, sent.length, 'they are counted as on a connection')
 })
 
 t.test('who does not read is not sent without bound', async t => {
