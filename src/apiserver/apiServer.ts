@@ -203,8 +203,10 @@ async function apiServerParts(
       samples: () => [[{}, commitSeconds]],
     },
   ])
+  let stopListening = (): void => {}
   const drain = async (): Promise<void> => {
     draining.abort()
+    stopListening()
     apiThreads?.drain()
     await Promise.all([follower?.stop(), app.close()])
     // by now all that crossed is answered
@@ -306,7 +308,7 @@ async function apiServerParts(
       async start() {
         if (named !== undefined) showNamed(named)
         follower?.start()
-        await listenFirst(app, options.bindAddress, options.securePort).catch(tellRemedy)
+        stopListening = await listenFirst(app, options.bindAddress, options.securePort).catch(tellRemedy)
         url = urlOf(options, options.externalPort ?? port())
         await kubernetesService.start({ address, port: port() })
       },

@@ -109,10 +109,11 @@ async function serve(): Promise<void> {
 
   const pulse = new Int32Array(data.pulse)
   const beating = setInterval(() => Atomics.add(pulse, 0, 1), options.apiThreadPulseMs ?? PULSE_MS)
-  await joinPort(app, data.at.host, data.at.port)
+  const stopListening = await joinPort(app, data.at.host, data.at.port)
 
   const stop = async (): Promise<void> => {
     await underWay.idle()
+    stopListening()
     await app.close()
     assembly.inFlight.flowControl.stop()
     tidings.tell()

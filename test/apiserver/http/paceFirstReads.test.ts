@@ -31,6 +31,18 @@ async function serve(t: Test, take: (request: IncomingMessage) => void) {
     answer.end()
   })
   paceFirstReads(server, { enter: (_path, run) => void turns.push(run) })
+  /** How many connections ended in each turn. */
+  const ended: number[] = []
+  let now = 0
+  server.on('secureConnection', socket =>
+    socket.once('end', () => {
+      if (now++ > 0) return
+      setImmediate(() => {
+        ended.push(now)
+        now = 0
+      })
+    }),
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -42,7 +54,7 @@ async function serve(t: Test, take: (request: IncomingMessage) => void) {
     await once(socket, 'secureConnect')
     return socket.resume()
   }
-  return { turns, open, made: () => made }
+  return { turns, open, ended, made: () => made }
 }
 
 t.test(
@@ -74,6 +86,22 @@ t.test('a connection that leaves before its turn, or brings nothing, ends in ord
   await over
   turns[0]!()
   t.equal(turns.length, 1)
+})
+
+t.test('connections that end at once end a few in a turn', async t => {
+  const { open, ended } = await serve(t, () => {})
+  const sockets = await Promise.all(Array.from({ length: 40 }, open))
+  for (const socket of sockets) socket.write(get('/a'))
+  await Promise.all(sockets.map(socket => once(socket, 'data')))
+  for (const socket of sockets) socket.end()
+  await Promise.all(sockets.map(socket => once(socket, 'close')))
+  const most = Math.max(...ended)
+  t.equal(
+    ended.reduce((sum, each) => sum + each, 0),
+    40,
+  )
+  // a turn of the gate begins between two of the loop
+  t.ok(most <= 16, `${most} in one turn`)
 })
 
 t.test('a connection that brings little is read at once', async t => {
