@@ -14,10 +14,11 @@ interface Told {
   synced: boolean
 }
 
-/** Follows the ConfigMaps of mailboxes whose names begin with `prefix`. */
+/** Follows the objects of one kind in mailboxes whose names begin with `prefix`. */
 export class MailboxStreams {
   readonly #endpoint: Endpoint
   readonly #prefix: string
+  readonly #resources: string
   readonly #agent: Agent
   readonly #stop = new AbortController()
   readonly #told = new Map<string, Told>()
@@ -28,7 +29,8 @@ export class MailboxStreams {
   events = 0
   #failure: Error | undefined
 
-  constructor(endpoint: Endpoint, prefix: string) {
+  constructor(endpoint: Endpoint, prefix: string, { group, resource }: { group: string; resource: string }) {
+    this.#resources = group === '' ? resource : `${resource}.${group}`
     this.#endpoint = endpoint
     this.#prefix = prefix
     this.#agent = new Agent({ cert: endpoint.cert, key: endpoint.key, rejectUnauthorized: false })
@@ -73,7 +75,7 @@ export class MailboxStreams {
 
   async #follow(space: string): Promise<void> {
     const { host, port } = this.#endpoint
-    const path = `/services/stream/clusters/${space}?resources=configmaps&brief=true`
+    const path = `/services/stream/clusters/${space}?resources=${this.#resources}&brief=true`
     const sent = request({ host, port, path, agent: this.#agent, signal: this.#stop.signal })
     sent.end()
     const [answer] = await once(sent, 'response')

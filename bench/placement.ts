@@ -6,7 +6,7 @@
  * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`:
  * what the processor did while the copies were made, `--allocations FILE`: what was allocated, for devtools; `--profiled edits` or
  * `deletion`: the same of those. `--only copies`: no further than that. `--restart no`: the same server goes on. `--tree DIR`: another
- * clone's server.
+ * clone's server. `--statuses`: the objects are Deployments, and each mailbox's syncer reports a status of its own for each copy.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,6 +30,7 @@ const { values: flags } = parseArgs({
     profiled: { type: 'string', default: 'copies' },
     restart: { type: 'string', default: 'yes' },
     only: { type: 'string' },
+    statuses: { type: 'boolean', default: false },
     tree: { type: 'string', default: join(import.meta.dirname, '..') },
   },
 })
@@ -44,6 +45,7 @@ const edge = (resource: string): GroupVersionResource => ({
 })
 const WORKSPACES = { group: 'tenancy.kcp.io', version: 'v1alpha1', resource: 'workspaces' }
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const PLACED = flags.statuses ? { group: 'apps', version: 'v1', resource: 'deployments' } : MAPS
 const INVENTORY = 'root:imw1'
 const WORKLOAD = 'root:wmw1'
 const CORE = 'root:espw'
@@ -84,6 +86,51 @@ const configMap = (name: string, value: string): KubeObject => ({
   metadata: { name, namespace: 'default', labels: { app: 'bench' } },
   data: { value, text: 'x'.repeat(300) },
 })
+
+/** A Deployment of about 400 bytes as its author sends it. */
+const deployment = (name: string, value: string): KubeObject => {
+  const labels = { app: 'bench' }
+  const containers = [{ name: 'web', image: 'registry.example/web:1', env: [{ name: 'VALUE', value }] }]
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default', labels },
+    spec: { replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+  }
+}
+
+const placed = flags.statuses ? deployment : configMap
+
+/** The status of a Deployment that is rolled out, as a cluster reports it `second` seconds after the first one. */
+function statusOf(name: string, second: number): object {
+  const time = (after: number): string =>
+    new Date(Date.UTC(2026, 0) + (second + after) * 1000).toISOString().replace('.000', '')
+  const condition = (type: string, reason: string, message: string, since: number, until: number): object => ({
+    type,
+    status: 'True',
+    reason,
+    message,
+    lastUpdateTime: time(until),
+    lastTransitionTime: time(since),
+  })
+  return {
+    observedGeneration: 1,
+    replicas: 2,
+    updatedReplicas: 2,
+    readyReplicas: 2,
+    availableReplicas: 2,
+    conditions: [
+      condition('Available', 'MinimumReplicasAvailable', 'Deployment has minimum availability.', 3, 3),
+      condition(
+        'Progressing',
+        'NewReplicaSetAvailable',
+        `ReplicaSet "${name}-6d4cf56db6" has successfully progressed.`,
+        0,
+        3,
+      ),
+    ],
+  }
+}
 
 class Bench {
   readonly #server: RunningServer
@@ -138,7 +185,7 @@ class Bench {
       objectOf('PlacementGrant', 'neighbour', { spec: { spaces: [{ path: 'root:neighbour' }] } }),
     )
     await api.create(edge('inventorybindings'), objectOf('InventoryBinding', 'own', { spec: { path: INVENTORY } }))
-    await api.create(MAPS, configMap('their-map', '0'))
+    await api.create(PLACED, placed('their-map', '0'))
     await this.place(String(cluster), 'neighbour')
     return String(cluster)
   }
@@ -148,8 +195,8 @@ class Bench {
       locationSelectors: [{ matchLabels: { env } }],
       downsync: [
         {
-          apiGroup: '',
-          resources: ['configmaps'],
+          apiGroup: PLACED.group,
+          resources: [PLACED.resource],
           namespaces: ['default'],
           labelSelectors: [{ matchLabels: { app: 'bench' } }],
         },
@@ -159,7 +206,24 @@ class Bench {
   }
 
   async edit(space: string, name: string, value: string): Promise<void> {
-    await this.in(space).patch(MAPS, { name, namespace: 'default' }, 'merge', { data: { value } })
+    const { data, spec } = placed(name, value)
+    await this.in(space).patch(PLACED, { name, namespace: 'default' }, 'merge', flags.statuses ? { spec } : { data })
+  }
+
+  /** All syncers report of all copies. */
+  async report(mailboxes: readonly string[]): Promise<void> {
+    await crowd(mailboxes.length * OBJECTS, async i => {
+      const name = `bench-${i % OBJECTS}`
+      const status = statusOf(name, i)
+      const copy = { name, namespace: 'default' }
+      await this.in(mailboxes[Math.floor(i / OBJECTS)]!).patch(
+        PLACED,
+        copy,
+        'merge',
+        { status },
+        { subresource: 'status' },
+      )
+    })
   }
 
   async cpu(): Promise<number> {
@@ -182,7 +246,7 @@ class Bench {
   }
 
   streams(prefix: string): MailboxStreams {
-    return new MailboxStreams(this.#server.endpoint, prefix)
+    return new MailboxStreams(this.#server.endpoint, prefix, PLACED)
   }
 
   close(): void {
@@ -281,6 +345,12 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
     `${((after.used - memory.used) / copies).toFixed(0)} bytes used; ${mib(after.used)} used; ${mib(after.rss)} resident`,
   )
   if (other) tell('another space meanwhile', (other as Neighbour).told)
+  if (flags.statuses) {
+    const reported = await measured(bench, () => bench.report(spacesOf(mailboxes)))
+    tell('a status', `${((reported.cpuSeconds / copies) * 1e6).toFixed(0)} µs`)
+    const { used } = await inspector.memory()
+    tell('memory, a copy with its status', `${((used - memory.used) / copies).toFixed(0)} bytes used`)
+  }
   if (flags.only === 'copies') {
     streams.close()
     theirs.close()
@@ -302,7 +372,7 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
   const eachUs = (seconds: number): string => `${((seconds / CLUSTERS) * 1e6).toFixed(0)} µs a copy`
   if (walls.length > 0) tell('an edit, the last mailbox', `${ms(median(walls))}, ${eachUs(median(cpus))}`)
   const more = await measured(bench, async () => {
-    await bench.in(WORKLOAD).create(MAPS, configMap('bench-new', '0'))
+    await bench.in(WORKLOAD).create(PLACED, placed('bench-new', '0'))
     await streams.until(() => streams.copies === followed.length * (OBJECTS + 1))
   })
   tell('a new object, the last mailbox', `${ms(more.wallMs)}, ${eachUs(more.cpuSeconds)}`)
@@ -368,7 +438,8 @@ try {
   })
   tell(`${CLUSTERS} clusters, the last mailbox`, `${ms(wallMs)}, ${((cpuSeconds / CLUSTERS) * 1e3).toFixed(1)} ms each`)
   const mailboxes = await bench.mailboxes(CLUSTERS + 1)
-  await crowd(OBJECTS, i => bench.in(WORKLOAD).create(MAPS, configMap(`bench-${i}`, '0')))
+  await crowd(OBJECTS, i => bench.in(WORKLOAD).create(PLACED, placed(`bench-${i}`, '0')))
+  const { used: empty } = await inspector.memory()
   const revisions = await beforeRestart(bench, inspector, mailboxes, neighbour)
   if (flags.only !== 'copies' && flags.restart === 'no') await afterRestart(bench, inspector, mailboxes, revisions)
   bench.close()
@@ -381,7 +452,8 @@ try {
     const looks = await inspectorAt(inspectPort)
     await again.settled()
     const { used, rss } = await looks.memory()
-    tell('memory after it', `${mib(used)} used; ${mib(rss)} resident`)
+    const each = ((used - empty) / CLUSTERS / OBJECTS).toFixed(0)
+    tell('memory after it', `${mib(used)} used; ${mib(rss)} resident; ${each} bytes a copy`)
     await afterRestart(again, looks, mailboxes, revisions)
     looks.close()
     again.close()

@@ -138,13 +138,13 @@ export interface StreamEvent {
   likeness?(): Likeness | undefined
 }
 
-/** What an object says beside which one it is, when it was made and what is reported of it. */
+/** The content of an object without identity, times, managed fields and status. */
 export interface Likeness {
-  /** Objects of which this is equal say the same. */
-  readonly text: string
-  /** Which one it is. */
+  /** Equal for equal contents alone. */
+  readonly content: string
+  /** Of a text with that content. */
+  readonly bytes: number
   readonly uid: string
-  /** Whether it may bear a status. */
   readonly hasStatus: boolean
 }
 

@@ -129,6 +129,15 @@ export class Body {
     return bytes
   }
 
+  /** Its text with zeros in each gap, under revision 1. */
+  get blank(): Buffer {
+    const blanks = (kind: Gap['kind']): string[] =>
+      this.gaps.flatMap(gap => (gap.kind === kind ? ['0'.repeat(gap.length)] : []))
+    const [own = ''] = blanks('uid')
+    const [space = ''] = blanks('space')
+    return this.text({ own, rest: blanks('time') }, space, 1)
+  }
+
   /** Writes its text into what has room for it: objects that follow each other mostly differ in their uids alone. */
   write({ own, rest }: Said, space: string, revision: Revision, into: Buffer, start: number): void {
     const text = this.#text

@@ -97,6 +97,8 @@ export async function* stream<T>(
       )) {
         after = batch.revision
         yield batch
+        // held here for as long as the stream waits for changes, with all objects that were parsed for its events
+        batch.events = []
       }
       if (after === undefined || signal.aborted) return
     }

@@ -11,8 +11,8 @@ import { isSameManner, type Manner } from './copyContents.ts'
 import { ownerOf } from './projection.ts'
 import type { ObjectFact } from './workload.ts'
 
-/** And the characters of their texts. Copies beyond these are looked at one by one. */
-const KEPT = { entries: 50_000, characters: 16 * 1024 * 1024 }
+/** And the bytes of their texts. Copies beyond these are looked at one by one. */
+const KEPT = { entries: 50_000, bytes: 16 * 1024 * 1024 }
 
 interface Judged {
   readonly fact: ObjectFact
@@ -30,8 +30,11 @@ export class CopyLikeness {
   /** Whether they are healthy, those that report nothing. */
   readonly isHealthy: boolean
   #judged: Judged | undefined
+  /** Of the text of each. */
+  readonly bytes: number
 
-  constructor(event: StreamEvent) {
+  constructor(event: StreamEvent, bytes: number) {
+    this.bytes = bytes
     this.#sample = event.object
     this.owner = ownerOf(event.object)
     this.isTerminating = event.object.metadata.deletionTimestamp !== undefined
@@ -70,20 +73,22 @@ export interface Likened {
 }
 
 export class Likenesses {
+  /** By content. */
   readonly #known = new BoundedCache<string, CopyLikeness>({
     entries: KEPT.entries,
-    weight: { limit: KEPT.characters, of: (_, text) => text.length },
+    weight: { limit: KEPT.bytes, of: likeness => likeness.bytes },
   })
 
   /** What a copy is like that a snapshot tells; `undefined` of what is no copy, and where nobody can tell. */
   of(event: StreamEvent): Likened | undefined {
-    const { text, uid, hasStatus } = event.likeness?.() ?? {}
-    if (text === undefined || uid === undefined || hasStatus === undefined) return undefined
-    let likeness = this.#known.peek(text)
+    const like = event.likeness?.()
+    if (!like) return undefined
+    const { content, uid, hasStatus, bytes } = like
+    let likeness = this.#known.peek(content)
     if (!likeness) {
-      if (!text.includes(PROJECTED_LABEL) || text.includes(UPSYNCED) || !isProjected(event.object)) return undefined
-      likeness = new CopyLikeness(event)
-      if (!this.#known.setIfRoom(text, likeness)) return undefined
+      if (!event.mentions(PROJECTED_LABEL) || event.mentions(UPSYNCED) || !isProjected(event.object)) return undefined
+      likeness = new CopyLikeness(event, bytes)
+      if (!this.#known.setIfRoom(content, likeness)) return undefined
     }
     return { likeness, uid, hasStatus }
   }

@@ -107,3 +107,19 @@ t.test('what is written while a snapshot is read is told behind it, and the snap
   t.ok(first.includes('ADDED secrets-700'))
   t.strictSame(later, ['DELETED secrets-700', 'ADDED configmaps-9000', 'ADDED secrets-9000'])
 })
+
+t.test('a stream that waits for changes retains nothing of its snapshot', async t => {
+  const store = await openMemoryStore()
+  t.teardown(() => store.close())
+  await create(store, key('a'), key('b'))
+  const services = { forms: { prepare: async () => {} } } as unknown as StreamedServices
+  const end = new AbortController()
+  const stream = embeddedStream({ services, store }, { space: '*', signal: end.signal })
+  const { value: snapshot } = await stream.next()
+  t.equal(snapshot?.events.length, 2)
+  const change = stream.next()
+  await create(store, key('c'))
+  t.equal((await change).value?.events.length, 1)
+  t.equal(snapshot?.events.length, 0)
+  end.abort()
+})

@@ -274,8 +274,8 @@ export function namespace(name: string, labels: Record<string, string> = {}): Ku
 function likenessOf({ object: { status, ...object } }: Entry): Likeness {
   const { uid = '', resourceVersion: _, creationTimestamp: __, annotations, ...metadata } = object.metadata
   const { 'kcp.io/cluster': ___, ...others } = annotations ?? {}
-  const text = JSON.stringify({ ...object, metadata: { ...metadata, annotations: others } })
-  return { text, uid, hasStatus: status !== undefined }
+  const content = JSON.stringify({ ...object, metadata: { ...metadata, annotations: others } })
+  return { content, bytes: content.length, uid, hasStatus: status !== undefined }
 }
 
 /** The content of an object without its identity and its times. */
