@@ -23,6 +23,7 @@ const APISERVER = [
   'registry',
   'following',
   'spaces',
+  'access',
   'flowcontrol',
   'serviceNetwork',
   'kubernetesService',

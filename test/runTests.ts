@@ -23,7 +23,7 @@ const NOT_SHARING = new Set([
   'test/apiserver/endpoints/rankedTable.test.ts',
   'test/apiserver/http/yamlWriter.test.ts',
   'test/apiserver/registry/updateGarbage.test.ts',
-  'test/apiserver/http/inFlight.test.ts',
+  'test/apiserver/flowcontrol/inFlight.test.ts',
   'test/program/certificateChains.test.ts',
   'test/storage/hub.test.ts',
   'test/storage/objectIndex.test.ts',

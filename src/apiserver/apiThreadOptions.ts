@@ -1,7 +1,7 @@
 /** What an API thread is told of the server's options: what can cross, and its share of what is bounded. */
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { StrangerLimits } from './connections/strangerLimits.ts'
-import { DEFAULT_IN_FLIGHT } from './http/inFlight.ts'
+import { DEFAULT_IN_FLIGHT } from './flowcontrol/inFlight.ts'
 
 export type ThreadOptions = Omit<ApiServerOptions, 'log'> & { readonly strangers: StrangerLimits }
 

@@ -1,12 +1,11 @@
-/** What of the server is reached by HTTP: requests in their pipeline, probes, metrics and documents. */
-
+/** The server's parts that HTTP reaches: access control, endpoints, probes, metrics and documents. */
 import type { FastifyInstance } from 'fastify'
 import type { Store } from '../storage/store.ts'
+import { AccessControl } from './access/accessControl.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { Assembly } from './assembly.ts'
 import { reportLimit } from './authority/reportLimit.ts'
 import { CertificateNetworks } from './connections/certificateNetworks.ts'
-import type { CrossedServer } from './connections/crossedServer.ts'
 import { strangerLimits } from './connections/strangerLimits.ts'
 import { Strangers } from './connections/strangers.ts'
 import type { TlsKeys } from './connections/tls.ts'
@@ -27,11 +26,9 @@ import { WebSockets } from './endpoints/webSockets.ts'
 import { flowMetrics } from './flowcontrol/flowMetrics.ts'
 import { healthPaths } from './health/health.ts'
 import { healthChecks } from './health/healthChecks.ts'
-import { FrontDoor } from './http/frontDoor.ts'
 import { HttpAudit } from './http/httpAudit.ts'
 import { createHttpServer } from './http/httpServer.ts'
 import { Paths } from './http/paths.ts'
-import { Pipeline } from './http/pipeline.ts'
 import { connectionMetrics, inFlightMetrics, RequestMetrics } from './http/requestMetrics.ts'
 import type { Road } from './http/road.ts'
 import { gauge } from './metrics/metric.ts'
@@ -44,6 +41,7 @@ import { UNKNOWN_BUILD, versionInfo, versionPath } from './pages/versionInfo.ts'
 import { zPages } from './pages/zPages.ts'
 import { budgetText } from './spaces/budgetDocument.ts'
 import { budgetMetrics } from './spaces/budgetMetrics.ts'
+import { CrossedServer } from './threads/crossedServer.ts'
 import { PortSocket } from './threads/portSocket.ts'
 
 export interface HttpFrontDeps {
@@ -110,7 +108,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...openApiPaths({ documents, work }),
     ...(options.spaces ? [budgetPath(budget)] : []),
   ])
-  const pipeline = new Pipeline({
+  const access = new AccessControl({
     tree,
     authenticator,
     authorizer,
@@ -118,8 +116,8 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     isServerWide: path => paths.isServerWide(path),
     anonymousAuth: options.anonymousAuth === true,
     known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
+    draining,
   })
-  const door = new FrontDoor({ pipeline, draining })
   const stream: SpaceStreamDeps = {
     ...services,
     store,
@@ -150,12 +148,11 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   }
   const { audit, pingIntervalMs } = options
   const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
-  const { app, road, crossed } = createHttpServer({
+  const { app, road, parsing } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
-    pipeline,
-    door,
+    access,
     inFlight,
     protobuf,
     compression: services.compression,
@@ -169,10 +166,14 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       const seconds = (performance.now() - startedMs) / 1000
       requests.observe({ verb: authorized?.info.verb ?? 'unknown', type, code: statusCode, seconds })
     },
-    webSockets: new WebSockets({ door, services, endpoints, stream, inFlight, requests, audit, log, pingIntervalMs }),
+    webSockets: new WebSockets({ access, services, endpoints, stream, inFlight, requests, audit, log, pingIntervalMs }),
     giveWay: () => work.giveWay(),
     log,
   })
-  app.addHook('onClose', () => threads.close())
+  const crossed = new CrossedServer(app.server, parsing)
+  app.addHook('onClose', () => {
+    crossed.close()
+    return threads.close()
+  })
   return { app, road, crossed, metrics, strangers, documents }
 }

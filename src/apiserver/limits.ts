@@ -50,9 +50,10 @@ import * as webSockets from './endpoints/webSockets.ts'
 import * as yamlBody from './endpoints/yamlBody.ts'
 import * as flowControl from './flowcontrol/flowControl.ts'
 import * as heldRequests from './flowcontrol/heldRequests.ts'
+import * as inFlight from './flowcontrol/inFlight.ts'
+import * as runningRequests from './flowcontrol/runningRequests.ts'
 import * as watchBudget from './flowcontrol/watchBudget.ts'
 import * as httpServer from './http/httpServer.ts'
-import * as inFlight from './http/inFlight.ts'
 import * as negotiate from './http/negotiate.ts'
 import * as requestBody from './http/requestBody.ts'
 import * as requestLines from './http/requestLines.ts'
@@ -94,7 +95,7 @@ export const LIMITS: Limits = {
   'of a space with all below it; of each of these': `a quarter; half of its parent's, at least ${count(watchBudget.LEAST_SHARE * inFlight.DEFAULT_IN_FLIGHT.watching)}`,
   "requirements and values of a request's selectors": count(selection.MAX_PARTS),
   'those that count as one more watch': count(watchBudget.SELECTOR_PARTS),
-  'what watches have in hand that nobody reads: of a user in a space; of a space; with all below it; of the server': `${bytes(inFlight.UNREAD.userBytes!)}, some 170 watches; ${bytes(inFlight.UNREAD.space.bytes)}; ${bytes(heldRequests.SUBTREE * inFlight.UNREAD.server.bytes)}; ${bytes(inFlight.UNREAD.server.bytes)}`,
+  'what watches have in hand that nobody reads: of a user in a space; of a space; with all below it; of the server': `${bytes(runningRequests.UNREAD.userBytes!)}, some 170 watches; ${bytes(runningRequests.UNREAD.space.bytes)}; ${bytes(heldRequests.SUBTREE * runningRequests.UNREAD.server.bytes)}; ${bytes(runningRequests.UNREAD.server.bytes)}`,
   'frames on their way to one watch; over WebSocket': `${bytes(streamWriter.WAITING_LIMIT_BYTES)}; ${bytes(webSocketSink.WAITING_LIMIT_BYTES)}; and one frame`,
   'a watch without `timeoutSeconds`; a space stream': `${count(watch.DEFAULT_TIMEOUT_SECONDS)} to ${duration(2 * spaceStream.LIFETIME_MS)}`,
   '`timeoutSeconds` of a watch': `${count(watch.LONGEST_TIMEOUT_SECONDS)} s`,

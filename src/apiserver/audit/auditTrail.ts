@@ -1,11 +1,12 @@
 /**
- * One request on its way through the audit log: the pipeline and the HTTP server tell it what they find out, and it writes an
+ * One request on its way through the audit log: access control and the HTTP server report what they find out, and it writes an
  * event for each stage that the policy wants. Bodies are looked at only where the policy wants them, and after the answer.
  */
 import type { StatusError } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
+import type { AccessRecorder } from '../access/accessControl.ts'
 import type { Decision, UserInfo } from '../auth/types.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'
 import {
@@ -17,16 +18,6 @@ import {
   type ObjectReference,
 } from './auditEvent.ts'
 import type { AuditDecision, AuditPolicy } from './policy.ts'
-
-/** What the request pipeline reports as it finds it out; each at most once, in this order. */
-export interface AccessWitness {
-  parsed(info: RequestInfo): void
-  identified(user: UserInfo): void
-  /** Logical-cluster id, or `*`. */
-  located(space: string): void
-  impersonated(user: UserInfo): void
-  decided(decision: Decision): void
-}
 
 export interface TrailOptions {
   policy: AuditPolicy
@@ -59,7 +50,7 @@ const CONFIDENTIAL: readonly string[] = [
 ]
 const WITH_BODY: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
-export class AuditTrail implements AccessWitness {
+export class AuditTrail implements AccessRecorder {
   readonly auditId: string
   readonly #options: TrailOptions
   readonly #receivedMs: number

@@ -1,4 +1,4 @@
-/** Who asks, what for, and whether they may: the contracts between the request pipeline, authenticators and authorizers. */
+/** Who asks, what for, and whether they may: the contracts between access control, authenticators and authorizers. */
 import type { X509Certificate } from 'node:crypto'
 import type { Soon } from '../../apimachinery/soon.ts'
 

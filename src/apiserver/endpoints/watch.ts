@@ -39,7 +39,7 @@ const INITIAL_BATCH_BYTES = 64 * 1024
 
 export async function watchEndpoint(services: Services, exchange: Exchange): Promise<void> {
   // What it begins with may have to be converted by somebody else: a watch has a budget of its own, so it needs no seat for that.
-  if (exchange.type.custom?.convert) exchange.request.inFlight?.begun()
+  if (exchange.type.custom?.convert) exchange.request.inFlight?.releaseSeat()
   const plan = await planOf(services, exchange, workOf(services, exchange))
   const { reply } = exchange
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'

@@ -1,5 +1,5 @@
 /**
- * Watches and space streams over WebSocket: the same pipeline and the same frames as over chunked HTTP, each a message: text for JSON,
+ * Watches and space streams over WebSocket: the same access control and the same frames as over chunked HTTP, each a message: text for JSON,
  * binary for protobuf.
  *
  * Whatever sub-protocol the client names is accepted and changes nothing, as upstream; a browser, which cannot set headers,
@@ -11,16 +11,17 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
 import { isStatusError, type StatusError, statusError } from '../../apimachinery/errors.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
+import { type AccessControl, shuttingDown } from '../access/accessControl.ts'
+import { BEARER_PROTOCOL } from '../access/webSocketToken.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import { type AuditTrail, NO_BODIES } from '../audit/auditTrail.ts'
+import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
+import type { Ticket } from '../flowcontrol/ticket.ts'
 import { answerBare } from '../http/bareAnswer.ts'
-import { type FrontDoor, shuttingDown } from '../http/frontDoor.ts'
-import type { InFlight, Ticket } from '../http/inFlight.ts'
 import { methodNotAllowed } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
 import type { RequestMetrics } from '../http/requestMetrics.ts'
-import { BEARER_PROTOCOL } from '../http/webSocketToken.ts'
 import type { Logger } from '../request/logger.ts'
 import { parseRequest } from '../request/requestInfo.ts'
 import { CACHE_CONTROL } from './answerPieces.ts'
@@ -32,7 +33,7 @@ import { planOf, runWatch } from './watch.ts'
 import { webSocketSink } from './webSocketSink.ts'
 
 export interface WebSocketsDeps {
-  door: FrontDoor
+  access: Pick<AccessControl, 'authorize'>
   services: Services
   endpoints: EndpointEntries
   stream: SpaceStreamDeps
@@ -124,9 +125,9 @@ export class WebSockets {
 
   /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
   async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
-    const { door, services, endpoints, stream, inFlight, requests } = this.#deps
+    const { access, services, endpoints, stream, inFlight, requests } = this.#deps
     const startedNs = process.hrtime.bigint()
-    const authorized = await door.authorize(request as Request, trail)
+    const authorized = await access.authorize(request as Request, trail)
     const target =
       authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept, endpoints))
     if (socket.destroyed) return undefined
@@ -142,7 +143,7 @@ export class WebSockets {
     const permission = authorized.permission!
     if (target === undefined) {
       const plan = planStream(authorized.space, authorized.info.query, stream)
-      ticket.begun()
+      ticket.releaseSeat()
       return {
         run: (sink, gone) => runSpaceStream(stream, plan, sink, { gone, user: authorized.user, permission }),
         protobuf: false,
@@ -151,7 +152,7 @@ export class WebSockets {
     }
     const work = services.work.begin({ owner: target.space, isAbandoned: () => socket.destroyed })
     const plan = await planOf(services, target, work)
-    ticket.begun()
+    ticket.releaseSeat()
     const protobuf = target.form.format === 'protobuf'
     return {
       run: (sink, gone) => runWatch(services, target, plan, sink, { gone, permission }),

@@ -210,7 +210,7 @@ export class FlowControl {
     } catch (error) {
       throw this.#refusal(flow, error)
     }
-    if (seat.state === 'running') this.#begins(flow, seat)
+    if (seat.state === 'running') this.#started(flow, seat)
     else {
       figures.waiting++
       figures.waitingSeats += seatsOf(work)
@@ -233,7 +233,7 @@ export class FlowControl {
       figures.waiting--
       figures.waitingSeats -= seatsOf(seat.work)
     }
-    this.#begins(flow, seat)
+    this.#started(flow, seat)
   }
 
   /** Once for each seat; again does nothing. `watches`: what runs until a watch has begun is counted apart. */
@@ -304,7 +304,7 @@ export class FlowControl {
     return below.length > 0 || home === root || home === '*' ? below : [home]
   }
 
-  #begins({ schema: { figures } }: Flow, seat: Seat): void {
+  #started({ schema: { figures } }: Flow, seat: Seat): void {
     figures.dispatched++
     figures.executing++
     figures.executingSeats += seatsOf(seat.work)
@@ -321,14 +321,14 @@ export class FlowControl {
 
   #refusal({ schema }: Flow, error: unknown): unknown {
     if (!(error instanceof SeatRefused)) return error
-    const { reason } = error
-    schema.figures.reject(reason)
-    if (reason === 'cancelled') return error
-    return this.refuse(schema.level)
+    if (error.reason !== 'cancelled') return this.refuse(schema, error.reason)
+    schema.figures.reject(error.reason)
+    return error
   }
 
-  /** The answer to whoever is turned away by a level. */
-  refuse(level: Level): StatusError {
+  /** The answer to a request that its level refuses; counted by `reason`. */
+  refuse({ figures, level }: Schema, reason: string): StatusError {
+    figures.reject(reason)
     const retryAfterSeconds = level.retryAfter.refused(this.#options.clock.now())
     return new StatusError('TooManyRequests', TOO_MANY, { retryAfterSeconds })
   }

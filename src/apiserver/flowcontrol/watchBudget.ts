@@ -64,14 +64,14 @@ export class WatchBudget implements WatchCounts {
   }
 
   /** Counts one until `give`; false when there is no room for it. */
-  take(owner: WatchOwner, place: WatchedPlace): boolean {
+  admit(owner: WatchOwner, place: WatchedPlace): boolean {
     const { isExempt } = owner
     if (!isExempt && !this.#hasRoom(owner)) return false
     this.#count(owner, place, 1)
     return true
   }
 
-  give(owner: WatchOwner, place: WatchedPlace): void {
+  release(owner: WatchOwner, place: WatchedPlace): void {
     this.#count(owner, place, -1)
   }
 

@@ -113,7 +113,7 @@ export class Answer extends ServerResponse<Request> {
   stream(headers: Readonly<Record<string, string | readonly string[]>>): this {
     const { inFlight } = this.req
     this.begin(200, { ...headers, 'transfer-encoding': 'chunked' })
-    inFlight?.begun()
+    inFlight?.releaseSeat()
     return this
   }
 

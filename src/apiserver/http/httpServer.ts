@@ -11,22 +11,23 @@ import Fastify, {
   type FastifyServerOptions,
 } from 'fastify'
 import type { CertificateNetworks } from '../connections/certificateNetworks.ts'
-import { CrossedServer } from '../connections/crossedServer.ts'
+import { paceFirstReads } from '../connections/paceFirstReads.ts'
 import { paceHandshakes, type ShakingServer } from '../connections/paceHandshakes.ts'
+import { requestGate } from '../connections/requestTurns.ts'
 import type { ConnectionServer } from '../connections/strangers.ts'
 import { secureContext, type TlsKeys } from '../connections/tls.ts'
 import { Answer } from './answer.ts'
 import { answerBare } from './bareAnswer.ts'
-import { paceFirstReads } from './paceFirstReads.ts'
 import { Refusals, type RefusalsDeps } from './refusals.ts'
 import { Request } from './request.ts'
 import { hasBody } from './requestBody.ts'
-import { RequestLines, requestGate } from './requestLines.ts'
+import { RequestLines } from './requestLines.ts'
 import { Road, type RoadDeps } from './road.ts'
 
 export interface HttpServerDeps
-  extends Omit<RoadDeps, 'lines' | 'upgrade' | 'refuse'>,
-    Omit<RefusalsDeps, 'inFlight' | 'strangers' | 'refused'> {
+  extends Omit<RoadDeps, 'access' | 'lines' | 'upgrade' | 'refuse'>,
+    Omit<RefusalsDeps, 'access' | 'inFlight' | 'strangers' | 'refused'> {
+  access: RoadDeps['access'] & RefusalsDeps['access']
   tls: TlsKeys
   /** Networks of clients that show a certificate. Default: all. */
   certificates?: CertificateNetworks
@@ -64,7 +65,8 @@ const noSchemas = (): never => {
 export interface HttpServer {
   readonly app: FastifyInstance
   readonly road: Road
-  readonly crossed: CrossedServer
+  /** How it parses requests, for a server that shares its listeners. */
+  readonly parsing: ServerOptions
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
@@ -137,10 +139,11 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   server.on('checkExpectation', (request, answer) => road.takeUnmet(request as Request, answer as unknown as Answer))
   server.on('upgrade', (request, socket, head) => road.takeUpgrade(request as Request, socket as Socket, head))
 
+  const { running } = inFlight
   const sweeper = setInterval(() => {
-    inFlight.look()
-    inFlight.lookAtWatches()
-    inFlight.endOlderThan(ANSWER_TIMEOUT_MS)
+    running.reclaimSeats()
+    running.endUnreadWatches()
+    running.endOlderThan(ANSWER_TIMEOUT_MS)
   }, ANSWER_CHECK_MS)
   app.addHook('preClose', done => {
     clearInterval(sweeper)
@@ -149,9 +152,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       done()
     }, done)
   })
-  const crossed = new CrossedServer(server, parsing as unknown as ServerOptions)
-  app.addHook('onClose', () => crossed.close())
-  return { app, road, crossed }
+  return { app, road, parsing: parsing as unknown as ServerOptions }
 }
 
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'

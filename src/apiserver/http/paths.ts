@@ -2,10 +2,10 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
+import type { AuthorizedRequest } from '../access/accessControl.ts'
 import { FORMS } from '../registry/forms.ts'
 import { ROOT } from '../spaces/tree.ts'
 import type { Answer } from './answer.ts'
-import type { AuthorizedRequest } from './pipeline.ts'
 import type { Request } from './request.ts'
 
 /** A path that names no resource, as a feature contributes it. */

@@ -5,20 +5,19 @@ import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
+import { type AccessControl, shuttingDown } from '../access/accessControl.ts'
 import type { Strangers } from '../connections/strangers.ts'
+import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Logger } from '../request/logger.ts'
 import type { Answer } from './answer.ts'
 import { letRefusalBeRead } from './bareAnswer.ts'
-import { shuttingDown } from './frontDoor.ts'
-import type { InFlight } from './inFlight.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from './negotiate.ts'
-import type { Pipeline } from './pipeline.ts'
 import type { Request } from './request.ts'
 import { yamlText } from './yamlWriter.ts'
 
 export interface RefusalsDeps {
-  pipeline: Pick<Pipeline, 'refusedBy'>
+  access: Pick<AccessControl, 'refusedBy'>
   protobuf: ProtobufCodec
   inFlight: Pick<InFlight, 'flowOf'>
   strangers: Pick<Strangers, 'refused'>
@@ -37,7 +36,7 @@ export class Refusals {
   }
 
   answer(request: Request, reply: Answer, error: unknown): void {
-    const { pipeline, inFlight, strangers, refused } = this.#deps
+    const { access, inFlight, strangers, refused } = this.#deps
     const status = this.#statusOf(error, request)
     // An answer that has begun can only be broken off: its end is missing, so that no client takes it for whole. One that has
     // ended (a watch that reported its error) leaves as it is.
@@ -46,7 +45,7 @@ export class Refusals {
       return
     }
     request.audit?.failed(status)
-    const asked = pipeline.refusedBy(status)
+    const asked = access.refusedBy(status)
     if (asked !== undefined) reply.namesFlow(inFlight.flowOf(asked).schema)
     if (asked !== undefined || status.code === 429) reply.header('x-content-type-options', 'nosniff')
     const { socket, complete, awaitsContinue } = request

@@ -2,9 +2,9 @@
 import type { TLSSocket } from 'node:tls'
 import type { ParsedJson } from '../../apimachinery/jsonInSteps.ts'
 import type { RepeatedKey } from '../../apimachinery/repeatedKeys.ts'
+import type { AuthorizedRequest } from '../access/accessControl.ts'
 import type { AuditTrail } from '../audit/auditTrail.ts'
-import type { Ticket } from './inFlight.ts'
-import type { AuthorizedRequest } from './pipeline.ts'
+import type { Ticket } from '../flowcontrol/ticket.ts'
 
 // An `import` would read every export of the module, and with that load undici: 13 MB and 20 ms.
 const { IncomingMessage } = process.getBuiltinModule('node:http')

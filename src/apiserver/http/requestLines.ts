@@ -3,9 +3,8 @@
  * request of each that was read, thousands of one piece, and answers go in their order anyway.
  */
 import type { Socket } from 'node:net'
-import { networkOf } from '../connections/strangers.ts'
-import { type Entry, LoopGate } from '../flowcontrol/loopGate.ts'
-import { WaitingLine } from '../flowcontrol/waitingLine.ts'
+import { admittedPath, newcomerPath, type RequestGate, strangerPath } from '../connections/requestTurns.ts'
+import { LoopGate } from '../flowcontrol/loopGate.ts'
 import type { Answer } from './answer.ts'
 import type { Request } from './request.ts'
 
@@ -13,10 +12,6 @@ import type { Request } from './request.ts'
 export const OPEN_REQUESTS = 16
 /** Bytes that are read behind a request without an answer: enough to notice that the client has gone, as long as it sends little. */
 export const READ_AHEAD_BYTES = 16 * 1024
-/** How long requests are begun in one turn of the loop. */
-const BEGIN_MS = 3
-const STRANGER = 'stranger'
-const ADMITTED = 'admitted'
 
 interface Line {
   open: number
@@ -46,17 +41,6 @@ interface Waiting {
   readonly answer?: Answer
   readonly begin: () => void
 }
-
-/**
- * Admitted users have one half of all turns, strangers the other: address by address, and behind one address by the credential
- * that they show. Of strangers that show the same the latest goes first: see {@link WaitingLine}.
- */
-export function requestGate(clock: () => number): LoopGate {
-  const line = new WaitingLine<Entry>(([first]) => first === STRANGER)
-  return new LoopGate({ limitMs: BEGIN_MS, line, clock })
-}
-
-export type RequestGate = Pick<LoopGate, 'enter'>
 
 export class RequestLines {
   readonly #gate: RequestGate
@@ -154,7 +138,7 @@ export class RequestLines {
     line.wasRefused = false
     if (line.flow === flow) return
     line.flow = flow
-    line.path = [ADMITTED, ...flow]
+    line.path = admittedPath(flow)
   }
 
   /** A request on it was refused before its user was known: newcomers go before. */
@@ -244,13 +228,4 @@ function pathOf(
 ): readonly string[] {
   if (flow !== undefined && credential === authorization) return path
   return strangerPath(socket, wasRefused ? 'refused' : 'new', authorization)
-}
-
-/** The turns of a connection before its first request. */
-export function newcomerPath(socket: Socket): readonly string[] {
-  return strangerPath(socket, 'new')
-}
-
-function strangerPath({ remoteAddress }: Socket, state: 'new' | 'refused', credential = ''): readonly string[] {
-  return [STRANGER, networkOf(remoteAddress), state, credential]
 }

@@ -5,8 +5,8 @@
 import { Distribution } from '../../apimachinery/distribution.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { END_REASONS, type Strangers } from '../connections/strangers.ts'
+import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { gauge, type Labels, type Metric } from '../metrics/metric.ts'
-import type { InFlight } from './inFlight.ts'
 
 export interface Observation {
   verb: string
@@ -86,7 +86,7 @@ function labelsOf(type: Observation['type']): { group: string; resource: string 
   return type.form === 'custom' ? { group: '', resource: 'custom' } : { group: type.group, resource: type.resource }
 }
 
-export function inFlightMetrics(inFlight: Pick<InFlight, 'running'>): Metric[] {
+export function inFlightMetrics(inFlight: Pick<InFlight, 'count'>): Metric[] {
   return [
     {
       name: 'apiserver_current_inflight_requests',
@@ -94,13 +94,13 @@ export function inFlightMetrics(inFlight: Pick<InFlight, 'running'>): Metric[] {
       type: 'gauge',
       isOfThreads: true,
       samples: () => [
-        [{ request_kind: 'readOnly' }, inFlight.running('reading')],
-        [{ request_kind: 'mutating' }, inFlight.running('mutating')],
+        [{ request_kind: 'readOnly' }, inFlight.count('reading')],
+        [{ request_kind: 'mutating' }, inFlight.count('mutating')],
       ],
     },
     // threads tell each other how many there are
     gauge('apiserver_longrunning_requests', 'Watches and space streams that are open.', () => [
-      [{ verb: 'WATCH' }, inFlight.running('watching')],
+      [{ verb: 'WATCH' }, inFlight.count('watching')],
     ]),
   ]
 }

@@ -5,22 +5,22 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
+import type { AccessControl, AuthorizedRequest } from '../access/accessControl.ts'
 import { isStranger } from '../auth/users.ts'
 import type { BodyCheck } from '../authority/reportLimit.ts'
 import { networkOf, type Strangers } from '../connections/strangers.ts'
+import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
+import type { Ticket } from '../flowcontrol/ticket.ts'
 import type { Answer, BodyFilters } from './answer.ts'
-import type { FrontDoor } from './frontDoor.ts'
-import type { InFlight, Ticket } from './inFlight.ts'
 import { faultOfHead, refuseHead, refuseUpgrade } from './malformedHeads.ts'
-import type { AuthorizedRequest } from './pipeline.ts'
 import type { Request } from './request.ts'
 import { gatherBody, hasBody } from './requestBody.ts'
 import type { RequestLines } from './requestLines.ts'
 
 export interface RoadDeps {
   lines: RequestLines
-  door: Pick<FrontDoor, 'authorize'>
+  access: Pick<AccessControl, 'authorize'>
   inFlight: InFlight
   strangers: Strangers
   compression: BodyFilters['compression']
@@ -122,13 +122,13 @@ export class Road {
   }
 
   #admit(request: Request, answer: Answer): void {
-    const { strangers, audit, door } = this.#deps
+    const { strangers, audit, access } = this.#deps
     request.startedMs = performance.now()
     answer.filters = this.#filters
     strangers.begins(request.socket)
     audit?.begin(request, answer)
     try {
-      const admitted = whenKnown(door.authorize(request, request.audit), authorized =>
+      const admitted = whenKnown(access.authorize(request, request.audit), authorized =>
         whenKnown(this.#enter(request, answer, authorized), () => this.#serve(request, answer, authorized)),
       )
       if (admitted instanceof Promise) admitted.catch(error => this.#deps.refuse(request, answer, error))
@@ -161,14 +161,14 @@ export class Road {
     const { checkBody, readBody, endpoint } = this.#deps
     if (!hasBody(request)) return endpoint(request, answer, authorized)
     const ticket = request.inFlight as Ticket
-    ticket.awaits(Number(request.headers['content-length'] ?? 0))
+    ticket.awaitBody(Number(request.headers['content-length'] ?? 0))
     return gatherBody(request, answer).then(async body => {
       // one whose length was not told
       checkBody?.(authorized, body.length)
       request.body = body
       const read = readBody(request, body)
       if (read instanceof Promise) await read
-      ticket.received(request.body)
+      ticket.receiveBody(request.body)
       const answered = endpoint(request, answer, authorized)
       if (answered instanceof Promise) await answered
     })

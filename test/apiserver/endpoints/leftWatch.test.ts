@@ -4,10 +4,11 @@ import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { AccessControl } from '../../../src/apiserver/access/accessControl.ts'
 import { Strangers } from '../../../src/apiserver/connections/strangers.ts'
 import { Compression } from '../../../src/apiserver/endpoints/compression.ts'
-import { FrontDoor } from '../../../src/apiserver/http/frontDoor.ts'
-import { InFlight, type Ticket } from '../../../src/apiserver/http/inFlight.ts'
+import { InFlight } from '../../../src/apiserver/flowcontrol/inFlight.ts'
+import type { Ticket } from '../../../src/apiserver/flowcontrol/ticket.ts'
 import { type ListQuery, Reader } from '../../../src/apiserver/registry/reader.ts'
 import { Abandoned } from '../../../src/program/workTurns.ts'
 import { accessOf, CONFIGMAPS, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
@@ -70,7 +71,7 @@ t.test('while a watch is planned', async t => {
 })
 for (const path of [WATCH, STREAM]) {
   t.test(`while it is authorized: GET ${path}`, async t => {
-    t.equal(await leaveDuring(t, path, FrontDoor.prototype, 'authorize'), 'refused', 'it has no seat')
+    t.equal(await leaveDuring(t, path, AccessControl.prototype, 'authorize'), 'refused', 'it has no seat')
   })
 }
 t.test('while a watch over WebSocket looks for what it begins with', async t => {

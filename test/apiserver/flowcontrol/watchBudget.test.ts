@@ -19,7 +19,7 @@ const owner = (more: Partial<WatchOwner> = {}): WatchOwner => ({
 const PLACE: WatchedPlace = { space: 'a', resource: 'pods', namespace: '' }
 const takeAll = (budget: WatchBudget, who: WatchOwner): number => {
   let taken = 0
-  while (budget.take(who, PLACE)) taken++
+  while (budget.admit(who, PLACE)) taken++
   return taken
 }
 
@@ -30,7 +30,7 @@ t.test('a space has a quarter of all, those below it half of that and so on', as
   t.equal(takeAll(budget, owner({ spaces: ['c'], user: 'v' })), 100, 'a user has a quarter, too')
   t.equal(takeAll(budget, owner({ spaces: ['m'], isSyncer: true })), 4)
   t.equal(budget.open, 304)
-  for (let i = 0; i < 100; i++) budget.give(owner(), PLACE)
+  for (let i = 0; i < 100; i++) budget.release(owner(), PLACE)
   t.equal(takeAll(budget, owner()), 100)
 })
 
@@ -43,9 +43,9 @@ t.test('a watch with a long selector counts as several, and is one', async t => 
   t.equal(takeAll(budget, wide), 3, '200 for a space')
   t.equal(takeAll(budget, owner()), 20, 'others find the rest')
   t.equal(budget.open, 23)
-  budget.give(wide, PLACE)
-  t.ok(budget.take(wide, PLACE), 'it takes the room that it gave')
-  t.ok(budget.take(owner({ isExempt: true, weight: 1000 }), PLACE))
+  budget.release(wide, PLACE)
+  t.ok(budget.admit(wide, PLACE), 'it takes the room that it gave')
+  t.ok(budget.admit(owner({ isExempt: true, weight: 1000 }), PLACE))
 })
 
 t.test('those of other threads take room, count for what a change costs, and are not its own', async t => {
@@ -65,7 +65,7 @@ t.test('those of other threads take room, count for what a change costs, and are
 
 t.test('what streams and watches of all namespaces are told of counts with those of one', async t => {
   const budget = new WatchBudget(800)
-  const at = (place: Partial<WatchedPlace>): void => void budget.take(owner(), { ...PLACE, ...place })
+  const at = (place: Partial<WatchedPlace>): void => void budget.admit(owner(), { ...PLACE, ...place })
   at({ resource: '' })
   at({})
   at({ namespace: 'x' })

@@ -1,7 +1,8 @@
 /** Requests of a connection are begun one by one, few of them wait, and all connections have their turns. */
 import t from 'tap'
+import { requestGate } from '../../../src/apiserver/connections/requestTurns.ts'
 import type { Request } from '../../../src/apiserver/http/request.ts'
-import { OPEN_REQUESTS, requestGate } from '../../../src/apiserver/http/requestLines.ts'
+import { OPEN_REQUESTS } from '../../../src/apiserver/http/requestLines.ts'
 import { type Asked, echo, get, LAST, post, rest, saidBy, serve, UNREADABLE, until } from './linesSupport.ts'
 
 t.test('of strangers behind one address the latest goes first, of others the first', async t => {

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
 import { threadOptions } from '../../../src/apiserver/apiThreadOptions.ts'
 import { HeldRequests, shareOf } from '../../../src/apiserver/flowcontrol/heldRequests.ts'
-import { UNREAD } from '../../../src/apiserver/http/inFlight.ts'
+import { UNREAD } from '../../../src/apiserver/flowcontrol/runningRequests.ts'
 
 const OPTIONS = {
   apiThreads: 2,

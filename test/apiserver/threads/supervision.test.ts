@@ -201,7 +201,7 @@ t.test('watches of one thread count in all others, and no longer when it has end
   const { apiThreads, clock, threads, begun, watches } = threadsOf(2)
   const owner = { spaces: ['a'], user: 'u', isSyncer: false, isExempt: false, weight: 1 }
   const place = { space: 'a', resource: 'pods', namespace: '' }
-  const main = [watches.take(owner, place), watches.take(owner, place)]
+  const main = [watches.admit(owner, place), watches.admit(owner, place)]
   t.same(main, [true, true])
   const started = apiThreads.start()
   for (const thread of threads) thread.says({ ready: true })
@@ -210,18 +210,18 @@ t.test('watches of one thread count in all others, and no longer when it has end
   t.equal(begun[0]!.watches.open, 2, 'it begins with those that are there')
   const own = new WatchBudget(800)
   const tidings = new WatchTidings({ budget: own, tell: changed => one.says({ watches: changed }), after() {} })
-  for (let i = 0; i < 3; i++) own.take(owner, place)
-  own.give(owner, place)
+  for (let i = 0; i < 3; i++) own.admit(owner, place)
+  own.release(owner, place)
   tidings.tell()
-  watches.take(owner, place)
+  watches.admit(owner, place)
   await clock.advance(PULSE_MS)
   t.equal(watches.all.open, 5)
   const heardBy = (thread: FakeThread): number =>
     thread.told.reduce((sum, told) => sum + ('watches' in told ? told.sign * (told.watches as WatchTally).open : 0), 0)
   t.equal(heardBy(other), 3, 'two of the other, and the one of the main thread')
   t.equal(heardBy(one), 1)
-  own.take(owner, place)
-  own.give(owner, place)
+  own.admit(owner, place)
+  own.release(owner, place)
   const { length } = other.told
   tidings.tell()
   t.equal(other.told.length, length, 'of what has gone again nobody hears')

@@ -3,12 +3,12 @@ import t from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import type { Credentials } from '../../../src/apiserver/auth/types.ts'
 import { effectiveUser } from '../../../src/apiserver/auth/users.ts'
-import { ANN, fakePipeline, ROOT_USER } from './support.ts'
+import { ANN, fakeAccess, ROOT_USER } from './support.ts'
 
 const CONFIGMAPS = '/api/v1/namespaces/n/configmaps'
 
 t.test('what is asked, who asks, where, whether they may: in this order', async t => {
-  const { authorize, steps } = await fakePipeline(t)
+  const { authorize, steps } = await fakeAccess(t)
   const { info, user, space } = await authorize(`GET /clusters/root:one${CONFIGMAPS}/c`, 'ann')
   t.strictSame(steps, [
     `parsed ${CONFIGMAPS}/c`,
@@ -24,7 +24,7 @@ t.test('what is asked, who asks, where, whether they may: in this order', async 
 })
 
 t.test('who acts for another is asked for that before anything is asked for the other', async t => {
-  const { authorize, steps } = await fakePipeline(t)
+  const { authorize, steps } = await fakeAccess(t)
   const { user } = await authorize(`GET /clusters/root:one${CONFIGMAPS}`, 'ann', { 'impersonate-user': 'bob' })
   t.strictSame(steps.slice(2), [
     'identified ann',
@@ -40,7 +40,7 @@ t.test('who acts for another is asked for that before anything is asked for the 
 })
 
 t.test('who acts for another may do what the other may, and no more', async t => {
-  const { authorize, asked } = await fakePipeline(t, {
+  const { authorize, asked } = await fakeAccess(t, {
     allow: ({ user, verb }) => (user.name === 'ann' ? verb === 'impersonate' : verb === 'get'),
   })
   const as = (method: string) => authorize(`${method} ${CONFIGMAPS}/c`, 'ann', { 'impersonate-user': 'bob' })
@@ -54,13 +54,8 @@ t.test('who acts for another may do what the other may, and no more', async t =>
 })
 
 t.test('a refusal ends it: nobody behind it is asked', async t => {
-  const last = async (
-    request: string,
-    token: string,
-    options: Parameters<typeof fakePipeline>[1] = {},
-    headers = {},
-  ) => {
-    const { authorize, steps } = await fakePipeline(t, options)
+  const last = async (request: string, token: string, options: Parameters<typeof fakeAccess>[1] = {}, headers = {}) => {
+    const { authorize, steps } = await fakeAccess(t, options)
     const error = await authorize(request, token, headers).then(
       () => t.fail('it is let in'),
       (reason: unknown) => reason,
@@ -94,7 +89,7 @@ t.test('a refusal ends it: nobody behind it is asked', async t => {
 })
 
 t.test('who may not is told what, in the words of upstream', async t => {
-  const { authorize } = await fakePipeline(t, { allow: () => false })
+  const { authorize } = await fakeAccess(t, { allow: () => false })
   await t.rejects(authorize(`POST ${CONFIGMAPS}`, 'ann'), {
     reason: 'Forbidden',
     message:
@@ -108,7 +103,7 @@ t.test('who may not is told what, in the words of upstream', async t => {
 
 t.test('credentials', async t => {
   const asked: object[] = []
-  const { authorize } = await fakePipeline(t, {
+  const { authorize } = await fakeAccess(t, {
     authenticate: credentials => {
       asked.push(credentials)
       return undefined
@@ -153,9 +148,9 @@ t.test('credentials', async t => {
 
 t.test('who brings no credentials is anonymous, or nobody', async t => {
   const anonymous = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
-  const open = await fakePipeline(t)
+  const open = await fakeAccess(t)
   t.strictSame((await open.authorize(`GET ${CONFIGMAPS}`)).user, anonymous)
-  const closed = await fakePipeline(t, { more: { anonymousAuth: false }, allow: () => false, open: [] })
+  const closed = await fakeAccess(t, { more: { anonymousAuth: false }, allow: () => false, open: [] })
   for (const path of ['/livez', '/readyz', '/healthz', '/version', '/version/']) {
     t.strictSame((await closed.authorize(`GET ${path}`)).user, anonymous, path)
     t.equal((await closed.authorize(`GET ${path}`, 'ann')).user, ANN, 'nobody is asked whether they may')
@@ -167,7 +162,7 @@ t.test('who brings no credentials is anonymous, or nobody', async t => {
 
 t.test('administrators are asked nothing, unless they are confined', async t => {
   const confined = { ...ROOT_USER, extra: { 'authentication.kcp.io/scopes': ['cluster:id-closed'] } }
-  const { authorize, steps } = await fakePipeline(t, {
+  const { authorize, steps } = await fakeAccess(t, {
     authenticate: ({ token }) => ({ user: token === 'confined' ? confined : ROOT_USER }),
     allow: () => false,
     open: [],
@@ -182,7 +177,7 @@ t.test('administrators are asked nothing, unless they are confined', async t => 
 })
 
 t.test('what the authorizer is asked', async t => {
-  const { authorize, asked } = await fakePipeline(t)
+  const { authorize, asked } = await fakeAccess(t)
   const question = async (request: string) => {
     asked.splice(0)
     await authorize(request, 'ann')
@@ -214,7 +209,7 @@ t.test('what the authorizer is asked', async t => {
 })
 
 t.test('groups that are impersonated are apart, though their names hold commas', async t => {
-  const { authorize, asked } = await fakePipeline(t)
+  const { authorize, asked } = await fakeAccess(t)
   const { user } = await authorize(`GET ${CONFIGMAPS}`, 'root', {
     'impersonate-user': 'bob',
     'impersonate-group': ['a, b', 'c'] as never,
@@ -227,7 +222,7 @@ t.test('groups that are impersonated are apart, though their names hold commas',
 })
 
 t.test('who is impersonated by an administrator of a space counts in it alone', async t => {
-  const { authorize } = await fakePipeline(t)
+  const { authorize } = await fakeAccess(t)
   const act = (headers: object) =>
     authorize(`GET /clusters/root:one${CONFIGMAPS}`, 'ann', { 'impersonate-user': 'bob', ...headers })
   const { user } = await act({ 'impersonate-group': 'dev' })
@@ -243,7 +238,7 @@ t.test('who is impersonated by an administrator of a space counts in it alone', 
 })
 
 t.test('groups without a user are a mistake, whoever makes it', async t => {
-  const { authorize } = await fakePipeline(t)
+  const { authorize } = await fakeAccess(t)
   for (const token of ['root', 'ann'])
     await t.rejects(authorize('GET /api', token, { 'impersonate-group': 'dev' }), {
       reason: 'BadRequest',
@@ -253,7 +248,7 @@ t.test('groups without a user are a mistake, whoever makes it', async t => {
 
 t.test('a connection that shows the same credential again is asked about by the same object', async t => {
   const seen: Credentials[] = []
-  const { authorize } = await fakePipeline(t, {
+  const { authorize } = await fakeAccess(t, {
     authenticate: credentials => {
       seen.push(credentials)
       return credentials.token === undefined ? undefined : { user: { ...ANN, name: credentials.token } }

@@ -1,15 +1,16 @@
 /** The requests that run: who is let in, who waits, who gives the seat back, and who is broken off. */
 import { getHeapStatistics } from 'node:v8'
 import t from 'tap'
+import type { AuthorizedRequest } from '../../../src/apiserver/access/accessControl.ts'
 import { bootstrapLevels, bootstrapSchemas } from '../../../src/apiserver/flowcontrol/bootstrapConfiguration.ts'
 import { readFlowSchema, readPriorityLevel } from '../../../src/apiserver/flowcontrol/flowConfiguration.ts'
 import { FlowControl } from '../../../src/apiserver/flowcontrol/flowControl.ts'
 import { HeldRequests } from '../../../src/apiserver/flowcontrol/heldRequests.ts'
+import { InFlight } from '../../../src/apiserver/flowcontrol/inFlight.ts'
 import { ONE_SEAT } from '../../../src/apiserver/flowcontrol/seats.ts'
-import { type AnswerSide, InFlight, type InFlightLimits, type Ticket } from '../../../src/apiserver/http/inFlight.ts'
-import type { AuthorizedRequest } from '../../../src/apiserver/http/pipeline.ts'
+import type { AnswerSide, InFlightLimits, Ticket } from '../../../src/apiserver/flowcontrol/ticket.ts'
 import { parseRequest } from '../../../src/apiserver/request/requestInfo.ts'
-import { SteppedClock } from '../flowcontrol/steppedClock.ts'
+import { SteppedClock } from './steppedClock.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const KNOWN = ['system:authenticated']
@@ -96,9 +97,9 @@ t.test('requests are told apart by what they do', async t => {
   for (const [method, url, kind] of cases) {
     const ticket = await enter(request(method, url))
     t.equal(ticket.kind, kind, `${method} ${url}`)
-    t.equal(inFlight.running(ticket.kind), 1)
+    t.equal(inFlight.count(ticket.kind), 1)
     inFlight.leave(ticket)
-    t.equal(inFlight.running(ticket.kind), 0)
+    t.equal(inFlight.count(ticket.kind), 0)
   }
 })
 
@@ -129,7 +130,7 @@ t.test('whoever leaves while waiting leaves nothing behind', async t => {
   await t.rejects(Promise.resolve(entered), { name: 'SeatRefused', reason: 'cancelled' })
   clock.pass(15_000)
   await new Promise(resolve => setImmediate(resolve))
-  t.equal(inFlight.running('reading'), running.length)
+  t.equal(inFlight.count('reading'), running.length)
 })
 
 t.test('who waits too long is told to come again, later each time that many are', async t => {
@@ -181,7 +182,7 @@ t.test('an answer that is not taken holds no seat, and too much of it is broken 
   await waits
   t.same(ended, [])
   slower.writableLength = 900
-  inFlight.look()
+  inFlight.running.reclaimSeats()
   t.same(ended, ['slower'])
   for (const ticket of tickets) inFlight.leave(ticket)
   t.same(held.total, { requests: 0, bytes: 0 })
@@ -209,9 +210,9 @@ t.test('an answer that nobody takes is counted once, also where its objects may 
   const { inFlight, enter, clock } = setUp({ held })
   const ticket = await enter(request('GET', PODS), { ...answerTo(''), headersSent: true, writableLength: 300 })
   ticket.mayConvert = true
-  inFlight.look()
+  inFlight.running.reclaimSeats()
   clock.pass(1000)
-  inFlight.look()
+  inFlight.running.reclaimSeats()
   t.same(held.total, { requests: 1, bytes: 300 })
   inFlight.leave(ticket)
   t.same(held.total, { requests: 0, bytes: 0 })
@@ -265,7 +266,7 @@ t.test('a request that takes too long is broken off, a watch is not', async t =>
   await run('young', PODS)
   inFlight.leave(done)
   clock.pass(50)
-  inFlight.endOlderThan(100)
+  inFlight.running.endOlderThan(100)
   t.same(ended, ['old'])
 })
 
@@ -288,7 +289,7 @@ t.test('a space, and a user, have a share of the watches; a part is for syncers'
   const { inFlight, enter } = setUp({ limits: { reading: 400, mutating: 200, watching: 40 } })
   const watch = async (name: string, space: string, groups = KNOWN): Promise<Ticket> => {
     const ticket = await enter({ info: parseRequest('GET', `${PODS}?watch=1`), user: { name, groups }, space })
-    ticket.begun()
+    ticket.releaseSeat()
     return ticket
   }
   for (let n = 0; n < 10; n++) await watch(`user ${n}`, 'one')
@@ -300,7 +301,7 @@ t.test('a space, and a user, have a share of the watches; a part is for syncers'
   for (let n = 0; n < 10; n++) await watch('syncer', `mailbox ${n}`)
   await t.rejects(watch('syncer', 'mailbox'), TOO_MANY)
   const admin = await watch('admin', 'one', ['system:masters'])
-  t.equal(inFlight.running('watching'), 41)
+  t.equal(inFlight.count('watching'), 41)
   inFlight.leave(admin)
   const [level] = [...inFlight.flowControl.levels].filter(({ spec }) => spec.name === 'global-default')
   t.equal(level!.set.executing, 0, 'and take no seats once they have begun')
@@ -312,13 +313,13 @@ t.test('watches with long selectors count for as many as they cost', async t => 
     const labels = Array.from({ length: terms }, (_, i) => `!l${i}`).join(',')
     const info = parseRequest('GET', `${PODS}?watch=1&labelSelector=${labels}${more}`)
     const ticket = await enter({ info, user: { name, groups: KNOWN }, space: name })
-    ticket.begun()
+    ticket.releaseSeat()
     return ticket
   }
   const long = await watch('ann', 200)
   await watch('ann', 191, '&fieldSelector=metadata.name!=a')
   await t.rejects(watch('ann', 1), TOO_MANY, 'a hundred are a quarter')
-  t.equal(inFlight.running('watching'), 2)
+  t.equal(inFlight.count('watching'), 2)
   inFlight.leave(long)
   for (let n = 0; n < 17; n++) await watch('ann', 8)
   await t.rejects(watch('ann', 0), TOO_MANY)
@@ -348,7 +349,7 @@ t.test(
     const answers: { name: string; writableLength: number }[] = []
     const look = (): void => {
       clock.pass(1000)
-      inFlight.lookAtWatches()
+      inFlight.running.endUnreadWatches()
     }
     const open = async (name: string, space: string): Promise<void> => {
       const answer = { ...answerTo(name, ended), name, headersSent: true }
@@ -358,7 +359,7 @@ t.test(
         ended.push(name)
         inFlight.leave(ticket)
       }
-      ticket.begun()
+      ticket.releaseSeat()
     }
     for (const name of ['read', 'slow', 'slower', 'slowest']) await open(name, 'alice')
     await open('bob', 'bob')
@@ -398,13 +399,13 @@ t.test('one user of a space does not use up what the others of it may leave unre
       ended.push(name)
       inFlight.leave(ticket)
     }
-    ticket.begun()
+    ticket.releaseSeat()
   }
   await open('other', 'other')
   for (const name of ['1', '2', '3', '4']) await open(name, 'greedy')
   for (let n = 0; n < 2; n++) {
     clock.pass(1000)
-    inFlight.lookAtWatches()
+    inFlight.running.endUnreadWatches()
   }
   t.same(ended, ['1', '2'], 'two are within the bound')
   t.equal(unread.of('alice').requests, 3)

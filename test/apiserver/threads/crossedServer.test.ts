@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { duplexPair } from 'node:stream'
 import t from 'tap'
-import { CrossedServer } from '../../../src/apiserver/connections/crossedServer.ts'
+import { CrossedServer } from '../../../src/apiserver/threads/crossedServer.ts'
 
 /** The client's side of a new connection. */
 function connected(server: CrossedServer): Duplex {

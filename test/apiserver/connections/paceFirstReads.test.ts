@@ -5,11 +5,11 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
-import { paceFirstReads } from '../../../src/apiserver/http/paceFirstReads.ts'
+import { paceFirstReads } from '../../../src/apiserver/connections/paceFirstReads.ts'
 import { issueCa, issueServing } from '../../../src/apiserver/pki/issue.ts'
 import { CONFIGMAPS, ON_MAIN_THREAD, startTestServer } from '../../support/server.ts'
-import { get, post, rest, until } from './linesSupport.ts'
-import { lineTo } from './rawLine.ts'
+import { get, post, rest, until } from '../http/linesSupport.ts'
+import { lineTo } from '../http/rawLine.ts'
 
 const MASKED_PING = Buffer.from([0x89, 0x80, 0, 0, 0, 0])
 const PONG = Buffer.from([0x8a, 0x00])

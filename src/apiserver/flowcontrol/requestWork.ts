@@ -2,12 +2,12 @@
 
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { Range, Store } from '../../storage/store.ts'
-import { ONE_SEAT, type Work } from '../flowcontrol/seats.ts'
-import type { WatchCounts } from '../flowcontrol/watchBudget.ts'
-import { changeWork, listWork } from '../flowcontrol/workEstimates.ts'
+import type { AuthorizedRequest } from '../access/accessControl.ts'
 import { rangeOf } from '../registry/keys.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
-import type { AuthorizedRequest } from './pipeline.ts'
+import { ONE_SEAT, type Work } from './seats.ts'
+import type { WatchCounts } from './watchBudget.ts'
+import { changeWork, listWork } from './workEstimates.ts'
 
 /** Objects whose size is taken for that of all. */
 const SAMPLE = 8

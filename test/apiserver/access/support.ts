@@ -1,11 +1,15 @@
-/** A request pipeline between fakes that note who is asked what, in order. */
+/** Access control between fakes that note each question, in order. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Test } from 'tap'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
-import type { AccessWitness } from '../../../src/apiserver/audit/auditTrail.ts'
+import {
+  AccessControl,
+  type AccessControlDeps,
+  type AccessRecorder,
+} from '../../../src/apiserver/access/accessControl.ts'
+import type { RawRequest } from '../../../src/apiserver/access/requestCredentials.ts'
 import type { Attributes, Authentication, Credentials, UserInfo } from '../../../src/apiserver/auth/types.ts'
-import { Pipeline, type PipelineDeps, type RawRequest } from '../../../src/apiserver/http/pipeline.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { SpaceTree } from '../../../src/apiserver/spaces/tree.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
@@ -20,13 +24,13 @@ export interface FakeOptions {
   allow?: (attributes: Attributes) => boolean
   /** Ids of spaces that may be entered. Default: all. */
   open?: readonly string[]
-  more?: Partial<PipelineDeps>
+  more?: Partial<AccessControlDeps>
 }
 
-export type FakePipeline = Awaited<ReturnType<typeof fakePipeline>>
+export type FakeAccess = Awaited<ReturnType<typeof fakeAccess>>
 
 /** Spaces: `root:one` (id ONE), `root:one:sub` (SUB), `root:closed` (CLOSED), `root:ending` (ENDING) with `deep` (DEEP) below. */
-export async function fakePipeline(t: Test, { authenticate, allow, open, more }: FakeOptions = {}) {
+export async function fakeAccess(t: Test, { authenticate, allow, open, more }: FakeOptions = {}) {
   const store = await openMemoryStore()
   t.teardown(() => store.close())
   const tree = new SpaceTree(store)
@@ -53,7 +57,7 @@ export async function fakePipeline(t: Test, { authenticate, allow, open, more }:
   const asked: Attributes[] = []
   const known = ({ token }: Credentials): Authentication | undefined =>
     token === 'root' ? { user: ROOT_USER } : token === 'ann' ? { user: ANN } : undefined
-  const pipeline = new Pipeline({
+  const access = new AccessControl({
     tree,
     authenticator: {
       async authenticate(credentials) {
@@ -78,9 +82,10 @@ export async function fakePipeline(t: Test, { authenticate, allow, open, more }:
     spaces: true,
     isServerWide: path => path === '/metrics' || path === '/statusz',
     anonymousAuth: true,
+    draining: new AbortController().signal,
     ...more,
   })
-  const witness: AccessWitness = {
+  const recorder: AccessRecorder = {
     parsed: ({ path }) => void steps.push(`parsed ${path}`),
     identified: ({ name }) => void steps.push(`identified ${name}`),
     located: space => void steps.push(`located ${space}`),
@@ -88,11 +93,12 @@ export async function fakePipeline(t: Test, { authenticate, allow, open, more }:
     decided: ({ allowed, reason }) => void steps.push(`decided ${allowed} ${reason}`.trim()),
   }
   return {
+    access,
     steps,
     asked,
     /** `GET /path` by whom the token names. */
     authorize: async (request: string, token = '', headers: IncomingHttpHeaders = {}, socket: object = {}) =>
-      pipeline.authorize(rawRequest(request, token, headers, socket), witness),
+      access.authorize(rawRequest(request, token, headers, socket), recorder),
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import type { TLSSocket } from 'node:tls'
 import { LoopGate } from '../flowcontrol/loopGate.ts'
-import { newcomerPath, type RequestGate } from './requestLines.ts'
+import { newcomerPath, type RequestGate } from './requestTurns.ts'
 
 /** Bytes that are parsed at once: one or two heads of a client of Kubernetes. */
 const PIECE_BYTES = 2048

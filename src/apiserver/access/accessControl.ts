@@ -1,13 +1,10 @@
-/**
- * A request on its way in: which space, who asks, whether they may. What comes out is ready for an endpoint.
- */
+/** Authentication and authorization of a request: its space, its user, whether that user may do it. An endpoint gets those that may. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
-import type { AccessWitness } from '../audit/auditTrail.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { impersonate } from '../auth/impersonation.ts'
 import type {
@@ -15,7 +12,6 @@ import type {
   Authentication,
   Authenticator,
   Authorizer,
-  Credentials,
   Decision,
   Permission,
   UserInfo,
@@ -23,9 +19,9 @@ import type {
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
-import { bearerOfProtocols } from './webSocketToken.ts'
+import { type RawRequest, RequestCredentials } from './requestCredentials.ts'
 
-export interface PipelineDeps {
+export interface AccessControlDeps {
   tree: SpaceTree
   authenticator: Authenticator
   authorizer: Authorizer & { mayAccessSpace(user: UserInfo, space: string): Soon<boolean> }
@@ -35,8 +31,10 @@ export interface PipelineDeps {
   isServerWide(path: string): boolean
   /** Whether whoever brings no credentials is system:anonymous instead of refused. */
   anonymousAuth: boolean
-  /** Hears on which connections requests come whose credential is good. */
+  /** Called with the connection of each request whose credential is good. */
   known?: ((socket: TLSSocket) => void) | undefined
+  /** Aborts when the server begins to close: from then on it answers probes alone. */
+  draining: AbortSignal
 }
 
 export interface AuthorizedRequest {
@@ -48,21 +46,14 @@ export interface AuthorizedRequest {
   permission?: Permission
 }
 
-/** As far as it is looked at here. */
-export interface RawRequest {
-  readonly method: string
-  readonly url: string
-  readonly headers: IncomingHttpHeaders
-  /** Repeated headers apart (impersonated groups). */
-  readonly headersDistinct: NodeJS.Dict<string[]>
-  readonly socket: TLSSocket
-}
-
-/** The headers that a credential may stand in, and what is made of them. */
-interface Shown {
-  authorization: string | undefined
-  protocols: string | undefined
-  credentials: Credentials
+/** Records the steps of access control as they are done; each at most once, in this order. */
+export interface AccessRecorder {
+  parsed(info: RequestInfo): void
+  identified(user: UserInfo): void
+  /** Logical-cluster id, or `*`. */
+  located(space: string): void
+  impersonated(user: UserInfo): void
+  decided(decision: Decision): void
 }
 
 type Judged = Decision & { refusal?: StatusError }
@@ -81,22 +72,23 @@ const EVERYTHING: ResourceRequest = {
 }
 
 const ALLOWED: Decision = { allowed: true, reason: '' }
-const BEARER = /^bearer /i
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+const HEALTH_PATH = /^\/(livez|readyz|healthz)(\/|$)/
 const NO_ACCESS = 'workspace access not permitted'
 
-export class Pipeline {
-  readonly #deps: PipelineDeps
-  /** One object for each connection, so that what it means is worked out once. */
-  readonly #certificates = new WeakMap<TLSSocket, ReturnType<TLSSocket['getPeerX509Certificate']> | null>()
-  /** The latest of each connection: who it is goes with the object. */
-  readonly #shown = new WeakMap<TLSSocket, Shown>()
-
+export class AccessControl {
+  readonly #deps: AccessControlDeps
+  readonly #credentials = new RequestCredentials()
   /** By their refusals. */
   readonly #refused = new WeakMap<StatusError, AuthorizedRequest>()
+  /** A signal takes longer to tell. */
+  #isDraining: boolean
 
-  constructor(deps: PipelineDeps) {
+  constructor(deps: AccessControlDeps) {
     this.#deps = deps
+    this.#isDraining = deps.draining.aborted
+    deps.draining.addEventListener('abort', () => {
+      this.#isDraining = true
+    })
   }
 
   /** The request that was refused with this because its user may not do that, in a space that they may enter. */
@@ -104,23 +96,20 @@ export class Pipeline {
     return this.#refused.get(error)
   }
 
-  /**
-   * `witness` records each step as it is done.
-   * @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed
-   */
-  authorize(request: RawRequest, witness?: AccessWitness): Soon<AuthorizedRequest> {
+  /** @throws StatusError BadRequest, Unauthorized, Forbidden, NotFound (unknown space), MethodNotAllowed, ServiceUnavailable */
+  authorize(request: RawRequest, recorder?: AccessRecorder): Soon<AuthorizedRequest> {
     const info = parseRequest(request.method, request.url)
-    witness?.parsed(info)
+    recorder?.parsed(info)
     return whenKnown(this.#authenticate(request, info), identity => {
       if (!identity.user.groups.includes(GROUPS.unauthenticated)) this.#deps.known?.(request.socket)
-      witness?.identified(identity.user)
+      recorder?.identified(identity.user)
       return whenKnown(this.#spaceOf(info, identity), space => {
-        witness?.located(space)
-        return whenKnown(this.#actingUser(request, info, { user: identity.user, space }, witness), user =>
+        recorder?.located(space)
+        return whenKnown(this.#actingUser(request, info, { user: identity.user, space }, recorder), user =>
           whenKnown(this.#decide(info, user, space), decision => {
             const asked: AuthorizedRequest = { info, user, space }
             if (info.stream || info.verb === 'watch') asked.permission = this.#permission(request, asked, identity)
-            return this.#admit(asked, decision, witness)
+            return this.#admit(asked, decision, recorder)
           }),
         )
       })
@@ -151,14 +140,17 @@ export class Pipeline {
     request: RawRequest,
     info: RequestInfo,
     asking: { user: UserInfo; space: string },
-    witness?: AccessWitness,
+    recorder?: AccessRecorder,
   ): Soon<UserInfo> {
-    return hasImpersonation(request.headers) ? this.#impersonated(request, info, asking, witness) : asking.user
+    return hasImpersonation(request.headers) ? this.#impersonated(request, info, asking, recorder) : asking.user
   }
 
-  #admit(asked: AuthorizedRequest, decision: Judged, witness: AccessWitness | undefined): AuthorizedRequest {
-    witness?.decided(decision)
-    if (decision.allowed) return asked
+  #admit(asked: AuthorizedRequest, decision: Judged, recorder: AccessRecorder | undefined): AuthorizedRequest {
+    recorder?.decided(decision)
+    if (decision.allowed) {
+      if (this.#isDraining && !HEALTH_PATH.test(asked.info.path)) throw shuttingDown()
+      return asked
+    }
     // Of a space that somebody may not enter nothing is told, not even that it is there.
     if (decision.refusal && decision.reason !== NO_ACCESS) this.#refused.set(decision.refusal, asked)
     throw decision.refusal
@@ -168,23 +160,23 @@ export class Pipeline {
     request: RawRequest,
     info: RequestInfo,
     { user, space }: { user: UserInfo; space: string },
-    witness: AccessWitness | undefined,
+    recorder: AccessRecorder | undefined,
   ): Promise<UserInfo> {
     const { authorizer } = this.#deps
     // A refusal to impersonate tells that there is a space: whoever may not enter it does not get so far.
     if (!(await this.#mayEnter(user, space))) {
-      witness?.decided({ allowed: false, reason: NO_ACCESS })
+      recorder?.decided({ allowed: false, reason: NO_ACCESS })
       throw noAccess(user, info)
     }
     const authorize = (attributes: Attributes) => authorizer.authorize(attributes)
     const acting = (await impersonate(user, request.headersDistinct, { space, authorize })) ?? user
-    witness?.impersonated(acting)
+    recorder?.impersonated(acting)
     return acting
   }
 
   #authenticate(request: RawRequest, info: RequestInfo): Soon<Authentication> {
     return whenKnown(
-      this.#deps.authenticator.authenticate(this.#credentialsOf(request)),
+      this.#deps.authenticator.authenticate(this.#credentials.of(request)),
       known => known ?? this.#stranger(info),
     )
   }
@@ -193,42 +185,6 @@ export class Pipeline {
     const open = allowsAnonymous(info.path) && info.space === undefined
     if (open || this.#deps.anonymousAuth) return { user: anonymousUser() }
     throw statusError.unauthorized()
-  }
-
-  /** @throws StatusError Forbidden where a browser shows a certificate for a page that may not use it */
-  #credentialsOf(request: RawRequest): Credentials {
-    if (isOfForeignPage(request)) return this.#ownCredentialsOf(request)
-    const { headers, socket } = request
-    const { authorization, 'sec-websocket-protocol': protocols } = headers
-    const latest = this.#shown.get(socket)
-    if (latest !== undefined && latest.authorization === authorization && latest.protocols === protocols)
-      return latest.credentials
-    const token = tokenIn(headers)
-    const certificate = this.#certificateOf(socket)
-    const credentials: Credentials = { ...(certificate && { certificate }), ...(token && { token }) }
-    this.#shown.set(socket, { authorization, protocols, credentials })
-    return credentials
-  }
-
-  /** What the page itself has brought. */
-  #ownCredentialsOf({ headers, socket }: RawRequest): Credentials {
-    const token = tokenIn(headers)
-    if (token !== undefined) return { token }
-    if (this.#certificateOf(socket) === undefined) return {}
-    const page = headers.origin ?? 'another site'
-    throw new StatusError(
-      'Forbidden',
-      `forbidden: a page of ${page} may write or open a WebSocket only with a bearer token`,
-    )
-  }
-
-  #certificateOf(socket: TLSSocket): NonNullable<ReturnType<TLSSocket['getPeerX509Certificate']>> | undefined {
-    let certificate = this.#certificates.get(socket)
-    if (certificate === undefined) {
-      certificate = (socket.authorized && socket.getPeerX509Certificate?.()) || null
-      this.#certificates.set(socket, certificate)
-    }
-    return certificate ?? undefined
   }
 
   #spaceOf(info: RequestInfo, identity: Authentication): Soon<string> {
@@ -312,25 +268,6 @@ export class Pipeline {
   }
 }
 
-function tokenIn(headers: IncomingHttpHeaders): string | undefined {
-  const { authorization } = headers
-  if (authorization === undefined) return bearerOfProtocols(headers)
-  return BEARER.test(authorization) ? authorization.slice(7).trim() : undefined
-}
-
-/**
- * Whether a page of another site asks for what the same-origin policy does not hold back: writes that need no preflight, and WebSockets.
- * A browser shows a client certificate on behalf of any page. Those that do not say where the page is from (Sec-Fetch-Site) name it.
- * @see https://www.w3.org/TR/fetch-metadata/
- */
-function isOfForeignPage({ method, headers }: RawRequest): boolean {
-  const { origin, host, upgrade, 'sec-fetch-site': site } = headers
-  if (origin === undefined && site === undefined) return false
-  if (READS.has(method) && upgrade?.toLowerCase() !== 'websocket') return false
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
-  return !URL.canParse(origin!) || new URL(origin!).host !== host
-}
-
 /** For authorization a Namespace is in the namespace of its own name. */
 function namespaceAware(resource: ResourceRequest): ResourceRequest {
   return resource.group === '' && resource.resource === 'namespaces' && resource.name !== ''
@@ -338,7 +275,7 @@ function namespaceAware(resource: ResourceRequest): ResourceRequest {
     : resource
 }
 
-export function hasImpersonation(headers: IncomingHttpHeaders): boolean {
+function hasImpersonation(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true
   return false
 }
@@ -362,4 +299,9 @@ function unknownSpace(path: string, ancestor: string | undefined): StatusError {
     group: WORKSPACES.group,
     kind: WORKSPACES.resource,
   })
+}
+
+/** The answer while the server ends. */
+export function shuttingDown(): StatusError {
+  return new StatusError('ServiceUnavailable', 'the server is shutting down', { retryAfterSeconds: 1 })
 }
