@@ -37,6 +37,7 @@ const APISERVER = [
   'audit',
   'connections',
   'http',
+  'exchange',
   'health',
   'discovery',
   'endpoints',

@@ -6,6 +6,6 @@ parseJsonSafely()
 serveJobs({
   check: async () => (await import('./registry/checkJob.ts')).checkJob,
   kind: async () => (await import('./registry/kindJob.ts')).kindJob,
-  bigYaml: async () => (await import('./endpoints/bigYamlJob.ts')).bigYamlJob,
+  bigYaml: async () => (await import('./exchange/bodies/bigYamlJob.ts')).bigYamlJob,
   expressions: async () => (await import('./admission/expressionJob.ts')).expressionJob,
 })

@@ -5,7 +5,7 @@ import { jsonInSteps } from '../../src/apimachinery/jsonInSteps.ts'
 import { mistakableKeyIn, parseJsonSafely } from '../../src/apimachinery/jsonParse.ts'
 import { repeatsKeys } from '../../src/apimachinery/repeatedKeys.ts'
 import { atOnce } from '../../src/apimachinery/steps.ts'
-import { beyondNumbers } from '../../src/apiserver/endpoints/beyondNumbers.ts'
+import { beyondNumbers } from '../../src/apiserver/exchange/bodies/beyondNumbers.ts'
 import * as fc from '../support/fastCheck.ts'
 
 parseJsonSafely()

@@ -12,10 +12,10 @@ import { list, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { effectiveUser } from '../auth/users.ts'
+import { CACHE_CONTROL } from '../exchange/answers/answerPieces.ts'
+import { warningHeaders } from '../exchange/answers/warningHeaders.ts'
+import { type Exchange, intOption, type Services } from '../exchange/exchange.ts'
 import { decodeObject } from '../registry/codec.ts'
-import { CACHE_CONTROL } from './answerPieces.ts'
-import { type Exchange, intOption, type Services } from './exchange.ts'
-import { warningHeaders } from './warningHeaders.ts'
 
 /** @throws StatusError always, but for the log of a Pod without a node: it is empty */
 export async function connectionEndpoint(services: Services, exchange: Exchange): Promise<void> {

@@ -1,8 +1,9 @@
 /** POST to a collection. */
+
+import { sendObject } from '../exchange/answers/respond.ts'
+import { readObject } from '../exchange/bodies/readObject.ts'
+import type { Exchange, Services } from '../exchange/exchange.ts'
 import { create } from '../operations/create.ts'
-import type { Exchange, Services } from './exchange.ts'
-import { readObject } from './readObject.ts'
-import { sendObject } from './respond.ts'
 
 export async function createEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const read = readObject(services, exchange)

@@ -4,15 +4,7 @@ import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
-import type { Answer } from '../http/answer.ts'
-import { acceptsText, negotiate } from '../http/negotiate.ts'
-import { methodNotAllowed, type Paths, pageNotFound } from '../http/paths.ts'
-import type { Request } from '../http/request.ts'
-import type { RoadDeps } from '../http/road.ts'
-import type { ResourceRequest } from '../request/requestInfo.ts'
-import { headers } from './answerPieces.ts'
-import { createEndpoint } from './create.ts'
-import { deleteCollectionEndpoint, deleteEndpoint } from './delete.ts'
+import { headers } from '../exchange/answers/answerPieces.ts'
 import {
   type Endpoint,
   type EndpointEntries,
@@ -20,7 +12,15 @@ import {
   type Exchange,
   type Services,
   workOf,
-} from './exchange.ts'
+} from '../exchange/exchange.ts'
+import type { Answer } from '../http/answer.ts'
+import { acceptsText, negotiate } from '../http/negotiate.ts'
+import { methodNotAllowed, type Paths, pageNotFound } from '../http/paths.ts'
+import type { Request } from '../http/request.ts'
+import type { RoadDeps } from '../http/road.ts'
+import type { ResourceRequest } from '../request/requestInfo.ts'
+import { createEndpoint } from './create.ts'
+import { deleteCollectionEndpoint, deleteEndpoint } from './delete.ts'
 import { getEndpoint } from './get.ts'
 import { listEndpoint } from './list.ts'
 import { acrossNamespaces, allowedMethods, connectionMethods } from './methods.ts'

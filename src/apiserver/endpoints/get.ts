@@ -2,9 +2,9 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { Stored } from '../../storage/store.ts'
+import { sendObject } from '../exchange/answers/respond.ts'
+import type { Exchange, Services } from '../exchange/exchange.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
-import type { Exchange, Services } from './exchange.ts'
-import { sendObject } from './respond.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a read needs to know of its request: nothing of what carries it. */

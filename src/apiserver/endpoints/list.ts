@@ -1,13 +1,13 @@
 /** GET of a collection. */
 import { statusError } from '../../apimachinery/errors.ts'
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
+import { sendList } from '../exchange/answers/listAnswers.ts'
+import { wholeItems } from '../exchange/answers/wholeItems.ts'
+import { type Exchange, intOption, type Services, workOf } from '../exchange/exchange.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
 import { selectionFor } from '../registry/selection.ts'
 import { holdViews } from '../registry/views.ts'
-import { type Exchange, intOption, type Services, workOf } from './exchange.ts'
-import { sendList } from './listAnswers.ts'
 import { warnOfPodsElsewhere } from './podsElsewhere.ts'
-import { wholeItems } from './wholeItems.ts'
 import { sightOf } from './workspaceSight.ts'
 
 export async function listEndpoint(services: Services, exchange: Exchange): Promise<void> {

@@ -3,8 +3,8 @@
  * @see https://datatracker.ietf.org/doc/html/rfc9110#name-405-method-not-allowed
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 import type { ResourceRequest } from '../request/requestInfo.ts'
-import type { Exchange } from './exchange.ts'
 
 const ON_OBJECTS = { get: 'GET', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const
 const ON_COLLECTIONS = { list: 'GET', create: 'POST', deletecollection: 'DELETE' } as const

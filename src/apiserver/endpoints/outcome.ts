@@ -5,9 +5,9 @@ import { isRecord } from '../../apimachinery/object.ts'
 import { OUTCOME_CONNECTION_MS, OUTCOME_FORM, QUIET_SECONDS, readOutcomeReport } from '../../apimachinery/outcome.ts'
 import type { LiveQuestions } from '../authority/liveQuestions.ts'
 import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
-import { readBody } from './body.ts'
-import type { Endpoint, EndpointEntries } from './exchange.ts'
-import { sendValue } from './respond.ts'
+import { sendValue } from '../exchange/answers/respond.ts'
+import { readBody } from '../exchange/bodies/body.ts'
+import type { Endpoint, EndpointEntries } from '../exchange/exchange.ts'
 
 export function outcomeEndpoint(
   inbox: Pick<OutcomeInbox, 'isOpen' | 'take' | 'gatherMs'>,

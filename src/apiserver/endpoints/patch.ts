@@ -6,11 +6,9 @@ import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { noMapError } from '../../apimachinery/go/goJson.ts'
 import { apiVersionOf, isRecord, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { apply } from '../operations/apply.ts'
-import { objectOf } from '../operations/objectOf.ts'
-import { type PatchForm, patch } from '../operations/patch.ts'
-import { FORMS } from '../registry/forms.ts'
-import { parseBody, unsupportedMediaType } from './body.ts'
+import { sendObject } from '../exchange/answers/respond.ts'
+import { parseBody, unsupportedMediaType } from '../exchange/bodies/body.ts'
+import { repeatedInApply, tellingRepeats } from '../exchange/bodies/strictText.ts'
 import {
   boolOption,
   type Exchange,
@@ -19,9 +17,11 @@ import {
   type Services,
   writeContext,
   writeTarget,
-} from './exchange.ts'
-import { sendObject } from './respond.ts'
-import { repeatedInApply, tellingRepeats } from './strictText.ts'
+} from '../exchange/exchange.ts'
+import { apply } from '../operations/apply.ts'
+import { objectOf } from '../operations/objectOf.ts'
+import { type PatchForm, patch } from '../operations/patch.ts'
+import { FORMS } from '../registry/forms.ts'
 
 const PATCHES: Readonly<Record<string, PatchForm | 'apply'>> = {
   'application/json-patch+json': 'json',

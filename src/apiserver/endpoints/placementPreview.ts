@@ -18,16 +18,23 @@ import { forbidden } from '../auth/forbidden.ts'
 import type { Attributes, Decision } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import { customizerOf, type PreviewInbox } from '../authority/previewInbox.ts'
+import { sendValue } from '../exchange/answers/respond.ts'
+import { goneSignal } from '../exchange/answers/streamWriter.ts'
+import { readBody } from '../exchange/bodies/body.ts'
+import { checkTypes } from '../exchange/bodies/checkTypes.ts'
+import { requireKind } from '../exchange/bodies/otherKinds.ts'
+import {
+  type Endpoint,
+  type EndpointEntries,
+  type Exchange,
+  type Services,
+  workOf,
+  writeContext,
+} from '../exchange/exchange.ts'
 import { create } from '../operations/create.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { update } from '../operations/update.ts'
 import { decodeInSteps } from '../registry/decodeInSteps.ts'
-import { readBody } from './body.ts'
-import { checkTypes } from './checkTypes.ts'
-import { type Endpoint, type EndpointEntries, type Exchange, type Services, workOf, writeContext } from './exchange.ts'
-import { requireKind } from './otherKinds.ts'
-import { sendValue } from './respond.ts'
-import { goneSignal } from './streamWriter.ts'
 
 export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEntries {
   const endpoint: Endpoint = async (services, exchange) => {

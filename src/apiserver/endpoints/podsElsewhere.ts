@@ -4,9 +4,9 @@
  */
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { effectiveUser } from '../auth/users.ts'
+import type { Exchange, Services } from '../exchange/exchange.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { Selection } from '../registry/selection.ts'
-import type { Exchange, Services } from './exchange.ts'
 
 const WORKLOADS = [
   { group: 'apps', version: 'v1', resource: 'deployments' },

@@ -21,13 +21,19 @@ import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { DEFAULT_SECONDS, tokenRequest } from '../auth/tokenRequest.ts'
 import type { Authenticator } from '../auth/types.ts'
 import type { SyncerTokens } from '../authority/syncerTokens.ts'
+import { sendValue } from '../exchange/answers/respond.ts'
+import { readBody } from '../exchange/bodies/body.ts'
+import { checkTypes } from '../exchange/bodies/checkTypes.ts'
+import { requireKind } from '../exchange/bodies/otherKinds.ts'
+import {
+  type EndpointEntries,
+  type EndpointEntry,
+  type Exchange,
+  type Services,
+  writeContext,
+} from '../exchange/exchange.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { decodeObject } from '../registry/codec.ts'
-import { readBody } from './body.ts'
-import { checkTypes } from './checkTypes.ts'
-import { type EndpointEntries, type EndpointEntry, type Exchange, type Services, writeContext } from './exchange.ts'
-import { requireKind } from './otherKinds.ts'
-import { sendValue } from './respond.ts'
 
 export interface ReviewDeps {
   authenticator: Authenticator

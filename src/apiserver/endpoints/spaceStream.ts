@@ -15,6 +15,11 @@ import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimach
 import type { Store, Stored } from '../../storage/store.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import type { Permission, UserInfo } from '../auth/types.ts'
+import { CACHE_CONTROL } from '../exchange/answers/answerPieces.ts'
+import { EventLines } from '../exchange/answers/eventLines.ts'
+import { type FrameSink, goneSignal, responseSink, writeEach } from '../exchange/answers/streamWriter.ts'
+import type { WriteTurns } from '../exchange/answers/writeTurns.ts'
+import type { OpenAccess } from '../exchange/openAccess.ts'
 import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
@@ -23,11 +28,6 @@ import type { DerivedParts } from '../registry/derivedParts.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import type { StoreEpochs } from '../registry/storeEpochs.ts'
 import type { StreamForms } from '../registry/streamForms.ts'
-import { CACHE_CONTROL } from './answerPieces.ts'
-import { EventLines } from './eventLines.ts'
-import type { OpenAccess } from './openAccess.ts'
-import { type FrameSink, goneSignal, responseSink, writeEach } from './streamWriter.ts'
-import type { WriteTurns } from './writeTurns.ts'
 
 export const BOOKMARK_INTERVAL_MS = 60_000
 /** A stream ends after 30 to 60 minutes and is resumed by its client: so a revoked credential does not read for ever. */

@@ -6,14 +6,10 @@ import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery
 import type { ResourceType, ScalePaths } from '../../apimachinery/resourceType.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
-import { finalize } from '../operations/finalize.ts'
-import { objectOf } from '../operations/objectOf.ts'
-import { patched, patchSource } from '../operations/patch.ts'
-import { requireSameNamespace } from '../operations/place.ts'
-import { objectFor } from '../registry/views.ts'
-import { partialMetadata } from '../tables/table.ts'
-import { readBody } from './body.ts'
-import { checkTypes } from './checkTypes.ts'
+import { sendObject, sendValue, tableOf } from '../exchange/answers/respond.ts'
+import { readBody } from '../exchange/bodies/body.ts'
+import { checkTypes } from '../exchange/bodies/checkTypes.ts'
+import { requireKind } from '../exchange/bodies/otherKinds.ts'
 import {
   type EndpointEntries,
   type EndpointEntry,
@@ -21,11 +17,15 @@ import {
   type Services,
   writeContext,
   writeTarget,
-} from './exchange.ts'
-import { requireKind } from './otherKinds.ts'
+} from '../exchange/exchange.ts'
+import { finalize } from '../operations/finalize.ts'
+import { objectOf } from '../operations/objectOf.ts'
+import { patched, patchSource } from '../operations/patch.ts'
+import { requireSameNamespace } from '../operations/place.ts'
+import { objectFor } from '../registry/views.ts'
+import { partialMetadata } from '../tables/table.ts'
 import { patchFormOf } from './patch.ts'
 import { bindingEndpoint, evictionEndpoint } from './podSubresources.ts'
-import { sendObject, sendValue, tableOf } from './respond.ts'
 import { SCALE_TYPE } from './scaleType.ts'
 
 const SCALE = { apiVersion: 'autoscaling/v1', kind: 'Scale' }

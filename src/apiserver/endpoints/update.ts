@@ -1,10 +1,10 @@
 /** PUT of one object or of its status. */
 
 import { atOnce } from '../../apimachinery/steps.ts'
+import { sendObject } from '../exchange/answers/respond.ts'
+import { readObject, readObjectInSteps } from '../exchange/bodies/readObject.ts'
+import { type Exchange, requireCreate, type Services, writeTarget } from '../exchange/exchange.ts'
 import { update } from '../operations/update.ts'
-import { type Exchange, requireCreate, type Services, writeTarget } from './exchange.ts'
-import { readObject, readObjectInSteps } from './readObject.ts'
-import { sendObject } from './respond.ts'
 
 export async function updateEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const read = readObject(services, exchange)

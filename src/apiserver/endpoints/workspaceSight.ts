@@ -15,13 +15,13 @@ import type { Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { ANONYMOUS, effectiveUser, GROUPS } from '../auth/users.ts'
+import type { Exchange, Services } from '../exchange/exchange.ts'
 import { decodeObject, encodeObject } from '../registry/codec.ts'
 import type { SelectedEvent } from '../registry/eventSelector.ts'
 import type { ListResult } from '../registry/reader.ts'
 import type { Selection } from '../registry/selection.ts'
 import { nameAware, type ResourceRequest } from '../request/requestInfo.ts'
 import { OWNER_ANNOTATION, ownerName } from '../spaces/workspace.ts'
-import type { Exchange, Services } from './exchange.ts'
 
 type Asker = Pick<Exchange, 'user' | 'space' | 'type' | 'info' | 'resource'>
 type Judge = Services['authorizer']

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
-import { acceptsGzip } from '../endpoints/compression.ts'
+import { acceptsGzip } from '../exchange/answers/compression.ts'
 import type { Answer } from '../http/answer.ts'
 import type { PathEntry } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'

@@ -1,7 +1,7 @@
 /** What `/version` says: the emulated Kubernetes release, which is the one of the built-in kinds, and which program answers. */
 
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
-import { sendValue } from '../endpoints/respond.ts'
+import { sendValue } from '../exchange/answers/respond.ts'
 import { negotiateFormat, PLAIN } from '../http/negotiate.ts'
 import type { PathEntry } from '../http/paths.ts'
 

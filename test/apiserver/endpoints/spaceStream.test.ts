@@ -1,7 +1,7 @@
 /** Bookmarks of a stream whose objects a webhook still converts: a cursor behind what was not told would lose it. */
 import t from 'tap'
 import { planStream, runSpaceStream } from '../../../src/apiserver/endpoints/spaceStream.ts'
-import type { FrameSink } from '../../../src/apiserver/endpoints/streamWriter.ts'
+import type { FrameSink } from '../../../src/apiserver/exchange/answers/streamWriter.ts'
 import type { StreamForms } from '../../../src/apiserver/registry/streamForms.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Stored } from '../../../src/storage/store.ts'

@@ -1,0 +1,34 @@
+/**
+ * How many fields and elements a body has, before it is read: what it costs to parse, copy, prune and check follows from them
+ * rather than from its bytes. `[{},{},…]` has a million of them in 3 MiB.
+ */
+import { countValues, widestIn } from '../../../apimachinery/jsonCount.ts'
+import { MEMBERS_LIMIT, tooManyMembers, tooManyValues, VALUES_LIMIT } from '../../../apimachinery/objectSize.ts'
+import { PROTOBUF_MEDIA_TYPE } from '../../../apimachinery/protobuf/protobufCodec.ts'
+import { LARGE_BYTES, LARGE_VALUES } from '../../registry/largeWrites.ts'
+
+/** Shorter bodies are not large, and not looked at. */
+export const SHORT_BYTES = 2 * LARGE_VALUES
+
+/** Whether JSON has more at all; most texts are too short, and are not looked at. Of other text any answer. */
+export function hasMoreIn(json: Buffer, limit: number): boolean {
+  return json.length > 2 * limit && countValues(json, limit) > limit
+}
+
+/**
+ * Whether a body that is no YAML is large. Of Protobuf, whose values are counted when they are read, its length alone says so.
+ * @throws StatusError RequestEntityTooLarge
+ */
+export function isLargeBody(contentType: string | undefined, body: Buffer): boolean {
+  if (contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)) return body.length > SHORT_BYTES
+  return isLargeJson(body)
+}
+
+/** The same of what is JSON, whatever it is called. @throws StatusError RequestEntityTooLarge */
+export function isLargeJson(json: Buffer): boolean {
+  if (json.length <= SHORT_BYTES) return false
+  const values = countValues(json, VALUES_LIMIT)
+  if (values > VALUES_LIMIT) throw tooManyValues()
+  if (values > MEMBERS_LIMIT && widestIn(json) > MEMBERS_LIMIT) throw tooManyMembers()
+  return json.length > LARGE_BYTES || values > LARGE_VALUES
+}

@@ -1,0 +1,108 @@
+/** Bodies that are long, or may become long: counted, and read as JSON or YAML where they are that, in turn with all other long work. */
+
+import { jsonInSteps, type ParsedJson } from '../../../apimachinery/jsonInSteps.ts'
+import { VALUES_LIMIT } from '../../../apimachinery/objectSize.ts'
+import { PROTOBUF_MEDIA_TYPE } from '../../../apimachinery/protobuf/protobufCodec.ts'
+import type { RepeatedKey } from '../../../apimachinery/repeatedKeys.ts'
+import type { Soon } from '../../../apimachinery/soon.ts'
+import { inSlices } from '../../../apimachinery/steps.ts'
+import type { Work, WorkTurns } from '../../../program/workTurns.ts'
+import type { Request } from '../../http/request.ts'
+import type { BigYaml } from './bigYaml.ts'
+import { isYaml } from './body.ts'
+import { hasMoreIn, isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
+
+/** Of JSON that is parsed in steps; less takes a few milliseconds at most. */
+export const STEPS_BYTES = 128 * 1024
+
+const OPENING_BRACE = 0x7b
+
+export interface LongBodiesDeps {
+  bigYaml: Pick<BigYaml, 'wants' | 'toJson'>
+  work: Pick<WorkTurns, 'begin'>
+}
+
+export interface BodyOrigin {
+  contentType: string | undefined
+  /** The space. */
+  owner: string
+  socket: {
+    readonly destroyed: boolean
+    once(event: 'close', heard: () => void): unknown
+    off(event: 'close', heard: () => void): unknown
+  }
+}
+
+export interface LongBody {
+  body: Buffer
+  /** Whether what is done with it takes turns with other long work. */
+  isLarge: boolean
+  /** What it says, where it is long JSON. */
+  parsed?: ParsedJson | undefined
+  /** Of what was YAML and is JSON now. */
+  repeatedKeys?: RepeatedKey[]
+}
+
+export class LongBodies {
+  readonly #deps: LongBodiesDeps
+
+  constructor(deps: LongBodiesDeps) {
+    this.#deps = deps
+  }
+
+  /** Reads the body of a request where it may be long. */
+  readOf(request: Request, body: Buffer): Soon<void> {
+    const { headers, socket, authorized } = request
+    const contentType = headers['content-type']
+    if (!this.concerns(contentType, body)) return
+    return this.read(body, { contentType, owner: authorized?.space ?? '', socket }).then(read => {
+      request.body = read.body
+      request.repeatedKeys = read.repeatedKeys
+      request.isLarge = read.isLarge
+      request.parsed = read.parsed
+    })
+  }
+
+  /** Others are handled at once, as they are. */
+  concerns(contentType: string | undefined, body: Buffer): boolean {
+    return body.length > SHORT_BYTES || this.#deps.bigYaml.wants(contentType, body)
+  }
+
+  /** @throws StatusError; Abandoned when its client has gone */
+  async read(body: Buffer, { contentType, owner, socket }: BodyOrigin): Promise<LongBody> {
+    const { bigYaml, work } = this.#deps
+    // Many that arrive together are not handled in one turn of the loop.
+    const turn = work.begin({ owner, isAbandoned: () => socket.destroyed })
+    if (turn.due) await turn.rest()
+    // Most of what is called YAML and begins like JSON is that: then it is parsed once, and in turns.
+    const read = mayBeJson(contentType, body) ? await this.#parsed(body, turn) : undefined
+    const isBigYaml = read === undefined && bigYaml.wants(contentType, body)
+    // to find out it may have been parsed, and what follows parses it
+    if (turn.due) await turn.rest()
+    if (!isBigYaml) {
+      const isLarge = isLargeBody(contentType, body)
+      const isText = !contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)
+      return { body, isLarge, parsed: read ?? (isText ? await this.#parsed(body, turn) : undefined) }
+    }
+    const gone = new AbortController()
+    const leave = (): void => gone.abort()
+    socket.once('close', leave)
+    const { json, repeated } = await bigYaml
+      .toJson(body, { owner, signal: gone.signal })
+      .finally(() => socket.off('close', leave))
+    if (turn.due) await turn.rest()
+    const isLarge = isLargeJson(json)
+    return { body: json, isLarge, repeatedKeys: repeated, parsed: await this.#parsed(json, turn) }
+  }
+
+  /** Of what is no JSON nothing: it is told where it is read. */
+  async #parsed(body: Buffer, turn: Work): Promise<ParsedJson | undefined> {
+    if (body.length <= STEPS_BYTES) return undefined
+    return await inSlices(jsonInSteps(body.toString()), turn)
+  }
+}
+
+/** What is called YAML and begins like JSON; not with more values than a body may have. */
+function mayBeJson(contentType: string | undefined, body: Buffer): boolean {
+  return isYaml(contentType) && body[0] === OPENING_BRACE && !hasMoreIn(body, VALUES_LIMIT)
+}
