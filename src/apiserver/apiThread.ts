@@ -103,7 +103,7 @@ async function serve(): Promise<void> {
   const crossings = new Crossings({ cross, strangers })
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings, underWay })
-  road.unless(routeRequests({ store, reads, forwarder, forwardsAll: data.forwardsAll }))
+  road.forwardBy(routeRequests({ store, reads, forwarder, forwardsAll: data.forwardsAll }))
   showKeys(server, data.keys)
   if (options.fairness !== false) assembly.inFlight.flowControl.start()
 

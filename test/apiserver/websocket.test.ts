@@ -345,7 +345,7 @@ t.test('a peer that reads too slowly makes its watcher wait until it has caught 
     },
   }
   const transport = { cork: () => corks.push('cork'), uncork: () => corks.push('uncork') }
-  const now: Turns = { take: write => write() }
+  const now: Turns = { schedule: write => write() }
   const sink = webSocketSink(socket as never, { transport: transport as never, turns: now, closeCode: () => 1000 })
   t.equal(await sink.write([Buffer.from('a'), Buffer.from('b')]), true)
   t.same(

@@ -47,7 +47,7 @@ export class Auditor implements WriteAudit {
   }
 
   /** A client may bring the id, in the header `Audit-ID`, to find its requests again. */
-  begin({ url, headers, remoteAddress }: AuditedRequest): AuditTrail {
+  openTrail({ url, headers, remoteAddress }: AuditedRequest): AuditTrail {
     const { policy, clock } = this.#options
     const own = headers['audit-id']
     return new AuditTrail({

@@ -29,7 +29,7 @@ export interface SecureServer {
 /** Call it once, before other listeners for secure connections. */
 export function paceFirstReads(server: SecureServer, gate: RequestGate): void {
   const ends = new LoopGate({ most: ENDS, clock: () => 0 })
-  const begin = server.listeners('secureConnection') as ((this: SecureServer, socket: TLSSocket) => void)[]
+  const listeners = server.listeners('secureConnection') as ((this: SecureServer, socket: TLSSocket) => void)[]
   server.removeAllListeners('secureConnection')
   server.on('secureConnection', socket => {
     socket.on('error', endsItself)
@@ -37,7 +37,7 @@ export function paceFirstReads(server: SecureServer, gate: RequestGate): void {
       const parse = (): void => {
         socket.off('error', endsItself)
         if (socket.destroyed) return
-        for (const each of begin) each.call(server, socket)
+        for (const each of listeners) each.call(server, socket)
         held.release()
       }
       // not before all of the read is there: the parser takes what comes behind it from the connection itself

@@ -35,7 +35,7 @@ export function paceHandshakes(
     line: new WaitingLine(() => true),
     clock: () => performance.now(),
   })
-  const begin = server.listeners('connection') as ((this: ShakingServer, socket: Socket) => void)[]
+  const listeners = server.listeners('connection') as ((this: ShakingServer, socket: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', socket => {
     socket.on('error', endsItself)
@@ -43,7 +43,7 @@ export function paceHandshakes(
       socket.off('error', endsItself)
       if (socket.destroyed) return
       server.requestCert = certificates.asks(socket.remoteAddress)
-      for (const each of begin) each.call(server, socket)
+      for (const each of listeners) each.call(server, socket)
     })
   })
 }

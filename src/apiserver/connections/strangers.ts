@@ -101,13 +101,13 @@ export class Strangers {
   }
 
   /** A request came on it, whole headers. */
-  begins(socket: Socket): void {
+  requestStarted(socket: Socket): void {
     const stranger = this.#all.get(socket)
     if (stranger !== undefined) stranger.isAsking = true
   }
 
   /** Its answer is over. */
-  ends(socket: Socket): void {
+  requestEnded(socket: Socket): void {
     const stranger = this.#all.get(socket)
     if (stranger === undefined) return
     stranger.isAsking = false

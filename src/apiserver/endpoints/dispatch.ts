@@ -149,8 +149,8 @@ function dispatch(services: Services, exchange: Exchange): Soon<void> {
     exchange.reply.header('allow', allowedMethods(exchange))
     throw methodNotAllowed(exchange.type, exchange.info.verb)
   }
-  const { inFlight } = exchange.request
-  if (inFlight && exchange.type.custom?.convert) inFlight.mayConvert = true
+  const { ticket } = exchange.request
+  if (ticket && exchange.type.custom?.convert) ticket.mayConvert = true
   try {
     // many bodies may come in one turn of the loop
     const rested = exchange.work?.due ? exchange.work.rest() : undefined

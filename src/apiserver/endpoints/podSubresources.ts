@@ -171,8 +171,10 @@ async function askBudget(services: Services, exchange: Exchange, pod: KubeObject
   if (isUnready(pod) && mayLoseUnready(budget!)) return
   const context = { ...systemContext(exchange.space, 'eviction'), dryRun }
   const now = timestamp(services.deps.clock())
-  const take = (current: KubeObject): KubeObject => disrupted(current, pod.metadata.name ?? '', now)
-  await services.registry.update(context, type, namespace, budget!.metadata.name ?? '', take, { subresource: 'status' })
+  const disrupt = (current: KubeObject): KubeObject => disrupted(current, pod.metadata.name ?? '', now)
+  await services.registry.update(context, type, namespace, budget!.metadata.name ?? '', disrupt, {
+    subresource: 'status',
+  })
 }
 
 function covers(budget: KubeObject, pod: KubeObject): boolean {

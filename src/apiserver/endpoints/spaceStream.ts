@@ -221,6 +221,6 @@ export async function openStream(
   // the kernel asks a quiet peer whether it is there: of a lost network nothing else would tell for minutes
   answer.socket?.setKeepAlive(true, PROBE_AFTER_MS)
   // each makes its own lines
-  const sink = responseSink(answer, turns.of(request.inFlight?.flow.path ?? []), { isAlone: true })
+  const sink = responseSink(answer, turns.of(request.ticket?.flow.path ?? []), { isAlone: true })
   await runSpaceStream(deps, plan, sink, { gone: goneSignal(answer), user, permission: permission! })
 }

@@ -39,12 +39,12 @@ const INITIAL_BATCH_BYTES = 64 * 1024
 
 export async function watchEndpoint(services: Services, exchange: Exchange): Promise<void> {
   // What it begins with may have to be converted by somebody else: a watch has a budget of its own, so it needs no seat for that.
-  if (exchange.type.custom?.convert) exchange.request.inFlight?.releaseSeat()
+  if (exchange.type.custom?.convert) exchange.request.ticket?.releaseSeat()
   const plan = await planOf(services, exchange, workOf(services, exchange))
   const { reply } = exchange
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
   reply.stream({ ...headers(exchange), 'content-type': contentType })
-  const turns = services.turns.of(exchange.request.inFlight?.flow.path ?? [])
+  const turns = services.turns.of(exchange.request.ticket?.flow.path ?? [])
   const reader = { gone: goneSignal(reply), permission: exchange.request.authorized!.permission! }
   await runWatch(services, exchange, plan, responseSink(reply, turns), reader)
 }

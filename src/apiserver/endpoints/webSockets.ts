@@ -103,7 +103,7 @@ export class WebSockets {
     // A peer that leaves early is no fault; `close` tells of it.
     socket.on('error', ignore)
     const { url = '/', headers } = request
-    const trail = this.#deps.audit?.begin({ url, headers, remoteAddress: request.socket.remoteAddress })
+    const trail = this.#deps.audit?.openTrail({ url, headers, remoteAddress: request.socket.remoteAddress })
     try {
       const session = await this.#admit(request, socket, trail)
       if (session === undefined || socket.destroyed) return

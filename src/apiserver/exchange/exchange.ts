@@ -112,7 +112,7 @@ export async function requireCreate({ authorizer }: Services, exchange: Exchange
 /** The caller's write options from the query. @throws StatusError Invalid or BadRequest */
 export function writeContext(exchange: Exchange, defaults: { fieldManager?: string } = {}): WriteContext {
   const { query } = exchange.info
-  const { audit, inFlight } = exchange.request
+  const { audit, ticket } = exchange.request
   const validation = query.get('fieldValidation') || 'Warn'
   if (validation !== 'Ignore' && validation !== 'Warn' && validation !== 'Strict') {
     throw optionInvalid(
@@ -137,7 +137,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
     dryRun: isDryRun(exchange),
     fieldManager: manager,
     fieldValidation: validation satisfies FieldValidation,
-    request: inFlight,
+    request: ticket,
     work: exchange.work,
     isAbandoned: () => exchange.reply.destroyed,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),

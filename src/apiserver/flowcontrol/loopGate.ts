@@ -1,14 +1,14 @@
 /**
- * How much is begun in one turn of the loop. What a crowd asks for at once is begun little by little, so that whoever asks beside
+ * How much is started in one turn of the loop. What a crowd asks for at once is started little by little, so that whoever asks beside
  * it, whose own request takes several turns, does not wait for all of the crowd in each of them. Those who wait have their turns
  * by their paths, as in a queue of flow control.
  */
 import { type Standing, WaitingLine } from './waitingLine.ts'
 
 export interface LoopGateOptions {
-  /** In a turn; one is always begun. */
+  /** In a turn; one is always started. */
   most?: number | undefined
-  /** Once what was begun in a turn has taken so long nothing more is. */
+  /** Once what was started in a turn has taken so long nothing more is. */
   limitMs?: number | undefined
   /** Milliseconds on any clock that only goes forward. */
   clock: () => number
@@ -26,7 +26,7 @@ export class LoopGate {
   readonly #clock: () => number
   readonly #line: WaitingLine<Entry>
   #isOpen = false
-  #begun = 0
+  #started = 0
   #sinceMs = 0
 
   constructor({ most = Infinity, limitMs = Infinity, clock, line = new WaitingLine() }: LoopGateOptions) {
@@ -43,7 +43,7 @@ export class LoopGate {
   /** Runs it now, or in a turn to come. */
   enter(path: readonly string[], run: () => void): void {
     if (this.#line.size === 0 && this.#hasRoom()) {
-      this.#begun++
+      this.#started++
       run()
       return
     }
@@ -53,15 +53,15 @@ export class LoopGate {
 
   #hasRoom(): boolean {
     this.#open()
-    if (this.#begun === 0) return true
-    return this.#begun < this.#most && this.#clock() - this.#sinceMs < this.#limitMs
+    if (this.#started === 0) return true
+    return this.#started < this.#most && this.#clock() - this.#sinceMs < this.#limitMs
   }
 
   /** A turn lasts from what is read to what is read next. */
   #open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
-    this.#begun = 0
+    this.#started = 0
     this.#sinceMs = this.#clock()
     setImmediate(this.#turn)
   }
@@ -75,8 +75,8 @@ export class LoopGate {
     const entry = this.#line.next
     if (entry === undefined || !this.#hasRoom()) return
     this.#line.remove(entry, true)
-    this.#begun++
-    // What follows from it at once belongs to this turn, so it counts before the next is begun.
+    this.#started++
+    // What follows from it at once belongs to this turn, so it counts before the next is started.
     if (this.#line.size > 0) queueMicrotask(() => process.nextTick(this.#step))
     entry.run()
   }

@@ -396,7 +396,7 @@ export class QueueSet {
   }
 
   #dispatch(seat: Seat, now: number): void {
-    seat.queue?.begins(seat)
+    seat.queue?.started(seat)
     this.#run(seat, now)
   }
 

@@ -66,7 +66,7 @@ export class SeatQueue {
   }
 
   /** Somebody of it runs. */
-  begins({ work }: Seat): void {
+  started({ work }: Seat): void {
     this.nextR += workOf(work)
     this.executing++
     this.seatsInUse += seatsOf(work)

@@ -7,8 +7,8 @@ import type { Request } from './request.ts'
 const { ServerResponse } = process.getBuiltinModule('node:http')
 
 /**
- * The end of a longer body leaves once the connection has taken all before it. Node pauses its parser where a request comes while more than a connection's
- * buffer waits to be taken of the answer before. The parser then fails (`HPE_PAUSED`) on the rest of the same read.
+ * The end of a longer body leaves once the connection has all before it. Node pauses its parser where a request comes while more than a connection's
+ * buffer waits to be sent of the answer before. The parser then fails (`HPE_PAUSED`) on the rest of the same read.
  */
 const WHOLE_BYTES = 48 * 1024
 const END_BYTES = 8 * 1024
@@ -72,7 +72,7 @@ export class Answer extends ServerResponse<Request> {
     const { filters, req } = this
     filters?.audit?.answered(req, this, body)
     if (body === undefined || typeof body === 'string') this.#finish(Buffer.from(body ?? ''))
-    else if (!Buffer.isBuffer(body)) this.take(body).catch(error => this.#brokenOff(error))
+    else if (!Buffer.isBuffer(body)) this.writeAll(body).catch(error => this.#brokenOff(error))
     else if (!filters?.compression.wants(req, this, body)) this.#finish(body)
     else
       filters.compression.apply(this, body).then(
@@ -82,10 +82,10 @@ export class Answer extends ServerResponse<Request> {
   }
 
   /** Sends a body in pieces, and ends the answer; no more of the body is made once the client has left. @throws the error of its source */
-  async take(body: AsyncIterable<Buffer>): Promise<void> {
+  async writeAll(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
       if (hasRoom(this, piece)) this.write(piece)
-      else if (!(await taken(this, piece))) return
+      else if (!(await written(this, piece))) return
     }
     this.end()
   }
@@ -100,7 +100,7 @@ export class Answer extends ServerResponse<Request> {
   }
 
   /** For an answer in pieces: the head leaves now. */
-  begin(code: number, headers: Readonly<Record<string, string | number | readonly string[]>>): this {
+  sendHead(code: number, headers: Readonly<Record<string, string | number | readonly string[]>>): this {
     this.sent = true
     this.#reportStart(code)
     this.writeHead(code, headers as Record<string, string | number | string[]>)
@@ -111,9 +111,9 @@ export class Answer extends ServerResponse<Request> {
 
   /** For an answer that lasts, chunk by chunk. From now on it waits more than it works, and gives its seat back. */
   stream(headers: Readonly<Record<string, string | readonly string[]>>): this {
-    const { inFlight } = this.req
-    this.begin(200, { ...headers, 'transfer-encoding': 'chunked' })
-    inFlight?.releaseSeat()
+    const { ticket } = this.req
+    this.sendHead(200, { ...headers, 'transfer-encoding': 'chunked' })
+    ticket?.releaseSeat()
     return this
   }
 
@@ -135,23 +135,25 @@ export class Answer extends ServerResponse<Request> {
     if (body.length === 0) this.end()
     else if (body.length <= WHOLE_BYTES) this.end(body)
     else
-      void takenWhole(this, body.subarray(0, -END_BYTES)).then(isTaken => {
-        if (isTaken) this.end(body.subarray(-END_BYTES))
+      void writtenWhole(this, body.subarray(0, -END_BYTES)).then(isWritten => {
+        if (isWritten) this.end(body.subarray(-END_BYTES))
       })
   }
 }
 
 /** Resolves when `out` reads the chunk no more; false when it never will. */
-export async function taken(out: Writable, chunk: Buffer): Promise<boolean> {
-  if (hasRoom(out, chunk) || chunk.length <= END_BYTES) return await takenWhole(out, chunk)
-  return (await takenWhole(out, chunk.subarray(0, -END_BYTES))) && (await takenWhole(out, chunk.subarray(-END_BYTES)))
+export async function written(out: Writable, chunk: Buffer): Promise<boolean> {
+  if (hasRoom(out, chunk) || chunk.length <= END_BYTES) return await writtenWhole(out, chunk)
+  return (
+    (await writtenWhole(out, chunk.subarray(0, -END_BYTES))) && (await writtenWhole(out, chunk.subarray(-END_BYTES)))
+  )
 }
 
 function hasRoom(out: Writable, chunk: Buffer): boolean {
   return out.writableLength + chunk.length <= WHOLE_BYTES
 }
 
-function takenWhole(out: Writable, chunk: Buffer): Promise<boolean> {
+function writtenWhole(out: Writable, chunk: Buffer): Promise<boolean> {
   return new Promise(resolve => {
     const gone = (): void => resolve(false)
     out.on('close', gone)

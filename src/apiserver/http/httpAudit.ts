@@ -22,9 +22,9 @@ export class HttpAudit {
     this.#decode = decode
   }
 
-  begin(request: Request, answer: Answer): void {
+  openTrail(request: Request, answer: Answer): void {
     const { headers, url, socket } = request
-    request.audit = this.#auditor.begin({ url, headers, remoteAddress: socket.remoteAddress })
+    request.audit = this.#auditor.openTrail({ url, headers, remoteAddress: socket.remoteAddress })
     answer.setHeader('Audit-Id', request.audit.auditId)
   }
 
@@ -35,7 +35,7 @@ export class HttpAudit {
     this.#answers.set(request, { body, contentType: answer.getHeader('content-type') })
   }
 
-  end(request: Request, answer: Answer): void {
+  closeTrail(request: Request, answer: Answer): void {
     const decode = this.#decode
     const sent = this.#answers.get(request)
     request.audit?.ended(answer.statusCode, {

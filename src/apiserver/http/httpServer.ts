@@ -91,7 +91,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     // the road refuses those without one: Node would answer unseen, and take up the next request
     requireHostHeader: false,
     shouldUpgradeCallback(request: Request) {
-      request.takePath()
+      request.stripAuthority()
       return webSockets.wants(request)
     },
   }
@@ -113,16 +113,16 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     forceCloseConnections: true,
     return503OnClosing: false,
     // the road finds the fault of a malformed URL
-    frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => take(request, reply),
+    frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => handOver(request, reply),
     clientErrorHandler: (error: Error & { code?: string }, socket: Socket) =>
       lines.unreadable(socket, () => refuseUnreadable(error, socket)),
   } as unknown as FastifyServerOptions)
-  const take = (request: FastifyRequest, reply: FastifyReply): void => {
+  const handOver = (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack()
-    road.take(request.raw as Request, reply.raw as unknown as Answer)
+    road.receive(request.raw as Request, reply.raw as unknown as Answer)
   }
   // `done` is never called: the framework has no more to do with the request
-  app.addHook('onRequest', (request, reply, _done) => take(request, reply))
+  app.addHook('onRequest', (request, reply, _done) => handOver(request, reply))
   app.route({ method: [...METHODS], url: '/*', handler: () => {} })
 
   const server = app.server as unknown as import('node:https').Server
@@ -136,8 +136,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     if (!request.awaitsContinue) answer.writeContinue()
     server.emit('request', message, answer)
   })
-  server.on('checkExpectation', (request, answer) => road.takeUnmet(request as Request, answer as unknown as Answer))
-  server.on('upgrade', (request, socket, head) => road.takeUpgrade(request as Request, socket as Socket, head))
+  server.on('checkExpectation', (request, answer) =>
+    road.refuseExpectation(request as Request, answer as unknown as Answer),
+  )
+  server.on('upgrade', (request, socket, head) => road.receiveUpgrade(request as Request, socket as Socket, head))
 
   const { running } = inFlight
   const sweeper = setInterval(() => {

@@ -22,13 +22,13 @@ export class Request extends IncomingMessage {
   declare socket: TLSSocket
   /** Start, in milliseconds of the monotonic clock; 0 while the request waits for its turn, or is another thread's. */
   startedMs = 0
-  /** One of too many on its connection: no one takes it. */
+  /** One of too many on its connection: it is not answered. */
   isSurplus = false
   /** Its client sends the body behind a `100 Continue`. */
   awaitsContinue = false
   authorized: AuthorizedRequest | undefined = undefined
-  /** Its seat. */
-  inFlight: Ticket | undefined = undefined
+  /** Absent before it is admitted. */
+  ticket: Ticket | undefined = undefined
   /** Absent where nothing is recorded. */
   audit: AuditTrail | undefined = undefined
   /** Absent where the method has none. */
@@ -43,7 +43,7 @@ export class Request extends IncomingMessage {
   parsed: ParsedJson | undefined = undefined
   repeatsKeys: boolean | undefined = undefined
 
-  /** Node destroys each request of a connection that ended, with an error; no one waits for those that were not taken. */
+  /** Node destroys each request of a connection that ended, with an error; no one waits for surplus ones. */
   override destroy(error?: Error): this {
     return this.isSurplus ? this : super.destroy(error)
   }
@@ -52,7 +52,7 @@ export class Request extends IncomingMessage {
    * Turns the absolute form of its URL into the path. The authority is ignored, as Go's servers do.
    * @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
    */
-  takePath(): void {
+  stripAuthority(): void {
     if (this.url.charCodeAt(0) === SLASH) return
     const authority = AUTHORITY.exec(this.url)?.[0]
     if (authority === undefined) return

@@ -24,16 +24,16 @@ export function gatherBody(request: Request, answer: Answer): Promise<Buffer> {
     request.awaitsContinue = false
     const pieces: Buffer[] = []
     let bytes = 0
-    const take = (piece: Buffer): void => {
+    const gather = (piece: Buffer): void => {
       bytes += piece.length
       if (bytes > BODY_LIMIT_BYTES) {
-        request.off('data', take).pause()
+        request.off('data', gather).pause()
         // also where the rest has come by now: the answer does not depend on how it was cut
         answer.setHeader('connection', 'close')
         reject(tooLarge())
       } else pieces.push(piece)
     }
-    request.on('data', take)
+    request.on('data', gather)
     request.on('end', () =>
       resolve(pieces.length === 1 ? pieces[0]! : pieces.length === 0 ? NONE : Buffer.concat(pieces, bytes)),
     )

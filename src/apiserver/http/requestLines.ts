@@ -1,5 +1,5 @@
 /**
- * The requests of each connection in line: one at a time, and begun in turns with those of all other connections. Node makes a
+ * The requests of each connection in line: one at a time, and started in turns with those of all other connections. Node makes a
  * request of each that was read, thousands of one piece, and answers go in their order anyway.
  */
 import type { Socket } from 'node:net'
@@ -18,11 +18,11 @@ interface Line {
   /** It is not read before its turn: see {@link RequestLines.enter}. */
   isHeld: boolean
   latest: Request | undefined
-  /** The answer to the request that was begun last. */
+  /** The answer to the request that was started last. */
   answer: Answer | undefined
   /** A refusal of what cannot be read waits behind the requests. */
   isUnreadable: boolean
-  /** Bytes that had come when the latest request was begun. */
+  /** Bytes that had come when the latest request was started. */
   bytesRead: number
   /** In the order in which they came, without the first. */
   readonly waiting: Waiting[]
@@ -39,7 +39,7 @@ interface Waiting {
   readonly request?: Request
   /** Absent, too, for a request that is to become a WebSocket. */
   readonly answer?: Answer
-  readonly begin: () => void
+  readonly start: () => void
 }
 
 export class RequestLines {
@@ -59,12 +59,12 @@ export class RequestLines {
   }
 
   /**
-   * Runs `begin` in its turn; never, where the connection ends before. {@link leave} is called once the answer is over.
+   * Runs `start` in its turn; never, where the connection ends before. {@link leave} is called once the answer is over.
    *
    * A connection that brings one request too many ends, and connections like it are held: each is read in a turn of its own. Node makes
    * requests of all that it reads, so that a crowd that brings thousands at once would hold the loop for seconds.
    */
-  enter(answer: Answer, begin: () => void): void {
+  enter(answer: Answer, start: () => void): void {
     const { req: request } = answer
     const { socket } = request
     // Nothing behind an answer that ends the connection is carried out: its client may send it again.
@@ -75,14 +75,14 @@ export class RequestLines {
     if (++line.open > OPEN_REQUESTS) {
       endFull(socket)
       this.#holdLike(line)
-    } else if (line.open === 1) this.#take(line, { request, answer, begin })
+    } else if (line.open === 1) this.#schedule(line, { request, answer, start })
     else {
-      line.waiting.push({ request, answer, begin })
+      line.waiting.push({ request, answer, start })
       pauseAhead(line, socket)
     }
   }
 
-  /** Its answer has left, or its client: the next request is begun. */
+  /** Its answer has left, or its client: the next request is started. */
   leave({ req: { socket } }: Answer): void {
     const line = this.#lines.get(socket)
     if (line === undefined) return
@@ -91,12 +91,12 @@ export class RequestLines {
     if (next === undefined || isOver(socket)) return
     if (line.waiting.length === 0 && !line.isHeld) socket.resume()
     line.bytesRead = socket.bytesRead
-    this.#take(line, next)
+    this.#schedule(line, next)
   }
 
   /**
    * Runs `refuse` for what cannot be read, or comes too slowly: behind the answers to all before it; at once where it is the body of the
-   * only request. No refusal breaks into an answer that has begun: its connection ends.
+   * only request. No refusal breaks into an answer that has started: its connection ends.
    */
   unreadable(socket: Socket, refuse: () => void): void {
     const line = this.#lines.get(socket)
@@ -107,26 +107,26 @@ export class RequestLines {
     const { answer, latest, open, waiting } = line
     if (latest?.complete || (open === 1 && answer?.writableEnded)) {
       // the parser finds the fault again in each piece that follows
-      if (!line.isUnreadable) waiting.push({ begin: refuse })
+      if (!line.isUnreadable) waiting.push({ start: refuse })
       line.isUnreadable = true
       pauseAhead(line, socket)
     } else if (open > 1 || answer?.headersSent) socket.destroy()
     else refuse()
   }
 
-  /** Runs `begin` for a request that becomes a WebSocket, in its turn: behind the answers to the requests before it. */
-  upgrade(request: Request, begin: () => void): void {
+  /** Runs `start` for a request that becomes a WebSocket, in its turn: behind the answers to the requests before it. */
+  upgrade(request: Request, start: () => void): void {
     const { socket } = request
     if (isOver(socket)) return
     const line = this.#lineOf(socket)
     const last = {
       request,
-      begin: () => {
+      start: () => {
         this.#lines.delete(socket)
-        begin()
+        start()
       },
     }
-    if (line.open === 0) this.#take(line, last)
+    if (line.open === 0) this.#schedule(line, last)
     else line.waiting.push(last)
   }
 
@@ -163,12 +163,12 @@ export class RequestLines {
     }
   }
 
-  #take(line: Line, { request, answer, begin }: Waiting): void {
+  #schedule(line: Line, { request, answer, start }: Waiting): void {
     line.answer = answer
-    if (request === undefined) begin()
+    if (request === undefined) start()
     else
       this.#gate.enter(pathOf(line, request), () => {
-        if (!isOver(request.socket)) begin()
+        if (!isOver(request.socket)) start()
       })
   }
 

@@ -27,15 +27,15 @@ export interface RoadDeps {
   /** Absent: nothing is recorded. */
   audit?:
     | (NonNullable<BodyFilters['audit']> & {
-        begin(request: Request, answer: Answer): void
-        end(request: Request, answer: Answer): void
+        openTrail(request: Request, answer: Answer): void
+        closeTrail(request: Request, answer: Answer): void
       })
     | undefined
   /** Bounds of bodies beside the limit of all. @throws StatusError RequestEntityTooLarge */
   checkBody?: BodyCheck | undefined
   /** Reads a body that may be long. */
   readBody(request: Request, body: Buffer): Soon<void>
-  /** @throws what {@link RoadDeps.refuse} takes, also by the promise */
+  /** @throws what {@link RoadDeps.refuse} answers, also by the promise */
   endpoint(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void>
   /** Takes over the connection of a request that becomes a WebSocket. */
   upgrade: Upgrade
@@ -48,9 +48,9 @@ export interface RoadDeps {
 export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
 
 /** Where requests go that this server does not answer itself. */
-export interface Elsewhere {
+export interface Forwarding {
   /** False for those that are answered here. `answered`: to be called with the status, once it is known. */
-  takes(request: Request, answer: Answer, answered: (code: number) => void): boolean
+  forward(request: Request, answer: Answer, answered: (code: number) => void): boolean
   upgrade: Upgrade
 }
 
@@ -60,7 +60,7 @@ const CLIENT_LEFT = 499
 export class Road {
   readonly #deps: RoadDeps
   readonly #filters: BodyFilters
-  #elsewhere: Elsewhere | undefined
+  #forwarding: Forwarding | undefined
 
   constructor(deps: RoadDeps) {
     this.#deps = deps
@@ -69,24 +69,24 @@ export class Road {
   }
 
   /** To be called before the server listens. */
-  unless(elsewhere: Elsewhere): void {
-    this.#elsewhere = elsewhere
+  forwardBy(forwarding: Forwarding): void {
+    this.#forwarding = forwarding
   }
 
-  /** Takes each request that Node emits. */
-  take(request: Request, answer: Answer): void {
+  /** Each request that Node emits. */
+  receive(request: Request, answer: Answer): void {
     // read in one piece with more requests than its connection may have
     if (request.socket.destroyed) {
       request.isSurplus = true
       return
     }
     // Also for an answer that its client did not wait for: watches end like that.
-    answer.on('close', () => this.#leave(request, answer))
-    this.#deps.lines.enter(answer, () => this.#begin(request, answer))
+    answer.on('close', () => this.#finish(request, answer))
+    this.#deps.lines.enter(answer, () => this.#start(request, answer))
   }
 
   /** As Go's servers refuse an expectation that they do not meet; Node would keep the connection, whoever's it is. */
-  takeUnmet(request: Request, answer: Answer): void {
+  refuseExpectation(request: Request, answer: Answer): void {
     answer.on('close', () => this.#deps.lines.leave(answer))
     this.#deps.lines.enter(answer, () => {
       const fault = faultOfHead(request)
@@ -95,24 +95,25 @@ export class Road {
     })
   }
 
-  /** Takes a request that is to become a WebSocket. */
-  takeUpgrade(request: Request, socket: Socket, head: Buffer): void {
+  /** A request that is to become a WebSocket. */
+  receiveUpgrade(request: Request, socket: Socket, head: Buffer): void {
     this.#deps.lines.upgrade(request, () => {
       const fault = faultOfHead(request)
       if (fault !== undefined) refuseUpgrade(socket, fault)
-      else (this.#elsewhere ?? this.#deps).upgrade(request, socket, head)
+      else (this.#forwarding ?? this.#deps).upgrade(request, socket, head)
     })
   }
 
-  #begin(request: Request, answer: Answer): void {
+  #start(request: Request, answer: Answer): void {
     const fault = faultOfHead(request)
-    request.takePath()
+    request.stripAuthority()
     if (fault !== undefined) refuseHead(request, answer, fault)
-    else if (!this.#elsewhere?.takes(request, answer, code => this.#learn(request, code))) this.#admit(request, answer)
+    else if (!this.#forwarding?.forward(request, answer, code => this.#noteTurns(request, code)))
+      this.#authorize(request, answer)
   }
 
   /** Turns of a request that was answered elsewhere: whoever showed a credential and was not refused for it is no stranger. */
-  #learn(request: Request, code: number): void {
+  #noteTurns(request: Request, code: number): void {
     const { lines } = this.#deps
     const { socket, headers } = request
     // a request that cannot be read is refused before its credential is looked at
@@ -121,15 +122,15 @@ export class Road {
       lines.admitted(request, [networkOf(socket.remoteAddress), headers.authorization ?? `${socket.remotePort}`])
   }
 
-  #admit(request: Request, answer: Answer): void {
+  #authorize(request: Request, answer: Answer): void {
     const { strangers, audit, access } = this.#deps
     request.startedMs = performance.now()
     answer.filters = this.#filters
-    strangers.begins(request.socket)
-    audit?.begin(request, answer)
+    strangers.requestStarted(request.socket)
+    audit?.openTrail(request, answer)
     try {
       const admitted = whenKnown(access.authorize(request, request.audit), authorized =>
-        whenKnown(this.#enter(request, answer, authorized), () => this.#serve(request, answer, authorized)),
+        whenKnown(this.#admit(request, answer, authorized), () => this.#serve(request, answer, authorized)),
       )
       if (admitted instanceof Promise) admitted.catch(error => this.#deps.refuse(request, answer, error))
     } catch (error) {
@@ -138,12 +139,12 @@ export class Road {
   }
 
   /** Whoever may not ask is refused before the body is read, and so is a body that is too long. */
-  #enter(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
+  #admit(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
     const { checkBody, inFlight, lines } = this.#deps
     const { accept, 'content-length': length } = request.headers
     request.authorized = authorized
     checkBody?.(authorized, Number(length ?? 0))
-    // `close` has come already: nothing would take the seat back, and no request runs without one.
+    // `close` has come already: nothing would return the seat, and no request runs without one.
     if (answer.closed) throw new SeatRefused('cancelled')
     const flow = inFlight.flowOf(authorized)
     if (!isStranger(authorized.user)) lines.admitted(request, flow.path)
@@ -153,14 +154,14 @@ export class Road {
       answer.once('close', () => inFlight.leave(waiting)),
     )
     return whenKnown(entered, ticket => {
-      request.inFlight = ticket
+      request.ticket = ticket
     })
   }
 
   #serve(request: Request, answer: Answer, authorized: AuthorizedRequest): Soon<void> {
     const { checkBody, readBody, endpoint } = this.#deps
     if (!hasBody(request)) return endpoint(request, answer, authorized)
-    const ticket = request.inFlight as Ticket
+    const ticket = request.ticket as Ticket
     ticket.awaitBody(Number(request.headers['content-length'] ?? 0))
     return gatherBody(request, answer).then(async body => {
       // one whose length was not told
@@ -174,14 +175,14 @@ export class Road {
     })
   }
 
-  #leave(request: Request, answer: Answer): void {
+  #finish(request: Request, answer: Answer): void {
     const { strangers, inFlight, audit, observed, lines } = this.#deps
     if (request.startedMs > 0) {
       // Its client left, or what it sent ended it, before there was an answer: no audit event and no figure may name a success.
       if (!answer.headersSent) answer.statusCode = CLIENT_LEFT
-      strangers.ends(request.socket)
-      if (request.inFlight) inFlight.leave(request.inFlight)
-      audit?.end(request, answer)
+      strangers.requestEnded(request.socket)
+      if (request.ticket) inFlight.leave(request.ticket)
+      audit?.closeTrail(request, answer)
       observed(request, answer)
     }
     lines.leave(answer)

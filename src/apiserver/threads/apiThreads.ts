@@ -39,7 +39,7 @@ export type ToThread =
   | { readonly drain: true }
   | { readonly stop: true }
 
-/** What each thread begins with, beside what its user adds. */
+/** What each thread starts with, beside what its user adds. */
 export interface ThreadStart {
   readonly link: ReplicaLink
   readonly keys: ShownKeys
@@ -60,10 +60,10 @@ export interface ApiThreadsDeps {
   /** Another one has begun, or one has ended. */
   resized?: ((count: number) => void) | undefined
   follow(onCut: () => void): Following
-  start(begin: ThreadStart, ports: Following['ports']): ApiThread
+  start(data: ThreadStart, ports: Following['ports']): ApiThread
   keys: ShownKeys
   /** Serves a connection that crossed. */
-  take(connection: CrossedConnection): void
+  accept(connection: CrossedConnection): void
   documents: KindDocuments
   /** The main thread's, whose bounds are those of all. */
   watches: Pick<WatchBudget, 'all' | 'heard' | 'onChange'>
@@ -200,8 +200,8 @@ export class ApiThreads {
     })
     // what it begins with has them
     this.#tidings.tell()
-    const begin: ThreadStart = { link: following.link, keys: this.#keys, watches: watches.all, pulse: memory }
-    const thread = start(begin, following.ports)
+    const data: ThreadStart = { link: following.link, keys: this.#keys, watches: watches.all, pulse: memory }
+    const thread = start(data, following.ports)
     const exited = Promise.withResolvers<void>()
     const ready = Promise.withResolvers<void>()
     const running: Running = {
@@ -245,7 +245,7 @@ export class ApiThreads {
 
   #heard(message: Exclude<FromThread, { ready: true }>, from: Running): void {
     const { log } = this.#deps
-    if ('crossing' in message) this.#deps.take(new CrossedConnection(message.crossing))
+    if ('crossing' in message) this.#deps.accept(new CrossedConnection(message.crossing))
     else if ('asks' in message) void this.#answer(message.asks, from)
     else if ('figures' in message) this.#figures.told(from.thread, message.figures)
     else if ('watches' in message) {

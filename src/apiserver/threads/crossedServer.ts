@@ -25,7 +25,7 @@ export class CrossedServer {
     for (const event of EVENTS) this.#server.on(event, (...given: unknown[]) => front.emit(event, ...given))
   }
 
-  take(connection: Duplex): void {
+  accept(connection: Duplex): void {
     this.#open.add(connection)
     connection.once('close', () => this.#open.delete(connection))
     this.#server.emit('connection', connection)

@@ -17,7 +17,7 @@ const http = process.getBuiltinModule('node:http')
 
 export interface ForwarderDeps {
   crossings: Pick<Crossings, 'open'>
-  underWay: Pick<UnderWay, 'begins' | 'ends'>
+  underWay: Pick<UnderWay, 'started' | 'ended'>
 }
 
 /** They belong to the connection, not to the answer. */
@@ -54,7 +54,7 @@ export class Forwarder {
       // this thread's server sets its own first
       answer.once('finish', () => keep(message.socket, incoming))
       // broken off there, it is broken off here
-      answer.take(incoming).catch(fail)
+      answer.writeAll(incoming).catch(fail)
     })
     out.on('error', fail)
     message.on('error', () => out.destroy())
@@ -95,8 +95,8 @@ export class Forwarder {
 
   #follow(message: IncomingMessage, answer: { on(event: 'close', run: () => void): unknown }): void {
     const { underWay } = this.#deps
-    underWay.begins(message.socket)
-    answer.on('close', () => underWay.ends(message.socket))
+    underWay.started(message.socket)
+    answer.on('close', () => underWay.ended(message.socket))
   }
 
   /** `undefined` for what Node's parser reads and its client does not write: it is refused here, and ends no thread. */

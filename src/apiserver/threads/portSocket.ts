@@ -7,22 +7,22 @@ import type { MessagePort } from 'node:worker_threads'
 
 type Message =
   | { bytes: Uint8Array<ArrayBuffer> }
-  | { taken: number }
+  | { received: number }
   | { end: true }
   | { known: true }
   | { probes: boolean; afterMs: number }
 
 /** Bytes that may be under way. */
 const WINDOW_BYTES = 256 * 1024
-/** So many are told together as taken: what is short needs no word of it. */
+/** So many are acknowledged together: what is short needs no word of it. */
 const TELL_BYTES = WINDOW_BYTES / 4
 
 export class PortSocket extends Duplex {
   readonly #port: MessagePort
-  /** Sent, and not taken yet. */
+  /** Sent, and not acknowledged yet. */
   #underWay = 0
   #waiting: (() => void) | undefined
-  /** Handed to the reader's buffer, and not told as taken yet. */
+  /** Handed to the reader's buffer, and not acknowledged yet. */
   #untold = 0
   #hasEnded = false
   #isKnown = false
@@ -78,7 +78,7 @@ export class PortSocket extends Duplex {
 
   override _read(): void {
     if (this.#untold < TELL_BYTES) return
-    this.#post({ taken: this.#untold })
+    this.#post({ received: this.#untold })
     this.#untold = 0
   }
 
@@ -93,13 +93,13 @@ export class PortSocket extends Duplex {
       this.#untold += length
       this.bytesRead += length
       if (!this.#hasEnded && this.push(Buffer.from(buffer, byteOffset, length))) this._read()
-    } else if ('taken' in message) this.#taken(message.taken)
+    } else if ('received' in message) this.#acknowledge(message.received)
     else if ('known' in message) this.emit('known')
     else if ('probes' in message) this.emit('probes', message.probes, message.afterMs)
     else this.#end()
   }
 
-  #taken(bytes: number): void {
+  #acknowledge(bytes: number): void {
     this.#underWay -= bytes
     if (this.#underWay > WINDOW_BYTES) return
     const waiting = this.#waiting

@@ -1,7 +1,7 @@
 /** Which requests of an API thread cross to the main thread. */
 
 import type { Store } from '../../storage/store.ts'
-import type { Elsewhere } from '../http/road.ts'
+import type { Forwarding } from '../http/road.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
 
@@ -14,9 +14,9 @@ export interface RoutingDeps {
   forwardsAll: boolean
 }
 
-export function routeRequests({ store, reads, forwarder, forwardsAll }: RoutingDeps): Elsewhere {
+export function routeRequests({ store, reads, forwarder, forwardsAll }: RoutingDeps): Forwarding {
   return {
-    takes(request, answer, answered) {
+    forward(request, answer, answered) {
       // Read for what it brings along: access, types and settings are in step before the request is looked at.
       void store.revision
       if (!forwardsAll && reads.has(request.method, request.url)) return false

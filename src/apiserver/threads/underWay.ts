@@ -3,22 +3,22 @@ import type { Socket } from 'node:net'
 import type { Strangers } from '../connections/strangers.ts'
 
 export class UnderWay {
-  readonly #strangers: Pick<Strangers, 'begins' | 'ends'>
+  readonly #strangers: Pick<Strangers, 'requestStarted' | 'requestEnded'>
   #count = 0
   #idle: (() => void) | undefined
 
-  constructor(strangers: Pick<Strangers, 'begins' | 'ends'>) {
+  constructor(strangers: Pick<Strangers, 'requestStarted' | 'requestEnded'>) {
     this.#strangers = strangers
   }
 
-  begins(client: Socket): void {
+  started(client: Socket): void {
     this.#count++
-    this.#strangers.begins(client)
+    this.#strangers.requestStarted(client)
   }
 
   /** Its answer has left, or nobody waits for it any more. */
-  ends(client: Socket): void {
-    this.#strangers.ends(client)
+  ended(client: Socket): void {
+    this.#strangers.requestEnded(client)
     if (--this.#count === 0) this.#idle?.()
   }
 

@@ -174,7 +174,7 @@ t.test('a fault of the server is told as such, and ends the trail', async t => {
   const lines = new Lines()
   const policy = auditPolicy({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] })
   const auditor = new Auditor({ policy, sink: lines, clock: () => Date.parse('2026-01-01T00:00:00Z') + 0.25 })
-  const trail = auditor.begin({ url: '/version', headers: as('f1'), remoteAddress: '::ffff:10.1.2.3' })
+  const trail = auditor.openTrail({ url: '/version', headers: as('f1'), remoteAddress: '::ffff:10.1.2.3' })
   trail.parsed(parseRequest('GET', '/version'))
   trail.identified({ name: 'jane', groups: [] })
   trail.panicked(new Error('boom'))

@@ -67,8 +67,8 @@ function fakes(limits: Partial<StrangerLimits> = {}) {
     secure,
     gone,
     knows: (socket: FakeSocket) => strangers.knows(real(socket)),
-    begins: (socket: FakeSocket) => strangers.begins(real(socket)),
-    ends: (socket: FakeSocket) => strangers.ends(real(socket)),
+    requestStarted: (socket: FakeSocket) => strangers.requestStarted(real(socket)),
+    requestEnded: (socket: FakeSocket) => strangers.requestEnded(real(socket)),
     refused: (socket: FakeSocket) => strangers.refused(real(socket)),
     /** Lets time pass. */
     pass(ms: number) {
@@ -108,12 +108,12 @@ t.test('whoever says nothing has to go after a while, before or behind the hands
 })
 
 t.test('a request that runs is waited for; after the answer there is as much time again', async t => {
-  const { arrive, secure, begins, ends, pass } = fakes()
+  const { arrive, secure, requestStarted, requestEnded, pass } = fakes()
   const slow = secure(arrive('a'))
-  begins(slow)
+  requestStarted(slow)
   pass(25)
   t.notOk(slow.destroyed)
-  ends(slow)
+  requestEnded(slow)
   pass(9)
   t.notOk(slow.destroyed)
   pass(20)

@@ -38,10 +38,10 @@ async function leaveDuring(
       return result
     } as never,
   )
-  const { ends } = Strangers.prototype
-  t.capture(Strangers.prototype, 'ends', function (this: Strangers, socket: Socket) {
+  const { requestEnded } = Strangers.prototype
+  t.capture(Strangers.prototype, 'requestEnded', function (this: Strangers, socket: Socket) {
     seenOff.resolve()
-    return ends.call(this, socket)
+    return requestEnded.call(this, socket)
   })
   const { watch } = server.store
   t.capture(server.store, 'watch', (range, options) => {

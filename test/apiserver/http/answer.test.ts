@@ -98,7 +98,7 @@ t.test('a client that leaves ends the making of its answer', async t => {
     }
   }
   const server = createServer({ ServerResponse: Answer } as object, (_request, response) => {
-    void (response as Answer).take(pieces())
+    void (response as Answer).writeAll(pieces())
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())

@@ -20,8 +20,8 @@ t.test('a credential that was good elsewhere is no stranger; one that was refuse
     },
   })
   const road = new Road({ lines } as unknown as RoadDeps)
-  road.unless({
-    takes({ headers }: Request, answer: Answer, answered: (code: number) => void) {
+  road.forwardBy({
+    forward({ headers }: Request, answer: Answer, answered: (code: number) => void) {
       const code = CODES[headers.authorization ?? ''] ?? 200
       answered(code)
       answer.writeHead(code).end()
@@ -30,7 +30,7 @@ t.test('a credential that was good elsewhere is no stranger; one that was refuse
     upgrade() {},
   })
   const server = createServer({ IncomingMessage: Request, ServerResponse: Answer } as object, (message, answer) =>
-    road.take(message as Request, answer as Answer),
+    road.receive(message as Request, answer as Answer),
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -9,7 +9,7 @@ import { CrossedServer } from '../../../src/apiserver/threads/crossedServer.ts'
 /** The client's side of a new connection. */
 function connected(server: CrossedServer): Duplex {
   const [client, connection] = duplexPair()
-  server.take(connection)
+  server.accept(connection)
   return client.setEncoding('latin1')
 }
 

@@ -63,7 +63,11 @@ t.test('what crosses is answered as where nothing does', async t => {
 async function across(t: Test, handle: RequestListener) {
   const main = createServer({ ServerResponse: Answer } as object, handle)
   const asking = { begun: 0, ended: 0 }
-  const strangers = { knows: () => {}, begins: () => void asking.begun++, ends: () => void asking.ended++ }
+  const strangers = {
+    knows: () => {},
+    requestStarted: () => void asking.begun++,
+    requestEnded: () => void asking.ended++,
+  }
   const cross = ({ port }: Crossing) => void main.emit('connection', new PortSocket(port))
   const underWay = new UnderWay(strangers)
   const forwarder = new Forwarder({ crossings: new Crossings({ cross, strangers }), underWay })

@@ -88,10 +88,10 @@ t.test('a request is judged by what was written before it, though the thread had
   const user = { name: 'alice', uid: '', groups: [], extra: {} }
   const ask = () => authorizer.authorize({ user, space: 'root', verb: 'list', path: '', resource })
   const forwarder = { forward: () => t.fail('it is its own'), upgrade() {} }
-  const elsewhere = routeRequests({ store, reads, forwarder, forwardsAll: false })
+  const forwarding = routeRequests({ store, reads, forwarder, forwardsAll: false })
   const request = { method: 'GET', url: '/api/v1/secrets' } as Request
   const isLetIn = async (): Promise<boolean> => {
-    elsewhere.takes(request, {} as Answer, () => {})
+    forwarding.forward(request, {} as Answer, () => {})
     return (await ask()).allowed
   }
   const binding: Key = {
@@ -120,8 +120,8 @@ t.test('a request is judged by what was written before it, though the thread had
 t.test('where all requests are recorded, all cross', async t => {
   let crossed = 0
   const forwarder = { forward: () => crossed++, upgrade: () => crossed++ }
-  const elsewhere = routeRequests({ store: { revision: 1 }, reads, forwarder, forwardsAll: true })
-  t.ok(elsewhere.takes({ method: 'GET', url: '/api/v1/secrets' } as Request, {} as Answer, () => {}))
-  elsewhere.upgrade({} as Request, {} as Socket, Buffer.of())
+  const forwarding = routeRequests({ store: { revision: 1 }, reads, forwarder, forwardsAll: true })
+  t.ok(forwarding.forward({ method: 'GET', url: '/api/v1/secrets' } as Request, {} as Answer, () => {}))
+  forwarding.upgrade({} as Request, {} as Socket, Buffer.of())
   t.equal(crossed, 2)
 })

@@ -64,7 +64,7 @@ function threadsOf(count: number, refuses: () => boolean = () => false, more: Pa
       return threads.at(-1) as unknown as ApiThread
     },
     keys: { cert: 'first', key: '', ca: '' },
-    take() {},
+    accept() {},
     documents: { get: () => undefined },
     watches,
     clock,

@@ -43,23 +43,23 @@ export async function sendKnown(
 export async function sendPieces(services: Services, exchange: Exchange, made: Pieces): Promise<void> {
   const { work, format, code = 200 } = made
   const rest = made.pieces[Symbol.iterator]()
-  const begun: Buffer[] = []
+  const first: Buffer[] = []
   let length = 0
   while (length <= WHOLE_LIMIT_BYTES) {
     const { done, value } = rest.next()
-    if (done) return send(exchange, code, Buffer.concat(begun, length), format)
-    for (const piece of value) begun.push(piece)
+    if (done) return send(exchange, code, Buffer.concat(first, length), format)
+    for (const piece of value) first.push(piece)
     length += lengthOf(value)
     if (work.due) await work.rest()
   }
-  await streamPieces(services, exchange, { ...made, pieces: continued(begun, rest) })
+  await streamPieces(services, exchange, { ...made, pieces: continued(first, rest) })
 }
 
 function* continued(
-  begun: readonly Buffer[],
+  first: readonly Buffer[],
   rest: Iterator<readonly Buffer[]>,
 ): Generator<readonly Buffer[], void, undefined> {
-  yield begun
+  yield first
   yield* { [Symbol.iterator]: () => rest }
 }
 
@@ -70,7 +70,7 @@ export async function streamPieces(
   streamed: Pieces & { length?: number },
 ): Promise<void> {
   const { pieces, work } = streamed
-  const out = begun(services, exchange, streamed)
+  const out = openSink(services, exchange, streamed)
   if (await services.blocks.write(out, pieces, work)) out.end()
 }
 
@@ -86,24 +86,24 @@ export async function sendRun(
     run.fill(whole)
     return send(exchange, 200, whole)
   }
-  const out = begun(services, exchange, { length, items, format: 'json' })
+  const out = openSink(services, exchange, { length, items, format: 'json' })
   if (await services.blocks.writeFilled(out, block => run.fill(block), work)) out.end()
 }
 
-/** The headers of a long answer; what follows is written to what this gives. */
-function begun(
+/** Sends the head of a long answer. Its body is written to the sink. */
+function openSink(
   services: Services,
   exchange: Exchange,
   { length, items, format, code = 200 }: Pick<Pieces, 'items' | 'format' | 'code'> & { length?: number },
 ): BlockSink {
   const { reply } = exchange
-  const compressed = services.compression.takes(exchange.request)
+  const compressed = services.compression.wantsBlocks(exchange.request)
   const framing = compressed
     ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
     : length === undefined
       ? {}
       : { 'content-length': length }
-  reply.begin(code, { ...headers(exchange), 'content-type': CONTENT_TYPES[format], ...framing })
+  reply.sendHead(code, { ...headers(exchange), 'content-type': CONTENT_TYPES[format], ...framing })
   return compressed ? services.compression.sink(reply, length ?? aboutBytesIn(items)) : plainSink(reply)
 }
 

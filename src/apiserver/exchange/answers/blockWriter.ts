@@ -4,7 +4,7 @@
  */
 import type { Writable } from 'node:stream'
 import type { Work } from '../../../program/workTurns.ts'
-import { taken } from '../../http/answer.ts'
+import { written } from '../../http/answer.ts'
 
 /** Large enough to make system calls rare, small enough to stay in the processor's cache. */
 const BLOCK_BYTES = 128 * 1024
@@ -19,7 +19,7 @@ export interface BlockSink {
 
 /** Sends blocks as they are. */
 export function plainSink(out: Writable): BlockSink {
-  return { write: block => taken(out, block), end: () => void out.end() }
+  return { write: block => written(out, block), end: () => void out.end() }
 }
 
 export class BlockWriter {

@@ -3,8 +3,7 @@
  * leave as they are when many wait for that. Documents that are kept (those with an ETag) are compressed once.
  */
 import type { Writable } from 'node:stream'
-import type { Answer } from '../../http/answer.ts'
-import { taken } from '../../http/answer.ts'
+import { type Answer, written } from '../../http/answer.ts'
 import type { Request } from '../../http/request.ts'
 import type { BlockSink } from './blockWriter.ts'
 import { CompressionSeats } from './compressionSeats.ts'
@@ -65,7 +64,7 @@ export class Compression {
   }
 
   /** Whether an answer that is written block by block should leave compressed. */
-  takes(request: Pick<Request, 'headers'>): boolean {
+  wantsBlocks(request: Pick<Request, 'headers'>): boolean {
     return !this.#isOff && acceptsGzip(request) && !this.#seats.isCrowded
   }
 
@@ -78,7 +77,7 @@ export class Compression {
     return {
       write: async block => {
         const chunk = await this.#seats.run(() => gzip.next(block), waiting)
-        return chunk !== undefined && taken(out, chunk)
+        return chunk !== undefined && written(out, chunk)
       },
       end: () => void out.end(gzip.end()),
     }

@@ -1,7 +1,7 @@
 /**
  * Who may compress now. The thread pool that compresses also syncs writes to disk and looks up names, so a few seats are all
  * that compression gets of it. Whoever finds none free waits in line, first come, first served. A seat is given for one block
- * of an answer: large answers take turns, and none is held while a client reads.
+ * of an answer: large answers sit turns, and none is held while a client reads.
  */
 
 export interface CompressionSeatsOptions {
@@ -54,14 +54,14 @@ export class CompressionSeats {
   #wait({ bytes, signal }: Waiting): Promise<boolean> {
     return new Promise(resolve => {
       const leave = (hasSeat: boolean): void => {
-        this.#line.delete(take)
+        this.#line.delete(sit)
         this.#waitingBytes -= bytes
         signal?.removeEventListener('abort', giveUp)
         resolve(hasSeat)
       }
-      const take = (): void => leave(true)
+      const sit = (): void => leave(true)
       const giveUp = (): void => leave(false)
-      this.#line.add(take)
+      this.#line.add(sit)
       this.#waitingBytes += bytes
       signal?.addEventListener('abort', giveUp)
     })

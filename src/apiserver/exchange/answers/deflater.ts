@@ -37,10 +37,10 @@ function newStream(): DeflateRaw {
 function deflated(stream: DeflateRaw, block: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    const take = (chunk: Buffer): void => void chunks.push(chunk)
-    stream.on('data', take)
+    const gather = (chunk: Buffer): void => void chunks.push(chunk)
+    stream.on('data', gather)
     stream.write(block, error => {
-      stream.off('data', take)
+      stream.off('data', gather)
       if (error) reject(error)
       else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
     })

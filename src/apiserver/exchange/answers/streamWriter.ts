@@ -39,7 +39,7 @@ export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = fals
   const schedule = (): void => {
     if (scheduled || out.needsDrain() || waiting.length === 0) return
     scheduled = true
-    turns.take(flush)
+    turns.schedule(flush)
   }
   const flush = (): void => {
     scheduled = false

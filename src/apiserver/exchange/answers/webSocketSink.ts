@@ -37,7 +37,7 @@ export function webSocketSink(socket: WebSocket, options: WebSocketSinkOptions):
       return busy
     },
     async write(frames) {
-      await new Promise<void>(resolve => turns.take(resolve))
+      await new Promise<void>(resolve => turns.schedule(resolve))
       if (!open()) return false
       const last = frames.length - 1
       transport.cork()

@@ -7,8 +7,8 @@ import { type Standing, WaitingLine } from '../../flowcontrol/waitingLine.ts'
 
 /** Those of one watch. */
 export interface Turns {
-  /** Calls `write` once, soon, in the order of asking. `write` must not throw. */
-  take(write: () => void): void
+  /** Calls `write` once, soon, in the order of the calls. `write` must not throw. */
+  schedule(write: () => void): void
 }
 
 interface Entry extends Standing<Entry> {
@@ -34,7 +34,7 @@ export class WriteTurns {
   /** `path`: whose they are, as in a queue of flow control. */
   of(path: readonly string[]): Turns {
     return {
-      take: write => {
+      schedule: write => {
         this.#line.add({ path, write, inLine: undefined })
         this.#schedule()
       },

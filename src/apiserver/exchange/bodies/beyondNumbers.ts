@@ -9,9 +9,9 @@ export function beyondNumbers(text: string): string | undefined {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
     else if (isInNumber(code)) {
-      const begin = at
+      const start = at
       while (isInNumber(text.charCodeAt(at + 1))) at++
-      const number = text.slice(begin, at + 1)
+      const number = text.slice(start, at + 1)
       if (number.length > SHORTEST && Math.abs(Number(number)) === Infinity) return number
     }
   }

@@ -24,7 +24,7 @@ function answer({ sliceMs = 0 } = {}) {
   })
   const sent: Buffer[] = []
   const raw = Object.assign(new PassThrough({ highWaterMark: 1 }), {
-    begin: () => raw,
+    sendHead: () => raw,
     code: () => raw,
     header: () => raw,
     type: () => raw,

@@ -121,8 +121,8 @@ t.test('the pool always has a thread for the store, whatever names and answers t
   }
   t.equal(seatsIn(8), 2, 'as bin/orrery sets it')
   t.equal(seatsIn(4), 1, 'as Node has it')
-  t.notOk(new Compression({ poolThreads: 2 }).takes(GZIP))
-  t.ok(new Compression({ poolThreads: 4 }).takes(GZIP))
+  t.notOk(new Compression({ poolThreads: 2 }).wantsBlocks(GZIP))
+  t.ok(new Compression({ poolThreads: 4 }).wantsBlocks(GZIP))
 })
 
 t.test('many answers are compressed two at a time, and slow readers hold up nobody', async t => {
@@ -157,7 +157,7 @@ t.test('a crowd is sent away uncompressed; whose client leaves makes room', asyn
   const compression = new Compression({ deflate, poolThreads: 8 })
   const outs: PassThrough[] = []
   const writes: Promise<boolean>[] = []
-  while (compression.takes(GZIP)) {
+  while (compression.wantsBlocks(GZIP)) {
     const out = new PassThrough().resume()
     writes.push(compression.sink(out, 1_000_000).write(Buffer.from([outs.push(out)])))
   }
@@ -166,8 +166,8 @@ t.test('a crowd is sent away uncompressed; whose client leaves makes room', asyn
   left.destroy()
   await once(left, 'close')
   t.equal(await writes[4], false)
-  t.ok(compression.takes(GZIP))
-  t.notOk(compression.takes({ headers: {} }))
+  t.ok(compression.wantsBlocks(GZIP))
+  t.notOk(compression.wantsBlocks({ headers: {} }))
   for (const i of outs.keys()) {
     if (i === 4) continue
     finish(String(i + 1))

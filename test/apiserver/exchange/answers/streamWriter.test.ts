@@ -124,7 +124,7 @@ t.test('turns are taken in order, and other work goes on between them', async t 
   let between = 0
   const all = Promise.withResolvers<void>()
   for (let i = 0; i < 100; i++)
-    turns.take(() => {
+    turns.schedule(() => {
       order.push(i)
       if (i === 99) all.resolve()
     })
@@ -171,8 +171,8 @@ t.test('who has hundreds of watches makes nobody else wait for their turn', t =>
   )
   const written: string[] = []
   const [greedy, other] = [turns.of(['crowd', '', 'eve']), turns.of(['team', '', 'ann'])]
-  for (let i = 0; i < 600; i++) greedy.take(() => written.push('eve'))
-  other.take(() => written.push('ann'))
+  for (let i = 0; i < 600; i++) greedy.schedule(() => written.push('eve'))
+  other.schedule(() => written.push('ann'))
   later.shift()!()
   t.equal(written.length, 16)
   t.same(written.slice(0, 2), ['eve', 'ann'])
@@ -193,9 +193,9 @@ t.test('large events end a turn before there were sixteen of them', t => {
     nowMs += ms
     written++
   }
-  for (let i = 0; i < 8; i++) turns.take(writing(0.5))
-  turns.take(writing(50))
-  turns.take(writing(50))
+  for (let i = 0; i < 8; i++) turns.schedule(writing(0.5))
+  turns.schedule(writing(50))
+  turns.schedule(writing(50))
   const inTurns: number[] = []
   while (later.length > 0) {
     const before = written
