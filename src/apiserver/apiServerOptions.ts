@@ -7,7 +7,6 @@ import type { StrangerLimits } from './connections/strangerLimits.ts'
 import type { Deflate } from './exchange/answers/deflater.ts'
 import type { InFlightLimits } from './flowcontrol/ticket.ts'
 import type { BuildInfo } from './pages/versionInfo.ts'
-import type { RenewalClock } from './pki/certificateRenewal.ts'
 import type { CertificateFiles } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
 import type { Room } from './shortage/room.ts'
@@ -73,7 +72,7 @@ export interface ApiServerOptions {
   /** Compresses blocks of answers. Default: gzip's fastest level, on the thread pool. */
   deflate?: Deflate
   /** Decides when certificates are renewed. Default: the system's. */
-  certificateClock?: RenewalClock
+  certificateClock?: Clock
   /** Decides when keys are tried that the process may have ended of. Default: the system's. */
   trialClock?: Clock
   /** What `/version` says of the program. Default: that nobody knows. */

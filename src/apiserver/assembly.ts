@@ -1,11 +1,8 @@
 /** The server's parts put together, over an open store. Nothing runs yet: see apiServer.ts for the order of that. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Nature, natureOf } from '../apimachinery/nature.ts'
-import type { KubeObject } from '../apimachinery/object.ts'
 import { protobufCodec } from '../apimachinery/protobuf/protobufCodec.ts'
 import { CRDS } from '../apimachinery/resources.ts'
 import type { ResourceType } from '../apimachinery/resourceType.ts'
-import { type Soon, whenKnown } from '../apimachinery/soon.ts'
 import { timestamp } from '../apimachinery/timestamp.ts'
 import { systemClock } from '../client/clock.ts'
 import type { KeyGuard } from '../client/setAside/keyGuard.ts'
@@ -16,6 +13,7 @@ import { startThread } from '../program/startThread.ts'
 import { ThreadPool } from '../program/threadPool.ts'
 import { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
+import { type AccessParts, accessParts } from './accessParts.ts'
 import { type AdmissionChain, admissionChain } from './admission/admissionChain.ts'
 import { AllowedHosts } from './admission/allowedHosts.ts'
 import { EXPRESSIONS } from './admission/expressionRunner.ts'
@@ -23,26 +21,15 @@ import { ServiceRoutes } from './admission/serviceRoutes.ts'
 import { WebhookCalls } from './admission/webhookCalls.ts'
 import { WebhookClient } from './admission/webhookClient.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
-import { servingThreads } from './apiThreadOptions.ts'
-import { authenticators } from './auth/authenticators.ts'
 import { CertificateSigner } from './auth/certificateSigner.ts'
-import { forgetEndedTokens } from './auth/endedTokens.ts'
-import { RbacAuthorizer } from './auth/rbac.ts'
-import { TokenIssuer } from './auth/serviceAccountTokens.ts'
-import type { UserInfo } from './auth/types.ts'
-import type { UnionAuthenticator } from './auth/union.ts'
 import { authorityAdmission } from './authority/authorityAdmission.ts'
 import { DerivedLists } from './authority/derivedLists.ts'
 import { LiveQuestions } from './authority/liveQuestions.ts'
-import { MailboxRules } from './authority/mailboxRules.ts'
 import { OutcomeInbox } from './authority/outcomeInbox.ts'
 import { parameterized } from './authority/parameterized.ts'
 import { PreviewInbox } from './authority/previewInbox.ts'
-import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
-import { isSyncerOf } from './authority/syncerIdentity.ts'
 import { SyncerTokens } from './authority/syncerTokens.ts'
 import { travelBetween } from './authority/travel.ts'
-import { UpsyncDemands } from './authority/upsyncDemands.ts'
 import { builtinSharedObjects } from './builtinSharedObjects.ts'
 import { type Catalog, loadCatalog } from './catalog/catalog.ts'
 import { DefinitionManager } from './definitions/definitionManager.ts'
@@ -53,24 +40,14 @@ import { Compression } from './exchange/answers/compression.ts'
 import { FrameCache } from './exchange/answers/frames.ts'
 import { WriteTurns } from './exchange/answers/writeTurns.ts'
 import type { Services } from './exchange/exchange.ts'
-import { OpenAccess } from './exchange/openAccess.ts'
 import { WatchScopes } from './exchange/watchScopes.ts'
-import { obeyFlows } from './flowcontrol/effectiveFlows.ts'
-import { FlowControl } from './flowcontrol/flowControl.ts'
-import { FlowMaintainer } from './flowcontrol/flowMaintainer.ts'
-import { HeldRequests, shareOf } from './flowcontrol/heldRequests.ts'
-import { DEFAULT_IN_FLIGHT, InFlight } from './flowcontrol/inFlight.ts'
-import { countOnly } from './flowcontrol/maxInFlight.ts'
-import { RequestWork } from './flowcontrol/requestWork.ts'
-import { UNREAD } from './flowcontrol/runningRequests.ts'
-import { ONE_SEAT } from './flowcontrol/seats.ts'
+import { type FlowParts, flowParts } from './flowParts.ts'
 import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { CarryBoard } from './metrics/carryMetrics.ts'
-import { deleteObject } from './operations/remove.ts'
 import { madeAt } from './pki/backdate.ts'
 import type { Pki } from './pki/ensurePki.ts'
 import { AnsweredKinds } from './registry/answeredKinds.ts'
-import { decodeObject, ParsedCache } from './registry/codec.ts'
+import { ParsedCache } from './registry/codec.ts'
 import { CHECK, KIND_CHECK, LongChecks } from './registry/longChecks.ts'
 import { Reader } from './registry/reader.ts'
 import { Registry, type RegistryDeps } from './registry/registry.ts'
@@ -81,24 +58,18 @@ import { TokenSecrets } from './serviceAccounts/tokenSecrets.ts'
 import { serviceNetwork } from './serviceNetwork/serviceRanges.ts'
 import type { SpaceBudgets } from './spaces/spaceBudgets.ts'
 import { SpaceManager } from './spaces/spaceManager.ts'
-import { ROOT, SpaceTree } from './spaces/tree.ts'
+import { SpaceTree } from './spaces/tree.ts'
 import { TypeRegistry } from './types/typeRegistry.ts'
 
 /** What one job may take. */
 export const THREAD_LIMITS = { maxOldGenerationSizeMb: 512 }
 
-export interface Assembly {
+export interface Assembly extends AccessParts, FlowParts {
   readonly services: Services
-  readonly inFlight: InFlight
-  readonly flows: FlowMaintainer
   readonly catalog: Catalog
   readonly tree: SpaceTree
   readonly budgets: SpaceBudgets
   readonly scopes: WatchScopes
-  readonly authenticator: UnionAuthenticator
-  readonly authorizer: RbacAuthorizer
-  readonly issuer: TokenIssuer
-  readonly nature: Nature
   readonly certificates: CertificateSigner
   readonly kubernetesService: KubernetesService
   readonly admission: AdmissionChain
@@ -114,13 +85,6 @@ export interface Assembly {
   readonly carry: CarryBoard
   /** Absent where there are no spaces. */
   readonly syncerTokens: SyncerTokens | undefined
-  getObject(
-    space: string,
-    group: string,
-    resource: string,
-    namespace: string,
-    name: string,
-  ): Soon<KubeObject | undefined>
 }
 
 export interface AssemblyDeps {
@@ -144,7 +108,6 @@ export interface AssemblyDeps {
 export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): Promise<Assembly> {
   const { log } = options
   const { store, work, budgets, pki, guardFor, url: externalUrl, draining } = deps
-  const limits = options.inFlight ?? DEFAULT_IN_FLIGHT
   const network = serviceNetwork(options.serviceClusterIpRange, options.serviceNodePortRange)
   const epochs =
     deps.follows !== undefined
@@ -170,44 +133,14 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     { store, isEnding: space => tree.isDeleting(space), clock, uuid: randomUUID },
     { since, clusterIp: network.kubernetesAddress },
   )
-  const nature = natureOf(tree)
-  const openAccess = new OpenAccess({ turns: work, clock: systemClock })
-  const demands = new UpsyncDemands({ store, types })
   const outcomes = new OutcomeInbox({
     tree,
     epoch: epochs.current,
     revision: () => store.revision,
     clock: systemClock,
   })
-  const authorizer = new RbacAuthorizer({
-    store,
-    turns: work,
-    requireSpaceAccess: options.spaces,
-    nature,
-    ownKinds: options.spaces,
-    rootSpace: ROOT,
-    onForgotten: space => openAccess.rightsChanged(space),
-    onLeftOut: space => log.warn({ space }, 'roles and bindings are more than may count: those behind grant nothing'),
-    ...(options.spaces && { builtin: new MailboxRules({ tree, demands }) }),
-  })
-  const issuer = new TokenIssuer({
-    clock: Date.now,
-    signingKeyPem: pki.serviceAccountKeyPem,
-    url: externalUrl,
-    rootSpace: ROOT,
-  })
-  const getObject: Assembly['getObject'] = (space, group, resource, namespace, name) =>
-    whenKnown(store.get({ space, group, resource, namespace, name }), stored => stored && decodeObject(stored))
-  const authenticator = await authenticators({
-    issuer,
-    getObject,
-    nature,
-    tokenFile: options.tokenFile,
-    oidc: options.oidc,
-    onForgotten: space => openAccess.credentialsChanged(space),
-    ...(options.spaces && { more: [new RenewalAuthenticator({ issuer, getObject, clock: Date.now })] }),
-  })
-  forgetEndedTokens(store, authenticator)
+  const access = await accessParts(options, { store, work, tree, types, pki, url: externalUrl })
+  const { nature, openAccess, demands, authorizer, issuer, authenticator, getObject } = access
 
   const threads = new ThreadPool({ start: () => startThread('jobs', { resourceLimits: THREAD_LIMITS }) })
   const share = new LoopShare(() => performance.now())
@@ -219,17 +152,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     kubernetesService,
     turns: work,
   })
-  const isSyncer = (user: UserInfo): boolean => options.spaces && isSyncerOf(user, tree)
-  const flowControl = new FlowControl({
-    clock: { now: () => performance.now(), after: systemClock.after },
-    seats: limits.reading + limits.mutating,
-    root: ROOT,
-    isSyncer,
-    lineageOf: space => tree.lineageOf(space),
-  })
-  const isFair = options.fairness ?? true
-  if (isFair) obeyFlows({ store, root: ROOT, flowControl })
-  else countOnly(flowControl, limits)
   const webhooks = new WebhookClient({
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
@@ -350,45 +272,28 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     scopes.endSpace(space)
     admission.forgetSpace(space)
   })
-  const worth = new RequestWork({ store, types, clock: () => performance.now() })
-  const inFlight = new InFlight({
-    limits,
-    flowControl,
-    isSyncer,
-    unread: new HeldRequests(deps.follows === undefined ? UNREAD : shareOf(UNREAD, servingThreads(options))),
-    estimate: isFair ? (...request) => worth.of(...request) : () => ONE_SEAT,
-    clock: () => performance.now(),
+  const flow = flowParts(options, {
+    store,
+    types,
+    tree,
+    registryDeps,
+    registry,
+    guard: guardFor('flow-control'),
+    isReplica: deps.follows !== undefined,
   })
   return {
     services,
-    inFlight,
-    flows: new FlowMaintainer({
-      store,
-      registry,
-      types,
-      root: ROOT,
-      remove: (context, type, name, uid) =>
-        deleteObject(registryDeps, context, type, { namespace: '', name }, { preconditions: { uid } }),
-      clock,
-      guard: guardFor('flow-control'),
-      turns: new WorkTurns({ clock: () => performance.now() }),
-      timers: systemClock,
-      random: Math.random,
-      log,
-    }),
+    ...access,
+    ...flow,
     catalog,
     tree,
     budgets,
     scopes,
-    authenticator,
-    authorizer,
-    issuer,
     epochs,
     outcomes,
     previews,
     liveQuestions: new LiveQuestions({ tree, clock: systemClock }),
     carry: new CarryBoard(deps.writtenAtMs),
-    nature,
     certificates: new CertificateSigner({ clock: Date.now, ca: { certPem: pki.caPem, keyPem: pki.caKeyPem } }),
     kubernetesService,
     admission,
@@ -430,7 +335,6 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       random: Math.random,
       log,
     }),
-    getObject,
   }
 }
 

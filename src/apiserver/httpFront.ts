@@ -1,4 +1,5 @@
 /** The server's parts that HTTP reaches: access control, endpoints, probes, metrics and documents. */
+import type { ServerOptions } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Store } from '../storage/store.ts'
 import { AccessControl } from './access/accessControl.ts'
@@ -41,7 +42,6 @@ import { UNKNOWN_BUILD, versionInfo, versionPath } from './pages/versionInfo.ts'
 import { zPages } from './pages/zPages.ts'
 import { budgetText } from './spaces/budgetDocument.ts'
 import { budgetMetrics } from './spaces/budgetMetrics.ts'
-import { CrossedServer } from './threads/crossedServer.ts'
 import { PortSocket } from './threads/portSocket.ts'
 
 export interface HttpFrontDeps {
@@ -57,7 +57,7 @@ export interface HttpFrontDeps {
 export interface HttpFront {
   readonly app: FastifyInstance
   readonly road: Road
-  readonly crossed: CrossedServer
+  readonly parsing: ServerOptions
   readonly metrics: Metrics
   readonly strangers: Strangers
   /** As bytes, for threads that send them, too. */
@@ -170,10 +170,6 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     giveWay: () => work.giveWay(),
     log,
   })
-  const crossed = new CrossedServer(app.server, parsing)
-  app.addHook('onClose', () => {
-    crossed.close()
-    return threads.close()
-  })
-  return { app, road, crossed, metrics, strangers, documents }
+  app.addHook('onClose', () => threads.close())
+  return { app, road, parsing, metrics, strangers, documents }
 }

@@ -17,6 +17,15 @@ export const systemClock: Clock = {
   },
 }
 
+/** Its timers keep no process alive. */
+export const idleClock: Clock = {
+  ...systemClock,
+  after(delayMs, run) {
+    const timer = setTimeout(run, Math.min(delayMs, LONGEST_MS)).unref()
+    return () => clearTimeout(timer)
+  },
+}
+
 /** Of a timer of Node, 24 days: of a longer one it would make one millisecond. */
 const LONGEST_MS = 2 ** 31 - 1
 

@@ -1,7 +1,7 @@
 /** For certificates: years may pass in a moment, and every alarm is for now. */
-import type { RenewalClock } from '../../src/apiserver/pki/certificateRenewal.ts'
+import type { Clock } from '../../src/client/clock.ts'
 
-export function renewalClock(startMs: number): RenewalClock & { leapTo(ms: number): void } {
+export function renewalClock(startMs: number): Clock & { leapTo(ms: number): void } {
   let nowMs = startMs
   const alarms = new Set<() => void>()
   return {

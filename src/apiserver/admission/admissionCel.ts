@@ -12,7 +12,7 @@ import { type AuthorizerVariables, registerAuthorizer } from './celAuthorizer.ts
 import { withoutMessageTypes } from './celMessages.ts'
 
 /** What expressions can name. `params` and `variables` are there for policies. */
-export const ADMISSION_VARIABLES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
+const ADMISSION_VARIABLES = ['object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables'] as const
 export type AdmissionVariable = (typeof ADMISSION_VARIABLES)[number]
 export type AdmissionVariables = Partial<Record<AdmissionVariable, unknown> & AuthorizerVariables>
 

@@ -1,7 +1,7 @@
 /** Every admission step of a server in its order, and the settings behind them. */
 
 import type { Nature } from '../../apimachinery/nature.ts'
-import { type Clock, systemClock } from '../../client/clock.ts'
+import { idleClock, systemClock } from '../../client/clock.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import type { Job } from '../../program/threadPool.ts'
@@ -51,15 +51,6 @@ import type { WebhookClient } from './webhookClient.ts'
 import { ADMISSION_GROUP, WebhookConfigurations } from './webhookConfigurations.ts'
 import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts'
 import { workspaceAdmission } from './workspaces.ts'
-
-/** What is not said yet when the server ends does not keep it. */
-const IDLE_CLOCK: Clock = {
-  ...systemClock,
-  after(delayMs, run) {
-    const timer = setTimeout(run, delayMs).unref()
-    return () => clearTimeout(timer)
-  },
-}
 
 export interface AdmissionChainDeps {
   store: Store
@@ -140,7 +131,7 @@ export function admissionChain(deps: AdmissionChainDeps): AdmissionChain {
     random: Math.random,
   })
   const namespaces = new NamespaceReader({ store, parsed })
-  const passedOver = new CrowdLog(log, IDLE_CLOCK)
+  const passedOver = new CrowdLog(log, idleClock)
   const webhooks = (resource: string) => ({
     configurations: new WebhookConfigurations(configurations, cel, resource),
     client: deps.webhooks,

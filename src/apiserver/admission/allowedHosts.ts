@@ -11,7 +11,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { bareAddress, embeddedIpv4, familyOf, isClosed } from './closedAddresses.ts'
 
-export const ALLOWED_HOSTS_FLAG = '--webhook-allowed-hosts'
+const ALLOWED_HOSTS_FLAG = '--webhook-allowed-hosts'
 /** The entry that stands for what is allowed without a list. */
 const DEFAULT_ENTRY = 'default'
 

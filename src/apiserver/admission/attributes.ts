@@ -60,7 +60,7 @@ export function takeBack(request: AdmissionRequest, type: ResourceType, changed:
 }
 
 /** The kind that a webhook or a policy is told for `type`. */
-export function kindOf(request: AdmissionRequest, type: ResourceType): Kind {
+function kindOf(request: AdmissionRequest, type: ResourceType): Kind {
   const { view } = request
   if (view) return { group: view.group, version: view.version, kind: view.kind }
   return { group: type.group, version: type.version, kind: type.kind }

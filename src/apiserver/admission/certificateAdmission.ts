@@ -16,7 +16,7 @@ import type { Authorizer } from '../auth/types.ts'
 import { crossesSpaces, effectiveUser, GROUPS } from '../auth/users.ts'
 import type { Admission, AdmissionRequest } from '../registry/registry.ts'
 
-export const SIGNING_REQUESTS = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' } as const
+const SIGNING_REQUESTS = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' } as const
 
 interface Condition extends Record<string, unknown> {
   type: string

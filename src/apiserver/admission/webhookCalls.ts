@@ -24,7 +24,7 @@ export const KEPT_CALLS = 8
 /** One answer. */
 export const KEPT_BYTES = 4 * 1024 * 1024
 
-export const DEFAULT_CALLS: CallBounds = {
+const DEFAULT_CALLS: CallBounds = {
   tenant: { calls: TENANT_CALLS, bytes: TENANT_BYTES },
   server: { calls: SERVER_CALLS, bytes: SERVER_BYTES },
   kept: { calls: KEPT_CALLS, bytes: KEPT_BYTES },

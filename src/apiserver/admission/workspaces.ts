@@ -125,7 +125,7 @@ function keepFinalizer(object: KubeObject, old: KubeObject): void {
 }
 
 /** As many random digits of base 36. */
-export function newSpaceId(randomBytes: (size: number) => Buffer): string {
+function newSpaceId(randomBytes: (size: number) => Buffer): string {
   let id = ''
   while (id.length < ID_LENGTH)
     // what is left of 256 above the last multiple of 36 would make some digits likelier than others

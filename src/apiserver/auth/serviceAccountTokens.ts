@@ -8,9 +8,9 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto'
 import { renewalUserName, type ServiceAccountRef, serviceAccountUserName } from './users.ts'
 
-export const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
+const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
 /** Issuer of tokens that live in Secrets of type kubernetes.io/service-account-token and do not expire. */
-export const LEGACY_ISSUER = 'kubernetes/serviceaccount'
+const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 /** Between what an issuer begins with and the id of its space. */
 const OF_SPACE = '/clusters/'
 

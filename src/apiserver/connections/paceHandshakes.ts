@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net'
 import { LoopGate } from '../flowcontrol/loopGate.ts'
 import { WaitingLine } from '../flowcontrol/waitingLine.ts'
-import { CertificateNetworks } from './certificateNetworks.ts'
+import type { CertificateNetworks } from './certificateNetworks.ts'
 import { networkOf } from './strangers.ts'
 
 /** What is used of an HTTPS server. */
@@ -23,14 +23,10 @@ export interface ShakingServer {
 const HANDSHAKES = 8
 const HANDSHAKES_MS = 1
 
-/** To be called once, before anybody else listens to connections. `certificates`: who is asked for one. Default: everybody. */
-export function paceHandshakes(
-  server: ShakingServer,
-  certificates = new CertificateNetworks(undefined),
-  atOnce = HANDSHAKES,
-): void {
+/** To be called once, before anybody else listens to connections. */
+export function paceHandshakes(server: ShakingServer, certificates: CertificateNetworks): void {
   const gate = new LoopGate({
-    most: atOnce,
+    most: HANDSHAKES,
     limitMs: HANDSHAKES_MS,
     line: new WaitingLine(() => true),
     clock: () => performance.now(),

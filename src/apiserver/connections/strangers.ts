@@ -11,6 +11,7 @@
 import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
+import { idleClock } from '../../client/clock.ts'
 import type { StrangerLimits } from './strangerLimits.ts'
 
 /** What is used of an HTTPS server. */
@@ -56,7 +57,7 @@ export class Strangers {
   #closeIdle: () => void = () => {}
   #cancel: (() => void) | undefined
 
-  constructor({ limits, after = unrefTimer, clock }: StrangersDeps) {
+  constructor({ limits, after = idleClock.after, clock }: StrangersDeps) {
     this.#limits = limits
     this.#after = after
     this.#clock = clock
@@ -249,9 +250,4 @@ export function networkOf(address = ''): string {
   const right = tail === undefined || tail === '' ? [] : tail.split(':')
   const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
   return `${groups.slice(0, 4).join(':')}::/64`
-}
-
-function unrefTimer(delayMs: number, run: () => void): () => void {
-  const timer = setTimeout(run, delayMs).unref()
-  return () => clearTimeout(timer)
 }

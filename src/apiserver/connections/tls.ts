@@ -36,16 +36,9 @@ export interface ShownKeys extends TlsKeys {
 /** A part of an HTTPS server. */
 type ShowingServer = Pick<TlsServer, 'setSecureContext' | 'addContext'>
 
-/** For connections that begin from now on. */
-export function showKeys(server: ShowingServer, keys: ShownKeys): void {
-  const { cert, key, ca } = keys
+/** For connections from now on. */
+export function showKeys(server: ShowingServer, { cert, key, ca, named }: ShownKeys): void {
   server.setSecureContext(secureContext({ cert, key, ca }))
-  showNames(server, keys)
-}
-
-/** The same of the names alone. */
-export function showNames(server: Pick<ShowingServer, 'addContext'>, { named, ca }: ShownKeys): void {
-  if (named === undefined) return
-  const { cert, key, names } = named
-  for (const name of names) server.addContext(name, secureContext({ cert, key, ca }))
+  for (const name of named?.names ?? [])
+    server.addContext(name, secureContext({ cert: named!.cert, key: named!.key, ca }))
 }

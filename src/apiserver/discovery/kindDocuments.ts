@@ -25,7 +25,7 @@ export function idOf({ path, form }: DocumentName): string {
   return `${path} ${JSON.stringify(form)}`
 }
 
-export const OPENAPI = '/openapi/'
+const OPENAPI = '/openapi/'
 
 /** Whether these documents have such a path, were the kinds of a space so. */
 export function isOfKinds(path: string): boolean {

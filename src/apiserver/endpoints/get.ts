@@ -15,7 +15,7 @@ export function getEndpoint(services: Services, exchange: Exchange): Soon<void> 
 }
 
 /** The object as whoever asks sees it. @throws StatusError, also by the promise */
-export function objectFor(services: Services, target: ReadTarget): Soon<Stored> {
+function objectFor(services: Services, target: ReadTarget): Soon<Stored> {
   const { space, type, resource } = target
   const { derived, authorizer } = services
   const reader = readerOf(services, type)

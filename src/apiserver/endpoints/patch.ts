@@ -30,7 +30,7 @@ const PATCHES: Readonly<Record<string, PatchForm | 'apply'>> = {
   'application/apply-patch+yaml': 'apply',
 }
 /** Of built-in kinds; only they have strategic merges. */
-export const PATCH_TYPES = Object.keys(PATCHES)
+const PATCH_TYPES = Object.keys(PATCHES)
 
 export async function patchEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const media = mediaOf(exchange)

@@ -8,10 +8,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws'
-import { isStatusError, type StatusError, statusError } from '../../apimachinery/errors.ts'
+import { isStatusError, type StatusError } from '../../apimachinery/errors.ts'
 import { Abandoned } from '../../program/workTurns.ts'
-import { isStorageError } from '../../storage/store.ts'
-import { type AccessControl, shuttingDown } from '../access/accessControl.ts'
+import type { AccessControl } from '../access/accessControl.ts'
 import { BEARER_PROTOCOL } from '../access/webSocketToken.ts'
 import type { Auditor } from '../audit/auditor.ts'
 import { type AuditTrail, NO_BODIES } from '../audit/auditTrail.ts'
@@ -24,6 +23,7 @@ import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Ticket } from '../flowcontrol/ticket.ts'
 import { answerBare } from '../http/bareAnswer.ts'
 import { methodNotAllowed } from '../http/paths.ts'
+import { statusOf } from '../http/refusals.ts'
 import type { Request } from '../http/request.ts'
 import type { RequestMetrics } from '../http/requestMetrics.ts'
 import type { Logger } from '../request/logger.ts'
@@ -112,11 +112,10 @@ export class WebSockets {
       this.#server.handleUpgrade(request, socket, head, peer => void this.#serve(peer, socket, session))
     } catch (error) {
       if (error instanceof SeatRefused || error instanceof Abandoned) return void socket.destroy()
-      const known = isStorageError(error, 'Closed') ? shuttingDown() : error
-      if (!isStatusError(known))
+      const status = statusOf(error, () => {
+        trail?.panicked(error)
         this.#deps.log.error({ err: error }, 'a WebSocket request failed by a fault of the server')
-      if (!isStatusError(known)) trail?.panicked(error)
-      const status = isStatusError(known) ? known : statusError.internal(error)
+      })
       trail?.failed(status)
       trail?.ended(status.code, NO_BODIES)
       refuse(socket, status)
@@ -126,7 +125,7 @@ export class WebSockets {
   /** Everything that can still be refused with a plain answer. `undefined` when the client has left already. */
   async #admit(request: IncomingMessage, socket: Duplex, trail?: AuditTrail): Promise<Session | undefined> {
     const { access, services, endpoints, stream, inFlight, requests } = this.#deps
-    const startedNs = process.hrtime.bigint()
+    const startedMs = performance.now()
     const authorized = await access.authorize(request as Request, trail)
     const target =
       authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept, endpoints))
@@ -137,8 +136,8 @@ export class WebSockets {
     socket.once('close', () => {
       inFlight.leave(ticket)
       trail?.ended(SWITCHING, NO_BODIES)
-      const seconds = Number(process.hrtime.bigint() - startedNs) / 1e9
-      requests.observe({ verb: 'watch', type: target?.type, code: 101, seconds })
+      const seconds = (performance.now() - startedMs) / 1000
+      requests.observe({ verb: 'watch', type: target?.type, code: SWITCHING, seconds })
     })
     const permission = authorized.permission!
     if (target === undefined) {

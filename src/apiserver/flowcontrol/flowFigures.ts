@@ -3,12 +3,12 @@
 import { Distribution } from '../../apimachinery/distribution.ts'
 
 /** Upper bounds in seconds, as upstream's. */
-export const WAIT_BOUNDS: readonly number[] = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
-export const RUN_BOUNDS: readonly number[] = [
+const WAIT_BOUNDS: readonly number[] = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
+const RUN_BOUNDS: readonly number[] = [
   ...[0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
   ...[45, 60, 90, 120],
 ]
-export const SEAT_BOUNDS: readonly number[] = [1, 2, 4, 10, 25, 100]
+const SEAT_BOUNDS: readonly number[] = [1, 2, 4, 10, 25, 100]
 
 export class FlowFigures {
   dispatched = 0

@@ -110,9 +110,6 @@ export class QueueSet {
   get seatsWaiting(): number {
     return this.#seatsWaiting
   }
-  get virtualTime(): number {
-    return this.#r
-  }
 
   /** For those who look at it. */
   get queues(): Iterable<Readonly<SeatQueue>> {

@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { type Clock, idleClock } from '../../client/clock.ts'
 
 // Not imported, as in request.ts.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -29,9 +30,15 @@ export function answerBare(
 }
 
 /** Nothing reads from it any more, so that its other end would hold it for as long as it likes. */
-export function closeSoon(socket: Duplex): void {
-  const held = setTimeout(() => socket.destroy(), HELD_MS)
-  socket.once('close', () => clearTimeout(held))
+export function closeSoon(
+  socket: Pick<Duplex, 'destroy' | 'once'>,
+  delayMs = HELD_MS,
+  after: Clock['after'] = idleClock.after,
+): void {
+  socket.once(
+    'close',
+    after(delayMs, () => void socket.destroy()),
+  )
 }
 
 /** As Go's servers wait. */
@@ -40,23 +47,16 @@ const WAIT_MS = 500
 /**
  * The end of a connection whose request is refused before its body is read. A closed socket answers more bytes with a reset, which takes the
  * refusal from a client that still sends. So the server ends its side, reads nothing, and closes a moment later.
- * @param after calls `run` once, `delayMs` from now; its answer cancels that
  */
 export function letRefusalBeRead(
   socket: Pick<Socket, 'end' | 'destroy' | 'destroySoon' | 'pause' | 'resume' | 'once'>,
-  after: (delayMs: number, run: () => void) => () => void = unrefTimer,
+  after?: Clock['after'],
 ): void {
   socket.destroySoon = () => {
     socket.pause()
     // Whoever is at a request's body wants to read on, to be rid of the rest: megabytes, deciphered for nothing.
     socket.resume = () => socket as Socket
     socket.end()
-    const cancel = after(WAIT_MS, () => void socket.destroy())
-    socket.once('close', cancel)
+    closeSoon(socket, WAIT_MS, after)
   }
-}
-
-function unrefTimer(delayMs: number, run: () => void): () => void {
-  const timer = setTimeout(run, delayMs).unref()
-  return () => clearTimeout(timer)
 }

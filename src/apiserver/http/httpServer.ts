@@ -29,8 +29,8 @@ export interface HttpServerDeps
     Omit<RefusalsDeps, 'access' | 'inFlight' | 'strangers' | 'refused'> {
   access: RoadDeps['access'] & RefusalsDeps['access']
   tls: TlsKeys
-  /** Networks of clients that show a certificate. Default: all. */
-  certificates?: CertificateNetworks
+  /** Networks of clients that show a certificate. */
+  certificates: CertificateNetworks
   webSockets: {
     /** Whether a request is to become one. */
     wants(request: Request): boolean

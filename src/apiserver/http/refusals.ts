@@ -79,21 +79,27 @@ export class Refusals {
     }
   }
 
-  /** What we did not foresee is logged: it is our fault. */
   #statusOf(error: unknown, request: Request): StatusError {
-    if (error instanceof StatusError) return error
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    // it came, or was read, while the server ends
-    if (isStorageError(error, 'Closed')) return shuttingDown()
-    // Nobody is there to read these, and nobody here is to blame.
-    if (error instanceof Abandoned) return statusError.badRequest('the request ended before its answer')
-    if (error instanceof SeatRefused) return statusError.badRequest('the request ended before it was its turn')
     if (code === 'ECONNRESET' && request.destroyed) return statusError.badRequest('the request ended before its body')
-    request.audit?.panicked(error)
-    this.#deps.log.error(
-      { err: error, method: request.method, path: request.url.split('?')[0] },
-      'a request failed by a fault of the server',
-    )
-    return statusError.internal(error)
+    return statusOf(error, () => {
+      request.audit?.panicked(error)
+      this.#deps.log.error(
+        { err: error, method: request.method, path: request.url.split('?')[0] },
+        'a request failed by a fault of the server',
+      )
+    })
   }
+}
+
+/** The Status of a thrown error. `report` is called for one that nobody foresaw: it is a fault of the server. */
+export function statusOf(error: unknown, report: () => void): StatusError {
+  if (error instanceof StatusError) return error
+  // it came, or was read, while the server ends
+  if (isStorageError(error, 'Closed')) return shuttingDown()
+  // Nobody is there to read these, and nobody here is to blame.
+  if (error instanceof Abandoned) return statusError.badRequest('the request ended before its answer')
+  if (error instanceof SeatRefused) return statusError.badRequest('the request ended before it was its turn')
+  report()
+  return statusError.internal(error)
 }

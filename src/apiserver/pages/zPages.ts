@@ -63,7 +63,7 @@ export function statusz(accept: string | undefined, facts: StatuszFacts): ZPage 
 }
 
 /** `settings`: by the names that they have as flags; what was neither given nor has a default is left out. */
-export function configz(settings: Readonly<Record<string, unknown>>): ZPage {
+function configz(settings: Readonly<Record<string, unknown>>): ZPage {
   return { contentType: 'application/json', body: `${JSON.stringify({ [COMPONENT]: settings })}\n` }
 }
 

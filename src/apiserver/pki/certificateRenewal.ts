@@ -4,16 +4,9 @@
  * The due time is known from the certificates; it is looked at once a day at least, because clocks are set and machines sleep.
  * What could not be renewed is tried again every ten minutes: weeks are left by then.
  */
+import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../request/logger.ts'
 import { type Pki, renewalDueMs } from './ensurePki.ts'
-
-/** Time as renewal sees it. */
-export interface RenewalClock {
-  /** Milliseconds since the epoch. */
-  now(): number
-  /** Calls `run` once, `delayMs` from now, without keeping the process alive. The answer cancels the call. */
-  after(delayMs: number, run: () => void): () => void
-}
 
 export interface CertificateRenewalDeps {
   /** What is in use. */
@@ -22,20 +15,13 @@ export interface CertificateRenewalDeps {
   ensure(): Promise<Pki>
   /** Takes renewed certificates into use. When it fails, all is tried again. */
   use(pki: Pki): Promise<void>
-  clock: RenewalClock
+  /** Its timers keep no process alive. */
+  clock: Clock
   log: Logger
 }
 
 const RETRY_MS = 10 * 60_000
 const LONGEST_WAIT_MS = 86_400_000
-
-export const renewalClock: RenewalClock = {
-  now: () => Date.now(),
-  after(delayMs, run) {
-    const timer = setTimeout(run, delayMs).unref()
-    return () => clearTimeout(timer)
-  },
-}
 
 export class CertificateRenewal {
   readonly #deps: CertificateRenewalDeps

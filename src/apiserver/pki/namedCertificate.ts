@@ -6,8 +6,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../request/logger.ts'
-import type { RenewalClock } from './certificateRenewal.ts'
 
 export interface CertificateFiles {
   certFile: string
@@ -60,7 +60,7 @@ export interface CertificateFollowerDeps {
   /** In use. */
   first: NamedCertificate
   use(certificate: NamedCertificate): void
-  clock: RenewalClock
+  clock: Clock
   log: Logger
 }
 

@@ -20,7 +20,7 @@ export const DEFAULT_RESERVE_PART = 0.05
 export const LEAST_RESERVE_BYTES = 96 * 1024 * 1024
 export const MOST_RESERVE_BYTES = 256 * 1024 * 1024
 /** The part of the reserve that is left to deletions, and to LevelDB: what it merges it holds twice for a while. */
-export const CRITICAL_PART = 0.5
+const CRITICAL_PART = 0.5
 
 const LOOK_EVERY_MS = 1000
 /** So much of what is written between two looks: the log, the table, the history, a compaction. */

@@ -27,10 +27,10 @@ export interface MemoryRoomOptions {
 
 /** Parts of the heap's limit from which growth is refused, and from which next to nothing is left. */
 export const HEAP_SHORT = 0.8
-export const HEAP_CRITICAL = 0.9
+const HEAP_CRITICAL = 0.9
 /** The same of the machine's memory. */
 export const MACHINE_SHORT = 0.9
-export const MACHINE_CRITICAL = 0.95
+const MACHINE_CRITICAL = 0.95
 /** How long figures count. */
 const LOOK_EVERY_MS = 100
 

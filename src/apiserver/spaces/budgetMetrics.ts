@@ -6,7 +6,7 @@ import { gauge, type Metric } from '../metrics/metric.ts'
 import type { Room } from '../shortage/room.ts'
 import type { SpaceBudgets } from './spaceBudgets.ts'
 
-export const SPACES_SHOWN = 20
+const SPACES_SHOWN = 20
 
 type Used = ReturnType<SpaceBudgets['fullest']>[number]
 

@@ -15,7 +15,7 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { ROOT, type SpaceTree } from './tree.ts'
 
 /** Names under the root, with their types. */
-export const INITIAL_SPACES: Readonly<Record<string, string>> = {
+const INITIAL_SPACES: Readonly<Record<string, string>> = {
   espw: 'core',
   compute: 'universal',
   imw1: 'inventory',

@@ -43,11 +43,11 @@ export interface UsedBudget {
 }
 
 /** An update that lengthens its object by no more is taken while the server is short, until it is about to have nothing. */
-export const SMALL_GROWTH_BYTES = 1024
+const SMALL_GROWTH_BYTES = 1024
 /** What is longer is not replaced any more when the disk is about to be full. */
-export const SMALL_UPDATE_BYTES = 4096
+const SMALL_UPDATE_BYTES = 4096
 /** The same while a disk is only short: each leaves as much behind that LevelDB has yet to merge. */
-export const SHORT_UPDATE_BYTES = 16 * 1024
+const SHORT_UPDATE_BYTES = 16 * 1024
 
 export class SpaceBudgets implements Budget {
   readonly #use = new SpaceUse()

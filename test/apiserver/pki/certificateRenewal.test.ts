@@ -3,15 +3,16 @@ import type { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:tls'
 import t from 'tap'
-import { CertificateRenewal, type RenewalClock } from '../../../src/apiserver/pki/certificateRenewal.ts'
+import { CertificateRenewal } from '../../../src/apiserver/pki/certificateRenewal.ts'
 import { ensurePki, type Pki } from '../../../src/apiserver/pki/ensurePki.ts'
+import type { Clock } from '../../../src/client/clock.ts'
 import { type Access, Api } from '../../support/api.ts'
 import { accessOf, CONFIGMAPS, configMap, startTestServer } from '../../support/server.ts'
 
 const DAY_MS = 86_400_000
 
 /** Time that passes when the test says so. */
-class TestClock implements RenewalClock {
+class TestClock implements Clock {
   nowMs: number
   #alarms: { atMs: number; run: () => void }[] = []
 

@@ -7,7 +7,7 @@ import { type FieldError, fieldError } from '../../../apimachinery/fieldErrors.t
 export const LEVELS = ['privileged', 'baseline', 'restricted'] as const
 /** From the mildest to the strictest. */
 export type Level = (typeof LEVELS)[number]
-export const MODES = ['enforce', 'audit', 'warn'] as const
+const MODES = ['enforce', 'audit', 'warn'] as const
 export type Mode = (typeof MODES)[number]
 
 export interface LevelVersion {

@@ -154,7 +154,7 @@ export function badYaml(cause: unknown, text: string, kind = 'Object'): StatusEr
 }
 
 /** A body that is no JSON. */
-export function badBody(cause: unknown, text: string, kind = 'Object'): StatusError {
+function badBody(cause: unknown, text: string, kind = 'Object'): StatusError {
   const why = firstLine(cause).replace(/^U(?=nexpected end of JSON input)/, 'u')
   return unrecognized(`couldn't get version/kind; json parse error: ${why}`, text, kind, cause)
 }
