@@ -158,7 +158,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     compression: services.compression,
     audit: audit && new HttpAudit(audit, (body, type) => decodedBody(services, body, type)),
     checkBody: options.spaces ? reportLimit(tree) : undefined,
-    readBody: (request, body) => longBodies.readOf(request, body),
+    readBody: (request, body) => longBodies.read(request, body),
     endpoint: routes({ services, endpoints, paths, stream }),
     observed: ({ authorized, startedMs }, { statusCode }) => {
       const { group, version, resource } = authorized?.info.resource ?? {}

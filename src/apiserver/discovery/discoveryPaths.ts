@@ -3,11 +3,10 @@
 import type { Answer } from '../http/answer.ts'
 import { CONTENT_TYPES, negotiateFormat, wantsPretty } from '../http/negotiate.ts'
 import type { PathEntry } from '../http/paths.ts'
-import type { Request } from '../http/request.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { aggregatedContentType, aggregatedWanted } from './aggregated.ts'
 import { apiGroupList } from './discovery.ts'
-import type { KindDocument, KindDocuments } from './kindDocuments.ts'
+import { hasVersion, type KindDocument, type KindDocuments } from './kindDocuments.ts'
 
 export interface DiscoveryPathsDeps {
   types: TypeRegistry
@@ -20,12 +19,12 @@ export function discoveryPaths({ types, documents }: DiscoveryPathsDeps): PathEn
     const aggregated = path === '/api' || path === '/apis' ? aggregatedWanted(accept) : undefined
     if (aggregated !== undefined) {
       const document = await documents.get(space, { path, form: aggregated })
-      return document !== undefined && (await send(request, answer, document, aggregatedContentType(aggregated)))
+      return document !== undefined && (await send(answer, document, aggregatedContentType(aggregated)))
     }
     const format = negotiateFormat(accept, path !== '/')
     const indent = wantsPretty(info.query, agent) ? 2 : undefined
     const document = await documents.get(space, { path, form: { format, indent } })
-    return document !== undefined && (await send(request, answer, document, CONTENT_TYPES[format]))
+    return document !== undefined && (await send(answer, document, CONTENT_TYPES[format]))
   }
   const groupsOf = (space: string): string[] =>
     apiGroupList(types.in(space).types).groups.flatMap(({ name, versions }) => [
@@ -39,19 +38,10 @@ export function discoveryPaths({ types, documents }: DiscoveryPathsDeps): PathEn
   ]
 }
 
-async function send(
-  request: Request,
-  answer: Answer,
-  { hash, body }: KindDocument,
-  contentType: string,
-): Promise<true> {
-  const etag = `"${hash}"`
-  answer.header('etag', etag).header('vary', 'Accept').header('cache-control', 'public')
-  if (request.headers['if-none-match'] === etag) answer.code(304).send()
-  else
-    answer
-      .code(200)
-      .header('content-type', contentType)
-      .send(await body())
+async function send(answer: Answer, document: KindDocument, contentType: string): Promise<true> {
+  const isKnown = hasVersion(answer, document)
+  answer.header('vary', 'Accept').header('cache-control', 'public')
+  if (isKnown) answer.code(304).send()
+  else answer.type(contentType).send(await document.body())
   return true
 }

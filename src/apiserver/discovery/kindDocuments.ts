@@ -1,5 +1,6 @@
 /** What tells of the kinds of a space, as bytes: discovery and OpenAPI. Who makes it and who sends it may be in two threads. */
 import type { Soon } from '../../apimachinery/soon.ts'
+import type { Answer } from '../http/answer.ts'
 import type { AggregatedForm } from './aggregated.ts'
 
 /** Which document, of those of a space. */
@@ -18,6 +19,13 @@ export interface KindDocument {
 export interface KindDocuments {
   /** As of all that was told to anybody before. `undefined`: the space has none of that path. */
   get(space: string, name: DocumentName): Soon<KindDocument | undefined>
+}
+
+/** Names the version of an answer's document. True where its client has that one. */
+export function hasVersion(answer: Answer, { hash }: KindDocument): boolean {
+  const etag = `"${hash}"`
+  answer.header('etag', etag)
+  return answer.req.headers['if-none-match'] === etag
 }
 
 /** The same for the same document; `DocumentName` itself may cross to another thread. */

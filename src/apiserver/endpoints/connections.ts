@@ -12,9 +12,9 @@ import { list, records, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import { effectiveUser } from '../auth/users.ts'
-import { CACHE_CONTROL } from '../exchange/answers/answerPieces.ts'
 import { warningHeaders } from '../exchange/answers/warningHeaders.ts'
 import { type Exchange, intOption, type Services } from '../exchange/exchange.ts'
+import { CACHE_CONTROL } from '../http/answer.ts'
 import { decodeObject } from '../registry/codec.ts'
 
 /** @throws StatusError always, but for the log of a Pod without a node: it is empty */
@@ -28,10 +28,10 @@ export async function connectionEndpoint(services: Services, exchange: Exchange)
   if (subresource !== 'portforward') checkContainer(pod, exchange.info.query.get('container') ?? '')
   if (str(pod, 'spec', 'nodeName') !== '') throw elsewhere(`${resource}/${subresource} of "${name}"`, 'the pod runs')
   if (subresource !== 'log') throw statusError.badRequest(`pod ${name} does not have a host assigned`)
-  const { reply, warnings } = exchange
-  reply.code(204).header('cache-control', CACHE_CONTROL)
-  if (warnings.length > 0) reply.header('warning', warningHeaders(warnings))
-  reply.send()
+  const { answer, warnings } = exchange
+  answer.code(204).header('cache-control', CACHE_CONTROL)
+  if (warnings.length > 0) answer.header('warning', warningHeaders(warnings))
+  answer.send()
 }
 
 /** @throws StatusError Forbidden for who may not create the sub-resource */

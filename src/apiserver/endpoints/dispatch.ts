@@ -29,7 +29,7 @@ import { openStream, type SpaceStreamDeps } from './spaceStream.ts'
 import { updateEndpoint } from './update.ts'
 import { watchEndpoint } from './watch.ts'
 
-export type Target = Omit<Exchange, 'request' | 'reply'>
+export type Target = Omit<Exchange, 'request' | 'answer'>
 
 const VERBS: Record<string, Endpoint> = {
   get: getEndpoint,
@@ -59,16 +59,16 @@ function answersInForms(resource: ResourceRequest, accept: string | undefined): 
 export function exchangeFor(
   services: Services,
   request: Request,
-  reply: Answer,
+  answer: Answer,
   authorized: AuthorizedRequest,
   entries: EndpointEntries,
 ): Exchange {
   const { info, user, space } = authorized
   const { accept } = request.headers
   const { resource, type, entry, form, warnings } = targetOf(services, authorized, accept, entries)
-  const work = request.isLarge ? workOf(services, { space, reply }) : undefined
+  const work = request.isLarge ? workOf(services, { space, answer }) : undefined
   // named one by one: a copy of all of an object's properties takes several microseconds
-  return { request, reply, info, resource, user, space, type, entry, form, warnings, work }
+  return { request, answer, info, resource, user, space, type, entry, form, warnings, work }
 }
 
 /** What an authorized request is about, whatever carries it. @throws StatusError NotFound, NotAcceptable */
@@ -146,7 +146,7 @@ export function routes({ services, endpoints, paths, stream }: RoutesDeps): Road
 function dispatch(services: Services, exchange: Exchange): Soon<void> {
   const endpoint = endpointFor(exchange, exchange.request.method)
   if (endpoint === undefined) {
-    exchange.reply.header('allow', allowedMethods(exchange))
+    exchange.answer.header('allow', allowedMethods(exchange))
     throw methodNotAllowed(exchange.type, exchange.info.verb)
   }
   const { ticket } = exchange.request
@@ -164,7 +164,7 @@ function dispatch(services: Services, exchange: Exchange): Soon<void> {
 /** A refusal carries the warnings that were given before it. @throws what it is given */
 function warned(exchange: Exchange, error: unknown): never {
   const { warning } = headers(exchange)
-  if (warning !== undefined && !exchange.reply.sent) exchange.reply.header('warning', warning)
+  if (warning !== undefined && !exchange.answer.sent) exchange.answer.header('warning', warning)
   throw error
 }
 

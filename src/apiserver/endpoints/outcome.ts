@@ -27,7 +27,7 @@ export function outcomeEndpoint(
     const taken = inbox.take(space, readOutcomeReport(spec))
     const status = { ...taken, quietSeconds: QUIET_SECONDS, gatherMilliseconds: inbox.gatherMs }
     // it speaks so seldom that it would need a new connection each time
-    exchange.reply.keep(OUTCOME_CONNECTION_MS)
+    exchange.answer.keep(OUTCOME_CONNECTION_MS)
     await sendValue(services, exchange, 200, { ...OUTCOME_FORM, metadata: { name: resource.name }, status })
   }
   return { 'edge.kubestellar.io/syncerconfigs/outcome': { verbs: ['update'], endpoint } }

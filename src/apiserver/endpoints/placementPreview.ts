@@ -19,7 +19,6 @@ import type { Attributes, Decision } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import { customizerOf, type PreviewInbox } from '../authority/previewInbox.ts'
 import { sendValue } from '../exchange/answers/respond.ts'
-import { goneSignal } from '../exchange/answers/streamWriter.ts'
 import { readBody } from '../exchange/bodies/body.ts'
 import { checkTypes } from '../exchange/bodies/checkTypes.ts'
 import { requireKind } from '../exchange/bodies/otherKinds.ts'
@@ -31,6 +30,7 @@ import {
   workOf,
   writeContext,
 } from '../exchange/exchange.ts'
+import { goneSignal } from '../http/answer.ts'
 import { create } from '../operations/create.ts'
 import { objectOf } from '../operations/objectOf.ts'
 import { update } from '../operations/update.ts'
@@ -51,7 +51,7 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
       const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
         (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
       // clusters may let us wait: who has gone keeps nobody else from asking
-      const gone = live && goneSignal(exchange.reply)
+      const gone = live && goneSignal(exchange.answer)
       return { objects: await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) }) }
     })
     const { apiVersion, kind } = body

@@ -11,18 +11,18 @@ import type { Stored } from '../../storage/store.ts'
 import type { Permission } from '../auth/types.ts'
 import { headers } from '../exchange/answers/answerPieces.ts'
 import { bookmarkObject, type FrameType, jsonEvent, jsonFrame } from '../exchange/answers/frames.ts'
-import { bytesAs } from '../exchange/answers/listItems.ts'
 import { protobufForm } from '../exchange/answers/protobufForms.ts'
 import { tableOf } from '../exchange/answers/respond.ts'
-import { type FrameSink, goneSignal, responseSink, writeEach } from '../exchange/answers/streamWriter.ts'
+import { type FrameSink, responseSink, writeEach } from '../exchange/answers/streamWriter.ts'
 import { wholeItems } from '../exchange/answers/wholeItems.ts'
 import { boolOption, type Exchange, intOption, type Services, workOf } from '../exchange/exchange.ts'
+import { goneSignal } from '../http/answer.ts'
 import { notAcceptable, WATCH_MEDIA_TYPES } from '../http/negotiate.ts'
 import { readerOf } from '../registry/answeredKinds.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
-import { holdViews, prepareViews } from '../registry/views.ts'
+import { holdViews, prepareViews, viewBytes } from '../registry/views.ts'
 import { partialMetadata } from '../tables/table.ts'
 import { showsWorkspaces, sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
@@ -41,12 +41,12 @@ export async function watchEndpoint(services: Services, exchange: Exchange): Pro
   // What it begins with may have to be converted by somebody else: a watch has a budget of its own, so it needs no seat for that.
   if (exchange.type.custom?.convert) exchange.request.ticket?.releaseSeat()
   const plan = await planOf(services, exchange, workOf(services, exchange))
-  const { reply } = exchange
+  const { answer } = exchange
   const contentType = exchange.form.format === 'protobuf' ? PROTOBUF_WATCH_MEDIA_TYPE : 'application/json'
-  reply.stream({ ...headers(exchange), 'content-type': contentType })
+  answer.stream({ ...headers(exchange), 'content-type': contentType })
   const turns = services.turns.of(exchange.request.ticket?.flow.path ?? [])
-  const reader = { gone: goneSignal(reply), permission: exchange.request.authorized!.permission! }
-  await runWatch(services, exchange, plan, responseSink(reply, turns), reader)
+  const reader = { gone: goneSignal(answer), permission: exchange.request.authorized!.permission! }
+  await runWatch(services, exchange, plan, responseSink(answer, turns), reader)
 }
 
 export interface WatchPlan {
@@ -305,10 +305,10 @@ function jsonRenderer(services: Services, exchange: WatchTarget, partial: boolea
   const { form, type: kind } = exchange
   if (form.as === undefined) {
     const version = `${apiVersionOf(kind)} ${kind.custom?.generation ?? ''}`
-    const make = (type: FrameType, stored: Stored): Buffer => jsonFrame(type, bytesAs(stored, kind))
+    const make = (type: FrameType, stored: Stored): Buffer => jsonFrame(type, viewBytes(stored, kind))
     return (type, stored) => frames.frame(type, stored, version, make)
   }
-  const parse = (stored: Stored): KubeObject => JSON.parse(bytesAs(stored, kind).toString()) as KubeObject
+  const parse = (stored: Stored): KubeObject => JSON.parse(viewBytes(stored, kind).toString()) as KubeObject
   if (partial) {
     const make = (type: FrameType, stored: Stored): Buffer =>
       jsonFrame(type, Buffer.from(JSON.stringify(partialMetadata(parse(stored), form.version))))

@@ -64,7 +64,7 @@ export interface Services {
 
 export interface Exchange {
   readonly request: Request
-  readonly reply: Answer
+  readonly answer: Answer
   readonly info: RequestInfo
   readonly resource: ResourceRequest
   readonly user: UserInfo
@@ -97,8 +97,8 @@ export type EndpointEntries = Readonly<Record<string, EndpointEntry>>
 const WARNINGS_TOLD = 32
 
 /** Long work for a request; ends when its client has gone. */
-export function workOf({ work }: Pick<Services, 'work'>, { space, reply }: Pick<Exchange, 'space' | 'reply'>): Work {
-  return work.begin({ owner: space, isAbandoned: () => reply.destroyed })
+export function workOf({ work }: Pick<Services, 'work'>, { space, answer }: Pick<Exchange, 'space' | 'answer'>): Work {
+  return work.begin({ owner: space, isAbandoned: () => answer.destroyed })
 }
 
 /** An update that would make its object is allowed to whoever may create it. @throws StatusError Forbidden */
@@ -139,7 +139,7 @@ export function writeContext(exchange: Exchange, defaults: { fieldManager?: stri
     fieldValidation: validation satisfies FieldValidation,
     request: ticket,
     work: exchange.work,
-    isAbandoned: () => exchange.reply.destroyed,
+    isAbandoned: () => exchange.answer.destroyed,
     ...(audit && { annotate: (key, value, level) => audit.annotate(key, value, level) }),
     warn: text => {
       if (exchange.warnings.length < WARNINGS_TOLD && !exchange.warnings.includes(text)) exchange.warnings.push(text)

@@ -2,7 +2,7 @@
  * /livez, /readyz and /healthz, each as a whole or by one check (`/readyz/etcd`), with `?verbose` and `?exclude=`.
  * @see https://kubernetes.io/docs/reference/using-api/health-checks/
  */
-import type { Answer } from '../http/answer.ts'
+import { type Answer, CACHE_CONTROL } from '../http/answer.ts'
 import type { PathEntry } from '../http/paths.ts'
 
 /** Whether all is well with a part of the server. */
@@ -29,15 +29,15 @@ export function healthPaths({ checks, readinessOnly }: Health): PathEntry[] {
 /** False when there is no such check. */
 async function answerHealth(
   asked: [string, HealthCheck][],
-  reply: Answer,
+  answer: Answer,
   path: string,
   query: URLSearchParams,
 ): Promise<boolean> {
   const [, endpoint = '', ...rest] = path.split('/')
-  reply.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff')
-  reply.header('cache-control', 'no-cache, private')
+  answer.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff')
+  answer.header('cache-control', CACHE_CONTROL)
   if (rest.length === 0) {
-    await answerAll(reply, {
+    await answerAll(answer, {
       endpoint,
       asked,
       verbose: query.has('verbose'),
@@ -48,13 +48,13 @@ async function answerHealth(
   const check = asked.find(([name]) => name === rest.join('/'))
   if (check === undefined) return false
   const [name, healthy] = check
-  if (await healthy()) reply.code(200).send('ok')
-  else reply.code(500).send(`internal server error: ${name} is not well\n`)
+  if (await healthy()) answer.code(200).send('ok')
+  else answer.code(500).send(`internal server error: ${name} is not well\n`)
   return true
 }
 
 async function answerAll(
-  reply: Answer,
+  answer: Answer,
   options: { endpoint: string; asked: [string, HealthCheck][]; verbose: boolean; excluded: ReadonlySet<string> },
 ): Promise<void> {
   const { endpoint, asked, verbose, excluded } = options
@@ -75,9 +75,9 @@ async function answerAll(
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`)
   }
   if (!failed && !verbose) {
-    reply.code(200).send('ok')
+    answer.code(200).send('ok')
     return
   }
   lines.push(`${endpoint} check ${failed ? 'failed' : 'passed'}`)
-  reply.code(failed ? 500 : 200).send(`${lines.join('\n')}\n`)
+  answer.code(failed ? 500 : 200).send(`${lines.join('\n')}\n`)
 }

@@ -1,5 +1,5 @@
 /** The answer to a request. Heads and bodies leave by it, but for refusals of what is no request: bareAnswer.ts. */
-import type { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import type { Schema } from '../flowcontrol/flowControl.ts'
 import type { Request } from './request.ts'
 
@@ -13,16 +13,19 @@ const { ServerResponse } = process.getBuiltinModule('node:http')
 const WHOLE_BYTES = 48 * 1024
 const END_BYTES = 8 * 1024
 
+/** As upstream: each answer is about this moment. */
+export const CACHE_CONTROL = 'no-cache, private'
+
 /** What stands between a whole body and the connection. */
 export interface BodyFilters {
   readonly compression: {
     /** Whether a body should leave compressed. */
-    wants(request: Pick<Request, 'headers'>, answer: Answer, body: unknown): boolean
+    wants(request: Pick<Request, 'headers'>, answer: Answer, body: Buffer): boolean
     /** The compressed body; sets the headers that tell. */
     apply(answer: Answer, body: Buffer): Promise<Buffer>
   }
   /** Sees bodies before compression. Absent where nothing is recorded. */
-  readonly audit?: { answered(request: Request, answer: Answer, body: unknown): void } | undefined
+  readonly audit?: { answered(request: Request, answer: Answer, body: Buffer | string): void } | undefined
   /** An answer that cannot be made. */
   fail(request: Request, answer: Answer, error: unknown): void
 }
@@ -66,13 +69,12 @@ export class Answer extends ServerResponse<Request> {
     this.code(code).header('location', url).send()
   }
 
-  /** The answer as a whole. A stream's length is its sender's to name. */
-  send(body?: Buffer | string | Readable): void {
+  /** The answer as a whole. */
+  send(body: Buffer | string = ''): void {
     this.sent = true
     const { filters, req } = this
     filters?.audit?.answered(req, this, body)
-    if (body === undefined || typeof body === 'string') this.#finish(Buffer.from(body ?? ''))
-    else if (!Buffer.isBuffer(body)) this.writeAll(body).catch(error => this.#brokenOff(error))
+    if (typeof body === 'string') this.#finish(Buffer.from(body))
     else if (!filters?.compression.wants(req, this, body)) this.#finish(body)
     else
       filters.compression.apply(this, body).then(
@@ -123,11 +125,6 @@ export class Answer extends ServerResponse<Request> {
     if (audit !== undefined && (authorized?.info.stream || authorized?.info.verb === 'watch')) audit.started(code)
   }
 
-  /** A client that left reads no refusal. */
-  #brokenOff(error: unknown): void {
-    if (!this.req.socket.destroyed) this.filters?.fail(this.req, this, error)
-  }
-
   #finish(body: Buffer): void {
     const { statusCode } = this
     this.#reportStart(statusCode)
@@ -139,6 +136,14 @@ export class Answer extends ServerResponse<Request> {
         if (isWritten) this.end(body.subarray(-END_BYTES))
       })
   }
+}
+
+/** Aborts when nobody reads the answer any more; at once where its client has left already, which nothing tells again. */
+export function goneSignal(out: Pick<Writable, 'destroyed' | 'once'>): AbortSignal {
+  const gone = new AbortController()
+  if (out.destroyed) gone.abort()
+  else out.once('close', () => gone.abort())
+  return gone.signal
 }
 
 /** Resolves when `out` reads the chunk no more; false when it never will. */

@@ -10,7 +10,7 @@ import type { Strangers } from '../connections/strangers.ts'
 import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
 import type { Logger } from '../request/logger.ts'
-import type { Answer } from './answer.ts'
+import { type Answer, CACHE_CONTROL } from './answer.ts'
 import { letRefusalBeRead } from './bareAnswer.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from './negotiate.ts'
 import type { Request } from './request.ts'
@@ -35,47 +35,47 @@ export class Refusals {
     this.#deps = deps
   }
 
-  answer(request: Request, reply: Answer, error: unknown): void {
+  answer(request: Request, answer: Answer, error: unknown): void {
     const { access, inFlight, strangers, refused } = this.#deps
     const status = this.#statusOf(error, request)
     // An answer that has begun can only be broken off: its end is missing, so that no client takes it for whole. One that has
     // ended (a watch that reported its error) leaves as it is.
-    if (reply.sent) {
-      if (!reply.writableEnded) reply.destroy()
+    if (answer.sent) {
+      if (!answer.writableEnded) answer.destroy()
       return
     }
     request.audit?.failed(status)
     const asked = access.refusedBy(status)
-    if (asked !== undefined) reply.namesFlow(inFlight.flowOf(asked).schema)
-    if (asked !== undefined || status.code === 429) reply.header('x-content-type-options', 'nosniff')
+    if (asked !== undefined) answer.namesFlow(inFlight.flowOf(asked).schema)
+    if (asked !== undefined || status.code === 429) answer.header('x-content-type-options', 'nosniff')
     const { socket, complete, awaitsContinue } = request
     // what cannot be read is refused before anybody asks who sends it
     if (status.reason === 'Unauthorized' || (status.code === 400 && request.authorized === undefined)) {
       refused(socket)
-      if (strangers.refused(socket)) reply.header('connection', 'close')
+      if (strangers.refused(socket)) answer.header('connection', 'close')
     }
     if ((status.code === 413 || awaitsContinue) && !complete) {
-      reply.header('connection', 'close')
+      answer.header('connection', 'close')
       letRefusalBeRead(socket)
     }
-    this.#send(request, reply, status)
+    this.#send(request, answer, status)
   }
 
   /** In the form that the client asked for, as far as there is one for it. */
-  #send(request: Request, reply: Answer, error: StatusError): void {
+  #send(request: Request, answer: Answer, error: StatusError): void {
     const { protobuf } = this.#deps
     const { retryAfterSeconds } = error.details ?? {}
-    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-    reply.code(error.code).header('cache-control', 'no-cache, private')
+    if (retryAfterSeconds !== undefined) answer.header('retry-after', String(retryAfterSeconds))
+    answer.code(error.code).header('cache-control', CACHE_CONTROL)
     const { accept, 'user-agent': agent } = request.headers
     const format = errorFormat(accept)
     const status = error.toStatus()
-    reply.header('content-type', CONTENT_TYPES[format])
-    if (format === 'protobuf') reply.send(protobuf.encode({ ...status }))
-    else if (format === 'yaml') reply.send(Buffer.from(yamlText(status)))
+    answer.header('content-type', CONTENT_TYPES[format])
+    if (format === 'protobuf') answer.send(protobuf.encode({ ...status }))
+    else if (format === 'yaml') answer.send(Buffer.from(yamlText(status)))
     else {
       const pretty = wantsPretty(request.authorized?.info.query ?? NO_QUERY, agent)
-      reply.send(Buffer.from(`${JSON.stringify(status, undefined, pretty ? 2 : undefined)}\n`))
+      answer.send(Buffer.from(`${JSON.stringify(status, undefined, pretty ? 2 : undefined)}\n`))
     }
   }
 

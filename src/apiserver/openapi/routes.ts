@@ -1,8 +1,7 @@
 /** /openapi/v3, /openapi/v3/<group version> and /openapi/v2 of each space, made when first asked for and kept while the kinds stay. */
 
-import { Readable } from 'node:stream'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
-import type { KindDocument, KindDocuments } from '../discovery/kindDocuments.ts'
+import { hasVersion, type KindDocument, type KindDocuments } from '../discovery/kindDocuments.ts'
 import { acceptsGzip } from '../exchange/answers/compression.ts'
 import type { Answer } from '../http/answer.ts'
 import type { PathEntry } from '../http/paths.ts'
@@ -20,17 +19,17 @@ export interface OpenApiDeps {
 
 interface Sending {
   request: Request
-  reply: Answer
+  answer: Answer
   /** Begins the work of sending: each client's space takes its own turns. */
   begin(): Work
 }
 
 export function openApiPaths({ documents, work: turns }: OpenApiDeps): PathEntry[] {
-  const handle: PathEntry['handle'] = async (request, reply, { space }, path) => {
-    const sending: Sending = { request, reply, begin: () => turns.begin({ owner: space }) }
+  const handle: PathEntry['handle'] = async (request, answer, { space }, path) => {
+    const sending: Sending = { request, answer, begin: () => turns.begin({ owner: space }) }
     const isWhole = path === '/openapi/v2'
     const format = isWhole && wantsProtobuf(request.headers.accept) ? 'protobuf' : 'json'
-    if (isWhole) reply.header('vary', 'Accept')
+    if (isWhole) answer.header('vary', 'Accept')
     const document = await documents.get(space, { path, form: { format } })
     if (document === undefined) return false
     if (isWhole || path === '/openapi/v3')
@@ -45,47 +44,38 @@ export function openApiPaths({ documents, work: turns }: OpenApiDeps): PathEntry
 
 /** With the right hash the answer holds for good; with an old one the client is sent to the right one. */
 async function sendGroupVersion(sending: Sending, document: KindDocument): Promise<true> {
-  const { request, reply } = sending
+  const { request, answer } = sending
   const url = new URL(request.url, 'http://localhost')
   const asked = url.searchParams.get('hash')
   if (asked !== null && asked !== document.hash) {
-    reply.redirect(`${url.pathname}?hash=${document.hash}`, 301)
+    answer.redirect(`${url.pathname}?hash=${document.hash}`, 301)
     return true
   }
   if (asked !== null) {
-    reply.header('cache-control', 'public, immutable')
-    reply.header('expires', new Date(Date.now() + YEAR_MS).toUTCString())
+    answer.header('cache-control', 'public, immutable')
+    answer.header('expires', new Date(Date.now() + YEAR_MS).toUTCString())
   }
   return await send(sending, 'application/json', document)
 }
 
 async function send(sending: Sending, type: string, document: KindDocument): Promise<true> {
-  if (unchanged(sending, document.hash)) return true
+  const { request, answer, begin } = sending
+  if (hasVersion(answer, document)) {
+    answer.code(304).send()
+    return true
+  }
   const body = await document.body()
-  sending.reply.type(type)
-  sendBody(sending, body)
-  return true
-}
-
-function sendBody({ request, reply, begin }: Sending, body: Buffer): void {
+  answer.type(type)
   // A body that is compressed before it leaves is small by then. Others go piece by piece, as fast as the client reads, and in
   // turns: encrypting all of it at once would hold up everybody else, and a fast client takes it all without a turn of the loop.
-  if (body.length <= PIECE_BYTES || acceptsGzip(request)) reply.send(body)
-  else reply.header('content-length', body.length).send(Readable.from(piecesOf(body, begin()), { objectMode: false }))
-}
-
-/** Whether the client has the document already; then the answer has been given. */
-function unchanged({ request, reply }: Sending, hash: string): boolean {
-  const etag = `"${hash}"`
-  reply.header('etag', etag)
-  if (request.headers['if-none-match'] !== etag) return false
-  reply.code(304).send()
+  if (body.length <= PIECE_BYTES || acceptsGzip(request)) answer.send(body)
+  else await answer.sendHead(200, { 'content-length': body.length }).writeAll(piecesOf(body, begin()))
   return true
 }
 
 async function* piecesOf(body: Buffer, work: Work): AsyncGenerator<Buffer> {
-  for (let begin = 0; begin < body.length; begin += PIECE_BYTES) {
-    yield body.subarray(begin, begin + PIECE_BYTES)
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    yield body.subarray(at, at + PIECE_BYTES)
     if (work.due) await work.rest()
   }
 }

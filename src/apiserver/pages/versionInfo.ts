@@ -27,9 +27,9 @@ export function versionPath(
 ): PathEntry {
   return {
     path: '/version',
-    async handle(request, reply, { info }) {
+    async handle(request, answer, { info }) {
       const form = { ...PLAIN, format: negotiateFormat(request.headers.accept) }
-      await sendValue({ protobuf }, { request, reply, info, form, warnings: [] }, 200, await version())
+      await sendValue({ protobuf }, { request, answer, info, form, warnings: [] }, 200, await version())
     },
   }
 }

@@ -5,6 +5,7 @@
  * @see https://kubernetes.io/docs/reference/instrumentation/zpages/
  */
 import type { Soon } from '../../apimachinery/soon.ts'
+import { CACHE_CONTROL } from '../http/answer.ts'
 import { notAcceptable, preferences } from '../http/negotiate.ts'
 import type { PathEntry } from '../http/paths.ts'
 
@@ -43,7 +44,7 @@ export function zPages({ settings, startedMs, version }: ZPagesDeps): PathEntry[
     isServerWide: true,
     async handle(request, answer) {
       const { contentType, body } = await page(request.headers.accept)
-      answer.header('cache-control', 'no-cache, private').type(contentType).send(body)
+      answer.header('cache-control', CACHE_CONTROL).type(contentType).send(body)
     },
   })
   return [

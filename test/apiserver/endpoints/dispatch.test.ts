@@ -14,13 +14,13 @@ const services = {
   protobuf: { supports: () => true },
 } as unknown as Services
 
-function exchangeOf(isLarge: boolean, reply = { destroyed: false }): Exchange {
+function exchangeOf(isLarge: boolean, answer = { destroyed: false }): Exchange {
   const resource = { group: '', version: 'v1', resource: 'configmaps', namespace: 'default', name: '', subresource: '' }
   const authorized = { info: { verb: 'create', resource }, user: { name: 'alice', groups: [] }, space: 'root' }
   return exchangeFor(
     services,
     { isLarge, headers: {} } as Request,
-    reply as Answer,
+    answer as Answer,
     authorized as unknown as AuthorizedRequest,
     {},
   )
@@ -28,10 +28,10 @@ function exchangeOf(isLarge: boolean, reply = { destroyed: false }): Exchange {
 
 t.test('a large body takes turns with other long work as long as its client waits; a small one does not', async t => {
   t.equal(exchangeOf(false).work, undefined)
-  const reply = { destroyed: false }
-  const { work } = exchangeOf(true, reply)
+  const answer = { destroyed: false }
+  const { work } = exchangeOf(true, answer)
   t.equal(work?.due, true)
   await work?.rest()
-  reply.destroyed = true
+  answer.destroyed = true
   await t.rejects(work!.rest(), { name: 'Abandoned' })
 })

@@ -4,6 +4,7 @@
  */
 import type { Work } from '../../../program/workTurns.ts'
 import type { Stored } from '../../../storage/store.ts'
+import { CACHE_CONTROL } from '../../http/answer.ts'
 import { CONTENT_TYPES, type Format } from '../../http/negotiate.ts'
 import type { Exchange, Services } from '../exchange.ts'
 import { type BlockSink, plainSink } from './blockWriter.ts'
@@ -13,7 +14,6 @@ import { warningHeaders } from './warningHeaders.ts'
 
 /** Longer answers are written block by block. */
 const WHOLE_LIMIT_BYTES = GZIP_FROM_BYTES
-export const CACHE_CONTROL = 'no-cache, private'
 /** Items by which the length of a long list is estimated. */
 const LOOKED_AT = 1024
 
@@ -96,15 +96,15 @@ function openSink(
   exchange: Exchange,
   { length, items, format, code = 200 }: Pick<Pieces, 'items' | 'format' | 'code'> & { length?: number },
 ): BlockSink {
-  const { reply } = exchange
+  const { answer } = exchange
   const compressed = services.compression.wantsBlocks(exchange.request)
   const framing = compressed
     ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
     : length === undefined
       ? {}
       : { 'content-length': length }
-  reply.sendHead(code, { ...headers(exchange), 'content-type': CONTENT_TYPES[format], ...framing })
-  return compressed ? services.compression.sink(reply, length ?? aboutBytesIn(items)) : plainSink(reply)
+  answer.sendHead(code, { ...headers(exchange), 'content-type': CONTENT_TYPES[format], ...framing })
+  return compressed ? services.compression.sink(answer, length ?? aboutBytesIn(items)) : plainSink(answer)
 }
 
 export function lengthOf(pieces: readonly Buffer[]): number {
@@ -128,13 +128,13 @@ export function headers(exchange: Pick<Exchange, 'warnings'>): Record<string, st
 }
 
 export function send(
-  exchange: Pick<Exchange, 'reply' | 'warnings'>,
+  exchange: Pick<Exchange, 'answer' | 'warnings'>,
   code: number,
   body: Buffer,
   format: Format = 'json',
 ): void {
-  const { reply, warnings } = exchange
-  reply.code(code).header('cache-control', CACHE_CONTROL).type(CONTENT_TYPES[format])
-  if (warnings.length > 0) reply.header('warning', warningHeaders(warnings))
-  reply.send(body)
+  const { answer, warnings } = exchange
+  answer.code(code).header('cache-control', CACHE_CONTROL).type(CONTENT_TYPES[format])
+  if (warnings.length > 0) answer.header('warning', warningHeaders(warnings))
+  answer.send(body)
 }

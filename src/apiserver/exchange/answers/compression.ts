@@ -3,7 +3,7 @@
  * leave as they are when many wait for that. Documents that are kept (those with an ETag) are compressed once.
  */
 import type { Writable } from 'node:stream'
-import { type Answer, written } from '../../http/answer.ts'
+import { type Answer, goneSignal, written } from '../../http/answer.ts'
 import type { Request } from '../../http/request.ts'
 import type { BlockSink } from './blockWriter.ts'
 import { CompressionSeats } from './compressionSeats.ts'
@@ -44,9 +44,6 @@ export function seatsIn(poolThreads: number): number {
   return Math.max(0, Math.min(SEATS, poolThreads - Math.ceil(poolThreads / 2) - SYNCING))
 }
 
-/** As far as it is used of an answer. */
-export type CompressedAnswer = Pick<Answer, 'hasHeader' | 'getHeader' | 'removeHeader' | 'header' | 'once' | 'off'>
-
 export class Compression {
   readonly #seats: CompressionSeats
   readonly #isOff: boolean
@@ -70,9 +67,7 @@ export class Compression {
 
   /** Compresses what is written to it, about so many `bytes` in all, on its way to `out`. */
   sink(out: Writable, bytes: number): BlockSink {
-    const gone = new AbortController()
-    out.once('close', () => gone.abort())
-    const waiting = { bytes, signal: gone.signal }
+    const waiting = { bytes, signal: goneSignal(out) }
     const gzip = new GzipWriter(this.#deflate)
     return {
       write: async block => {
@@ -84,19 +79,21 @@ export class Compression {
   }
 
   /** Whether `body` should leave compressed. */
-  wants(request: Pick<Request, 'headers'>, reply: CompressedAnswer, body: unknown): body is Buffer {
-    if (this.#isOff || !Buffer.isBuffer(body) || body.length <= GZIP_FROM_BYTES || !acceptsGzip(request)) return false
+  wants(request: Pick<Request, 'headers'>, answer: Answer, body: Buffer): boolean {
+    if (this.#isOff || body.length <= GZIP_FROM_BYTES || !acceptsGzip(request)) return false
     // Kept documents are few, and all who want one wait for the same.
-    return reply.hasHeader('etag') || !this.#seats.isCrowded
+    return answer.hasHeader('etag') || !this.#seats.isCrowded
   }
 
   /** The compressed body; sets the headers that tell. `body` itself when nobody waits for it any more. */
-  async apply(reply: CompressedAnswer, body: Buffer): Promise<Buffer> {
-    const compressed = await (reply.hasHeader('etag') ? this.#compressKept(body) : this.#compressFor(reply, body))
+  async apply(answer: Answer, body: Buffer): Promise<Buffer> {
+    const compressed = await (answer.hasHeader('etag')
+      ? this.#compressKept(body)
+      : this.#compress(body, goneSignal(answer)))
     if (compressed === undefined) return body
-    const vary = reply.getHeader('vary')
-    reply.header('content-encoding', 'gzip').header('vary', vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding')
-    reply.removeHeader('Content-Length')
+    const vary = answer.getHeader('vary')
+    answer.header('content-encoding', 'gzip').header('vary', vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding')
+    answer.removeHeader('Content-Length')
     return compressed
   }
 
@@ -108,17 +105,6 @@ export class Compression {
     this.#kept.set(body, compressed)
     compressed.catch(() => this.#kept.delete(body))
     return compressed
-  }
-
-  async #compressFor(reply: CompressedAnswer, body: Buffer): Promise<Buffer | undefined> {
-    const gone = new AbortController()
-    const leave = (): void => gone.abort()
-    reply.once('close', leave)
-    try {
-      return await this.#compress(body, gone.signal)
-    } finally {
-      reply.off('close', leave)
-    }
   }
 
   /** Block by block, too: a long body takes turns with others. `undefined` when `signal` aborts. */

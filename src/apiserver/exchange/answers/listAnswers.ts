@@ -8,11 +8,12 @@ import { listPiecesOf } from '../../../apimachinery/protobuf/envelope.ts'
 import type { Work } from '../../../program/workTurns.ts'
 import type { Stored } from '../../../storage/store.ts'
 import type { ListResult } from '../../registry/reader.ts'
+import { viewBytes } from '../../registry/views.ts'
 import { partialMetadata, type TableParts, tableParts } from '../../tables/table.ts'
 import { type Exchange, type Services, workOf } from '../exchange.ts'
 import { lengthOf, sendKnown, sendPieces, sendRun, streamPieces } from './answerPieces.ts'
 import { itemRun } from './itemRun.ts'
-import { asItem, bytesAs, itemPieces } from './listItems.ts'
+import { asItem, itemPieces } from './listItems.ts'
 import { listText } from './listText.ts'
 import { protobufForm } from './protobufForms.ts'
 import { checkPartial, isPretty, tableOptions } from './respond.ts'
@@ -86,7 +87,7 @@ function listForm(services: Services, exchange: Exchange, meta: Record<string, u
 }
 
 function parse(stored: Stored, { type }: Exchange): KubeObject {
-  return JSON.parse(bytesAs(stored, type).toString()) as KubeObject
+  return JSON.parse(viewBytes(stored, type).toString()) as KubeObject
 }
 
 /** Only the ranks are kept: all objects at a time are many times as much as what is stored of them. */

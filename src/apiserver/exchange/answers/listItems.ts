@@ -1,4 +1,4 @@
-/** The bytes of a stored object as a version of its kind has them. */
+/** Objects as items of a list. */
 import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
 import type { Stored } from '../../../storage/store.ts'
@@ -6,16 +6,8 @@ import { FORMS } from '../../registry/forms.ts'
 import { viewBytes } from '../../registry/views.ts'
 
 /**
- * The stored object as `type` serves it; the stored bytes themselves when that is the same version. What the reader and the
- * registry give is ready for it.
- */
-export function bytesAs(stored: Stored, type: ResourceType): Buffer {
-  return viewBytes(stored, type)
-}
-
-/**
- * The same inside of a list, whose kind says that of its items: upstream leaves it out of them, for its own kinds. Appends to
- * `pieces`, with a comma before every item but the first.
+ * Stored objects as `type` serves them in a list, whose kind says that of its items: upstream leaves it out of them, for its own kinds.
+ * Appends to `pieces`, with a comma before every item but the first.
  */
 export function itemPieces(type: ResourceType): (stored: Stored, isFirst: boolean, pieces: Buffer[]) => void {
   const start = FORMS[type.form].inScheme
@@ -23,7 +15,7 @@ export function itemPieces(type: ResourceType): (stored: Stored, isFirst: boolea
     : EMPTY
   // Asked of every object in a list: no copies, no parsing.
   return (stored, isFirst, pieces) => {
-    const bytes = bytesAs(stored, type)
+    const bytes = viewBytes(stored, type)
     if (start === EMPTY) {
       if (!isFirst) pieces.push(COMMA)
       pieces.push(bytes)

@@ -8,10 +8,10 @@ import { watchFrameOf } from '../../../apimachinery/protobuf/envelope.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
 import type { Stored } from '../../../storage/store.ts'
 import type { Form } from '../../http/negotiate.ts'
+import { viewBytes } from '../../registry/views.ts'
 import { partialMetadata } from '../../tables/table.ts'
 import type { Services } from '../exchange.ts'
 import type { FrameType } from './frames.ts'
-import { bytesAs } from './listItems.ts'
 
 /** How one kind goes to clients that want it in one form of protobuf: as it is, or only its metadata. */
 export interface ProtobufForm {
@@ -38,7 +38,7 @@ export function protobufForm(
   // Versions of a kind may differ in their metadata, too: conversion webhooks change labels and annotations.
   const name = partial ? `protobuf ${kind.apiVersion} ${apiVersionOf(type)}` : `protobuf ${kind.apiVersion}`
   const encode = (stored: Stored): Buffer => {
-    const object = JSON.parse(bytesAs(stored, type).toString()) as KubeObject
+    const object = JSON.parse(viewBytes(stored, type).toString()) as KubeObject
     return protobuf.encodePart(partial ? partialMetadata(object, as.version) : object)
   }
   const make = (event: FrameType, stored: Stored): Buffer => {

@@ -8,18 +8,17 @@ import { type Soon, whenKnown } from '../../../apimachinery/soon.ts'
 import type { Stored } from '../../../storage/store.ts'
 import { type Form, wantsPretty } from '../../http/negotiate.ts'
 import { yamlText } from '../../http/yamlWriter.ts'
-import { prepareViews } from '../../registry/views.ts'
+import { prepareViews, viewBytes } from '../../registry/views.ts'
 import { partialMetadata, type TableOptions, tableFor } from '../../tables/table.ts'
 import { type Exchange, type Services, workOf } from '../exchange.ts'
 import { send, sendPieces } from './answerPieces.ts'
-import { bytesAs } from './listItems.ts'
 import { yamlValuePieces } from './listText.ts'
 import { protobufForm } from './protobufForms.ts'
 
 export function sendObject(services: Services, exchange: Exchange, stored: Stored, code = 200): Soon<void> {
   return whenKnown(prepareViews([stored], exchange.type), () =>
     isAsStored(exchange)
-      ? send(exchange, code, bytesAs(stored, exchange.type))
+      ? send(exchange, code, viewBytes(stored, exchange.type))
       : sendFormed(services, exchange, stored, code),
   )
 }
@@ -40,7 +39,7 @@ async function sendFormed(services: Services, exchange: Exchange, stored: Stored
     checkPartial(exchange, false)
     return send(exchange, code, protobufBody(services, exchange, stored), 'protobuf')
   }
-  const object = JSON.parse(bytesAs(stored, exchange.type).toString()) as KubeObject
+  const object = JSON.parse(viewBytes(stored, exchange.type).toString()) as KubeObject
   const value = formed(services, exchange, object)
   if (exchange.form.format !== 'yaml') return await sendValue(services, exchange, code, value)
   const pieces = yamlValuePieces(value)
@@ -67,7 +66,7 @@ function formed(services: Services, exchange: Exchange, object: KubeObject): unk
 /** Any JSON value that is not a stored object: Status, Scale, reviews, discovery. */
 export async function sendValue(
   { protobuf }: Pick<Services, 'protobuf'>,
-  exchange: Pick<Exchange, 'request' | 'reply' | 'form' | 'warnings' | 'info'>,
+  exchange: Pick<Exchange, 'request' | 'answer' | 'form' | 'warnings' | 'info'>,
   code: number,
   value: unknown,
 ): Promise<void> {

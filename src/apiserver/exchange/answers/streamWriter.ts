@@ -179,14 +179,6 @@ function joinedChunk(pieces: readonly Buffer[]): readonly Buffer[] {
 
 const END_OF_CHUNK = Buffer.from('\r\n')
 
-/** Aborts when nobody reads the response any more; at once where its client has left already, which nothing tells again. */
-export function goneSignal(raw: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  if (raw.destroyed) gone.abort()
-  else raw.once('close', () => gone.abort())
-  return gone.signal
-}
-
 /** The next ones, up to the limit, and a part of one that is larger. Taken out of `waiting`. */
 function nextPieces(waiting: Buffer[]): Buffer[] {
   let count = 0

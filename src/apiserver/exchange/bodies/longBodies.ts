@@ -3,7 +3,6 @@
 import { jsonInSteps, type ParsedJson } from '../../../apimachinery/jsonInSteps.ts'
 import { VALUES_LIMIT } from '../../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../../apimachinery/protobuf/protobufCodec.ts'
-import type { RepeatedKey } from '../../../apimachinery/repeatedKeys.ts'
 import type { Soon } from '../../../apimachinery/soon.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
 import type { Work, WorkTurns } from '../../../program/workTurns.ts'
@@ -22,27 +21,6 @@ export interface LongBodiesDeps {
   work: Pick<WorkTurns, 'begin'>
 }
 
-export interface BodyOrigin {
-  contentType: string | undefined
-  /** The space. */
-  owner: string
-  socket: {
-    readonly destroyed: boolean
-    once(event: 'close', heard: () => void): unknown
-    off(event: 'close', heard: () => void): unknown
-  }
-}
-
-export interface LongBody {
-  body: Buffer
-  /** Whether what is done with it takes turns with other long work. */
-  isLarge: boolean
-  /** What it says, where it is long JSON. */
-  parsed?: ParsedJson | undefined
-  /** Of what was YAML and is JSON now. */
-  repeatedKeys?: RepeatedKey[]
-}
-
 export class LongBodies {
   readonly #deps: LongBodiesDeps
 
@@ -50,27 +28,17 @@ export class LongBodies {
     this.#deps = deps
   }
 
-  /** Reads the body of a request where it may be long. */
-  readOf(request: Request, body: Buffer): Soon<void> {
-    const { headers, socket, authorized } = request
-    const contentType = headers['content-type']
-    if (!this.concerns(contentType, body)) return
-    return this.read(body, { contentType, owner: authorized?.space ?? '', socket }).then(read => {
-      request.body = read.body
-      request.repeatedKeys = read.repeatedKeys
-      request.isLarge = read.isLarge
-      request.parsed = read.parsed
-    })
+  /** Reads the body of a request where it may be long. @throws StatusError; Abandoned when its client has gone; also by the promise */
+  read(request: Request, body: Buffer): Soon<void> {
+    if (body.length > SHORT_BYTES || this.#deps.bigYaml.wants(request.headers['content-type'], body))
+      return this.#readLong(request, body)
   }
 
-  /** Others are handled at once, as they are. */
-  concerns(contentType: string | undefined, body: Buffer): boolean {
-    return body.length > SHORT_BYTES || this.#deps.bigYaml.wants(contentType, body)
-  }
-
-  /** @throws StatusError; Abandoned when its client has gone */
-  async read(body: Buffer, { contentType, owner, socket }: BodyOrigin): Promise<LongBody> {
+  async #readLong(request: Request, body: Buffer): Promise<void> {
     const { bigYaml, work } = this.#deps
+    const { socket, headers, authorized } = request
+    const contentType = headers['content-type']
+    const owner = authorized?.space ?? ''
     // Many that arrive together are not handled in one turn of the loop.
     const turn = work.begin({ owner, isAbandoned: () => socket.destroyed })
     if (turn.due) await turn.rest()
@@ -80,9 +48,10 @@ export class LongBodies {
     // to find out it may have been parsed, and what follows parses it
     if (turn.due) await turn.rest()
     if (!isBigYaml) {
-      const isLarge = isLargeBody(contentType, body)
+      request.isLarge = isLargeBody(contentType, body)
       const isText = !contentType?.toLowerCase().startsWith(PROTOBUF_MEDIA_TYPE)
-      return { body, isLarge, parsed: read ?? (isText ? await this.#parsed(body, turn) : undefined) }
+      request.parsed = read ?? (isText ? await this.#parsed(body, turn) : undefined)
+      return
     }
     const gone = new AbortController()
     const leave = (): void => gone.abort()
@@ -91,8 +60,10 @@ export class LongBodies {
       .toJson(body, { owner, signal: gone.signal })
       .finally(() => socket.off('close', leave))
     if (turn.due) await turn.rest()
-    const isLarge = isLargeJson(json)
-    return { body: json, isLarge, repeatedKeys: repeated, parsed: await this.#parsed(json, turn) }
+    request.body = json
+    request.repeatedKeys = repeated
+    request.isLarge = isLargeJson(json)
+    request.parsed = await this.#parsed(json, turn)
   }
 
   /** Of what is no JSON nothing: it is told where it is read. */

@@ -31,7 +31,7 @@ function answer({ sliceMs = 0 } = {}) {
     send: (body: Buffer) => void sent.push(body),
   })
   const services = { work, blocks: new BlockWriter(), compression: new Compression() } as unknown as Services
-  const exchange = { reply: raw, request: { headers: {} }, warnings: [], space: 'root' } as unknown as Exchange
+  const exchange = { answer: raw, request: { headers: {} }, warnings: [], space: 'root' } as unknown as Exchange
   let made = 0
   let ended = false
   const pieces = function* (count: number): Generator<readonly Buffer[]> {
