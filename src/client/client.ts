@@ -51,16 +51,8 @@ export interface WriteOptions {
   force?: boolean
   /** Everything but the write itself. */
   dryRun?: boolean
-  /**
-   * Of a creation: the very same object is made in many spaces, and nobody ever changes it, nor what is answered. A server in the same
-   * process then does once what is the same for all of them.
-   */
+  /** Of a creation or an update: objects of other spaces say the same. A server in the same process keeps their body once. */
   shared?: boolean
-  /**
-   * Of an update: the object follows from this and from the one that it replaces alone, and nobody changes either, nor what is
-   * answered. A server in the same process then does once what is the same in many spaces.
-   */
-  sharedFrom?: object
   /**
    * Of an update: the status becomes what the object says, too, also where only its sub-resource changes it; what others own of it is
    * nobody's then. Only a server in the same process does that.
@@ -184,11 +176,11 @@ export interface StreamBatch {
   readonly question?: unknown
 }
 
-/** One of many objects that are made at a time, as with {@link WriteOptions.shared}. */
+/** One of many objects that are created at a time and say the same in many spaces. */
 export interface SharedCreation {
   readonly space: string
   readonly resource: GroupVersionResource
-  /** Nobody ever changes it. */
+  /** One object for all that say the same; never changed. */
   readonly object: KubeObject
   /** Default: that of the client. */
   readonly fieldManager?: string
@@ -202,9 +194,6 @@ export interface SharedMade {
   readonly like: Readonly<KubeObject>
 }
 
-/** It is to be written alone; `first`: of what nobody has written so before, and nobody else has a say in. */
-export type Unshared = 'first' | undefined
-
 /** One of many objects that are deleted at a time, in the version that is known; what depends on it goes after it. */
 export interface SharedDeletion {
   readonly space: string
@@ -216,12 +205,12 @@ export interface SharedDeletion {
   readonly resourceVersion: string
 }
 
-/**
- * One of many objects that are there and are changed at a time, as one that said the same was before with `said` as its
- * {@link WriteOptions.sharedFrom}.
- */
+/** One of many objects that are updated at a time, in the known version. */
 export interface SharedUpdate extends SharedDeletion {
+  /** One object for all that change alike; never changed. */
   readonly said: Readonly<KubeObject>
+  /** The object that replaces the current one, by `said` and that one alone; `undefined` where nothing is to change. */
+  readonly replace: (current: KubeObject) => KubeObject | undefined
   /** Default: that of the client. */
   readonly fieldManager?: string
 }
@@ -239,9 +228,9 @@ export interface Client {
    * What is made, at its index; other is what is to be made alone, or said by that why it cannot be. Nobody can
    * delay it who has a say in one of the spaces. Absent: there is no such way.
    */
-  createShared?(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | Unshared)[]>
+  createShared?(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | undefined)[]>
   /** The same of what is there. */
-  updateShared?(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | Unshared)[]>
+  updateShared?(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | undefined)[]>
   /** Whether each is gone; what is not is to be deleted alone, or said by that why it cannot be. Absent: there is no such way. */
   deleteShared?(deletions: readonly SharedDeletion[]): Promise<readonly boolean[]>
 }

@@ -20,12 +20,12 @@ import type {
 import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import { apply } from '../operations/apply.ts'
-import { create, createShared } from '../operations/create.ts'
+import { create } from '../operations/create.ts'
 import { finalize } from '../operations/finalize.ts'
 import { patch } from '../operations/patch.ts'
 import { deleteObject } from '../operations/remove.ts'
 import type { Target } from '../operations/target.ts'
-import { update, updateShared } from '../operations/update.ts'
+import { update } from '../operations/update.ts'
 import { type AnsweredKinds, readerOf } from '../registry/answeredKinds.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
 import { LARGE_BYTES } from '../registry/largeWrites.ts'
@@ -146,39 +146,26 @@ export class EmbeddedSpace implements SpaceClient {
     const { namespace = '', name = '' } = object.metadata
     const target = this.#target(resource, { namespace, name }, options)
     const { registry } = this.#deps.services
-    if (options.shared)
-      return await this.#recorded('create', target, options, object, at =>
-        this.#known(at, createShared(registry, at, object)),
-      )
     return await this.#recorded('create', target, options, object, async recorded =>
-      this.#resultOf(target, await create(registry, recorded, cloneJson(object))),
+      this.#resultOf(target, await create(registry, recorded, cloneJson(object), { isShared: options.shared })),
     )
-  }
-
-  /** What was written where it is known without parsing it: then who follows the space need not do that either. */
-  async #known(target: Target, writing: ReturnType<Registry['createShared']>): Promise<KubeObject> {
-    const made = await writing
-    if (made.object === undefined) return await this.#resultOf(target, made)
-    this.#deps.services.deps.parsed.keep(made.stored, made.object)
-    return made.object
   }
 
   async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata
     const { registry } = this.#deps.services
     const target = this.#target(resource, { namespace, name }, options)
-    const { sharedFrom } = options
-    if (sharedFrom && target.subresource === '')
-      return await this.#recorded('update', target, options, object, at =>
-        this.#known(at, updateShared(registry, at, object, sharedFrom)),
-      )
     const again = (): KubeObject => cloneJson(object)
     return await this.#recorded('update', target, options, object, async recorded =>
       this.#resultOf(
         target,
         recorded.subresource === 'finalize'
           ? await finalize(registry, recorded, object)
-          : await update(registry, recorded, again(), { again, withStatus: options.withStatus }),
+          : await update(registry, recorded, again(), {
+              again,
+              withStatus: options.withStatus,
+              isShared: options.shared,
+            }),
       ),
     )
   }

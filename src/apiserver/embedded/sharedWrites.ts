@@ -1,53 +1,45 @@
-/** Many objects of many spaces that say what others say, made, changed or deleted at a time: with one wait for the disk. */
+/** The door for copies, by the names of spaces and kinds. */
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { SharedCreation, SharedDeletion, SharedMade, SharedUpdate, Unshared } from '../../client/client.ts'
-import { createManyShared } from '../operations/create.ts'
+import type { SharedCreation, SharedDeletion, SharedMade, SharedUpdate } from '../../client/client.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
-import type { SharedlyMade } from '../registry/registry.ts'
+import type { Copied } from '../registry/copies/copyWrites.ts'
 import type { EmbeddedDeps } from './embeddedSpace.ts'
 
-/** What was made, at its index; other is what has to be made alone. */
+/** The copies that were created, at their indexes; others have to be created alone. */
 export async function createTogether(
   deps: EmbeddedDeps,
   creations: readonly SharedCreation[],
-): Promise<readonly (SharedMade | Unshared)[]> {
-  const { registry } = deps.services
-  const toMake = (at: Where, { object: sent }: SharedCreation) => ({ ...at, sent })
-  const made = await together(deps, creations, toMake, known => createManyShared(registry, known))
-  return made.map(told)
+): Promise<readonly (SharedMade | undefined)[]> {
+  const toCreate = (at: Where, { object }: SharedCreation) => {
+    return { ...at, namespace: at.type.namespaced ? (object.metadata.namespace ?? '') : '', object }
+  }
+  const made = await together(deps, creations, toCreate, known => deps.services.registry.copies.create(known))
+  return made.map(answered)
 }
 
-/** What was changed, at its index; other is what has to be changed alone. */
+/** The same of updates. */
 export async function updateTogether(
   deps: EmbeddedDeps,
   updates: readonly SharedUpdate[],
-): Promise<readonly (SharedMade | Unshared)[]> {
-  const { registry } = deps.services
-  const toChange = (at: Where, { namespace, name, uid, resourceVersion, said }: SharedUpdate) => {
-    return { ...at, namespace, name, uid, resourceVersion, said }
-  }
-  const changed = await together(deps, updates, toChange, known => registry.updateManyShared(known))
-  return changed.map(told)
+): Promise<readonly (SharedMade | undefined)[]> {
+  const toUpdate = (at: Where, update: SharedUpdate) => ({ ...update, ...at })
+  const changed = await together(deps, updates, toUpdate, known => deps.services.registry.copies.update(known))
+  return changed.map(answered)
 }
 
-/** Whether each is gone; what is not has to be deleted alone. */
+/** Whether each is gone; others have to be deleted alone. */
 export async function deleteTogether(
   deps: EmbeddedDeps,
   deletions: readonly SharedDeletion[],
 ): Promise<readonly boolean[]> {
-  const { registry } = deps.services
-  const toDelete = (at: Where, { namespace, name, uid, resourceVersion }: SharedDeletion) => {
-    return { ...at, namespace, name, uid, resourceVersion }
-  }
-  const gone = await together(deps, deletions, toDelete, known => registry.deleteManyShared(known))
+  const toDelete = (at: Where, deletion: SharedDeletion) => ({ ...deletion, ...at })
+  const gone = await together(deps, deletions, toDelete, known => deps.services.registry.copies.delete(known))
   return gone.map(each => each === true)
 }
 
-function told(one: SharedlyMade | Unshared): SharedMade | Unshared {
-  return one === undefined || one === 'first'
-    ? one
-    : { uid: one.uid, resourceVersion: String(one.stored.revision), like: one.like }
+function answered(copied: Copied | undefined): SharedMade | undefined {
+  return copied && { uid: copied.uid, resourceVersion: String(copied.stored.revision), like: copied.like }
 }
 
 interface Where {

@@ -1,7 +1,8 @@
 /** A new object. */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Registry, SharedCreation, Written } from '../registry/registry.ts'
+import type { CreateOptions } from '../registry/creations.ts'
+import type { Registry, Written } from '../registry/registry.ts'
 import { requireSameNamespace } from './place.ts'
 import type { Target } from './target.ts'
 
@@ -10,27 +11,9 @@ export function create(
   registry: Pick<Registry, 'create'>,
   target: Omit<Target, 'name' | 'subresource'>,
   object: KubeObject,
+  options?: CreateOptions,
 ): Promise<Written> {
-  return registry.create(target.context, target.type, namespaceFor(target, object), object)
-}
-
-/** One that goes into many spaces; nobody changes it, nor the object that is answered. @throws StatusError */
-export function createShared(
-  registry: Pick<Registry, 'createShared'>,
-  target: Omit<Target, 'name' | 'subresource'>,
-  object: Readonly<KubeObject>,
-): ReturnType<Registry['createShared']> {
-  return registry.createShared(target.context, target.type, namespaceFor(target, object), object)
-}
-
-/** Many of them at a time; absent is what is to be made alone. */
-export function createManyShared(
-  registry: Pick<Registry, 'createManyShared'>,
-  creations: readonly Omit<SharedCreation, 'namespace'>[],
-): ReturnType<Registry['createManyShared']> {
-  return registry.createManyShared(
-    creations.map(each => ({ ...each, namespace: each.type.namespaced ? (each.sent.metadata.namespace ?? '') : '' })),
-  )
+  return registry.create(target.context, target.type, namespaceFor(target, object), object, options)
 }
 
 /** @throws StatusError BadRequest */

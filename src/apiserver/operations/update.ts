@@ -8,6 +8,7 @@ export interface ReplacingOptions extends MakingOptions {
   /** The object once more, from what it was made of: where somebody else wrote first. */
   again: () => KubeObject
   withStatus?: boolean | undefined
+  isShared?: boolean | undefined
 }
 
 /** The object is taken over and changed. Some kinds are made where there are none. @throws StatusError */
@@ -15,7 +16,7 @@ export async function update(
   registry: Pick<Registry, 'update' | 'deps'>,
   target: Target,
   object: KubeObject,
-  { again, mayCreate, withStatus }: ReplacingOptions,
+  { again, mayCreate, withStatus, isShared }: ReplacingOptions,
 ): Promise<Written> {
   const { context, type, namespace, name, subresource } = target
   requireSamePlace(object.metadata, target)
@@ -26,17 +27,7 @@ export async function update(
     unused = undefined
     return next
   }
-  const options = { subresource, create: makes ? replacement : undefined, ...(mayCreate && { mayCreate }), withStatus }
+  const create = makes ? replacement : undefined
+  const options = { subresource, create, ...(mayCreate && { mayCreate }), withStatus, isShared }
   return await registry.update(context, type, namespace, name, { replacement }, options)
-}
-
-/** The same of what many spaces get: `object` follows from `said` and what is there alone. @throws StatusError */
-export function updateShared(
-  registry: Pick<Registry, 'updateShared'>,
-  target: Target,
-  object: Readonly<KubeObject>,
-  said: object,
-): ReturnType<Registry['updateShared']> {
-  requireSamePlace(object.metadata, target)
-  return registry.updateShared(target.context, target.type, target, { object, said })
 }

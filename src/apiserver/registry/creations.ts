@@ -29,6 +29,11 @@ export interface Creating {
   readonly outcome: Outcome
 }
 
+export interface CreateOptions {
+  /** Objects of other spaces say the same: the store may keep the body of the text once. */
+  isShared?: boolean | undefined
+}
+
 const GENERATE_NAME_TRIES = 8
 
 export class Creations {
@@ -40,13 +45,13 @@ export class Creations {
     this.#creates = new CreatePreparation(preparation)
   }
 
-  /** `object` is in the version of `type`; it is taken over and changed. `isShared`: those of other spaces will say the same. */
+  /** `object` is in the version of `type`; it is taken over and changed. */
   async create(
     context: WriteContext,
     type: ResourceType,
     namespace: string,
     object: KubeObject,
-    { isShared = false } = {},
+    { isShared = false }: CreateOptions = {},
   ): Promise<Written> {
     refuseVersion(object)
     const { name, generateName: base } = object.metadata

@@ -13,6 +13,7 @@ import type { Encoded, Mutation, Store } from '../../storage/store.ts'
 import { type Admission, type AdmissionRequest, runMutations, type SubresourceView } from './admission.ts'
 import { encodeInSteps, encodeObject, type ParsedCache } from './codec.ts'
 import type { WriteContext } from './context.ts'
+import type { Circumstances } from './copies/circumstances.ts'
 import { FORMS } from './forms.ts'
 import { Judging } from './judging.ts'
 import { LARGE_VALUES } from './largeWrites.ts'
@@ -21,7 +22,6 @@ import { inVersionOf, otherVersions, type TypeLookup } from './otherVersions.ts'
 import { Provenance, type Travel } from './provenance.ts'
 import type { SharedObjects } from './sharedObjects.ts'
 import { setManaged } from './systemMetadata.ts'
-import type { Circumstances } from './templates.ts'
 import { UnsaidThrough } from './unsaidThrough.ts'
 import type { UpdateTrace } from './updateTrace.ts'
 import { withWork, workOf } from './works.ts'
@@ -63,8 +63,8 @@ export interface UpdateOptions {
   trace?: UpdateTrace | undefined
   /** An update of the object itself changes its status, too. */
   withStatus?: boolean | undefined
-  /** Objects of other spaces will say the same: the store may keep the text once. */
-  isShared?: boolean
+  /** Objects of other spaces say the same: the store may keep the body of the text once. */
+  isShared?: boolean | undefined
   /** How admission sees a change that came through a sub-resource with a kind of its own (`scale`). */
   view?: SubresourceView & { subresource: string }
 }

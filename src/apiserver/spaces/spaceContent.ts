@@ -5,6 +5,7 @@ import { NATURED_LABEL } from '../../apimachinery/nature.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
 import type { Range, Store } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext, systemUser } from '../registry/context.ts'
@@ -14,7 +15,7 @@ import { ROOT, type SpaceTree } from './tree.ts'
 
 export interface SpaceContentDeps {
   store: Store
-  registry: Pick<Registry, 'create' | 'createShared' | 'createManyShared' | 'update'>
+  registry: Pick<Registry, 'create' | 'copies' | 'update'>
   types: TypeRegistry
   tree: SpaceTree
   /** `https://host:port`, without a path. */
@@ -104,17 +105,21 @@ export class SpaceContent {
     await this.#deleteAll({ space }, signal)
   }
 
-  /** One wait for the disk, once the first space has shown what becomes of them. */
+  /** One wait for the disk, once the first space has shown their bodies. */
   async #ensureShared(space: string, objects: readonly KubeObject[]): Promise<void> {
     const { registry } = this.#deps
     const context = systemContext(space, COMPONENT)
-    const wanted = objects.map(sent => {
-      const type = this.#kind(space, sent.kind === 'Namespace' ? ['', 'v1', 'namespaces'] : BINDINGS)
-      return { context, type, namespace: '', sent }
+    const wanted = objects.map(object => {
+      const type = this.#kind(space, object.kind === 'Namespace' ? ['', 'v1', 'namespaces'] : BINDINGS)
+      return { context, type, namespace: '', object }
     })
-    const made = await registry.createManyShared(wanted)
-    const lacking = wanted.filter((_, i) => typeof made[i] !== 'object')
-    await Promise.all(lacking.map(({ type, sent }) => unlessThere(registry.createShared(context, type, '', sent))))
+    const made = await registry.copies.create(wanted)
+    const lacking = wanted.filter((_, i) => made[i] === undefined)
+    await Promise.all(
+      lacking.map(({ type, object }) =>
+        unlessThere(registry.create(context, type, '', cloneJson(object), { isShared: true })),
+      ),
+    )
   }
 
   async #ensure(space: string, kind: KindName, object: KubeObject): Promise<void> {

@@ -24,7 +24,7 @@ import { ownerName, type SpaceWork, viewOf, WORKSPACE_FINALIZER, type WorkspaceV
 import { failing, healed } from './workspaceConditions.ts'
 
 export interface SpaceManagerDeps extends SpaceContentDeps {
-  registry: Pick<Registry, 'create' | 'createShared' | 'createManyShared' | 'update'>
+  registry: Pick<Registry, 'create' | 'copies' | 'update'>
   log: Logger
   /** Of its work queue. */
   guard?: KeyGuard | undefined

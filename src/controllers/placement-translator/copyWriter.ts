@@ -3,7 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Client, SharedCreation, SharedMade, SharedUpdate, Unshared, WriteOptions } from '../../client/client.ts'
+import type { Client, SharedCreation, SharedMade, SharedUpdate, WriteOptions } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyContent } from './copyContents.ts'
@@ -85,7 +85,7 @@ export class CopyWriter {
   }
 
   /** Many, as one write; what is made or changed, at its index. Other is to be written by itself. */
-  async writeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | Unshared)[]> {
+  async writeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | undefined)[]> {
     const { written, wrote } = this.#deps
     for (const { mailbox, key } of copies) {
       mailbox.begin(key)
@@ -114,7 +114,7 @@ export class CopyWriter {
     }
   }
 
-  async #storeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | Unshared)[]> {
+  async #storeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | undefined)[]> {
     const { client } = this.#deps
     const news = copies.filter(({ copy }) => !copy)
     const changes = copies.filter(({ copy }) => copy)
@@ -180,7 +180,7 @@ export class CopyWriter {
     key: string,
     { gvr, known, content }: Present,
     body: KubeObject,
-    how: Pick<WriteOptions, 'sharedFrom' | 'withStatus'> = content.isShared ? { sharedFrom: content.body } : {},
+    how: Pick<WriteOptions, 'shared' | 'withStatus'> = { shared: content.isShared },
   ): Promise<KubeObject> {
     const options = { fieldManager: FIELD_MANAGER, ...how }
     try {
@@ -300,5 +300,7 @@ function creationOf({ mailbox: { space }, source, content }: SharedCopy): Shared
 function updateOf({ mailbox: { space }, source, content, copy }: SharedCopy): SharedUpdate {
   const { resource, namespace, name } = source.fact
   const { uid = '', resourceVersion = '' } = copy ?? {}
-  return { space, resource, namespace, name, uid, resourceVersion, said: content.body, fieldManager: FIELD_MANAGER }
+  const { body: said, projection } = content
+  const replace = (current: KubeObject) => updatedCopy(projection, current)
+  return { space, resource, namespace, name, uid, resourceVersion, said, replace, fieldManager: FIELD_MANAGER }
 }

@@ -1,6 +1,7 @@
 /** Objects that go into many spaces have one body each, whatever is written of them there. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { cloneJson } from '../../../src/apimachinery/values.ts'
 import { deleteObject } from '../../../src/apiserver/operations/remove.ts'
 import { alikeOf } from '../../../src/storage/alikeText.ts'
 import { asking, deployment, heart } from './support.ts'
@@ -36,7 +37,8 @@ t.test('a Deployment, with statuses of different times, edited, and on its way o
     for (const [i, space] of SPACES.entries())
       await h.registry.update(asking({ space }), type, 'n', 'x', current => act(current, i), { subresource })
   }
-  for (const space of SPACES) await h.registry.createShared(asking({ space }), type, 'n', object)
+  for (const space of SPACES)
+    await h.registry.create(asking({ space }), type, 'n', cloneJson(object), { isShared: true })
   await sameBody('made')
   await change((current, i) => reported(current, i), 'status')
   await sameBody('with a status')
@@ -56,7 +58,7 @@ t.test('a Job, whose spec says its uid', async t => {
   const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'x' }, spec: { template: { spec: pod } } }
   const bodies: unknown[] = []
   for (const space of SPACES) {
-    const { stored } = await h.registry.createShared(asking({ space }), type, 'n', job)
+    const { stored } = await h.registry.create(asking({ space }), type, 'n', cloneJson(job), { isShared: true })
     bodies.push(alikeOf(stored)?.body)
   }
   t.ok(bodies[0])

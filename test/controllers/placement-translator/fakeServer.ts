@@ -1,5 +1,4 @@
 /** A small API server in memory, with places of spaces, for the placement's controllers: spaces come and go, streams stall, writes are refused. */
-import { isDeepStrictEqual } from 'node:util'
 import type { GroupResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type {
@@ -13,7 +12,6 @@ import type {
   StreamBatch,
   StreamEvent,
   StreamOptions,
-  Unshared,
 } from '../../../src/client/client.ts'
 import type { SpacePlaces } from '../../../src/controllers/placedSource.ts'
 import { FakeApi } from '../../support/fakeApi.ts'
@@ -55,8 +53,6 @@ export class FakeServer extends FakeApi implements SpacePlaces {
   looks = 0
   /** How many were changed at a time with others. */
   together = 0
-  /** The change of an object by each `sharedFrom`. */
-  readonly #changes = new WeakMap<object, { readonly from: object; readonly to: KubeObject }>()
   /** Called before each write; may throw to refuse it. */
   refuse: (space: string, verb: string, resource: GroupResource, name: string) => void = () => {}
 
@@ -90,7 +86,7 @@ export class FakeServer extends FakeApi implements SpacePlaces {
   }
 
   /** An object that cannot be made is left to be made alone, and refused then. */
-  async createShared(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | Unshared)[]> {
+  async createShared(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | undefined)[]> {
     return creations.map(({ space, resource, object, fieldManager }) => {
       try {
         const like = this.create(space, resource, object, fieldManager === undefined ? {} : { fieldManager })
@@ -102,21 +98,16 @@ export class FakeServer extends FakeApi implements SpacePlaces {
     })
   }
 
-  /** A change that is new, or of another version, is left to be done alone. */
-  async updateShared(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | Unshared)[]> {
-    return updates.map(({ space, resource, namespace, name, resourceVersion, said, fieldManager }) => {
+  /** An update of another version is left to be done alone. */
+  async updateShared(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | undefined)[]> {
+    return updates.map(({ space, resource, namespace, name, resourceVersion, replace, fieldManager }) => {
       const old = this.peek(space, resource, name, namespace)
-      if (old?.metadata.resourceVersion !== resourceVersion) return undefined
-      const change = this.#changes.get(said)
-      if (!old || !change || !isDeepStrictEqual(besideWhich(old), change.from)) return 'first'
+      const body = old?.metadata.resourceVersion === resourceVersion ? replace(structuredClone(old)) : undefined
+      if (!body) return undefined
       try {
-        const { uid, annotations } = old.metadata
-        const metadata = { ...change.to.metadata, uid: uid!, resourceVersion }
-        metadata.annotations = { ...metadata.annotations, 'kcp.io/cluster': annotations!['kcp.io/cluster']! }
-        const options = fieldManager === undefined ? {} : { fieldManager }
-        const like = this.update(space, resource, { ...change.to, metadata }, options)
+        const like = this.update(space, resource, body, fieldManager === undefined ? {} : { fieldManager })
         this.together++
-        return { uid: uid!, resourceVersion: like.metadata.resourceVersion!, like }
+        return { uid: like.metadata.uid!, resourceVersion: like.metadata.resourceVersion!, like }
       } catch {
         return undefined
       }
@@ -208,15 +199,6 @@ export class FakeServer extends FakeApi implements SpacePlaces {
     yield* super.stream(options)
   }
 
-  protected override update(...[space, resource, body, options]: Parameters<FakeApi['update']>): KubeObject {
-    const { name = '', namespace } = body.metadata
-    const old = this.peek(space, resource, name, namespace)
-    const made = super.update(space, resource, body, options)
-    if (options?.sharedFrom && old)
-      this.#changes.set(options.sharedFrom, { from: besideWhich(old), to: structuredClone(body) })
-    return made
-  }
-
   protected override delete(...[space, resource, ref, options]: Parameters<FakeApi['delete']>): void {
     super.delete(space, resource, ref, options)
     this.deletions.push(options)
@@ -276,11 +258,4 @@ function likenessOf({ object: { status, ...object } }: Entry): Likeness {
   const { 'kcp.io/cluster': ___, ...others } = annotations ?? {}
   const content = JSON.stringify({ ...object, metadata: { ...metadata, annotations: others } })
   return { content, bytes: content.length, uid, hasStatus: status !== undefined }
-}
-
-/** The content of an object without its identity and its times. */
-function besideWhich({ metadata, ...rest }: KubeObject): object {
-  const { uid: _uid, resourceVersion: _version, creationTimestamp: _at, annotations, ...said } = metadata
-  const { 'kcp.io/cluster': _space, ...others } = annotations ?? {}
-  return { ...rest, metadata: { ...said, annotations: others } }
 }

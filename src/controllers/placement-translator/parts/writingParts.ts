@@ -93,7 +93,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const writer = new CopyWriter({ ...deps, clock })
   const looks = new CopyLooks({ join, pauses, making, notes })
   const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
-  const sharedCopies = new SharedCopies({ join, pauses, keepsOut: deps.keepsOut, making, notes, writer, converge })
+  const sharedCopies = new SharedCopies({ join, pauses, keepsOut: deps.keepsOut, making, notes, writer })
   const removals = new CopyRemovals({ ...deps, notes, writer, converge })
   const copies: CopyReconciler = new CopyReconciler({ ...deps, making, notes, writer, removals })
   const feedback = new FeedbackReconciler({

@@ -1,11 +1,13 @@
-/** An object that goes into many spaces: made by a template it is what it would be without one, byte by byte. */
+/** Copies are, byte by byte, what the ordinary way makes of their object in each space. */
 import t, { type Test } from 'tap'
-import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { cloneJson } from '../../../src/apimachinery/values.ts'
-import type { Part } from '../../../src/apiserver/registry/provenance.ts'
-import { strategyFor } from '../../../src/kinds/strategyFor.ts'
-import type { Stored } from '../../../src/storage/store.ts'
-import * as fc from '../../support/fastCheck.ts'
+import type { KubeObject } from '../../../../src/apimachinery/object.ts'
+import { cloneJson } from '../../../../src/apimachinery/values.ts'
+import { decodeObject } from '../../../../src/apiserver/registry/codec.ts'
+import type { Copied, CopyPlace } from '../../../../src/apiserver/registry/copies/copyWrites.ts'
+import type { Part } from '../../../../src/apiserver/registry/provenance.ts'
+import { strategyFor } from '../../../../src/kinds/strategyFor.ts'
+import type { Stored } from '../../../../src/storage/store.ts'
+import * as fc from '../../../support/fastCheck.ts'
 import {
   asking,
   configMap,
@@ -14,13 +16,12 @@ import {
   type HeartOptions,
   heart,
   NOW,
-  objectOf,
   refused,
   SPACE,
   step,
   widget,
   widgets,
-} from './support.ts'
+} from '../support.ts'
 
 const LABELS = { 'edge.kubestellar.io/projected': 'yes' }
 const JOB = { containers: [{ name: 'main', image: 'example.com/main:1' }], restartPolicy: 'Never' }
@@ -43,7 +44,7 @@ async function counting(t: Test, { deps, ...more }: HeartOptions = {}) {
   })
   return {
     ...made,
-    /** Whether `work` went the whole way. */
+    /** Whether `work` went the ordinary way. */
     async wholly(work: () => Promise<unknown>): Promise<boolean> {
       prepared = 0
       await work()
@@ -71,22 +72,30 @@ function sameText({ key, bytes, headBytes, revision, note }: Stored): string {
 
 type Counting = Heart & { wholly(work: () => Promise<unknown>): Promise<boolean> }
 
-/** Makes it in three spaces and, without templates, in a fourth; whether the third was made by a template. */
-async function madeAlike(t: Test, h: Counting, kind: string, object: KubeObject, namespace = 'n'): Promise<boolean> {
+/** As a copy, or else in the ordinary way. */
+async function copied(h: Heart, place: CopyPlace, object: KubeObject): Promise<Stored> {
+  const [copy] = await h.registry.copies.create([{ ...place, object }])
+  return copy?.stored ?? (await ordinary(h, place, object))
+}
+
+async function ordinary(h: Heart, { context, type, namespace }: CopyPlace, object: KubeObject): Promise<Stored> {
+  return (await h.registry.create(context, type, namespace, cloneJson(object), { isShared: true })).stored
+}
+
+/** Makes it in three spaces and, in the ordinary way, in a fourth; whether the third was a copy. */
+async function madeAlike(t: Test, h: Counting, kind: string, object: KubeObject): Promise<boolean> {
   const type = h.type(kind)
-  const at = type.namespaced ? namespace : ''
+  const namespace = type.namespaced ? 'n' : ''
   const sent = JSON.stringify(object)
   const texts: string[] = []
   let whole = false
   for (const space of ['0000000000spacea', '0000000000spaceb', '0000000000spacec'])
-    whole = await h.wholly(async () => {
-      const made = await h.registry.createShared(asking({ space }), type, at, object)
-      texts.push(sameText(made.stored))
-      if (made.object) t.strictSame(made.object, objectOf(made), 'what is answered is what is stored')
-    })
-  const alone = await h.registry.create(asking({ space: '0000000000spaced' }), type, at, cloneJson(object))
+    whole = await h.wholly(async () =>
+      texts.push(sameText(await copied(h, { context: asking({ space }), type, namespace }, object))),
+    )
+  const alone = await h.registry.create(asking({ space: '0000000000spaced' }), type, namespace, cloneJson(object))
   t.strictSame(texts, Array(3).fill(sameText(alone.stored)))
-  t.equal(JSON.stringify(object), sent, 'what was sent is as it was')
+  t.equal(JSON.stringify(object), sent, 'the sent object is as it was')
   return !whole
 }
 
@@ -102,13 +111,13 @@ t.test('built-in kinds', async t => {
     metadata: { name: 'x', labels: LABELS },
     ...content,
   })
-  const cases: [kind: string, object: KubeObject, byTemplate: boolean][] = [
+  const cases: [kind: string, object: KubeObject, isCopied: boolean][] = [
     ['v1/configmaps', labelled(configMap('x', { key: 'value', umlaut: 'ä€😀' })), true],
     ['v1/secrets', labelled(v1('Secret', { stringData: { a: 'geheim' }, data: { b: 'Yg==' } })), true],
     ['v1/services', labelled(v1('Service', { spec: { ports: [{ port: 80 }], selector: { a: 'b' } } })), true],
     ['apps/v1/deployments', labelled(deployment('x')), true],
     ['v1/namespaces', v1('Namespace', {}), true],
-    // it says its uid in its selector
+    // its uid stands in its selector, too
     [
       'batch/v1/jobs',
       {
@@ -117,7 +126,7 @@ t.test('built-in kinds', async t => {
         metadata: { name: 'x', labels: LABELS },
         spec: { template: { spec: JOB } },
       },
-      false,
+      true,
     ],
     // another version than that of the store
     [
@@ -132,9 +141,9 @@ t.test('built-in kinds', async t => {
     ],
   ]
   for (const options of [{}, travelling('copy'), travelling('source')])
-    for (const [kind, object, byTemplate] of cases) {
+    for (const [kind, object, isCopied] of cases) {
       const h = await counting(t, options)
-      t.equal(await madeAlike(t, h, kind, object), byTemplate, kind)
+      t.equal(await madeAlike(t, h, kind, object), isCopied, kind)
     }
 })
 
@@ -147,7 +156,7 @@ t.test('custom kinds, as long as each space defines them alike', async t => {
   for (const space of [spaceB, spaceC]) define(space)
   const type = h.type('example.com/v1/widgets')
   const object = widget('v1', 'x', { spec: {}, status: { is: 'nobody wants this' } })
-  const make = (space: string, of = type) => h.registry.createShared(asking({ space }), of, 'n', object)
+  const make = (space: string, of = type) => copied(h, { context: asking({ space }), type: of, namespace: 'n' }, object)
   const remove = async (): Promise<void> => {
     const key = { ...h.keyOf(type, 'n', 'x'), space: spaceC }
     await h.store.update(key, () => ({ type: 'delete' }))
@@ -169,6 +178,23 @@ t.test('custom kinds, as long as each space defines them alike', async t => {
   const stored = await h.store.get({ ...h.keyOf(changed, 'n', 'x'), space: spaceC })
   t.match(JSON.parse(stored!.bytes.toString()), { spec: { size: 5 } })
   t.ok(await h.wholly(() => make(SPACE, changed)), 'an id of another length has no room in the text')
+  await remove()
+  t.notOk(await h.wholly(again), 'and leaves the body of the others as it is')
+})
+
+t.test('a custom kind whose definition goes meanwhile takes no copies', async t => {
+  const h = await counting(t, { definitions: [widgets({ v1: { spec: { type: 'object' } } })] })
+  const type = h.type('example.com/v1/widgets')
+  const object = widget('v1', 'x', { spec: {} })
+  const at = (space: string) => ({ context: asking({ space }), type, namespace: 'n', object })
+  const [spaceB, spaceC] = ['0000000000spaceb', '0000000000spacec']
+  const served = h.types.in(SPACE).versions('example.com', 'widgets')
+  for (const space of [spaceB, spaceC]) h.types.define(space, 'widgets.example.com', served)
+  t.ok((await h.registry.copies.create([at(spaceB)]))[0])
+  const going = served.map(one => ({ ...one, verbs: one.verbs.filter(verb => verb !== 'create') }))
+  h.types.define(spaceC, 'widgets.example.com', going)
+  t.strictSame(await h.registry.copies.create([at(spaceC)]), [undefined])
+  await t.rejects(ordinary(h, at(spaceC), object), refused('MethodNotAllowed'))
 })
 
 t.test('whatever an object says, be it like a uid, a time or a space', async t => {
@@ -203,45 +229,26 @@ t.test('whatever an object says, be it like a uid, a time or a space', async t =
 t.test('each is made at its own time', async t => {
   let now = NOW
   const h = await counting(t, { deps: { clock: () => new Date(now) } })
-  const type = h.type('v1/configmaps')
+  const place = { type: h.type('v1/configmaps'), namespace: 'n' }
   const object = configMap('x', { a: 'b' })
-  await h.registry.createShared(asking({ space: '0000000000spacea' }), type, 'n', object)
+  await copied(h, { ...place, context: asking({ space: '0000000000spacea' }) }, object)
   now = '2027-11-12T13:14:15Z'
-  const made = await h.registry.createShared(asking({ space: '0000000000spaceb' }), type, 'n', object)
-  const { metadata } = objectOf(made)
+  const { metadata } = decodeObject(
+    await copied(h, { ...place, context: asking({ space: '0000000000spaceb' }) }, object),
+  )
   t.strictSame([metadata.creationTimestamp, metadata.managedFields?.map(({ time }) => time)], [now, [now]])
-  t.strictSame(made.object, objectOf(made))
 })
 
-t.test('what judges without changing is asked each time', async t => {
-  const seen: unknown[] = []
-  const judge = step('validate', ({ context, object }) => {
-    seen.push([context.space, object.metadata.uid, object.data])
-    if (context.space === '0000000000spacec') throw new Error('full')
-  })
-  const h = await counting(t, { deps: { admission: [judge] } })
-  const type = h.type('v1/configmaps')
-  const object = configMap('x', { a: 'b' })
-  const make = (space: string) => h.registry.createShared(asking({ space }), type, 'n', object)
-  await make('0000000000spacea')
-  const made = await make('0000000000spaceb')
-  t.strictSame(seen.at(-1), ['0000000000spaceb', objectOf(made).metadata.uid, { a: 'b' }])
-  await t.rejects(make('0000000000spacec'), { message: 'full' })
-  t.equal(await h.store.get({ ...h.keyOf(type, 'n', 'x'), space: '0000000000spacec' }), undefined)
-})
-
-t.test('where a step may change the object, all of it is done for each', async t => {
-  for (const stage of ['mutate', 'prepare'] as const) {
-    const change = step(stage, ({ context, object }) => {
-      object.data = { of: context.space }
-    })
-    const h = await counting(t, { deps: { admission: [change] } })
-    const type = h.type('v1/configmaps')
+t.test('where a step may judge or change the object, each goes the ordinary way', async t => {
+  for (const stage of ['gate', 'mutate', 'prepare', 'validate'] as const) {
+    let asked = 0
+    const h = await counting(t, { deps: { admission: [step(stage, () => void asked++)] } })
+    const place = { context: asking(), type: h.type('v1/configmaps'), namespace: 'n' }
     const object = configMap('x', { a: 'b' })
-    for (const space of ['0000000000spacea', '0000000000spaceb']) {
-      const made = await h.registry.createShared(asking({ space }), type, 'n', object)
-      t.strictSame(objectOf(made).data, { of: space })
-    }
+    t.strictSame(await h.registry.copies.create([{ ...place, object }]), [undefined], stage)
+    t.equal(asked, 0)
+    await ordinary(h, place, object)
+    t.ok(asked > 0)
   }
 })
 
@@ -253,7 +260,7 @@ t.test('one who writes as another, or an object that is as another there, is no 
   const object = deployment('x')
   let count = 0
   const make = (more: object = {}) =>
-    h.registry.createShared(asking({ space: `space-${++count}`, ...more }), type, 'n', object)
+    copied(h, { context: asking({ space: `space-${++count}`, ...more }), type, namespace: 'n' }, object)
   await make()
   t.notOk(await h.wholly(() => make()))
   t.ok(await h.wholly(() => make({ fieldManager: 'other' })))
@@ -265,20 +272,23 @@ t.test('one who writes as another, or an object that is as another there, is no 
   t.ok(await h.wholly(() => make()))
 })
 
-t.test('a name that is taken is refused as ever', async t => {
+t.test('a name that is taken stays as it is', async t => {
   const h = await counting(t)
   const type = h.type('v1/configmaps')
   const object = configMap('x')
-  const make = (space: string) => h.registry.createShared(asking({ space }), type, 'n', object)
-  await make('0000000000spacea')
-  await make('0000000000spaceb')
-  await t.rejects(make('0000000000spaceb'), refused('AlreadyExists'))
-  await t.rejects(make('0000000000spaceb'), { message: 'configmaps "x" already exists' })
+  const at = (space: string) => ({ context: asking({ space }), type, namespace: 'n', object })
+  await ordinary(h, at('0000000000spaceb'), object)
+  const { revision } = h.store
+  t.strictSame(await h.registry.copies.create([at('0000000000spaceb')]), [undefined], 'also of the first')
+  await h.registry.copies.create([at('0000000000spacea')])
+  t.strictSame(await h.registry.copies.create([at('0000000000spaceb')]), [undefined])
+  t.equal(h.store.revision, revision + 1)
+  await t.rejects(ordinary(h, at('0000000000spaceb'), object), refused('AlreadyExists'))
 })
 
-t.test('many at a time are what each alone would be; what is not as simple is left', async t => {
+t.test('many at a time are what each alone would be; those that need the ordinary way are left', async t => {
   const swift = {
-    ...step('gate', ({ context }) => refusing(context.space, 'space-refusing')),
+    ...step('gate', ({ context }) => refusing(context.space, '00000000refusing')),
     judgesPlaces: true,
   } as const
   const slow = {
@@ -290,39 +300,39 @@ t.test('many at a time are what each alone would be; what is not as simple is le
   const first = configMap('x', { a: 'b' })
   const spaces = [
     '0000000000spaceb',
-    'space-refusing',
+    '00000000refusing',
     '0000000000spacec',
     'space-slow',
     '0000000000spacea',
     '0000000000spaced',
   ]
-  const all = spaces.map(space => ({ context: asking({ space }), type, namespace: 'n', sent: first }))
+  const all = spaces.map(space => ({ context: asking({ space }), type, namespace: 'n', object: first }))
+  const there = ['0000000000spaceb', '0000000000spacec', '0000000000spacea', '0000000000spaced']
+  const alone = await ordinary(h, { ...all[0]!, context: asking({ space: '0000000000spacez' }) }, first)
+  let made: readonly (Copied | undefined)[] = []
+  t.ok(await h.wholly(async () => (made = await h.registry.copies.create(all))), 'the first one shows the body')
   t.strictSame(
-    await h.registry.createManyShared(all),
-    spaces.map(space => (space === 'space-refusing' || space === 'space-slow' ? undefined : 'first')),
-    'the first one goes alone',
-  )
-  const alone = await h.registry.createShared(asking({ space: '0000000000spacea' }), type, 'n', first)
-
-  let made: Awaited<ReturnType<typeof h.registry.createManyShared>> = []
-  t.notOk(await h.wholly(async () => (made = await h.registry.createManyShared(all))))
-  const there = ['0000000000spaceb', '0000000000spacec', '0000000000spaced']
-  t.strictSame(
-    made.map(one => (typeof one === 'object' ? one.stored.key.space : one)),
+    made.map(one => one?.stored.key.space),
     spaces.map(space => (there.includes(space) ? space : undefined)),
   )
   const uids = new Set<string | undefined>()
   for (const one of made) {
-    if (typeof one !== 'object') continue
-    t.equal(sameText(one.stored), sameText(alone.stored))
-    t.strictSame(said(one.like), said(objectOf(one)), 'what is answered is what is stored, but for which one it is')
-    t.equal(one.uid, objectOf(one).metadata.uid)
+    if (one === undefined) continue
+    t.equal(sameText(one.stored), sameText(alone))
+    const object = decodeObject(one.stored)
+    t.strictSame(said(one.like), said(object), 'a like copy differs in its own values alone')
+    t.equal(one.uid, object.metadata.uid)
     t.equal((await h.store.get(one.stored.key))?.revision, one.stored.revision)
     uids.add(one.uid)
   }
   t.equal(uids.size, there.length)
-  for (const space of ['space-refusing', 'space-slow'])
+  for (const space of ['00000000refusing', 'space-slow'])
     t.equal(await h.store.get({ ...h.keyOf(type, 'n', 'x'), space }), undefined)
+  const others = configMap('y')
+  await copied(h, all[0]!, others)
+  const again = all.slice(1).map(one => ({ ...one, object: others }))
+  t.notOk(await h.wholly(async () => (made = await h.registry.copies.create(again))), 'its body is known')
+  t.equal(made.filter(one => one !== undefined).length, there.length - 1)
 })
 
 function refusing(space: string, refused: string): void {

@@ -1,0 +1,157 @@
+/** Creates copies: the body of the first one, with a uid, a space and times of their own. */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import { cloneJson } from '../../../apimachinery/values.ts'
+import { AlikeText, alikeOf } from '../../../storage/alikeText.ts'
+import type { Body } from '../../../storage/body.ts'
+import type { Write } from '../../../storage/store.ts'
+import { Outcome, optionsOf, runStage, stepsFor } from '../admission.ts'
+import { decodeObject } from '../codec.ts'
+import type { Creations } from '../creations.ts'
+import { keyOf } from '../keys.ts'
+import type { Preparation, RegistryDeps } from '../preparation.ts'
+import { type Circumstances, isPlain, isSameWrite } from './circumstances.ts'
+import type { Copied, CopyCreation } from './copyWrites.ts'
+import { goAhead, perPlace, storedAt } from './together.ts'
+
+/** The outcome of the ordinary way for a sent object. */
+interface Shown {
+  readonly circumstances: Circumstances
+  /** Absent where its codec declares no gaps. */
+  readonly body: Body | undefined
+  readonly like: Readonly<KubeObject>
+  /** The times of the last copy. Those in its status are part of the sent object. */
+  times: readonly string[]
+}
+
+/** Circumstances in which an object is sent. */
+const KEPT = 4
+
+export class CopyCreations {
+  readonly #deps: RegistryDeps
+  readonly #preparation: Preparation
+  readonly #creations: Creations
+  /** By sent objects, as long as their writer holds these. */
+  readonly #shown = new WeakMap<object, readonly Shown[]>()
+
+  constructor(preparation: Preparation, creations: Creations, deps: RegistryDeps) {
+    this.#deps = deps
+    this.#preparation = preparation
+    this.#creations = creations
+  }
+
+  async create(all: readonly CopyCreation[]): Promise<readonly (Copied | undefined)[]> {
+    const { store, clock, uuid } = this.#deps
+    const judgesPlaces = perPlace<CopyCreation, boolean>(place =>
+      this.#stepsAt(place).every(step => step.judgesPlaces && (step.stage === 'gate' || step.stage === 'validate')),
+    )
+    const circumstances = all.map(one => (judgesPlaces(one) ? this.#circumstancesOf(one) : undefined))
+    const shownOf = (i: number): Shown | undefined =>
+      circumstances[i] && this.#shown.get(all[i]!.object)?.find(shown => isShownFor(shown, circumstances[i]!))
+    const made = await goAhead(
+      all.map(({ object }) => object),
+      i => circumstances[i] === undefined || shownOf(i) !== undefined,
+      i => this.#first(all[i]!, circumstances[i]!),
+    )
+    const openings = perPlace<CopyCreation, boolean | Promise<boolean>>(one => this.#isOpen(one))
+    const shown: (Shown | undefined)[] = []
+    for (const [i, one] of all.entries()) {
+      const known = made[i] ? undefined : shownOf(i)
+      const isOpen = known?.body !== undefined && openings(one)
+      shown.push((typeof isOpen === 'boolean' ? isOpen : await isOpen) ? known : undefined)
+    }
+    const now = timestamp(clock())
+    const texts = all.map((one, i) =>
+      shown[i] && this.#isServed(one) ? textOf(shown[i], uuid(), one.context.space, now) : undefined,
+    )
+    const writes = all.map(({ context, type, namespace, object }, i): Write | undefined => {
+      const key = keyOf(context.space, type, namespace, object.metadata.name ?? '')
+      return texts[i] && { key, mutation: { type: 'put', text: texts[i] }, expect: 0 }
+    })
+    const stored = await storedAt(store, writes)
+    return all.map((_, i) => {
+      const copy = stored[i]
+      return copy ? { stored: copy, uid: texts[i]!.own, like: shown[i]!.like } : made[i]
+    })
+  }
+
+  /** `undefined` where each copy has to go the ordinary way. */
+  #circumstancesOf({ context, type, namespace, object }: CopyCreation): Circumstances | undefined {
+    const { name, managedFields, resourceVersion } = object.metadata
+    if (!name || managedFields !== undefined || resourceVersion !== undefined) return undefined
+    if (this.#deps.shared?.of(type, namespace)?.has(context.space, name)) return undefined
+    const circumstances = this.#preparation.circumstances(context, type, object)
+    return isPlain(circumstances) ? circumstances : undefined
+  }
+
+  async #first({ context, type, namespace, object }: CopyCreation, circumstances: Circumstances) {
+    try {
+      const { stored } = await this.#creations.create(context, type, namespace, cloneJson(object), { isShared: true })
+      const like = decodeObject(stored)
+      const copy = alikeOf(stored)
+      const shown = { circumstances, body: copy?.body, like, times: copy?.rest ?? [] }
+      this.#shown.set(object, [shown, ...(this.#shown.get(object) ?? []).slice(0, KEPT - 1)])
+      return { stored, uid: like.metadata.uid ?? '', like }
+    } catch {
+      return undefined // the caller's ordinary way says why
+    }
+  }
+
+  #stepsAt({ context: { space, user }, type, namespace }: CopyCreation) {
+    return stepsFor(this.#deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
+  }
+
+  /** Whether the steps that judge places let copies in; a promise only where a step waits. Never throws nor rejects. */
+  #isOpen(one: CopyCreation): boolean | Promise<boolean> {
+    const { context, type, object } = one
+    const steps = this.#stepsAt(one)
+    const request = {
+      operation: 'CREATE',
+      context,
+      type: this.#preparation.target(context.space, type),
+      requestType: type,
+      subresource: '',
+      object,
+      old: undefined,
+      options: optionsOf('CreateOptions', context),
+      outcome: new Outcome(),
+    } as const
+    const validated = (): Promise<void> | undefined => runStage(steps, 'validate', request)
+    try {
+      const gated = runStage(steps, 'gate', request)
+      const waits = gated ? gated.then(validated) : validated()
+      if (waits === undefined) return true
+      return waits.then(
+        () => true,
+        () => false,
+      )
+    } catch {
+      return false
+    }
+  }
+
+  /** The definition of a custom kind may have begun to go since the request. */
+  #isServed({ context: { space }, type }: CopyCreation): boolean {
+    if (type.custom === undefined) return true
+    const { group, version, resource } = type
+    return this.#deps.typeAt(space, group, version, resource)?.verbs.includes('create') === true
+  }
+}
+
+/** The id of the root is shorter than all others: it does not fit into their gap. */
+function isShownFor({ circumstances }: Shown, now: Circumstances): boolean {
+  const isAsLong = circumstances.context.space.length === now.context.space.length
+  return isAsLong && isSameWrite(circumstances, now)
+}
+
+/** `undefined` where a value is longer or shorter than its gap. */
+function textOf(shown: Shown, uid: string, space: string, now: string): AlikeText | undefined {
+  const body = shown.body!
+  // copies of one second have the same times
+  if (shown.times[0] !== now) {
+    const { headTimes } = body
+    shown.times = shown.times.map((time, i) => (i < headTimes ? now : time))
+  }
+  const own = { own: uid, rest: shown.times }
+  return body.holds(own, space) ? new AlikeText(body, own, space) : undefined
+}
