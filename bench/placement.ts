@@ -4,8 +4,8 @@
  * time and memory of the server, for a copy; an edit, a new object, an edit of another space meanwhile; a restart; and the deletion.
  *
  * `--core N`: the only one that the server may run on. `--streams N`: mailboxes that are followed (default: all). `--profile FILE`:
- * what the processor did while the copies were made, `--allocations FILE`: what was allocated, for devtools; `--profiled edits` or
- * `deletion`: the same of those. `--only copies`: no further than that. `--restart no`: the same server goes on. `--tree DIR`: another
+ * what the processor did while the copies were made, `--allocations FILE`: what was allocated, for devtools; `--profiled edits`,
+ * `statuses` or `deletion`: the same of those. `--only copies`: no further than that. `--restart no`: the same server goes on. `--tree DIR`: another
  * clone's server. `--statuses`: the objects are Deployments, and each mailbox's syncer reports a status of its own for each copy.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -346,7 +346,9 @@ async function beforeRestart(bench: Bench, inspector: Inspector, mailboxes: Map<
   )
   if (other) tell('another space meanwhile', (other as Neighbour).told)
   if (flags.statuses) {
+    await beginProfile(inspector, 'statuses')
     const reported = await measured(bench, () => bench.report(spacesOf(mailboxes)))
+    await endProfile(inspector, 'statuses')
     tell('a status', `${((reported.cpuSeconds / copies) * 1e6).toFixed(0)} µs`)
     const { used } = await inspector.memory()
     tell('memory, a copy with its status', `${((used - memory.used) / copies).toFixed(0)} bytes used`)

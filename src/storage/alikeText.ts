@@ -2,21 +2,21 @@
  * A text of a known body: the values in its gaps are all that is declared. It is an {@link Encoded} like any other for those who
  * look at its head and tail; a store that keeps bodies once has nothing to put together.
  */
-import type { Body, Said } from './body.ts'
+import type { Body, Own } from './body.ts'
 import { SharedStored } from './sharedStored.ts'
 import type { Encoded, Gap, Stored, Write } from './store.ts'
 
-export class AlikeText implements Encoded, Said {
+export class AlikeText implements Encoded, Own {
   readonly body: Body
-  readonly own: string
-  readonly rest: readonly string[]
+  readonly uid: string
+  readonly times: string
   readonly #space: string
 
-  /** Each of `said` is as long as what the body's texts say there. */
-  constructor(body: Body, { own, rest }: Said, space: string) {
+  /** Each own value is as long as its gaps. */
+  constructor(body: Body, { uid, times }: Own, space: string) {
     this.body = body
-    this.own = own
-    this.rest = rest
+    this.uid = uid
+    this.times = times
     this.#space = space
   }
 

@@ -9,6 +9,8 @@ import type { Key } from './store.ts'
 /** Small enough that nobody works on one for more than a few milliseconds. */
 const BLOCK_OBJECTS = 4096
 const BLOCK_BYTES = 1024 * 1024
+/** Different times whose numbers are remembered. */
+const KEPT_TIMES = 4096
 
 export interface BlockMakerOptions {
   give(block: LoadedBlock): void
@@ -21,7 +23,8 @@ export class BlockMaker {
   readonly #arena: Arena
   readonly #bodies = new Bodies()
   readonly #bodyNumbers = new Map<Body, number>()
-  readonly #restNumbers = new Map<readonly string[], number>()
+  readonly #timesNumbers = new Map<string, number>()
+  #times = 0
   readonly #placeNumbers = new Map<string, number>()
   /** In this block. */
   #last: Key | undefined
@@ -39,11 +42,11 @@ export class BlockMaker {
     block.revisions[block.objects] = whole.revision
     if (whole.outline === undefined) this.#place(whole, word)
     else {
-      const { body, own, rest } = this.#bodies.stored(whole, this.#bodies.read(whole, whole.outline))
+      const { body, uid, times } = this.#bodies.stored(whole, this.#bodies.read(whole, whole.outline))
       block.words[word] = SHARED_TEXT
       block.words[word + 1] = this.#bodyNumber(body)
-      block.words[word + 2] = this.#restNumber(rest)
-      block.owns.push(own)
+      block.words[word + 2] = this.#timesNumber(times)
+      block.uids.push(uid)
     }
     block.objects++
     if (block.objects === BLOCK_OBJECTS || block.bytes > BLOCK_BYTES) this.end()
@@ -104,12 +107,14 @@ export class BlockMaker {
     return number
   }
 
-  #restNumber(rest: readonly string[]): number {
-    let number = this.#restNumbers.get(rest)
+  #timesNumber(times: string): number {
+    let number = this.#timesNumbers.get(times)
     if (number === undefined) {
-      number = this.#restNumbers.size
-      this.#restNumbers.set(rest, number)
-      this.#block.rests.push(rest)
+      number = this.#times++
+      // given again where it was forgotten: times are alike in runs
+      if (this.#timesNumbers.size === KEPT_TIMES) this.#timesNumbers.clear()
+      this.#timesNumbers.set(times, number)
+      this.#block.times.push(times)
     }
     return number
   }
@@ -122,14 +127,14 @@ class Draft {
   bytes = 0
   readonly places: Place[] = []
   readonly bodies: BodyParts[] = []
-  readonly rests: (readonly string[])[] = []
+  readonly times: string[] = []
   readonly spaces: string[] = []
   readonly runs: number[] = []
   readonly words = new Int32Array(BLOCK_OBJECTS * OBJECT_WORDS)
   readonly revisions = new Float64Array(BLOCK_OBJECTS)
   readonly memories: Memory[] = []
   readonly names: string[] = []
-  readonly owns: string[] = []
+  readonly uids: string[] = []
   readonly notes: [number, string][] = []
 }
 

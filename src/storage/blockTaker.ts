@@ -19,7 +19,7 @@ export interface BlockTakerDeps {
 export class BlockTaker {
   readonly #deps: BlockTakerDeps
   readonly #places: Place[] = []
-  readonly #rests: (readonly string[])[] = []
+  readonly #times: string[] = []
   readonly #bodies: Body[] = []
 
   constructor(deps: BlockTakerDeps) {
@@ -29,7 +29,7 @@ export class BlockTaker {
   take(block: LoadedBlock): void {
     const { index, arena, loaded } = this.#deps
     for (const place of block.places) this.#places.push(place)
-    for (const rest of block.rests) this.#rests.push(rest)
+    for (const times of block.times) this.#times.push(times)
     for (const parts of block.bodies) this.#bodies.push(this.#deps.bodies.adopt(parts))
     const objects = new Objects(block)
     const { runs } = block
@@ -59,8 +59,8 @@ export class BlockTaker {
     const { bodies } = this.#deps
     const body = this.#bodies[objects.body]!
     const key = { ...place, name: body.name }
-    const said = { own: objects.own(), rest: this.#rests[objects.rest]! }
-    const shared = bodies.stored({ key, revision: objects.revision }, { body, said })
+    const own = { uid: objects.uid(), times: this.#times[objects.times]! }
+    const shared = bodies.stored({ key, revision: objects.revision }, { body, own })
     bodies.replaced(shared, undefined)
     return { key, shared }
   }
@@ -87,7 +87,7 @@ class Objects {
     return this.#word(1)
   }
 
-  get rest(): number {
+  get times(): number {
     return this.#word(2)
   }
 
@@ -96,8 +96,8 @@ class Objects {
   }
 
   /** Once for each with a shared text. */
-  own(): string {
-    return this.#block.owns[this.#owned++]!
+  uid(): string {
+    return this.#block.uids[this.#owned++]!
   }
 
   /** Once for each with a text of its own. */

@@ -5,8 +5,8 @@
  * The writer of an object declares its gaps. Their outline and a digest of the text around them stand in the row of the object,
  * so a restart, a thread or a replica reads the body of a text and never compares texts.
  */
-import { createHash } from 'node:crypto'
-import { type Gap, type Key, type Revision, StorageError, type Stored } from './store.ts'
+import { hash } from 'node:crypto'
+import { type Encoded, type Gap, type Key, type Revision, StorageError, type Stored } from './store.ts'
 
 /** A stored version whose text is at hand, with the {@link Body.outline} of its body where its writer declared one. */
 export interface Whole extends Stored {
@@ -14,11 +14,10 @@ export interface Whole extends Stored {
 }
 
 /** The own values of one object: what stands in the gaps of its body. */
-export interface Said {
-  /** The uid, which tells the object from all others. */
-  readonly own: string
-  /** All times, in order; those of many objects are equal. */
-  readonly rest: readonly string[]
+export interface Own {
+  readonly uid: string
+  /** All times, in order, joined by {@link BETWEEN}; those of many objects are equal. */
+  readonly times: string
 }
 
 /** All that makes a body, for another thread. */
@@ -41,6 +40,8 @@ interface Sought {
   readonly isNumber: boolean
 }
 
+/** The separator of times: no value in a gap holds it. */
+const BETWEEN = '\0'
 const KINDS = ['uid', 'space', 'time'] as const
 const [UID, SPACE] = [0, 1]
 /** A gap in an outline: where in the text (32 bits), its bytes and its kind (8 bits each). */
@@ -65,13 +66,11 @@ export class Body {
   readonly #gaps: readonly number[]
   /** One of its texts without the revision: in the gaps stand the last values. */
   readonly #text: Buffer
-  #rest: readonly string[] | undefined
+  #times: string | undefined
   #space: string | undefined
   #sought: Map<string, Sought> | undefined
   /** Current objects with this body. */
   users = 0
-  /** The {@link Said.rest} of the last object, as it was given and as it is kept. */
-  lastRest: readonly [given: readonly string[], kept: readonly string[]] | undefined
 
   constructor({ text, outline, headBytes, note, name }: BodyParts) {
     // memory of its own: what is pooled with others would keep all of that
@@ -96,21 +95,22 @@ export class Body {
     return gaps
   }
 
-  /** How many of {@link Said.rest} stand before the revision. */
+  /** How many of {@link Own.times} stand before the revision. */
   get headTimes(): number {
     return this.gaps.filter(({ at, kind }) => kind === 'time' && at < this.headBytes).length
   }
 
   /** Whether the values are as long as the gaps for them. */
-  holds({ own, rest }: Said, space: string): boolean {
+  holds({ uid, times: joint }: Own, space: string): boolean {
     const gaps = this.#gaps
+    const times = timesOf({ times: joint })
     let next = 0
     for (let i = 0; i < gaps.length; i += 3) {
       const kind = gaps[i + 2]!
-      const value = kind === UID ? own : kind === SPACE ? space : rest[next++]
+      const value = kind === UID ? uid : kind === SPACE ? space : times[next++]
       if (value?.length !== gaps[i + 1]) return false
     }
-    return next === rest.length
+    return next === times.length
   }
 
   get parts(): BodyParts {
@@ -123,9 +123,9 @@ export class Body {
     return this.#text.length + digitsOf(revision)
   }
 
-  text(said: Said, space: string, revision: Revision): Buffer {
+  text(own: Own, space: string, revision: Revision): Buffer {
     const bytes = Buffer.allocUnsafe(this.size(revision))
-    this.write(said, space, revision, bytes, 0)
+    this.write(own, space, revision, bytes, 0)
     return bytes
   }
 
@@ -133,13 +133,13 @@ export class Body {
   get blank(): Buffer {
     const blanks = (kind: Gap['kind']): string[] =>
       this.gaps.flatMap(gap => (gap.kind === kind ? ['0'.repeat(gap.length)] : []))
-    const [own = ''] = blanks('uid')
+    const [uid = ''] = blanks('uid')
     const [space = ''] = blanks('space')
-    return this.text({ own, rest: blanks('time') }, space, 1)
+    return this.text({ uid, times: joined(blanks('time')) }, space, 1)
   }
 
   /** Writes its text into what has room for it: objects that follow each other mostly differ in their uids alone. */
-  write({ own, rest }: Said, space: string, revision: Revision, into: Buffer, start: number): void {
+  write({ uid, times }: Own, space: string, revision: Revision, into: Buffer, start: number): void {
     const text = this.#text
     const gaps = this.#gaps
     let next = 0
@@ -147,13 +147,13 @@ export class Body {
       const [at, length, kind] = [gaps[i]!, gaps[i + 1]!, gaps[i + 2]!]
       if (kind === SPACE) {
         if (space !== this.#space) text.write(space, at, length, 'latin1')
-      } else if (kind === UID) text.write(own, at, length, 'latin1')
+      } else if (kind === UID) text.write(uid, at, length, 'latin1')
       else {
-        if (rest !== this.#rest) text.write(rest[next]!, at, length, 'latin1')
-        next++
+        if (times !== this.#times) text.write(times.slice(next, next + length), at, length, 'latin1')
+        next += length + BETWEEN.length
       }
     }
-    this.#rest = rest
+    this.#times = times
     this.#space = space
     const head = this.headBytes
     text.copy(into, start, 0, head)
@@ -162,7 +162,7 @@ export class Body {
   }
 
   /** Whether a text stands in that of an object; `undefined` where only that one tells: the text may begin or end in a gap. */
-  mentions(text: string, { own, rest }: Said, space: string, revision: Revision): boolean | undefined {
+  mentions(text: string, { uid, times }: Own, space: string, revision: Revision): boolean | undefined {
     this.#sought ??= new Map()
     let sought = this.#sought.get(text)
     if (sought === undefined) {
@@ -174,11 +174,11 @@ export class Body {
     // each gap stands between quotes, which are solid: a quoted word is all of what stands in one, or in none
     const { word, isNumber } = sought
     if (word !== undefined) {
-      if (own === word || rest.includes(word) || (isNumber && String(revision) === word)) return true
+      if (uid === word || timesOf({ times }).includes(word) || (isNumber && String(revision) === word)) return true
       return space === word && this.#saysSpace
     }
     if (text.includes('"')) return undefined
-    const isOwn = own.includes(text) || rest.some(value => value.includes(text)) || String(revision).includes(text)
+    const isOwn = uid.includes(text) || times.includes(text) || String(revision).includes(text)
     return isOwn || (space.includes(text) && this.#saysSpace)
   }
 
@@ -198,71 +198,90 @@ export class Body {
   }
 }
 
+/** The times of an object, one for each gap for one. */
+export function timesOf({ times }: Pick<Own, 'times'>): string[] {
+  return times === '' ? [] : times.split(BETWEEN)
+}
+
+/** As {@link Own.times} has them. */
+export function joined(times: readonly string[]): string {
+  return times.join(BETWEEN)
+}
+
 /** The digest at the end of an outline, as a key of maps. */
 export function digestIn(outline: Buffer): string {
   return outline.toString('latin1', outline.length - DIGEST_BYTES)
 }
 
 /** The own values of a text; `digits`: of the revision in it, 0 in a text without. @throws StorageError `Damaged` for an outline of another text */
-export function valuesIn(bytes: Buffer, outline: Buffer, headBytes: number, digits: number): Said {
+export function valuesIn(bytes: Buffer, outline: Buffer, headBytes: number, digits: number): Own {
   const end = outline.length - DIGEST_BYTES
-  const rest: string[] = []
-  let own: string | undefined
+  const times: string[] = []
+  let uid: string | undefined
   for (let gap = 0; gap < end; gap += GAP_BYTES) {
     const kind = outline[gap + GAP_KIND]!
     if (kind === SPACE) continue
     const start = outline.readUInt32BE(gap)
     const at = start < headBytes ? start : start + digits
     const value = bytes.toString('latin1', at, at + outline[gap + GAP_LENGTH]!)
-    if (kind === UID) own = value
-    else rest.push(value)
+    if (kind === UID) uid = value
+    else times.push(value)
   }
-  if (own === undefined) throw new StorageError('Damaged', 'the data dir is damaged: an outline has no uid')
-  return { own, rest }
+  if (uid === undefined) throw new StorageError('Damaged', 'the data dir is damaged: an outline has no uid')
+  return { uid, times: joined(times) }
+}
+
+/** A text as its writer declares it. */
+export interface DeclaredText {
+  readonly outline: Buffer
+  readonly headBytes: number
+  /** Without the revision, and with zeros in the gaps. */
+  readonly text: Buffer
+  readonly own: Own
 }
 
 /**
- * The outline of a text without its revision, whose gaps are declared in order, by byte. `undefined` where the text does not say there
+ * The outline of a text whose gaps are declared in order, by byte, and its own values. `undefined` where the text does not say there
  * what was declared: the same uid, the space of the key, whole plain JSON strings everywhere.
  */
-export function outlineOf(
-  key: Key,
-  { text, gaps, headBytes, note }: { text: Buffer; gaps: readonly Gap[]; headBytes: number; note: string | undefined },
-): Buffer | undefined {
+export function declaredOf(key: Key, { head, tail, note, gaps }: Encoded): DeclaredText | undefined {
+  if (gaps === undefined || gaps.length > MOST_GAPS) return undefined
+  const { group, resource, namespace, name } = key
+  const headBytes = Buffer.byteLength(head)
+  const place = JSON.stringify([gaps.length, headBytes, note, group, resource, namespace, name])
+  const placeBytes = Buffer.byteLength(place)
+  const start = placeBytes + gaps.length * GAP_BYTES
+  // all of which the digest is, in one piece of memory: no part of a pool, as the body may keep it
+  const whole = Buffer.allocUnsafeSlow(start + headBytes + Buffer.byteLength(tail))
+  whole.write(place)
+  const text = whole.subarray(start)
+  text.write(tail, text.write(head))
   const isQuoted = (at: number, end: number): boolean => text[at - 1] === QUOTE && text[end] === QUOTE
-  if (!isQuoted(headBytes, headBytes) || !gaps.some(({ kind }) => kind === 'uid') || gaps.length > MOST_GAPS)
-    return undefined
-  const gapsEnd = gaps.length * GAP_BYTES
-  const outline = Buffer.allocUnsafe(gapsEnd + DIGEST_BYTES)
-  // no part of a pool: what is kept of that would keep this, too
-  const solid = Buffer.allocUnsafeSlow(text.length)
-  text.copy(solid)
-  let gap = 0
+  if (!isQuoted(headBytes, headBytes)) return undefined
+  let gap = placeBytes
   let from = 0
-  let own: string | undefined
+  let uid: string | undefined
+  const times: string[] = []
   for (const { at, length, kind } of gaps) {
     const end = at + length
     if (at < from || length > LONGEST_VALUE || !isQuoted(at, end) || !isPlain(text, at, end)) return undefined
     if (at < headBytes ? end >= headBytes : at === headBytes) return undefined
     const value = text.toString('latin1', at, end)
-    if (kind === 'uid') own ??= value
-    if ((kind === 'space' && value !== key.space) || (kind === 'uid' && value !== own)) return undefined
-    outline.writeUInt32BE(at, gap)
-    outline[gap + GAP_LENGTH] = length
-    outline[gap + GAP_KIND] = KINDS.indexOf(kind)
-    solid.fill(0, at, end)
+    if (kind === 'uid') uid ??= value
+    else if (kind === 'time') times.push(value)
+    if ((kind === 'space' && value !== key.space) || (kind === 'uid' && value !== uid)) return undefined
+    whole.writeUInt32BE(at, gap)
+    whole[gap + GAP_LENGTH] = length
+    whole[gap + GAP_KIND] = KINDS.indexOf(kind)
+    text.fill(0, at, end)
     gap += GAP_BYTES
     from = end + 1
   }
-  const { group, resource, namespace, name } = key
-  const place = JSON.stringify([gaps.length, headBytes, note, group, resource, namespace, name])
-  createHash('sha256')
-    .update(place)
-    .update(outline.subarray(0, gapsEnd))
-    .update(solid)
-    .digest()
-    .copy(outline, gapsEnd, 0, DIGEST_BYTES)
-  return outline
+  if (uid === undefined) return undefined
+  const outline = Buffer.allocUnsafeSlow(start - placeBytes + DIGEST_BYTES)
+  whole.copy(outline, 0, placeBytes, start)
+  hash('sha256', whole, 'buffer').copy(outline, start - placeBytes, 0, DIGEST_BYTES)
+  return { outline, headBytes, text, own: { uid, times: joined(times) } }
 }
 
 /** Whether all of it is ASCII that JSON does not escape. */

@@ -2,7 +2,7 @@
  * Objects as they come from the disk, some thousand at a time: what is said of them stands in arrays, their texts lie in memory that
  * stays theirs. So whoever reads and checks them may be another thread, and the store takes them without a look at each text.
  *
- * Objects that follow each other and are of one space, kind and namespace are a run. Places, bodies and rests have numbers, which begin
+ * Objects that follow each other and are of one space, kind and namespace are a run. Places, bodies and times have numbers, which begin
  * with the first block and go on with each further one.
  */
 import type { BodyParts } from './body.ts'
@@ -17,7 +17,7 @@ export interface LoadedBlock {
   /** Those that no earlier block has told. */
   readonly places: readonly Place[]
   readonly bodies: readonly BodyParts[]
-  readonly rests: readonly (readonly string[])[]
+  readonly times: readonly string[]
   /** Of runs. */
   readonly spaces: readonly string[]
   /** Of each run {@link RUN_WORDS}: its space among those of this block, its place, and how many objects it has. */
@@ -29,12 +29,12 @@ export interface LoadedBlock {
   /** Of objects with texts of their own, in order. */
   readonly names: readonly string[]
   /** Of objects with shared texts, in order: what each says alone. */
-  readonly owns: readonly string[]
+  readonly uids: readonly string[]
   /** By place in the block. */
   readonly notes: readonly (readonly [object: number, note: string])[]
 }
 
 export const RUN_WORDS = 3
 export const OBJECT_WORDS = 4
-/** In place of a memory: the text is shared. Then the numbers of its body and of its rest follow. */
+/** In place of a memory: the text is shared. Then the numbers of its body and of its times follow. */
 export const SHARED_TEXT = -2

@@ -60,7 +60,7 @@ const NONE = -1
 /** No slab: the text is shared. Then the next words are the numbers of its body and of what it says beside its own. */
 const SHARED = -2
 const BODY = AT
-const REST = LENGTH
+const TIMES = LENGTH
 
 class Block {
   readonly names: string[] = new Array<string>(BLOCK).fill('')
@@ -71,7 +71,7 @@ class Block {
   /** Of those whose objects have any. */
   notes: Map<number, string> | undefined
   /** Where texts are shared: what each says that is its own. */
-  owns: string[] | undefined
+  uids: string[] | undefined
   /** How many are in `made`. */
   kept = 0
   isUsed = false
@@ -91,7 +91,7 @@ export class ObjectSlots {
   readonly #blocks: Block[] = []
   readonly #slabs = new Numbered<Memory>()
   readonly #bodies = new Numbered<Body>()
-  readonly #rests = new Numbered<readonly string[]>()
+  readonly #times = new Numbered<string>()
   #joined: JoinedTexts | undefined
   readonly #free: number[] = []
   /** Numbers that were ever given. */
@@ -119,7 +119,7 @@ export class ObjectSlots {
 
   /** Pieces of memory, bodies and what they say that objects refer to. */
   get referred(): number {
-    return this.#slabs.size + this.#bodies.size + this.#rests.size
+    return this.#slabs.size + this.#bodies.size + this.#times.size
   }
 
   add(stored: Stored): number {
@@ -240,15 +240,15 @@ export class ObjectSlots {
     else this.#placeOwn(block, i, placed)
   }
 
-  #placeShared(block: Block, i: number, { body, own, rest, revision, joined }: SharedStored): void {
+  #placeShared(block: Block, i: number, { body, uid, times, revision, joined }: SharedStored): void {
     const { words, revisions } = block
     const word = i * WORDS
     words[word + SLAB] = SHARED
     words[word + BODY] = this.#bodies.enter(body)
-    words[word + REST] = this.#rests.enter(rest)
+    words[word + TIMES] = this.#times.enter(times)
     revisions[i] = revision
-    block.owns ??= new Array<string>(BLOCK).fill('')
-    block.owns[i] = own
+    block.uids ??= new Array<string>(BLOCK).fill('')
+    block.uids[i] = uid
     this.#joined = joined
   }
 
@@ -281,8 +281,8 @@ export class ObjectSlots {
     block.made[i] = undefined
     if (slab === SHARED) {
       this.#bodies.leave(words[i * WORDS + BODY]!)
-      this.#rests.leave(words[i * WORDS + REST]!)
-      block.owns![i] = ''
+      this.#times.leave(words[i * WORDS + TIMES]!)
+      block.uids![i] = ''
     } else {
       this.#slabs.leave(slab)
       this.#bytes -= words[i * WORDS + LENGTH]!
@@ -299,8 +299,8 @@ export class ObjectSlots {
     const word = i * WORDS
     const [slab, headBytes] = [words[word + SLAB]!, words[word + HEAD]!]
     if (slab === SHARED) {
-      const said = { own: block.owns![i]!, rest: this.#rests.get(words[word + REST]!) }
-      return new SharedStored({ key, revision }, this.#bodies.get(words[word + BODY]!), said, this.#joined!)
+      const own = { uid: block.uids![i]!, times: this.#times.get(words[word + TIMES]!) }
+      return new SharedStored({ key, revision }, this.#bodies.get(words[word + BODY]!), own, this.#joined!)
     }
     // Buffer.from takes both kinds
     const memory = this.#slabs.get(slab) as ArrayBuffer

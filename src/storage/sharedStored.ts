@@ -2,29 +2,29 @@
  * A version of an object whose text is kept once for many. It is a {@link Stored} like any other; its bytes are put together when
  * somebody asks, and kept for as long as there is room for such.
  */
-import type { Body, Said } from './body.ts'
+import type { Body, Own } from './body.ts'
 import type { Joinable, JoinedTexts } from './joinedTexts.ts'
 import type { Key, Revision, Stored } from './store.ts'
 
-export class SharedStored implements Stored, Said, Joinable {
+export class SharedStored implements Stored, Own, Joinable {
   readonly key: Key
   readonly revision: Revision
   readonly body: Body
-  readonly own: string
-  readonly rest: readonly string[]
+  readonly uid: string
+  readonly times: string
   readonly #joined: JoinedTexts
 
   constructor(
     { key, revision }: Pick<Stored, 'key' | 'revision'>,
     body: Body,
-    { own, rest }: Said,
+    { uid, times }: Own,
     joined: JoinedTexts,
   ) {
     this.key = key
     this.revision = revision
     this.body = body
-    this.own = own
-    this.rest = rest
+    this.uid = uid
+    this.times = times
     this.#joined = joined
   }
 
@@ -92,7 +92,7 @@ export function heldBytes(stored: Stored): number {
 export function saysTheSame(a: Stored, b: Stored): boolean {
   if (a.note !== undefined || a.headBytes !== b.headBytes) return false
   if (a instanceof SharedStored && b instanceof SharedStored)
-    return a.body === b.body && a.own === b.own && a.rest === b.rest
+    return a.body === b.body && a.uid === b.uid && a.times === b.times
   const [{ bytes }, { bytes: others }] = [a, b]
   const [tail, othersTail] = [tailOf(a), tailOf(b)]
   return (

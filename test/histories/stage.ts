@@ -207,9 +207,11 @@ export class Stage {
     return undefined
   }
 
-  /** Whether the center says for this reason that nothing is known of a cluster, and of all that is placed there. */
-  async isStale(cluster: Cluster, reason: 'Stale' | 'ClusterUnreachable'): Promise<boolean> {
-    return (await this.#reasonsIn(cluster))?.every(each => each === reason) === true
+  /** What the center says of a cluster for another reason than this one; `undefined`: nothing. */
+  async claims(cluster: Cluster, but: 'Stale' | 'ClusterUnreachable'): Promise<string | undefined> {
+    const reasons = (await this.#reasonsIn(cluster))?.filter(each => each !== but)
+    if (reasons?.length === 0) return undefined
+    return `${cluster.name} is claimed: ${reasons === undefined ? 'no answer' : reasons.join()}`
   }
 
   /** Whether the center says anything of a cluster. */

@@ -136,9 +136,7 @@ export const STEPS: readonly Step[] = [
       const cluster = random.one(stage.clusters)
       if (!(await stage.speaksOf(cluster))) return undefined
       for (const which of [0, 1]) await stage.endSyncer(cluster, which, random.one(['kill', 'stop'] as const))
-      await stage.until(async () =>
-        (await stage.isStale(cluster, 'Stale')) ? undefined : `${cluster.name} is claimed`,
-      )
+      await stage.until(() => stage.claims(cluster, 'Stale'))
       cluster.mayBeTold = false
       return `no syncer of ${cluster.name} runs, and the center has noticed`
     },
@@ -198,9 +196,7 @@ export const STEPS: readonly Step[] = [
       const cluster = random.one(stage.clusters)
       if (!cluster.syncers.some(({ isHeard }) => isHeard) || !(await stage.speaksOf(cluster))) return undefined
       await stage.endCluster(cluster)
-      await stage.until(async () =>
-        (await stage.isStale(cluster, 'ClusterUnreachable')) ? undefined : `${cluster.name} is claimed`,
-      )
+      await stage.until(() => stage.claims(cluster, 'ClusterUnreachable'))
       const isOld = random.chance(60)
       if (isOld) await cluster.server.bringBack()
       cluster.since = stage.moments.next()

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { Body, outlineOf } from '../../src/storage/body.ts'
+import { Body, declaredOf } from '../../src/storage/body.ts'
 import { JoinedTexts } from '../../src/storage/joinedTexts.ts'
 import { compareKeys, keyText, rangeHolds } from '../../src/storage/keys.ts'
 import { ObjectIndex } from '../../src/storage/objectIndex.ts'
@@ -63,13 +63,14 @@ const joined = new JoinedTexts()
 const uidOf = (i: number): string => `11111111-2222-4333-8444-${String(i).padStart(12, '0')}`
 const bodyOf = (data: string): Body => {
   const head = `{"uid":"${uidOf(0)}","at":"2026-01-01T00:00:00Z","resourceVersion":"`
-  const text = Buffer.from(`${head}","data":"${data}"}`)
   const gaps = [
     { at: 8, length: 36, kind: 'uid' },
     { at: 52, length: 20, kind: 'time' },
   ] as const
-  const [headBytes, note, { name }] = [head.length, undefined, keys[0]!]
-  return new Body({ text, outline: outlineOf(keys[0]!, { text, gaps, headBytes, note })!, headBytes, note, name })
+  const [key] = keys
+  const { name } = key!
+  const { own: _, ...parts } = declaredOf(key!, { head, tail: `","data":"${data}"}`, gaps })!
+  return new Body({ ...parts, note: undefined, name })
 }
 
 t.test('whatever is put, placed and deleted, it answers as a plain map does, few objects made at a time', async t => {
@@ -80,12 +81,12 @@ t.test('whatever is put, placed and deleted, it answers as a plain map does, few
       const model = new Map<string, Stored>()
       const slabs = [new ArrayBuffer(600), new ArrayBuffer(600)]
       const bodies = [bodyOf('one'), bodyOf('other')]
-      const rests = [['2026-01-01T00:00:01Z'], ['2026-01-01T00:00:02Z']]
+      const rests = ['2026-01-01T00:00:01Z', '2026-01-01T00:00:02Z']
       for (const [i, { op, key, length, note }] of ops.entries()) {
         const [slab, at, revision] = [slabs[i % 2]!, i * 8, 10 ** (i % 11)]
         const bytes = Buffer.from(slab, at, length)
         bytes.fill(97 + (i % 26))
-        const own = { own: uidOf(i), rest: rests[length % 2]! }
+        const own = { uid: uidOf(i), times: rests[length % 2]! }
         const stored: Stored = op.endsWith('Shared')
           ? new SharedStored({ key, revision }, bodies[i % 2]!, own, joined)
           : { key, revision, bytes, headBytes: i, ...(note !== undefined && { note }) }

@@ -150,7 +150,10 @@ export class Road {
     if (!isStranger(authorized.user)) lines.admitted(request, flow.path)
     // also on a refusal: it says whose it is
     answer.namesFlow(flow.schema)
-    return whenKnown(inFlight.enter(authorized, { flow, answer, accept }), ticket => {
+    const entered = inFlight.enter(authorized, { flow, answer, accept }, waiting =>
+      answer.once('close', () => inFlight.leave(waiting)),
+    )
+    return whenKnown(entered, ticket => {
       request.ticket = ticket
     })
   }

@@ -19,13 +19,13 @@ export class StoredLikeness {
   /** `undefined` for a text that is its object's alone. */
   of(stored: Stored): Likeness | undefined {
     if (!(stored instanceof SharedStored)) return undefined
-    const { body, own } = stored
+    const { body, uid } = stored
     let content = this.#ofBodies.get(body)
     if (content === undefined) {
       content = contentOf(body)
       this.#ofBodies.set(body, content)
     }
-    return { ...content, uid: own }
+    return { ...content, uid }
   }
 }
 

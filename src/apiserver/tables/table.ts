@@ -26,6 +26,8 @@ export interface TableOptions {
   headers: boolean
   /** Of objects of several spaces: what a space is called, by its id. A first column says it. */
   spaceName?: ((id: string) => string) | undefined
+  /** Shows a sub-resource's objects (Scale, …) with the default columns instead of the kind's. */
+  defaultColumns?: boolean
 }
 export type TableVersion = 'v1' | 'v1beta1'
 
@@ -40,7 +42,7 @@ export interface TableParts {
 
 export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
   const { type, now, version } = options
-  const own = printerOf(type)
+  const own = options.defaultColumns ? DEFAULT : printerOf(type)
   const printer = options.spaceName ? withSpace(own, options.spaceName) : own
   return {
     head: {

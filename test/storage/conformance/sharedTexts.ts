@@ -1,6 +1,6 @@
 /** Objects that say the same in many spaces: that their writer says so changes no answer. */
 import { AlikeText, alikeOf } from '../../../src/storage/alikeText.ts'
-import { type Body, outlineOf, valuesIn } from '../../../src/storage/body.ts'
+import { type Body, declaredOf } from '../../../src/storage/body.ts'
 import { mentions, sizeOf, writeText } from '../../../src/storage/sharedStored.ts'
 import type { Encoded, Key, Mutation, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
 import * as fc from '../../support/fastCheck.ts'
@@ -171,11 +171,10 @@ function textOf({ space, name }: Key, content: Content): Encoded {
 
 /** The text as own values in one of the bodies, if that is its. */
 function alikeText(key: Key, text: Encoded, bodies: ReadonlySet<Body>): Encoded | undefined {
-  const [bytes, headBytes] = [Buffer.from(text.head + text.tail), Buffer.byteLength(text.head)]
-  const outline = outlineOf(key, { text: bytes, gaps: text.gaps ?? [], headBytes, note: text.note })
+  const own = declaredOf(key, text)
   for (const body of bodies) {
-    if (!outline?.equals(body.outline)) continue
-    const alike = new AlikeText(body, valuesIn(bytes, outline, headBytes, 0), key.space)
+    if (!own?.outline.equals(body.outline)) continue
+    const alike = new AlikeText(body, own.own, key.space)
     equal([alike.head, alike.tail, alike.note], [text.head, text.tail, text.note])
     equal(alike.size, Buffer.byteLength(text.head) + Buffer.byteLength(text.tail))
     const sought = SOUGHT.filter(word => !/^\d*$/.test(word))

@@ -6,7 +6,7 @@ import { MAX_UPDATE_MANAGERS } from '../../../apimachinery/apply/managers.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
 import { AlikeText } from '../../../storage/alikeText.ts'
-import type { Body } from '../../../storage/body.ts'
+import { type Body, joined, timesOf } from '../../../storage/body.ts'
 import type { SharedStored } from '../../../storage/sharedStored.ts'
 import { decodeObject } from '../codec.ts'
 
@@ -33,7 +33,7 @@ export class CopyChange {
   /** Whether the writer claimed at the present time before: then the claim looks renewed where it is not. */
   readonly #isRenewedAtOnce: boolean
   /** The times of the last new text; copies that follow each other mostly have the same. */
-  #last: readonly string[]
+  #last: string
 
   /** `undefined` where the texts do not say which time comes from where. */
   static between(
@@ -45,7 +45,7 @@ export class CopyChange {
     const like = decodeObject(after)
     const [old, young] = [momentsIn(decodeObject(before)), momentsIn(like)]
     if (!standIn(before, old) || !standIn(after, young)) return undefined
-    const [status, newStatus] = [before.rest.slice(old.length), after.rest.slice(young.length)]
+    const [status, newStatus] = [timesOf(before).slice(old.length), timesOf(after).slice(young.length)]
     // only a status with a writer of its own stays as it is; and old claims that melt into one have no single source
     if (status.join() !== newStatus.join() || (status.length > 0 && !subresources.includes('status'))) return undefined
     if (young.length > MAX_UPDATE_MANAGERS) return undefined
@@ -63,7 +63,7 @@ export class CopyChange {
 
   private constructor(
     like: KubeObject,
-    { body, rest }: SharedStored,
+    { body, times }: SharedStored,
     sources: readonly Source[],
     old: readonly Moment[],
     renewed: string | undefined,
@@ -77,23 +77,27 @@ export class CopyChange {
     const at = old.findIndex(({ of }) => of === renewed)
     this.#renewed = at === -1 ? undefined : at
     this.#isRenewedAtOnce = old[at]?.time === now
-    this.#last = rest
+    this.#last = times
   }
 
   /** Whether claims of a copy with the old body end up in the same order: they stand in the order of their times. */
-  fits({ rest }: SharedStored, now: string): boolean {
-    const isAtOnce = this.#renewed !== undefined && rest[this.#renewed] === now
+  fits(copy: SharedStored, now: string): boolean {
+    const times = timesOf(copy)
+    const isAtOnce = this.#renewed !== undefined && times[this.#renewed] === now
     return (
-      isAtOnce === this.#isRenewedAtOnce && this.#kept.every(at => rest[at]!.length === now.length && rest[at]! < now)
+      isAtOnce === this.#isRenewedAtOnce && this.#kept.every(at => times[at]!.length === now.length && times[at]! < now)
     )
   }
 
   /** The new text of a copy that {@link fits}; `undefined` where a value is longer or shorter than its gap. */
-  text({ own, rest, key }: SharedStored, now: string): AlikeText | undefined {
-    const times = this.#sources.map(source => (source === 'now' ? now : rest[source]!)).concat(rest.slice(this.#count))
-    if (times.some((time, i) => time !== this.#last[i])) this.#last = times
-    const said = { own, rest: this.#last }
-    return this.#body.holds(said, key.space) ? new AlikeText(this.#body, said, key.space) : undefined
+  text(copy: SharedStored, now: string): AlikeText | undefined {
+    const old = timesOf(copy)
+    const head = this.#sources.map(source => (source === 'now' ? now : old[source]!))
+    const times = joined([...head, ...old.slice(this.#count)])
+    if (times !== this.#last) this.#last = times
+    const { space } = copy.key
+    const own = { uid: copy.uid, times: this.#last }
+    return this.#body.holds(own, space) ? new AlikeText(this.#body, own, space) : undefined
   }
 }
 
@@ -109,6 +113,7 @@ function momentsIn({ metadata }: KubeObject): readonly Moment[] {
 }
 
 /** Whether these are the times before the revision in the text. */
-function standIn({ body, rest }: SharedStored, moments: readonly Moment[]): boolean {
-  return moments.length === body.headTimes && moments.every(({ time }, i) => time === rest[i])
+function standIn(copy: SharedStored, moments: readonly Moment[]): boolean {
+  const times = timesOf(copy)
+  return moments.length === copy.body.headTimes && moments.every(({ time }, i) => time === times[i])
 }

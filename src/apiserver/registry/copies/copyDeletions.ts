@@ -6,7 +6,8 @@ import { stepsFor } from '../admission.ts'
 import { decodeObject } from '../codec.ts'
 import type { RegistryDeps } from '../preparation.ts'
 import { hasNamespaceFinalizers } from '../systemMetadata.ts'
-import { type CopyDeletion, type CopyPlace, copyAt, perPlace, storedAt } from './copyWrites.ts'
+import type { CopyDeletion, CopyPlace } from './copyWrites.ts'
+import { copyAt, perPlace, storedAt } from './together.ts'
 
 export class CopyDeletions {
   readonly #deps: RegistryDeps
