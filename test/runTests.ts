@@ -21,7 +21,7 @@ const INSIDE = /^test\/(apimachinery|apiserver|client|controllers|kinds|openapi|
 /** Files that measure the heap, load a library anew, or begin with OpenSSL as it is: their process is theirs alone. */
 const NOT_SHARING = new Set([
   'test/apiserver/endpoints/rankedTable.test.ts',
-  'test/apiserver/http/yamlWriter.test.ts',
+  'test/apimachinery/yamlWriter.test.ts',
   'test/apiserver/registry/updateGarbage.test.ts',
   'test/apiserver/flowcontrol/inFlight.test.ts',
   'test/program/certificateChains.test.ts',

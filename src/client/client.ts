@@ -177,7 +177,7 @@ export interface StreamBatch {
 }
 
 /** One of many objects that are created at a time and say the same in many spaces. */
-export interface SharedCreation {
+export interface CopyCreation {
   readonly space: string
   readonly resource: GroupVersionResource
   /** One object for all that say the same; never changed. */
@@ -187,7 +187,7 @@ export interface SharedCreation {
 }
 
 /** What was made of one of them. */
-export interface SharedMade {
+export interface CopyMade {
   readonly uid: string
   readonly resourceVersion: string
   /** One that says the same, but for its own values, uid and times: shared by those that do, and never to be changed. */
@@ -195,7 +195,7 @@ export interface SharedMade {
 }
 
 /** One of many objects that are deleted at a time, in the version that is known; what depends on it goes after it. */
-export interface SharedDeletion {
+export interface CopyDeletion {
   readonly space: string
   readonly resource: GroupVersionResource
   /** `''` for a cluster-scoped one. */
@@ -206,7 +206,7 @@ export interface SharedDeletion {
 }
 
 /** One of many objects that are updated at a time, in the known version. */
-export interface SharedUpdate extends SharedDeletion {
+export interface CopyUpdate extends CopyDeletion {
   /** One object for all that change alike; never changed. */
   readonly said: Readonly<KubeObject>
   /** The object that replaces the current one, by `said` and that one alone; `undefined` where nothing is to change. */
@@ -228,9 +228,9 @@ export interface Client {
    * What is made, at its index; other is what is to be made alone, or said by that why it cannot be. Nobody can
    * delay it who has a say in one of the spaces. Absent: there is no such way.
    */
-  createShared?(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | undefined)[]>
+  createCopies?(creations: readonly CopyCreation[]): Promise<readonly (CopyMade | undefined)[]>
   /** The same of what is there. */
-  updateShared?(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | undefined)[]>
+  updateCopies?(updates: readonly CopyUpdate[]): Promise<readonly (CopyMade | undefined)[]>
   /** Whether each is gone; what is not is to be deleted alone, or said by that why it cannot be. Absent: there is no such way. */
-  deleteShared?(deletions: readonly SharedDeletion[]): Promise<readonly boolean[]>
+  deleteCopies?(deletions: readonly CopyDeletion[]): Promise<readonly boolean[]>
 }

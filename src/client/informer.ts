@@ -60,11 +60,6 @@ export class Informer implements Source, Lister {
     return this.#objects.get(cacheKey(ref.namespace, ref.name))
   }
 
-  /** For informers with a `keyOf` of their own. */
-  getByKey(key: string): KubeObject | undefined {
-    return this.#objects.get(key)
-  }
-
   list(namespace?: string): readonly KubeObject[] {
     const all = [...this.#objects.values()]
     return namespace === undefined ? all : all.filter(object => object.metadata.namespace === namespace)

@@ -44,7 +44,7 @@ const ROADS: Readonly<Record<string, Road>> = {
       'src/apiserver/endpoints/podSubresources.ts',
       'src/apiserver/kubernetesService/kubernetesService.ts',
       'src/apiserver/operations/remove.ts',
-      'src/apiserver/registry/copies/together.ts',
+      'src/apiserver/registry/copies/copyWrites.ts',
       'src/apiserver/registry/creations.ts',
       'src/apiserver/registry/storeEpochs.ts',
       'src/apiserver/registry/updates.ts',

@@ -8,7 +8,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto'
 import { renewalUserName, type ServiceAccountRef, serviceAccountUserName } from './users.ts'
 
-const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
+const ISSUER = 'https://kubernetes.default.svc'
 /** Issuer of tokens that live in Secrets of type kubernetes.io/service-account-token and do not expire. */
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
 /** Between what an issuer begins with and the id of its space. */
@@ -49,11 +49,6 @@ export interface TokenSpec {
 export interface TokenIssuerOptions {
   /** P-256, PKCS #8. */
   signingKeyPem: string
-  /** Further keys (private or public) whose tokens are still good. */
-  retiredKeyPems?: readonly string[]
-  issuer?: string
-  /** What tokens are for when nobody says. Default: the issuer. */
-  audiences?: readonly string[]
   /** Where clients reach the server, `https://HOST:PORT`; other spaces' issuers begin so. Default: the issuer. */
   url?: () => string
   /** Id of the space whose tokens bear the plain issuer. Default `root`. */
@@ -67,8 +62,9 @@ export interface TokenIssuerOptions {
 export type TokenForm = 'bound' | 'legacy'
 
 export class TokenIssuer {
-  readonly issuer: string
-  readonly audiences: readonly string[]
+  readonly issuer = ISSUER
+  /** Of tokens for which none are named. */
+  readonly audiences: readonly string[] = [ISSUER]
   /** Public keys by key id. */
   readonly publicKeys: ReadonlyMap<string, KeyObject>
   readonly #signingKey: KeyObject
@@ -79,16 +75,14 @@ export class TokenIssuer {
   readonly #rootSpace: string
 
   constructor(options: TokenIssuerOptions) {
-    this.issuer = options.issuer ?? DEFAULT_ISSUER
     this.#url = options.url ?? (() => this.issuer)
     this.#rootSpace = options.rootSpace ?? 'root'
-    this.audiences = options.audiences ?? [this.issuer]
     this.#clock = options.clock
     this.#randomUuid = options.randomUuid ?? randomUUID
     this.#signingKey = createPrivateKey(options.signingKeyPem)
-    const keys = [options.signingKeyPem, ...(options.retiredKeyPems ?? [])].map(pem => createPublicKey(pem))
-    this.publicKeys = new Map(keys.map(key => [keyIdOf(key), key]))
-    this.#keyId = keyIdOf(keys[0]!)
+    const key = createPublicKey(options.signingKeyPem)
+    this.#keyId = keyIdOf(key)
+    this.publicKeys = new Map([[this.#keyId, key]])
   }
 
   /** Claim `iss` of the tokens of a space. */

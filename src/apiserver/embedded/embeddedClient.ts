@@ -3,9 +3,9 @@
  * It acts as the server itself (system:masters), for controllers.
  */
 import type { Client } from '../../client/client.ts'
+import { createCopies, deleteCopies, updateCopies } from './embeddedCopies.ts'
 import { type EmbeddedDeps, EmbeddedSpace, spaceNotFound } from './embeddedSpace.ts'
 import { embeddedStream } from './embeddedStream.ts'
-import { createTogether, deleteTogether, updateTogether } from './sharedWrites.ts'
 
 export function embeddedClient(deps: EmbeddedDeps): Client {
   const idOf = (space: string): string => {
@@ -17,8 +17,8 @@ export function embeddedClient(deps: EmbeddedDeps): Client {
   return {
     in: space => new EmbeddedSpace(deps, () => idOf(space)),
     stream: options => embeddedStream(deps, { ...options, space: idOf(options.space) }),
-    createShared: creations => createTogether(deps, creations),
-    updateShared: updates => updateTogether(deps, updates),
-    deleteShared: deletions => deleteTogether(deps, deletions),
+    createCopies: creations => createCopies(deps, creations),
+    updateCopies: updates => updateCopies(deps, updates),
+    deleteCopies: deletions => deleteCopies(deps, deletions),
   }
 }

@@ -19,7 +19,6 @@ import { webSocketSink } from '../exchange/answers/webSocketSink.ts'
 import type { EndpointEntries, Services } from '../exchange/exchange.ts'
 import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
-import type { Ticket } from '../flowcontrol/ticket.ts'
 import { CACHE_CONTROL } from '../http/answer.ts'
 import { answerBare } from '../http/bareAnswer.ts'
 import { methodNotAllowed } from '../http/paths.ts'
@@ -130,9 +129,8 @@ export class WebSockets {
     const target =
       authorized.info.resource && watchable(targetOf(services, authorized, request.headers.accept, endpoints))
     if (socket.destroyed) return undefined
-    const entering = { flow: inFlight.flowOf(authorized), answer: socket, accept: request.headers.accept }
-    const seeOff = (waiting: Ticket): void => void socket.once('close', () => inFlight.leave(waiting))
-    const ticket = await inFlight.enter(authorized, entering, seeOff)
+    const flow = inFlight.flowOf(authorized)
+    const ticket = await inFlight.enter(authorized, { flow, answer: socket, accept: request.headers.accept })
     socket.once('close', () => {
       inFlight.leave(ticket)
       trail?.ended(SWITCHING, NO_BODIES)

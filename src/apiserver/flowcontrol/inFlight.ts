@@ -51,15 +51,10 @@ export class InFlight {
   }
 
   /**
-   * Counts a request until `leave`. Resolves when it is its turn. `waits` gets the ticket as soon as it stands in a queue: a client
-   * that goes away meanwhile leaves it, and then the promise is rejected.
+   * Counts a request until `leave`. Resolves when it is its turn; rejects when its client goes away before.
    * @throws StatusError TooManyRequests, also by the promise
    */
-  enter(
-    request: AuthorizedRequest,
-    { flow, answer, accept = '' }: Entering,
-    waits?: (ticket: Ticket) => void,
-  ): Ticket | Promise<Ticket> {
+  enter(request: AuthorizedRequest, { flow, answer, accept = '' }: Entering): Ticket | Promise<Ticket> {
     const ticket = new Ticket(this.running, request, flow, answer, this.#options.clock())
     this.running.requireRoom(ticket)
     if (ticket.kind === 'watching' && !this.watches.admit(this.#watcher(ticket), placeOf(ticket)))
@@ -71,7 +66,7 @@ export class InFlight {
         ticket.seat = this.flowControl.enter(flow, work)
         if (ticket.seat.state === 'running') return this.#start(ticket)
       }
-      waits?.(ticket)
+      answer.once('close', () => this.leave(ticket))
       return this.#wait(ticket, work)
     } catch (error) {
       this.#uncount(ticket)
@@ -79,7 +74,7 @@ export class InFlight {
     }
   }
 
-  /** Takes a ticket of `enter` back, or one that waits. Again does nothing. */
+  /** Its answer is over, or it waits no more. Again does nothing. */
   leave(ticket: Ticket): void {
     const { flow, seat } = ticket
     if (!ticket.hasStarted) {

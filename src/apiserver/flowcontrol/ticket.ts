@@ -21,6 +21,7 @@ export type InFlightKind = keyof InFlightLimits
 /** What carries the answer: a response, or the socket of a WebSocket. */
 export interface AnswerSide {
   destroy(): void
+  once(event: 'close', left: () => void): unknown
   /** Absent: yes. */
   readonly headersSent?: boolean
   /** Bytes that the client has not read. */

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { ProtobufCodec } from '../../apimachinery/protobuf/protobufCodec.ts'
+import { yamlText } from '../../apimachinery/yamlWriter.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
 import { type AccessControl, shuttingDown } from '../access/accessControl.ts'
@@ -14,7 +15,6 @@ import { type Answer, CACHE_CONTROL } from './answer.ts'
 import { letRefusalBeRead } from './bareAnswer.ts'
 import { CONTENT_TYPES, errorFormat, wantsPretty } from './negotiate.ts'
 import type { Request } from './request.ts'
-import { yamlText } from './yamlWriter.ts'
 
 export interface RefusalsDeps {
   access: Pick<AccessControl, 'refusedBy'>

@@ -150,10 +150,7 @@ export class Road {
     if (!isStranger(authorized.user)) lines.admitted(request, flow.path)
     // also on a refusal: it says whose it is
     answer.namesFlow(flow.schema)
-    const entered = inFlight.enter(authorized, { flow, answer, accept }, waiting =>
-      answer.once('close', () => inFlight.leave(waiting)),
-    )
-    return whenKnown(entered, ticket => {
+    return whenKnown(inFlight.enter(authorized, { flow, answer, accept }), ticket => {
       request.ticket = ticket
     })
   }

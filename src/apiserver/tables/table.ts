@@ -26,8 +26,6 @@ export interface TableOptions {
   headers: boolean
   /** Of objects of several spaces: what a space is called, by its id. A first column says it. */
   spaceName?: ((id: string) => string) | undefined
-  /** Shows a sub-resource's objects (Scale, …) with the default columns instead of the kind's. */
-  defaultColumns?: boolean
 }
 export type TableVersion = 'v1' | 'v1beta1'
 
@@ -42,7 +40,7 @@ export interface TableParts {
 
 export function tableParts(options: Omit<TableOptions, 'objects'>): TableParts {
   const { type, now, version } = options
-  const own = options.defaultColumns ? DEFAULT : printerOf(type)
+  const own = printerOf(type)
   const printer = options.spaceName ? withSpace(own, options.spaceName) : own
   return {
     head: {

@@ -3,7 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Client, SharedCreation, SharedMade, SharedUpdate, WriteOptions } from '../../client/client.ts'
+import type { Client, CopyCreation, CopyMade, CopyUpdate, WriteOptions } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { CopyContent } from './copyContents.ts'
@@ -85,7 +85,7 @@ export class CopyWriter {
   }
 
   /** Many, as one write; what is made or changed, at its index. Other is to be written by itself. */
-  async writeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | undefined)[]> {
+  async writeTogether(copies: readonly SharedCopy[]): Promise<readonly (CopyMade | undefined)[]> {
     const { written, wrote } = this.#deps
     for (const { mailbox, key } of copies) {
       mailbox.begin(key)
@@ -114,13 +114,13 @@ export class CopyWriter {
     }
   }
 
-  async #storeTogether(copies: readonly SharedCopy[]): Promise<readonly (SharedMade | undefined)[]> {
+  async #storeTogether(copies: readonly SharedCopy[]): Promise<readonly (CopyMade | undefined)[]> {
     const { client } = this.#deps
     const news = copies.filter(({ copy }) => !copy)
     const changes = copies.filter(({ copy }) => copy)
     const [made, changed] = await Promise.all([
-      news.length > 0 ? client.createShared?.(news.map(creationOf)) : undefined,
-      changes.length > 0 ? client.updateShared?.(changes.map(updateOf)) : undefined,
+      news.length > 0 ? client.createCopies?.(news.map(creationOf)) : undefined,
+      changes.length > 0 ? client.updateCopies?.(changes.map(updateOf)) : undefined,
     ])
     if (changes.length === 0) return made ?? []
     const [ofNews, ofChanges] = [made?.values(), changed?.values()]
@@ -244,7 +244,7 @@ export class CopyWriter {
   /** Deletes many, as one write; whether each is gone. What is not has to be deleted by itself. */
   async removeTogether(copies: readonly GoingCopy[]): Promise<readonly boolean[]> {
     const there = copies.filter(({ copy }) => copy)
-    const gone = await this.#deps.client.deleteShared?.(
+    const gone = await this.#deps.client.deleteCopies?.(
       there.map(({ mailbox: { space }, key, copy }) => {
         const { namespace, name } = parseObjectKey(key)
         const { uid, resource, resourceVersion } = copy!
@@ -293,11 +293,11 @@ export class CopyWriter {
   }
 }
 
-function creationOf({ mailbox: { space }, source, content }: SharedCopy): SharedCreation {
+function creationOf({ mailbox: { space }, source, content }: SharedCopy): CopyCreation {
   return { space, resource: source.fact.resource, object: content.body, fieldManager: FIELD_MANAGER }
 }
 
-function updateOf({ mailbox: { space }, source, content, copy }: SharedCopy): SharedUpdate {
+function updateOf({ mailbox: { space }, source, content, copy }: SharedCopy): CopyUpdate {
   const { resource, namespace, name } = source.fact
   const { uid = '', resourceVersion = '' } = copy ?? {}
   const { body: said, projection } = content

@@ -41,9 +41,9 @@ export function explainedClient(client: Client, deps: ExplanationDeps): Client {
     in: space => new ExplainedSpace(client.in(space), deps, space),
     stream: options => client.stream(options),
     // nothing of what somebody records is written so
-    ...(client.createShared && { createShared: creations => client.createShared!(creations) }),
-    ...(client.updateShared && { updateShared: updates => client.updateShared!(updates) }),
-    ...(client.deleteShared && { deleteShared: deletions => client.deleteShared!(deletions) }),
+    ...(client.createCopies && { createCopies: creations => client.createCopies!(creations) }),
+    ...(client.updateCopies && { updateCopies: updates => client.updateCopies!(updates) }),
+    ...(client.deleteCopies && { deleteCopies: deletions => client.deleteCopies!(deletions) }),
   }
 }
 

@@ -169,7 +169,7 @@ export class ServiceAccountReconciler {
         { space, resource: CONFIG_MAPS, object: ca },
       ]
     })
-    const made = (await this.#client.createShared?.(wanted)) ?? []
+    const made = (await this.#client.createCopies?.(wanted)) ?? []
     return keys.map((_, i) => typeof made[2 * i] === 'object' && typeof made[2 * i + 1] === 'object')
   }
 

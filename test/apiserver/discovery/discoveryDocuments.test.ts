@@ -1,11 +1,11 @@
 /** Discovery documents of many kinds: made in slices, once for all who ask. */
 import t from 'tap'
 import { protobufCodec } from '../../../src/apimachinery/protobuf/protobufCodec.ts'
+import { yamlText } from '../../../src/apimachinery/yamlWriter.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { apiResourceList } from '../../../src/apiserver/discovery/discovery.ts'
 import { DiscoveryDocuments } from '../../../src/apiserver/discovery/discoveryDocuments.ts'
 import type { DocumentName } from '../../../src/apiserver/discovery/kindDocuments.ts'
-import { yamlText } from '../../../src/apiserver/http/yamlWriter.ts'
 import { TypeRegistry } from '../../../src/apiserver/types/typeRegistry.ts'
 import { readProtobufFields } from '../../../src/program/dataFiles.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'

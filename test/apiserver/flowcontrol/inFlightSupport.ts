@@ -19,6 +19,7 @@ export const request = (method: string, url: string, groups: string[] = KNOWN, s
 })
 export const answerTo = (name: string, ended: string[] = []) => ({
   destroy: () => void ended.push(name),
+  once() {},
   headersSent: false,
   writableLength: 0,
 })
@@ -64,9 +65,9 @@ export function setUp({ limits, held, unread }: Setting = {}) {
   const fill = (asked: AuthorizedRequest): Ticket[] => {
     const tickets: Ticket[] = []
     for (;;) {
-      const entered = inFlight.enter(asked, { flow: inFlight.flowOf(asked), answer: answerTo('') }, waiting =>
-        inFlight.leave(waiting),
-      )
+      // closes as soon as it waits
+      const answer = { ...answerTo(''), once: (_event: 'close', left: () => void) => left() }
+      const entered = enter(asked, answer)
       if (entered instanceof Promise) {
         entered.catch(() => {})
         return tickets

@@ -27,7 +27,7 @@ t.test('requests are told by priority level and schema; nothing that a client sa
   const inFlight = new InFlight({ flowControl, estimate: () => ONE_SEAT, isSyncer: () => false, clock: clock.now })
   const metrics = new Metrics(flowMetrics(flowControl))
   const user = { name: 'ann', groups: ['system:authenticated'] }
-  const answer = { destroy() {}, headersSent: false, writableLength: 0 }
+  const answer = { destroy() {}, once() {}, headersSent: false, writableLength: 0 }
   const enter = (method: string, url: string) => {
     const request = { info: parseRequest(method, url), user, space: 'root' }
     return inFlight.enter(request, { flow: inFlight.flowOf(request), answer })

@@ -7,10 +7,10 @@ export const together: Statement[] = [
     says: 'objects that are made together are answered in order, and each that cannot is left to be made alone',
     async run(t, world) {
       const { api, client, space } = world
-      if (!client.createShared) return
+      if (!client.createCopies) return
       const objects = ['a', 'taken', 'b'].map(name => map(world, name, { k: name }))
       await api.create(MAPS, map(world, 'taken'))
-      const made = await client.createShared(
+      const made = await client.createCopies(
         objects.map(object => ({ space, resource: MAPS, object, fieldManager: 'me' })),
       )
       t.equal(made.length, 3)
@@ -27,14 +27,14 @@ export const together: Statement[] = [
     says: 'objects are changed together, where their version is known',
     async run(t, world) {
       const { api, client, space } = world
-      if (!client.createShared || !client.updateShared) return
+      if (!client.createCopies || !client.updateCopies) return
       const [object, said] = [map(world, 'a', { k: '1' }), map(world, 'a', { k: '2' })]
-      const make = () => client.createShared!([{ space, resource: MAPS, object, fieldManager: 'me' }])
+      const make = () => client.createCopies!([{ space, resource: MAPS, object, fieldManager: 'me' }])
       const change = async (uid: string, resourceVersion: string) => {
         const replace = (current: KubeObject) => ({ ...current, data: { k: '2' } })
         const version = { uid, resourceVersion, fieldManager: 'me' }
         const update = { space, resource: MAPS, ...at(world, 'a'), ...version, said, replace }
-        return (await client.updateShared!([update]))[0]
+        return (await client.updateCopies!([update]))[0]
       }
       await make()
       const { uid = '', resourceVersion = '' } = (await api.get(MAPS, at(world, 'a'))).metadata
@@ -51,10 +51,10 @@ export const together: Statement[] = [
     says: 'objects that are deleted together are gone where their version is known, and stay otherwise',
     async run(t, world) {
       const { api, client, space } = world
-      if (!client.createShared || !client.deleteShared) return
+      if (!client.createCopies || !client.deleteCopies) return
       const held = { finalizers: ['example.com/hold'] }
       const objects = ['a', 'changed', 'held'].map(name => map(world, name, {}, name === 'held' ? held : {}))
-      await client.createShared(objects.map(object => ({ space, resource: MAPS, object, fieldManager: 'me' })))
+      await client.createCopies(objects.map(object => ({ space, resource: MAPS, object, fieldManager: 'me' })))
       if (!(await api.get(MAPS, at(world, 'held')).catch(() => undefined))) await api.create(MAPS, objects[2]!)
       const deletions = []
       for (const name of ['a', 'changed', 'held']) {
@@ -63,7 +63,7 @@ export const together: Statement[] = [
       }
       await api.patch(MAPS, at(world, 'changed'), 'merge', { data: { k: '1' } })
       const missing = { ...deletions[0]!, name: 'missing' }
-      t.strictSame(await client.deleteShared([...deletions, missing]), [true, false, false, false])
+      t.strictSame(await client.deleteCopies([...deletions, missing]), [true, false, false, false])
       await t.rejects(api.get(MAPS, at(world, 'a')), refused('NotFound'))
       for (const name of ['changed', 'held'])
         t.notOk((await api.get(MAPS, at(world, name))).metadata.deletionTimestamp, name)

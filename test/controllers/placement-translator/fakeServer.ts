@@ -2,13 +2,13 @@
 import type { GroupResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type {
+  CopyCreation,
+  CopyDeletion,
+  CopyMade,
+  CopyUpdate,
   DeleteOptions,
   DiscoveredResource,
   Likeness,
-  SharedCreation,
-  SharedDeletion,
-  SharedMade,
-  SharedUpdate,
   StreamBatch,
   StreamEvent,
   StreamOptions,
@@ -86,7 +86,7 @@ export class FakeServer extends FakeApi implements SpacePlaces {
   }
 
   /** An object that cannot be made is left to be made alone, and refused then. */
-  async createShared(creations: readonly SharedCreation[]): Promise<readonly (SharedMade | undefined)[]> {
+  async createCopies(creations: readonly CopyCreation[]): Promise<readonly (CopyMade | undefined)[]> {
     return creations.map(({ space, resource, object, fieldManager }) => {
       try {
         const like = this.create(space, resource, object, fieldManager === undefined ? {} : { fieldManager })
@@ -99,7 +99,7 @@ export class FakeServer extends FakeApi implements SpacePlaces {
   }
 
   /** An update of another version is left to be done alone. */
-  async updateShared(updates: readonly SharedUpdate[]): Promise<readonly (SharedMade | undefined)[]> {
+  async updateCopies(updates: readonly CopyUpdate[]): Promise<readonly (CopyMade | undefined)[]> {
     return updates.map(({ space, resource, namespace, name, resourceVersion, replace, fieldManager }) => {
       const old = this.peek(space, resource, name, namespace)
       const body = old?.metadata.resourceVersion === resourceVersion ? replace(structuredClone(old)) : undefined
@@ -115,7 +115,7 @@ export class FakeServer extends FakeApi implements SpacePlaces {
   }
 
   /** An object that cannot be deleted is left to be deleted alone, and refused then. */
-  async deleteShared(deletions: readonly SharedDeletion[]): Promise<readonly boolean[]> {
+  async deleteCopies(deletions: readonly CopyDeletion[]): Promise<readonly boolean[]> {
     return deletions.map(({ space, resource, namespace, name, uid, resourceVersion }) => {
       if (this.peek(space, resource, name, namespace)?.metadata.finalizers?.length) return false
       try {

@@ -63,7 +63,7 @@ t.test('the copies of an edit are changed together, and alone where that is refu
   }
   await edit('2')
   t.equal(server.together, 2)
-  server.updateShared = async updates => updates.map(() => undefined)
+  server.updateCopies = async updates => updates.map(() => undefined)
   await edit('3')
   t.equal(server.together, 2)
 })

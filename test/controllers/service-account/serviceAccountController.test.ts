@@ -56,7 +56,7 @@ t.test('every namespace of every space, old or new, gets its account and its aut
 t.test('namespaces that come together are completed together, those that cannot be one by one', async t => {
   const server = new FakeServer()
   const sizes: number[] = []
-  const createShared: NonNullable<Client['createShared']> = async creations => {
+  const createCopies: NonNullable<Client['createCopies']> = async creations => {
     sizes.push(creations.length)
     const made = creations.map(async ({ space, resource, object }) => {
       if (space === 's7') return undefined
@@ -67,7 +67,7 @@ t.test('namespaces that come together are completed together, those that cannot 
   }
   const spaces = Array.from({ length: 300 }, (_, i) => `s${i}`)
   for (const space of spaces) await addNamespace(server, space)
-  await start(t, Object.assign(server, { createShared }))
+  await start(t, Object.assign(server, { createCopies }))
   for (const space of spaces) await until(complete(server, space), space)
   t.ok(sizes.length <= 4, `${sizes.length} calls`)
   t.equal(

@@ -2,7 +2,7 @@
  * A list as text, entry by entry: the same bytes as if the whole value were written at once, without the whole value. Only what
  * is asked for is made, so work and memory follow the client that reads.
  */
-import { YamlWriter, yamlText } from '../../http/yamlWriter.ts'
+import { YamlWriter, yamlText } from '../../../apimachinery/yamlWriter.ts'
 
 export type TextForm = 'json' | 'pretty' | 'yaml'
 

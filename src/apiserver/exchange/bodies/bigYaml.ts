@@ -3,14 +3,13 @@
  * space's documents are read one after the other and nobody else's wait for them; what takes too long is refused.
  */
 import { type StatusError, statusError } from '../../../apimachinery/errors.ts'
-import { VALUES_LIMIT } from '../../../apimachinery/objectSize.ts'
 import type { RepeatedKey } from '../../../apimachinery/repeatedKeys.ts'
 import { NESTING_LIMIT } from '../../../apimachinery/values.ts'
 import type { Job, JobKind } from '../../../program/threadPool.ts'
 import { BODY_LIMIT_BYTES } from '../../http/requestBody.ts'
 import { jobRefused } from '../../request/jobRefused.ts'
 import { badYaml, isYaml } from './body.ts'
-import { hasMoreIn } from './bodyValues.ts'
+import { beginsAsJson } from './bodyValues.ts'
 import type { YamlLimits } from './yamlBody.ts'
 
 /** Smaller ones are read on the spot, sooner than they could be handed over. */
@@ -64,12 +63,9 @@ function mayGrow(body: Buffer): boolean {
   return body.includes('&') && body.includes('*')
 }
 
-/**
- * What most clients send as YAML. What only begins like it is YAML, however it ends; and JSON with more values than a body may
- * have is not parsed to find out.
- */
+/** What most clients send as YAML. What only begins like it is YAML, however it ends. */
 function isJson(body: Buffer): boolean {
-  if (body[0] !== 0x7b || hasMoreIn(body, VALUES_LIMIT)) return false
+  if (!beginsAsJson(body)) return false
   try {
     JSON.parse(body.toString('utf8'))
     return true

@@ -2,7 +2,6 @@
 import { bodySummary } from '../../../apimachinery/bodySummary.ts'
 import { isStatusError, StatusError, statusError } from '../../../apimachinery/errors.ts'
 import { unmarshalError } from '../../../apimachinery/go/goJson.ts'
-import type { ParsedJson } from '../../../apimachinery/jsonInSteps.ts'
 import { parseHarmless } from '../../../apimachinery/jsonParse.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import { refuseMistakableKeys } from '../../../apimachinery/mistakableKeys.ts'
@@ -16,8 +15,8 @@ import {
   widestMap,
 } from '../../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../../apimachinery/protobuf/protobufCodec.ts'
-import type { RepeatedKey } from '../../../apimachinery/repeatedKeys.ts'
 import { isTooDeep, NESTING_LIMIT } from '../../../apimachinery/values.ts'
+import type { Request } from '../../http/request.ts'
 import { BODY_LIMIT_BYTES } from '../../http/requestBody.ts'
 import type { Exchange, Services } from '../exchange.ts'
 import { beyondNumbers } from './beyondNumbers.ts'
@@ -48,16 +47,7 @@ export function readBody(
 }
 
 /** What of a text its value does not show. */
-export interface BodyRemarks {
-  /** Keys that YAML said more than once. */
-  repeatedKeys?: RepeatedKey[] | undefined
-  /** The text itself, where it was JSON: it can be asked again. */
-  bodyText?: string | undefined
-  /** What it says, where that is known already; for whoever asks first, who may change it. */
-  parsed?: ParsedJson | undefined
-  /** Whether JSON says a key twice, where that is known. */
-  repeatsKeys?: boolean | undefined
-}
+export type BodyRemarks = Partial<Pick<Request, 'repeatedKeys' | 'bodyText' | 'parsed' | 'repeatsKeys'>>
 
 /** `kind` is what the caller expects, for the words of errors. @throws StatusError BadRequest, UnsupportedMediaType */
 export function parseBody(

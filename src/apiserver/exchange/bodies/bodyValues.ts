@@ -10,9 +10,13 @@ import { LARGE_BYTES, LARGE_VALUES } from '../../registry/largeWrites.ts'
 /** Shorter bodies are not large, and not looked at. */
 export const SHORT_BYTES = 2 * LARGE_VALUES
 
-/** Whether JSON has more at all; most texts are too short, and are not looked at. Of other text any answer. */
-export function hasMoreIn(json: Buffer, limit: number): boolean {
-  return json.length > 2 * limit && countValues(json, limit) > limit
+const OPENING_BRACE = 0x7b
+
+/** Whether a body begins as JSON does; false where it has more values than a body may have: it is not parsed to find out. */
+export function beginsAsJson(body: Buffer): boolean {
+  if (body[0] !== OPENING_BRACE) return false
+  // most texts are too short for that, and are not looked at
+  return body.length <= 2 * VALUES_LIMIT || countValues(body, VALUES_LIMIT) <= VALUES_LIMIT
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Bodies that are long, or may become long: counted, and read as JSON or YAML where they are that, in turn with all other long work. */
 
 import { jsonInSteps, type ParsedJson } from '../../../apimachinery/jsonInSteps.ts'
-import { VALUES_LIMIT } from '../../../apimachinery/objectSize.ts'
 import { PROTOBUF_MEDIA_TYPE } from '../../../apimachinery/protobuf/protobufCodec.ts'
 import type { Soon } from '../../../apimachinery/soon.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
@@ -9,12 +8,10 @@ import type { Work, WorkTurns } from '../../../program/workTurns.ts'
 import type { Request } from '../../http/request.ts'
 import type { BigYaml } from './bigYaml.ts'
 import { isYaml } from './body.ts'
-import { hasMoreIn, isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
+import { beginsAsJson, isLargeBody, isLargeJson, SHORT_BYTES } from './bodyValues.ts'
 
 /** Of JSON that is parsed in steps; less takes a few milliseconds at most. */
 export const STEPS_BYTES = 128 * 1024
-
-const OPENING_BRACE = 0x7b
 
 export interface LongBodiesDeps {
   bigYaml: Pick<BigYaml, 'wants' | 'toJson'>
@@ -43,7 +40,7 @@ export class LongBodies {
     const turn = work.begin({ owner, isAbandoned: () => socket.destroyed })
     if (turn.due) await turn.rest()
     // Most of what is called YAML and begins like JSON is that: then it is parsed once, and in turns.
-    const read = mayBeJson(contentType, body) ? await this.#parsed(body, turn) : undefined
+    const read = isYaml(contentType) && beginsAsJson(body) ? await this.#parsed(body, turn) : undefined
     const isBigYaml = read === undefined && bigYaml.wants(contentType, body)
     // to find out it may have been parsed, and what follows parses it
     if (turn.due) await turn.rest()
@@ -71,9 +68,4 @@ export class LongBodies {
     if (body.length <= STEPS_BYTES) return undefined
     return await inSlices(jsonInSteps(body.toString()), turn)
   }
-}
-
-/** What is called YAML and begins like JSON; not with more values than a body may have. */
-function mayBeJson(contentType: string | undefined, body: Buffer): boolean {
-  return isYaml(contentType) && body[0] === OPENING_BRACE && !hasMoreIn(body, VALUES_LIMIT)
 }

@@ -5,14 +5,19 @@ import { cloneJson } from '../../../apimachinery/values.ts'
 import { AlikeText, alikeOf } from '../../../storage/alikeText.ts'
 import { type Body, joined, timesOf } from '../../../storage/body.ts'
 import type { Write } from '../../../storage/store.ts'
-import { Outcome, optionsOf, runStage, stepsFor } from '../admission.ts'
+import { type Admission, Outcome, optionsOf, runStage, stepsFor } from '../admission.ts'
 import { decodeObject } from '../codec.ts'
 import type { Creations } from '../creations.ts'
 import { keyOf } from '../keys.ts'
 import type { Preparation, RegistryDeps } from '../preparation.ts'
 import { type Circumstances, isPlain, isSameWrite } from './circumstances.ts'
-import type { Copied, CopyCreation } from './copyWrites.ts'
-import { goAhead, perPlace, storedAt } from './together.ts'
+import { type Copied, type CopyCreation, goAhead, perPlace, storedAt } from './copyWrites.ts'
+
+/** A creation that may do without the ordinary way. */
+interface Candidate extends CopyCreation {
+  readonly circumstances: Circumstances
+  readonly steps: readonly Admission[]
+}
 
 /** The outcome of the ordinary way for a sent object. */
 interface Shown {
@@ -43,23 +48,20 @@ export class CopyCreations {
 
   async create(all: readonly CopyCreation[]): Promise<readonly (Copied | undefined)[]> {
     const { store, clock, uuid } = this.#deps
-    const judgesPlaces = perPlace<CopyCreation, boolean>(place =>
-      this.#stepsAt(place).every(step => step.judgesPlaces && (step.stage === 'gate' || step.stage === 'validate')),
-    )
-    const circumstances = all.map(one => (judgesPlaces(one) ? this.#circumstancesOf(one) : undefined))
-    const shownOf = (i: number): Shown | undefined =>
-      circumstances[i] && this.#shown.get(all[i]!.object)?.find(shown => isShownFor(shown, circumstances[i]!))
+    const stepsAt = perPlace<CopyCreation, readonly Admission[] | undefined>(place => this.#stepsAt(place))
+    const candidates = all.map(one => this.#candidate(one, stepsAt(one)))
+    const shownOf = (i: number): Shown | undefined => candidates[i] && this.#shownFor(candidates[i])
     const made = await goAhead(
       all.map(({ object }) => object),
-      i => circumstances[i] === undefined || shownOf(i) !== undefined,
-      i => this.#first(all[i]!, circumstances[i]!),
+      i => candidates[i] === undefined || shownOf(i) !== undefined,
+      i => this.#first(candidates[i]!),
     )
-    const openings = perPlace<CopyCreation, boolean | Promise<boolean>>(one => this.#isOpen(one))
+    const openings = perPlace<Candidate, boolean | Promise<boolean>>(isOpen)
     const shown: (Shown | undefined)[] = []
-    for (const [i, one] of all.entries()) {
+    for (const [i, one] of candidates.entries()) {
       const known = made[i] ? undefined : shownOf(i)
-      const isOpen = known?.body !== undefined && openings(one)
-      shown.push((typeof isOpen === 'boolean' ? isOpen : await isOpen) ? known : undefined)
+      const open = known?.body !== undefined && openings(one!)
+      shown.push((typeof open === 'boolean' ? open : await open) ? known : undefined)
     }
     const now = timestamp(clock())
     const texts = all.map((one, i) =>
@@ -76,16 +78,32 @@ export class CopyCreations {
     })
   }
 
-  /** `undefined` where each copy has to go the ordinary way. */
-  #circumstancesOf({ context, type, namespace, object }: CopyCreation): Circumstances | undefined {
-    const { name, managedFields, resourceVersion } = object.metadata
-    if (!name || managedFields !== undefined || resourceVersion !== undefined) return undefined
-    if (this.#deps.shared?.of(type, namespace)?.has(context.space, name)) return undefined
-    const circumstances = this.#preparation.circumstances(context, type, object)
-    return isPlain(circumstances) ? circumstances : undefined
+  /** The steps of a place; `undefined` where one changes objects, or judges more than the place. */
+  #stepsAt({ context: { space, user }, type, namespace }: CopyCreation): readonly Admission[] | undefined {
+    const steps = stepsFor(this.#deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
+    const judgePlaces = steps.every(
+      ({ judgesPlaces, stage }) => judgesPlaces && (stage === 'gate' || stage === 'validate'),
+    )
+    return judgePlaces ? steps : undefined
   }
 
-  async #first({ context, type, namespace, object }: CopyCreation, circumstances: Circumstances) {
+  #candidate(one: CopyCreation, steps: readonly Admission[] | undefined): Candidate | undefined {
+    const { context, type, namespace, object } = one
+    const { name, managedFields, resourceVersion } = object.metadata
+    if (!steps || !name || managedFields !== undefined || resourceVersion !== undefined) return undefined
+    if (this.#deps.shared?.of(type, namespace)?.has(context.space, name)) return undefined
+    const circumstances = this.#preparation.circumstances(context, type, object)
+    return isPlain(circumstances) ? { ...one, circumstances, steps } : undefined
+  }
+
+  /** The id of the root is shorter than all others: it does not fit into their gap. */
+  #shownFor({ object, context, circumstances }: Candidate): Shown | undefined {
+    const isFor = ({ circumstances: known }: Shown): boolean =>
+      known.context.space.length === context.space.length && isSameWrite(known, circumstances)
+    return this.#shown.get(object)?.find(isFor)
+  }
+
+  async #first({ context, type, namespace, object, circumstances }: Candidate): Promise<Copied | undefined> {
     try {
       const { stored } = await this.#creations.create(context, type, namespace, cloneJson(object), { isShared: true })
       const like = decodeObject(stored)
@@ -98,39 +116,6 @@ export class CopyCreations {
     }
   }
 
-  #stepsAt({ context: { space, user }, type, namespace }: CopyCreation) {
-    return stepsFor(this.#deps.admission, type, 'CREATE', { space, namespace, subresource: '', user })
-  }
-
-  /** Whether the steps that judge places let copies in; a promise only where a step waits. Never throws nor rejects. */
-  #isOpen(one: CopyCreation): boolean | Promise<boolean> {
-    const { context, type, object } = one
-    const steps = this.#stepsAt(one)
-    const request = {
-      operation: 'CREATE',
-      context,
-      type: this.#preparation.target(context.space, type),
-      requestType: type,
-      subresource: '',
-      object,
-      old: undefined,
-      options: optionsOf('CreateOptions', context),
-      outcome: new Outcome(),
-    } as const
-    const validated = (): Promise<void> | undefined => runStage(steps, 'validate', request)
-    try {
-      const gated = runStage(steps, 'gate', request)
-      const waits = gated ? gated.then(validated) : validated()
-      if (waits === undefined) return true
-      return waits.then(
-        () => true,
-        () => false,
-      )
-    } catch {
-      return false
-    }
-  }
-
   /** The definition of a custom kind may have begun to go since the request. */
   #isServed({ context: { space }, type }: CopyCreation): boolean {
     if (type.custom === undefined) return true
@@ -139,10 +124,31 @@ export class CopyCreations {
   }
 }
 
-/** The id of the root is shorter than all others: it does not fit into their gap. */
-function isShownFor({ circumstances }: Shown, now: Circumstances): boolean {
-  const isAsLong = circumstances.context.space.length === now.context.space.length
-  return isAsLong && isSameWrite(circumstances, now)
+/** Whether the steps let copies into the place; a promise only where a step waits. Never throws nor rejects. */
+function isOpen({ context, type, object, circumstances: { target }, steps }: Candidate): boolean | Promise<boolean> {
+  const request = {
+    operation: 'CREATE',
+    context,
+    type: target,
+    requestType: type,
+    subresource: '',
+    object,
+    old: undefined,
+    options: optionsOf('CreateOptions', context),
+    outcome: new Outcome(),
+  } as const
+  const validated = (): Promise<void> | undefined => runStage(steps, 'validate', request)
+  try {
+    const gated = runStage(steps, 'gate', request)
+    const waits = gated ? gated.then(validated) : validated()
+    if (waits === undefined) return true
+    return waits.then(
+      () => true,
+      () => false,
+    )
+  } catch {
+    return false
+  }
 }
 
 /** `undefined` where a value is longer or shorter than its gap. */

@@ -6,8 +6,7 @@ import { stepsFor } from '../admission.ts'
 import { decodeObject } from '../codec.ts'
 import type { RegistryDeps } from '../preparation.ts'
 import { hasNamespaceFinalizers } from '../systemMetadata.ts'
-import type { CopyDeletion, CopyPlace } from './copyWrites.ts'
-import { copyAt, perPlace, storedAt } from './together.ts'
+import { type CopyDeletion, type CopyPlace, copyAt, perPlace, storedAt } from './copyWrites.ts'
 
 export class CopyDeletions {
   readonly #deps: RegistryDeps

@@ -13,8 +13,7 @@ import type { Updates } from '../updates.ts'
 import { hasStorageVersion } from '../views.ts'
 import { type Circumstances, isPlain, isSameWrite } from './circumstances.ts'
 import { CopyChange } from './copyChange.ts'
-import type { Copied, CopyPlace, CopyUpdate } from './copyWrites.ts'
-import { copyAt, goAhead, perPlace, storedAt } from './together.ts'
+import { type Copied, type CopyPlace, type CopyUpdate, copyAt, goAhead, perPlace, storedAt } from './copyWrites.ts'
 
 interface Shown {
   readonly circumstances: Circumstances

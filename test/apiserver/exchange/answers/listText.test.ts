@@ -1,7 +1,7 @@
 /** A list that is written entry by entry is, to the byte, what writing its whole value makes. */
 import t from 'tap'
+import { yamlText } from '../../../../src/apimachinery/yamlWriter.ts'
 import { listText, type TextForm, yamlValuePieces } from '../../../../src/apiserver/exchange/answers/listText.ts'
-import { yamlText } from '../../../../src/apiserver/http/yamlWriter.ts'
 import * as fc from '../../../support/fastCheck.ts'
 
 const WHOLE: Record<TextForm, (value: unknown) => string> = {

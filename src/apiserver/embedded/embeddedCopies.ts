@@ -1,17 +1,17 @@
 /** The door for copies, by the names of spaces and kinds. */
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import type { SharedCreation, SharedDeletion, SharedMade, SharedUpdate } from '../../client/client.ts'
+import type { CopyCreation, CopyDeletion, CopyMade, CopyUpdate } from '../../client/client.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
 import type { Copied } from '../registry/copies/copyWrites.ts'
 import type { EmbeddedDeps } from './embeddedSpace.ts'
 
 /** The copies that were created, at their indexes; others have to be created alone. */
-export async function createTogether(
+export async function createCopies(
   deps: EmbeddedDeps,
-  creations: readonly SharedCreation[],
-): Promise<readonly (SharedMade | undefined)[]> {
-  const toCreate = (at: Where, { object }: SharedCreation) => {
+  creations: readonly CopyCreation[],
+): Promise<readonly (CopyMade | undefined)[]> {
+  const toCreate = (at: Where, { object }: CopyCreation) => {
     return { ...at, namespace: at.type.namespaced ? (object.metadata.namespace ?? '') : '', object }
   }
   const made = await together(deps, creations, toCreate, known => deps.services.registry.copies.create(known))
@@ -19,26 +19,26 @@ export async function createTogether(
 }
 
 /** The same of updates. */
-export async function updateTogether(
+export async function updateCopies(
   deps: EmbeddedDeps,
-  updates: readonly SharedUpdate[],
-): Promise<readonly (SharedMade | undefined)[]> {
-  const toUpdate = (at: Where, update: SharedUpdate) => ({ ...update, ...at })
+  updates: readonly CopyUpdate[],
+): Promise<readonly (CopyMade | undefined)[]> {
+  const toUpdate = (at: Where, update: CopyUpdate) => ({ ...update, ...at })
   const changed = await together(deps, updates, toUpdate, known => deps.services.registry.copies.update(known))
   return changed.map(answered)
 }
 
 /** Whether each is gone; others have to be deleted alone. */
-export async function deleteTogether(
+export async function deleteCopies(
   deps: EmbeddedDeps,
-  deletions: readonly SharedDeletion[],
+  deletions: readonly CopyDeletion[],
 ): Promise<readonly boolean[]> {
-  const toDelete = (at: Where, deletion: SharedDeletion) => ({ ...deletion, ...at })
+  const toDelete = (at: Where, deletion: CopyDeletion) => ({ ...deletion, ...at })
   const gone = await together(deps, deletions, toDelete, known => deps.services.registry.copies.delete(known))
   return gone.map(each => each === true)
 }
 
-function answered(copied: Copied | undefined): SharedMade | undefined {
+function answered(copied: Copied | undefined): CopyMade | undefined {
   return copied && { uid: copied.uid, resourceVersion: String(copied.stored.revision), like: copied.like }
 }
 

@@ -4,8 +4,8 @@
  * a document of it first, in twenty times the time. Which words are quoted, and how, is for the library to say.
  */
 import { createRequire } from 'node:module'
-import type { Steps } from '../../apimachinery/steps.ts'
-import { yaml } from '../../apimachinery/yaml.ts'
+import type { Steps } from './steps.ts'
+import { yaml } from './yaml.ts'
 
 const STEP = '  '
 /** A longer key is written as one that may be anything. */

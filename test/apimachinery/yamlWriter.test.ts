@@ -1,8 +1,8 @@
 /** What is written piece by piece is what the library writes at once. */
 import { createRequire } from 'node:module'
 import t from 'tap'
-import { YamlWriter, yamlText } from '../../../src/apiserver/http/yamlWriter.ts'
-import * as fc from '../../support/fastCheck.ts'
+import { YamlWriter, yamlText } from '../../src/apimachinery/yamlWriter.ts'
+import * as fc from '../support/fastCheck.ts'
 
 // tap has a use of its own for the library, and takes what it knows of times from it: here it is as a server has it.
 const require = createRequire(import.meta.url)

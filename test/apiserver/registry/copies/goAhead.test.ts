@@ -1,6 +1,6 @@
 /** The first copies of a content go ahead until the others can follow. */
 import t from 'tap'
-import { goAhead } from '../../../../src/apiserver/registry/copies/together.ts'
+import { goAhead } from '../../../../src/apiserver/registry/copies/copyWrites.ts'
 
 /** Copies of one content whose bodies have these names: the first one of a body makes it known, unless it is refused. */
 async function ahead(bodies: readonly string[]) {
