@@ -44,6 +44,12 @@ async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}
     },
     create: (space: string, object: KubeObject) =>
       h.registry.create(asking({ space }), type, 'n', cloneJson(object), { isShared: true }),
+    /** Another manager claims a label. */
+    label: (space: string, name: string, by: string) =>
+      h.registry.update(asking({ space, fieldManager: by }), type, 'n', name, ({ metadata, ...rest }) => {
+        const count = Number(metadata.labels?.[by] ?? 0) + 1
+        return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, [by]: String(count) } } }
+      }),
     status: (space: string, name: string, status: object) =>
       h.registry.update(
         asking({ space, fieldManager: 'syncer' }),
@@ -83,19 +89,15 @@ async function world(t: Test, kind: string, { deps, ...more }: HeartOptions = {}
 function replaced(said: KubeObject, copy: KubeObject): KubeObject {
   const { metadata, ...fields } = cloneJson(said)
   const { annotations = {} } = copy.metadata
-  return { ...copy, ...fields, metadata: { ...copy.metadata, ...metadata, annotations } }
+  // the server has set selector and labels of a Job
+  const spec = copy.kind === 'Job' && { spec: { ...(copy.spec as object), ...(fields.spec as object) } }
+  return { ...copy, ...fields, ...spec, metadata: { ...copy.metadata, ...metadata, annotations } }
 }
 
 /** The object without what tells it from others that say the same. */
-function besideWhich({ metadata, ...rest }: Readonly<KubeObject>): object {
-  const {
-    uid: _uid,
-    creationTimestamp: _at,
-    resourceVersion: _version,
-    managedFields = [],
-    annotations,
-    ...more
-  } = metadata
+function besideWhich(object: Readonly<KubeObject>): object {
+  const { metadata, ...rest } = JSON.parse(JSON.stringify(object).replaceAll(object.metadata.uid!, 'UID')) as KubeObject
+  const { creationTimestamp: _at, resourceVersion: _version, managedFields = [], annotations, ...more } = metadata
   const { 'kcp.io/cluster': _space, ...others } = annotations ?? {}
   const claims = managedFields.map(({ time: _time, ...claim }) => claim)
   // a status tells times of its own
@@ -153,7 +155,8 @@ t.test('changed again within the second in which it was made or changed, and aft
 
 t.test('whenever objects were made, changed and reported of', async t => {
   const time = fc.constantFrom(T0, T1, T2)
-  const history = fc.array(fc.record({ time, isStatus: fc.boolean(), at: time }), { minLength: 1, maxLength: 3 })
+  const by = fc.constantFrom('nobody', 'syncer', 'anna', 'zoe')
+  const history = fc.array(fc.record({ time, by, at: time }), { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(fc.array(history, { minLength: 3, maxLength: 3 }), time, async (histories, last) => {
       const w = await world(t, 'apps/v1/deployments')
@@ -166,10 +169,11 @@ t.test('whenever objects were made, changed and reported of', async t => {
         for (const space of [`0000000000space${'abc'[i]}`, `000000000000twn${i}`]) {
           w.at(steps[0]!.time)
           await w.create(space, made)
-          for (const { time, isStatus, at } of steps) {
+          for (const { time, by, at } of steps) {
             w.at(time)
             const conditions = [{ type: 'A', status: 'True', lastUpdateTime: at, lastTransitionTime: T1 }]
-            if (isStatus) await w.status(space, 'x', { replicas: 1, conditions })
+            if (by === 'syncer') await w.status(space, 'x', { replicas: 1, conditions })
+            else if (by !== 'nobody') await w.label(space, 'x', by)
           }
           changes.push(async () => {
             for (const next of [said, again]) await w.change(space, space.includes('twn') ? cloneJson(next) : next)
@@ -186,8 +190,41 @@ t.test('whenever objects were made, changed and reported of', async t => {
         t.equal(sameText(one), sameText(twin))
       }
     }),
-    { numRuns: 12 },
+    { numRuns: 25 },
   )
+})
+
+t.test('kinds whose spec holds the uid, and custom kinds', async t => {
+  const containers = [{ name: 'main', image: 'example.com/main:1' }]
+  const template = { spec: { containers, restartPolicy: 'Never' } }
+  const job = (parallelism: number): KubeObject => {
+    const spec = { parallelism, ...(parallelism === 1 && { template }) }
+    return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'x' }, spec }
+  }
+  const custom = { definitions: [widgets({ v1: { spec: ANYTHING } }, { subresources: { status: {} } })] }
+  for (const [kind, options, sent] of [
+    ['batch/v1/jobs', {}, job],
+    ['example.com/v1/widgets', custom, (size: number) => widget('v1', 'x', { spec: { size } })],
+  ] as const) {
+    const w = await world(t, kind, options)
+    for (const space of SPACES) {
+      if (kind !== 'batch/v1/jobs')
+        w.types.define(space, 'widgets.example.com', w.types.in(SPACE).versions('example.com', 'widgets'))
+      await w.create(space, sent(1))
+    }
+    w.at(T1)
+    const wholly: boolean[] = []
+    const said = sent(2)
+    for (const space of SPACES) wholly.push(await w.change(space, said))
+    t.strictSame(wholly, [true, false, false, true], kind)
+    const texts = await Promise.all(
+      SPACES.map(async space => {
+        const stored = await w.stored(space, 'x')
+        return sameText(stored).replaceAll(decodeObject(stored).metadata.uid!, 'UID')
+      }),
+    )
+    t.strictSame(texts, Array(4).fill(texts[3]), kind)
+  }
 })
 
 t.test('what was made and reported at other times', async t => {
