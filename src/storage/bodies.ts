@@ -5,8 +5,9 @@
  * A row with an outline is always shared in memory, and no other one is: the journal makes the row of a replaced version
  * again from memory. A body goes with its last object.
  */
-import { AlikeText } from './alikeText.ts'
+
 import { Body, type BodyParts, declaredOf, digestIn, type Own, valuesIn } from './body.ts'
+import { CopyText } from './copyText.ts'
 import { JoinedTexts } from './joinedTexts.ts'
 import { SharedStored } from './sharedStored.ts'
 import type { Encoded, Key, Stored } from './store.ts'
@@ -23,7 +24,7 @@ export class Bodies {
 
   /** The body and own values of a text that is written; `undefined`: it is its object's alone. */
   declared(key: Key, text: Encoded): Declared | undefined {
-    if (text instanceof AlikeText) return { body: this.#registered(text.body), own: text }
+    if (text instanceof CopyText) return { body: this.#registered(text.body), own: text }
     const declared = declaredOf(key, text)
     if (declared === undefined) return undefined
     const { outline, headBytes, own } = declared

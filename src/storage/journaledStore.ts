@@ -5,12 +5,12 @@
 
 import { SERVER_SHORT } from '../apimachinery/errors.ts'
 import type { LogFields } from '../apimachinery/logFields.ts'
-import { leastBytes, lengthOf } from './alikeText.ts'
 import { Arena, ownMemory } from './arena.ts'
 import { BlockTaker } from './blockTaker.ts'
 import { Bodies } from './bodies.ts'
 import type { CommitLog } from './commitLog.ts'
 import { TURN_BYTES } from './commitTurns.ts'
+import { leastBytes, lengthOf } from './copyText.ts'
 import { type CommitBatch, GroupCommit } from './groupCommit.ts'
 import type { Journal } from './journal.ts'
 import { assertKey, keyText } from './keys.ts'

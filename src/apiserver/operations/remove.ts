@@ -10,7 +10,7 @@ import { inSlices } from '../../apimachinery/steps.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import type { Work } from '../../program/workTurns.ts'
-import { alikeOf } from '../../storage/alikeText.ts'
+import { copyIn } from '../../storage/copyText.ts'
 import { sizeOf } from '../../storage/sharedStored.ts'
 import type { Encoded, Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
@@ -121,7 +121,7 @@ export async function deleteObject(
       if (now === undefined) throw statusError.notFound(type, ref.name)
       const result = change(now)
       gone = result.gone
-      return mutationOf(result, () => encodeObject(result.object, alikeOf(now) !== undefined))
+      return mutationOf(result, () => encodeObject(result.object, copyIn(now) !== undefined))
     })
     return { stored: accepted(outcome)!, gone }
   }
@@ -142,7 +142,7 @@ async function deleteLarge(
     if (work.due) await work.rest()
     const result = mark(await inSlices(decodeInSteps(now), work))
     if (work.due) await work.rest()
-    const text = await inSlices(encodeInSteps(result.object, alikeOf(now) !== undefined), work)
+    const text = await inSlices(encodeInSteps(result.object, copyIn(now) !== undefined), work)
     if (work.due) await work.rest()
     const mutation = mutationOf(result, () => text)
     if (mutation === undefined) return { stored: now, gone: false }

@@ -13,7 +13,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { atOnce, inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { UnfinishedCheck } from '../../apimachinery/structural/effort.ts'
 import type { Work } from '../../program/workTurns.ts'
-import { alikeOf } from '../../storage/alikeText.ts'
+import { copyIn } from '../../storage/copyText.ts'
 import type { Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'
 import { accepted, refusal } from './accepted.ts'
@@ -231,7 +231,7 @@ export class Updates {
         old,
         note,
         isLarge,
-        isShared: options.isShared || alikeOf(current) !== undefined,
+        isShared: options.isShared || copyIn(current) !== undefined,
       })
       const mutation = await inSlices(finishing, work)
       if (work?.due) await work.rest()
@@ -277,7 +277,7 @@ export class Updates {
         return undefined
       }
       const { kept, note } = trace ? atOnce(trace.settle(object)) : { kept: object }
-      const isShared = options.isShared || alikeOf(now) !== undefined
+      const isShared = options.isShared || copyIn(now) !== undefined
       const finished = { old, note, isLarge: false, isShared }
       const mutation = atOnce(this.#updates.finish(toStoredNow(kept, type), finished))
       gone = mutation.type === 'delete'

@@ -16,7 +16,7 @@ import {
   UPDATE_RESERVE,
   weightOf,
 } from '../../apimachinery/spaceBudget.ts'
-import { AlikeText } from '../../storage/alikeText.ts'
+import { CopyText } from '../../storage/copyText.ts'
 import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
 import type { Kin } from '../../storage/objectSlots.ts'
 import { mentions, sizeOf as textBytes } from '../../storage/sharedStored.ts'
@@ -173,7 +173,7 @@ export class SpaceBudgets implements Budget {
     const at = this.#use.get(key.space)
     const budget = this.#tree?.get(key.space)?.budget
     if (at === undefined || budget === undefined) return undefined
-    if (text instanceof AlikeText && !text.mentions(this.#carriedMark)) return undefined
+    if (text instanceof CopyText && !text.mentions(this.#carriedMark)) return undefined
     if (!this.#isCarriedHead(text.head)) return undefined
     const wasCarried = this.#isCarried(previous)
     const more: Amounts = { carriedObjects: wasCarried ? 0 : 1, carriedBytes: wasCarried ? growth : bytes }

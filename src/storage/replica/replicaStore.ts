@@ -3,7 +3,7 @@
  * answers is as new as anything that anybody was told before the question, and what is projected from it is in step with that. What
  * only the writer has (older history) or may do (write) is asked of it.
  */
-import { sendable } from '../alikeText.ts'
+import { sendable } from '../copyText.ts'
 import type { HistoryPage } from '../journal.ts'
 import { assertKey, keyText } from '../keys.ts'
 import {

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { cloneJson } from '../../../src/apimachinery/values.ts'
 import { deleteObject } from '../../../src/apiserver/operations/remove.ts'
-import { alikeOf } from '../../../src/storage/alikeText.ts'
+import { copyIn } from '../../../src/storage/copyText.ts'
 import { asking, deployment, heart } from './support.ts'
 
 const SPACES = [1, 2, 3, 4, 5].map(n => `000000000000000${n}`)
@@ -26,7 +26,7 @@ t.test('a Deployment, with statuses of different times, edited, and on its way o
   object.metadata.finalizers = ['example.com/held']
   const sameBody = async (what: string): Promise<void> => {
     const stored = SPACES.map(space => h.store.get({ ...h.keyOf(type, 'n', 'x'), space }))
-    const bodies = (await Promise.all(stored)).map(each => each && alikeOf(each)?.body)
+    const bodies = (await Promise.all(stored)).map(each => each && copyIn(each)?.body)
     t.ok(bodies[0], what)
     t.ok(
       bodies.every(body => body === bodies[0]),
@@ -59,7 +59,7 @@ t.test('a Job, whose spec says its uid', async t => {
   const bodies: unknown[] = []
   for (const space of SPACES) {
     const { stored } = await h.registry.create(asking({ space }), type, 'n', cloneJson(job), { isShared: true })
-    bodies.push(alikeOf(stored)?.body)
+    bodies.push(copyIn(stored)?.body)
   }
   t.ok(bodies[0])
   t.equal(new Set(bodies).size, 1)

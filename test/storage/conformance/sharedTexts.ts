@@ -1,6 +1,7 @@
 /** Objects that say the same in many spaces: that their writer says so changes no answer. */
-import { AlikeText, alikeOf } from '../../../src/storage/alikeText.ts'
+
 import { type Body, declaredOf } from '../../../src/storage/body.ts'
+import { CopyText, copyIn } from '../../../src/storage/copyText.ts'
 import { mentions, sizeOf, writeText } from '../../../src/storage/sharedStored.ts'
 import type { Encoded, Key, Mutation, Store, Stored, StoreEvent } from '../../../src/storage/store.ts'
 import * as fc from '../../support/fastCheck.ts'
@@ -103,7 +104,7 @@ export const sharedTextCases: Case[] = [
             }
             equal(await newest(stores[0]), await newest(stores[1]))
             for (const stored of (await stores[0].list({})).items) {
-              const body = alikeOf(stored)?.body
+              const body = copyIn(stored)?.body
               if (body) bodies.add(body)
             }
           }
@@ -122,7 +123,7 @@ export const sharedTextCases: Case[] = [
       const content: Content = { uid: 0, made: 0, changed: 1, data: 'x', status: 'none', note: 'bare', saysSpace: true }
       const keys = SPACES.slice(1).map(space => keyOf({ space, name: 'a' }))
       await step(store, { op: 'put', places: keys, content, says: 'that' }, new Set())
-      const body = alikeOf((await store.get(keys[0]!))!)?.body
+      const body = copyIn((await store.get(keys[0]!))!)?.body
       t.ok(body)
       for (const key of keys) await store.update(key, () => ({ type: 'delete' }))
       for (const [i, key] of keys.entries()) {
@@ -174,7 +175,7 @@ function alikeText(key: Key, text: Encoded, bodies: ReadonlySet<Body>): Encoded 
   const own = declaredOf(key, text)
   for (const body of bodies) {
     if (!own?.outline.equals(body.outline)) continue
-    const alike = new AlikeText(body, own.own, key.space)
+    const alike = new CopyText(body, own.own, key.space)
     equal([alike.head, alike.tail, alike.note], [text.head, text.tail, text.note])
     equal(alike.size, Buffer.byteLength(text.head) + Buffer.byteLength(text.tail))
     const sought = SOUGHT.filter(word => !/^\d*$/.test(word))

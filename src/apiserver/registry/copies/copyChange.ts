@@ -5,8 +5,8 @@
 import { MAX_UPDATE_MANAGERS } from '../../../apimachinery/apply/managers.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
-import { AlikeText } from '../../../storage/alikeText.ts'
 import { type Body, joined, timesOf } from '../../../storage/body.ts'
+import { CopyText } from '../../../storage/copyText.ts'
 import type { SharedStored } from '../../../storage/sharedStored.ts'
 import { decodeObject } from '../codec.ts'
 
@@ -90,14 +90,14 @@ export class CopyChange {
   }
 
   /** The new text of a copy that {@link fits}; `undefined` where a value is longer or shorter than its gap. */
-  text(copy: SharedStored, now: string): AlikeText | undefined {
+  text(copy: SharedStored, now: string): CopyText | undefined {
     const old = timesOf(copy)
     const head = this.#sources.map(source => (source === 'now' ? now : old[source]!))
     const times = joined([...head, ...old.slice(this.#count)])
     if (times !== this.#last) this.#last = times
     const { space } = copy.key
     const own = { uid: copy.uid, times: this.#last }
-    return this.#body.holds(own, space) ? new AlikeText(this.#body, own, space) : undefined
+    return this.#body.holds(own, space) ? new CopyText(this.#body, own, space) : undefined
   }
 }
 

@@ -2,8 +2,8 @@
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../../apimachinery/values.ts'
-import { AlikeText, alikeOf } from '../../../storage/alikeText.ts'
 import { type Body, joined, timesOf } from '../../../storage/body.ts'
+import { CopyText, copyIn } from '../../../storage/copyText.ts'
 import type { Write } from '../../../storage/store.ts'
 import { type Admission, Outcome, optionsOf, runStage, stepsFor } from '../admission.ts'
 import { decodeObject } from '../codec.ts'
@@ -107,7 +107,7 @@ export class CopyCreations {
     try {
       const { stored } = await this.#creations.create(context, type, namespace, cloneJson(object), { isShared: true })
       const like = decodeObject(stored)
-      const copy = alikeOf(stored)
+      const copy = copyIn(stored)
       const shown = { circumstances, body: copy?.body, like, times: copy?.times ?? '', now: '' }
       this.#shown.set(object, [shown, ...(this.#shown.get(object) ?? []).slice(0, KEPT - 1)])
       return { stored, uid: like.metadata.uid ?? '', like }
@@ -152,7 +152,7 @@ function isOpen({ context, type, object, circumstances: { target }, steps }: Can
 }
 
 /** `undefined` where a value is longer or shorter than its gap. */
-function textOf(shown: Shown, uid: string, space: string, now: string): AlikeText | undefined {
+function textOf(shown: Shown, uid: string, space: string, now: string): CopyText | undefined {
   const body = shown.body!
   // copies of one second have the same times
   if (shown.now !== now) {
@@ -160,5 +160,5 @@ function textOf(shown: Shown, uid: string, space: string, now: string): AlikeTex
     shown.now = now
   }
   const own = { uid, times: shown.times }
-  return body.holds(own, space) ? new AlikeText(body, own, space) : undefined
+  return body.holds(own, space) ? new CopyText(body, own, space) : undefined
 }

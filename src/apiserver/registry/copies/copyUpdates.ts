@@ -2,8 +2,8 @@
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { cloneJson } from '../../../apimachinery/values.ts'
-import { alikeOf } from '../../../storage/alikeText.ts'
 import type { Body } from '../../../storage/body.ts'
+import { copyIn } from '../../../storage/copyText.ts'
 import type { SharedStored } from '../../../storage/sharedStored.ts'
 import type { Write } from '../../../storage/store.ts'
 import { stepsFor } from '../admission.ts'
@@ -93,7 +93,7 @@ export class CopyUpdates {
       const how = { isShared: true }
       const { stored } = await this.#updates.update(context, type, namespace, name, { replacement }, how)
       if (stored.revision <= copy.revision) return undefined
-      const after = alikeOf(stored)
+      const after = copyIn(stored)
       const isOfNow = now === timestamp(this.#deps.clock())
       const change = after && isOfNow ? CopyChange.between(type, copy, after, now) : undefined
       if (change) this.#keep(said, copy.body, { circumstances, change })

@@ -1,7 +1,7 @@
 /** The writes that copies.ts does, their results, and the steps that they have in common. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
-import { alikeOf } from '../../../storage/alikeText.ts'
+import { copyIn } from '../../../storage/copyText.ts'
 import type { SharedStored } from '../../../storage/sharedStored.ts'
 import type { Store, Stored, Write } from '../../../storage/store.ts'
 import type { WriteContext } from '../context.ts'
@@ -47,7 +47,7 @@ export function copyAt(
   { context, type, namespace, name, uid, resourceVersion }: CopyDeletion,
 ): SharedStored | undefined {
   const current = store.get(keyOf(context.space, type, namespace, name))
-  const copy = current && !(current instanceof Promise) ? alikeOf(current) : undefined
+  const copy = current && !(current instanceof Promise) ? copyIn(current) : undefined
   return copy?.uid === uid && String(copy.revision) === resourceVersion ? copy : undefined
 }
 

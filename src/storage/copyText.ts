@@ -1,12 +1,9 @@
-/**
- * A text of a known body: the values in its gaps are all that is declared. It is an {@link Encoded} like any other for those who
- * look at its head and tail; a store that keeps bodies once has nothing to put together.
- */
+/** The text of a copy, declared as a body and own values. It is an {@link Encoded}: whoever needs its head and tail has them put together. */
 import type { Body, Own } from './body.ts'
 import { SharedStored } from './sharedStored.ts'
 import type { Encoded, Gap, Stored, Write } from './store.ts'
 
-export class AlikeText implements Encoded, Own {
+export class CopyText implements Encoded, Own {
   readonly body: Body
   readonly uid: string
   readonly times: string
@@ -50,30 +47,30 @@ export class AlikeText implements Encoded, Own {
   }
 }
 
-/** A revision that the text is looked at under. */
+/** Any revision: texts are compared without its digits. */
 const ANY = 1
 
-/** The same in a form that can be sent to another thread. */
+/** The same write in a form that can be sent to another thread. */
 export function sendable(write: Write): Write {
   const { key, mutation, expect } = write
-  if (!(mutation.text instanceof AlikeText)) return write
+  if (!(mutation.text instanceof CopyText)) return write
   const { head, tail, note, gaps } = mutation.text
   return { key, expect, mutation: { ...mutation, text: { head, tail, note, gaps } } }
 }
 
-/** What a version says, where its text is kept once for many. */
-export function alikeOf(stored: Stored): SharedStored | undefined {
+/** The version as a copy; `undefined` where its text is its own. */
+export function copyIn(stored: Stored): SharedStored | undefined {
   return stored instanceof SharedStored ? stored : undefined
 }
 
 /** The length of a text without its revision's digits, and of its note. */
 export function lengthOf(text: Encoded): number {
   const { note } = text
-  const length = text instanceof AlikeText ? text.size : Buffer.byteLength(text.head) + Buffer.byteLength(text.tail)
+  const length = text instanceof CopyText ? text.size : Buffer.byteLength(text.head) + Buffer.byteLength(text.tail)
   return length + (note?.length ?? 0)
 }
 
-/** No more than that, found at once. */
+/** At most that length, without a look at the text. */
 export function leastBytes(text: Encoded): number {
-  return text instanceof AlikeText ? text.size : text.head.length + text.tail.length
+  return text instanceof CopyText ? text.size : text.head.length + text.tail.length
 }
