@@ -1,7 +1,7 @@
 /** Defaults of docs/operations.md#limits, from the constants of this room. `npm run pages` writes them there. */
 import { bytes, count, type Limits } from '../apimachinery/limits.ts'
 import * as listWatch from '../client/listWatch.ts'
-import * as listLimit from '../syncer/listLimit.ts'
+import * as listLimit from '../syncer/sees/listLimit.ts'
 import * as syncer from './syncer.ts'
 
 export const LIMITS: Limits = {

@@ -6,7 +6,7 @@ import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { messageOf } from '../apimachinery/messageOf.ts'
 import type { Logger } from '../client/logger.ts'
-import { metricsOf, type ProcessFigures, type SyncerStatus, unready } from '../syncer/syncerStatus.ts'
+import { metricsOf, type ProcessFigures, type SyncerStatus, unready } from '../syncer/tells/syncerStatus.ts'
 
 export const DEFAULT_HEALTH_ADDRESS = '127.0.0.1:8399'
 /** Several syncers of a machine that were given no address listen at this one and at those that follow it. */

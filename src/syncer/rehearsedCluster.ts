@@ -7,8 +7,8 @@ import { type GroupResource, groupResourceName, type KubeObject } from '../apima
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { ObjectRef, SpaceClient } from '../client/client.ts'
-import { keyText, type SyncKey } from './mirror.ts'
-import { FIELD_MANAGER, isStrangers } from './ownership.ts'
+import { keyText, type SyncKey } from './mailbox/mirror.ts'
+import { FIELD_MANAGER, isStrangers } from './objects/ownership.ts'
 
 /** By weight. */
 const ACTS = ['change', 'adopt', 'create', 'release', 'delete'] as const

@@ -4,7 +4,7 @@ import type { Host } from '../../src/cli/host.ts'
 import { healthAddress, SyncerHealth } from '../../src/cli/syncerHealth.ts'
 import { statusLines, syncerStatus } from '../../src/cli/syncerStatusCommand.ts'
 import { silentLogger } from '../../src/client/logger.ts'
-import type { SyncerStatus } from '../../src/syncer/syncerStatus.ts'
+import type { SyncerStatus } from '../../src/syncer/tells/syncerStatus.ts'
 import { freePort } from '../syncer/support/processes.ts'
 
 const SERVING: SyncerStatus = {

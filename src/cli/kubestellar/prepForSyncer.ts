@@ -3,7 +3,7 @@
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
-import { Allowance } from '../../syncer/allowance.ts'
+import { Allowance } from '../../syncer/mailbox/allowance.ts'
 import { formatIn, printObjects } from '../ws/changes.ts'
 import { CommandError } from '../ws/commandError.ts'
 import type { Terminal } from '../ws/runProgram.ts'

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_RECORD } from '../../apimachinery/placement.ts'
-import type { AllowLists } from '../../syncer/allowance.ts'
+import type { AllowLists } from '../../syncer/mailbox/allowance.ts'
 import { CommandError } from '../ws/commandError.ts'
 
 export interface SyncerLimits extends AllowLists {

@@ -6,7 +6,7 @@ import { CopyHealth } from '../../../src/controllers/placement-translator/copyHe
 import { DesiredContent, Namings } from '../../../src/controllers/placement-translator/desiredContent.ts'
 import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { placementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
-import { Outcomes } from '../../../src/syncer/outcomes.ts'
+import { Outcomes } from '../../../src/syncer/tells/outcomes.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import * as fc from '../../support/fastCheck.ts'
 

@@ -1,0 +1,380 @@
+/**
+ * Brings one object of the mailbox into the cluster: makes it where it is missing, applies what the center says, and puts back what
+ * the cluster changed of that. What was there before, or is to be left alone, stays.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { endOf } from '../../apimachinery/finished.ts'
+import type { HealthVerdict } from '../../apimachinery/health.ts'
+import { leftFieldsOf, withoutFields } from '../../apimachinery/leftFields.ts'
+import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../../apimachinery/placement.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
+import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import { type Clock, steadyMs } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { Echoes } from '../mailbox/echoes.ts'
+import { keyText, type MailboxMirror, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import type { SyncPlan } from '../mailbox/syncPlan.ts'
+import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
+import {
+  downsyncCopy,
+  FIELD_MANAGER,
+  isCreateOnly,
+  isImplied,
+  isMade,
+  isOurs,
+  isStrangers,
+  mayAdopt,
+  mayOverwrite,
+  ownerOf,
+} from '../objects/ownership.ts'
+import type { ClusterWatches } from '../sees/clusterWatches.ts'
+import type { ServedResources } from '../sees/served.ts'
+import { troubleOf } from '../tells/outcomes.ts'
+import {
+  ALREADY_IN_CLUSTER,
+  FOUGHT,
+  finished,
+  GOING,
+  goingAway,
+  NO_OWNER,
+  type Outcome,
+  UNSERVED,
+} from '../tells/verdicts.ts'
+import type { ClusterOwners } from './clusterOwners.ts'
+import { awaitedDefinition, keepsClusters, versionRefusal } from './definitions.ts'
+import type { ObjectWriter } from './objectWriter.ts'
+import type { Removals } from './removals.ts'
+import { RepairPace } from './repairPace.ts'
+
+export interface CarrierDeps {
+  cluster: SpaceClient
+  /** As in the downsync. */
+  as?: ((user: string) => SpaceClient) | undefined
+  served: ServedResources
+  mirror: MailboxMirror
+  watches: ClusterWatches
+  plan: () => SyncPlan
+  adoptExisting: boolean
+  echoes: Echoes
+  writer: ObjectWriter
+  owners: ClusterOwners
+  removals: Removals
+  logger: Logger
+  clock: Clock
+}
+
+/** A kind that the cluster does not serve (yet) is looked for again after this; its CRD's arrival wakes the key sooner. */
+const NOT_SERVED_RETRY_MS = 30_000
+/** An object that is going away and that we do not watch. */
+const TERMINATING_RETRY_MS = 5000
+/**
+ * What somebody else made in the cluster may go, and no watch of ours tells: each is looked at so often, all together four times a second
+ * at most, and none more seldom than the last number says.
+ */
+const STRANGER_LOOK_MS = { each: 12_000, together: 250, seldom: 300_000 }
+/** A cluster that drops fields may be upgraded, and so may its definition of a kind. */
+const CUT_RETRY_MS = 60 * 60_000
+
+export type Compared =
+  | { readonly state: 'notCarried' | 'missing' | 'notOurs' | 'finished' }
+  | { readonly state: 'same' | 'differs'; readonly wanted: KubeObject; readonly live: Readonly<KubeObject> }
+
+/** The cluster's news of what was just written may be on their way still. */
+const SOON = { requeueAfterMs: 50 }
+
+export class Carrier {
+  readonly #deps: CarrierDeps
+  readonly #pace: RepairPace
+  /** What could not be made: somebody else's may be there, which no watch of ours tells. */
+  readonly #met = new Set<string>()
+  /** When that was written of which the cluster dropped fields. */
+  readonly #cutAtMs = new Map<string, number>()
+  /** What was somebody else's when it was last looked at. */
+  readonly #strangers = new Set<string>()
+  /** Kinds that were said to be missing. */
+  readonly #unserved = new Set<string>()
+
+  constructor(deps: CarrierDeps) {
+    this.#deps = deps
+    this.#pace = new RepairPace(deps.clock)
+  }
+
+  /** @param needer the space whose object needs a Namespace that nobody placed */
+  async carry(key: SyncKey, mirrored: Mirrored, needer?: string): Promise<Outcome> {
+    const {
+      resource: { version },
+      object,
+    } = mirrored
+    const { served, watches } = this.#deps
+    const implied = this.#deps.as !== undefined && isImplied(object)
+    const owner = this.#deps.as && (ownerOf(object) ?? (implied ? needer : undefined))
+    // It comes with the first object that needs it, in the name of its space.
+    if (implied && owner === undefined) return {}
+    if (this.#deps.as && owner === undefined) return { refusal: NO_OWNER }
+    let resource = await this.#served(key, version)
+    if (resource?.version !== version) {
+      const refusal = await versionRefusal(this.#deps, key, version)
+      if (refusal) return { refusal, requeueAfterMs: NOT_SERVED_RETRY_MS }
+      resource = served.at(key, version)
+    }
+    if (resource === undefined)
+      return { requeueAfterMs: NOT_SERVED_RETRY_MS, trouble: (await awaitedDefinition(this.#deps, key)) ?? UNSERVED }
+    const text = keyText(key)
+    this.#strangers.delete(text)
+    await watches.firstList(key)
+    const cached = watches.get(key, key)
+    // What our watch does not know we have not made: most often nobody has, and then one request makes it.
+    const isUnknown = this.#deps.echoes.get(text) === undefined && !this.#met.has(text)
+    const isNew = cached === undefined && watches.hasSynced(key) && isUnknown
+    let live = cached ?? (isNew ? undefined : await unlessGone(this.#deps.cluster.get(resource, refOf(key))))
+    const end = live === undefined ? this.#endOf(key, mirrored) : undefined
+    if (end) return { trouble: finished(end) }
+    if (live === undefined) {
+      // Whatever comes of it, the next time is a look first.
+      this.#met.add(text)
+      const alone = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner })
+      const copy = await this.#deps.owners.complete(key, object, alone, { fresh: true })
+      // Should the answer be lost, it may be there, and may not be wanted any more by then.
+      this.#deps.removals.mayBeThere(key)
+      const made = await this.#deps.writer.create(resource, key, copy, owner)
+      if (made !== undefined) {
+        this.#met.delete(text)
+        this.#deps.removals.isThere(key)
+        this.#deps.echoes.wrote(text, copy, made, object)
+        this.#deps.owners.stands(key, object, made)
+        this.#deps.owners.observed(resource, { type: 'apply', object: made })
+        // made with all of it; what is left to the cluster is let go of now
+        const left = leftFieldsOf(object)
+        return { ...this.#held(key, withoutFields(copy, left), made), ...(left.length > 0 && SOON) }
+      }
+      // Somebody was faster than we: it is theirs.
+      live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
+      if (live === undefined) return { requeueAfterMs: TERMINATING_RETRY_MS, trouble: GOING }
+    }
+    if (live.metadata.deletionTimestamp !== undefined) {
+      const isOver = this.#endOf(key, mirrored) !== undefined
+      if (!isOver) this.#deps.echoes.forget(text)
+      // when it is gone it is made again
+      const trouble = goingAway(live, 'what the cluster holds is being deleted, and is made anew then,')
+      return cached ? { trouble } : { requeueAfterMs: TERMINATING_RETRY_MS, trouble }
+    }
+    if (implied) return { live } // there, which is all that is needed of it
+    const seen = this.#deps.echoes.recognized(text, live)
+    if (keepsClusters(object, seen)) {
+      const altered = alteredFields(key, definitionOf(object), live)
+      return { live, altered, isKept: true, ...this.#lookAgain(text) }
+    }
+    // somebody else's is none that we could delete: it needs no mark that says so
+    if (!mayOverwrite(object) && isStrangers(seen)) return { live, ...this.#lookAgain(text) }
+    if (!mayOverwrite(object) || isCreateOnly(object)) {
+      const sent = withoutFields(
+        downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: true, owner }),
+        leftFieldsOf(object),
+      )
+      // as long as nobody changed what was made, it shows what the cluster made of that
+      const altered = this.#deps.echoes.isBrought(text, live, object) ? alteredFields(key, sent, live) : undefined
+      if (!mayOverwrite(object)) return { live, altered, ...(await this.#handsOff(resource, key, object, live)) }
+      // no watch reports objects that somebody else made
+      return { live, altered, ...(!isOurs(seen, DOWNSYNCED) && this.#lookAgain(text)) }
+    }
+    if (!this.#deps.adoptExisting && !mayAdopt(object) && isStrangers(seen))
+      return { refusal: ALREADY_IN_CLUSTER, ...this.#lookAgain(text) }
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
+    const left = leftFieldsOf(object)
+    const alone = withoutFields(whole, left)
+    let copy = await this.#deps.owners.complete(key, object, alone, { fresh: false })
+    let state = this.#deps.echoes.compare(text, copy, live)
+    const isOld = state === 'same' && this.#deps.echoes.isAhead(text, live)
+    if (cached && (state === 'drifted' || isOld)) {
+      // The watch may be behind our own write.
+      live = await unlessGone(this.#deps.cluster.get(resource, refOf(key)))
+      // gone, or made anew: whose it is now is judged when the watch tells of it
+      if (live === undefined || live.metadata.uid !== cached.metadata.uid) return {}
+      state = this.#deps.echoes.compare(text, copy, live)
+    }
+    if (state === 'same') {
+      this.#deps.echoes.stands(text, object, live)
+      this.#deps.owners.stands(key, object, live)
+      const altered = alteredFields(key, copy, live)
+      if (!this.#mayHoldMore(text, altered)) return { live, altered }
+    }
+    // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
+    const drifted = state === 'drifted'
+    const waitMs = drifted ? this.#pace.waitMs(text) : 0
+    if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: FOUGHT }
+    copy = await this.#deps.owners.complete(key, object, alone, { fresh: true })
+    try {
+      const claimed = this.#deps.echoes.claimed(text, live)
+      const result = await this.#deps.writer.apply(resource, key, copy, claimed, left)
+      this.#deps.echoes.wrote(text, copy, result, object)
+      this.#deps.owners.stands(key, object, result)
+      if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
+      return this.#held(key, copy, result)
+    } catch (error) {
+      if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
+      const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))
+      if (replaced) return { ...replaced, trouble: GOING }
+      if (await this.#deps.writer.chooseAnew(resource, key, copy, error)) return { ...SOON, trouble: troubleOf(error) }
+      throw error
+    }
+  }
+
+  /** Whether the cluster's object was somebody else's at the last look. */
+  isStrangers(key: SyncKey): boolean {
+    return this.#strangers.has(keyText(key))
+  }
+
+  #lookAgain(text: string): { requeueAfterMs: number } {
+    this.#strangers.add(text)
+    const { each, together, seldom } = STRANGER_LOOK_MS
+    return { requeueAfterMs: Math.min(Math.max(each, together * this.#strangers.size), seldom) }
+  }
+
+  /** What the cluster holds of it now, read anew, beside what would be written. Writes nothing. */
+  async compare(key: SyncKey, mirrored: Mirrored): Promise<Compared> {
+    const {
+      resource: { version },
+      object,
+    } = mirrored
+    const { served, cluster, as, owners, echoes } = this.#deps
+    const resource = served.at(key, version)
+    if (resource === undefined || isImplied(object)) return { state: 'notCarried' }
+    const live = await unlessGone(cluster.get(resource, refOf(key)))
+    if (live === undefined) return { state: this.#endOf(key, mirrored) ? 'finished' : 'missing' }
+    const seen = echoes.recognized(keyText(key), live)
+    if (!mayOverwrite(object) || isCreateOnly(object) || keepsClusters(object, seen) || isStrangers(seen))
+      return { state: 'notOurs' }
+    const owner = as && ownerOf(object)
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark: isMade(object, seen), owner })
+    const alone = withoutFields(whole, leftFieldsOf(object))
+    const wanted = await owners.complete(key, object, alone, { fresh: false })
+    const isAsWritten = echoes.compare(keyText(key), wanted, live) === 'same'
+    const isSame = isAsWritten && alteredFields(key, wanted, live) === undefined
+    return { state: isSame ? 'same' : 'differs', wanted, live }
+  }
+
+  /** Whether the cluster has it and was told just this of it; of what an unknown run has brought nobody knows better. */
+  isThere(key: SyncKey, mirrored: Mirrored): boolean {
+    const {
+      resource: { version },
+      object,
+    } = mirrored
+    const { watches, served, echoes, as } = this.#deps
+    const live = watches.get(key, key)
+    const resource = served.at(key, version)
+    if (live === undefined && this.#endOf(key, mirrored)) return true
+    if (live === undefined || resource === undefined) return false
+    if (echoes.get(keyText(key)) === undefined) return true
+    const owner = as && ownerOf(object)
+    const mark = isMade(object, echoes.recognized(keyText(key), live))
+    const whole = downsyncCopy(object, { apiVersion: apiVersionOf(resource), mark, owner })
+    return echoes.said(keyText(key), withoutFields(whole, leftFieldsOf(object)))
+  }
+
+  /** How it ended, where it has run to its end and is not to run again. A syncer without its state goes by what was reported of this spec. */
+  #endOf(key: SyncKey, { object, isStatusOld }: Mirrored): HealthVerdict | undefined {
+    const text = keyText(key)
+    if (this.#deps.echoes.get(text)) return this.#deps.echoes.endOf(text, object)
+    return isStatusOld ? undefined : endOf(key, object)
+  }
+
+  /** The cluster's copy must say so too: its annotation decides about deletion. */
+  async #handsOff(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    object: Readonly<KubeObject>,
+    live: Readonly<KubeObject>,
+  ): Promise<ReconcileResult> {
+    const value = object.metadata.annotations?.[OVERWRITE]
+    if (live.metadata.annotations?.[OVERWRITE] === value && isProjected(live)) return {}
+    const metadata = { annotations: { [OVERWRITE]: value }, labels: { [PROJECTED_LABEL]: PROJECTED_VALUE } }
+    await this.#deps.writer
+      .as(ownerOf(object))
+      .patch(resource, refOf(key), 'merge', { metadata }, { fieldManager: FIELD_MANAGER })
+    this.#deps.echoes.forget(keyText(key))
+    return {}
+  }
+
+  /** Deleted and made anew in the center with other immutable fields: the cluster's copy goes the same way. */
+  async #replace(
+    resource: DiscoveredResource,
+    key: SyncKey,
+    live: Readonly<KubeObject>,
+    object: Readonly<KubeObject>,
+  ): Promise<ReconcileResult | undefined> {
+    const { echoes } = this.#deps
+    const before = echoes.get(keyText(key))?.sourceUid
+    const isOwn = isOurs(echoes.recognized(keyText(key), live), DOWNSYNCED)
+    if (before === undefined || before === object.metadata.uid || !isOwn) return undefined
+    return await this.#deps.removals.delete(resource, key, live, 'replaced')
+  }
+
+  async ensureNamespace(name: string, owner: string | undefined): Promise<boolean> {
+    const { mirror, plan } = this.#deps
+    const namespace = { ...NAMESPACES, namespace: '', name }
+    const mirrored = mirror.get(namespace)
+    if (!mirrored || !plan().wantsDown(namespace, '', name)) return false
+    await this.carry(namespace, mirrored, owner)
+    return true
+  }
+
+  async #served(key: SyncKey, version: string): Promise<DiscoveredResource | undefined> {
+    const { served, logger } = this.#deps
+    const name = groupResourceName(key)
+    const resource = served.at(key, version)
+    if (resource !== undefined) {
+      this.#unserved.delete(name)
+      return resource
+    }
+    await served.refresh()
+    const now = served.at(key, version)
+    if (now === undefined && !this.#unserved.has(name)) {
+      this.#unserved.add(name)
+      logger.info({ resource: name }, 'the cluster does not serve this kind; its objects wait for it')
+    }
+    return now
+  }
+
+  /** What the cluster made of what was just written. */
+  #held(key: SyncKey, sent: Readonly<KubeObject>, live: Readonly<KubeObject>): Outcome {
+    const altered = alteredFields(key, sent, live)
+    if (!altered?.isCut) return { live, altered }
+    this.#cutAtMs.set(keyText(key), steadyMs(this.#deps.clock))
+    return { live, altered, requeueAfterMs: CUT_RETRY_MS }
+  }
+
+  /** Whether the cluster may know by now what it dropped. What its admission changes it would change again. */
+  #mayHoldMore(text: string, altered: AlteredFields | undefined): boolean {
+    const atMs = this.#cutAtMs.get(text) ?? Number.NEGATIVE_INFINITY
+    return altered?.isCut === true && steadyMs(this.#deps.clock) - atMs >= CUT_RETRY_MS
+  }
+
+  #repaired(key: SyncKey): void {
+    if (!this.#pace.repaired(keyText(key))) return
+    const { resource, group, namespace, name } = key
+    this.#deps.logger.warn(
+      { resource, group, namespace, name },
+      'somebody in the cluster keeps changing fields of this object that the center sets; repairing it less often',
+    )
+  }
+
+  /** It is not to be carried now, so nobody looks for it. */
+  leaves(key: SyncKey): void {
+    this.#strangers.delete(keyText(key))
+  }
+
+  /** Nothing of ours is there any more. */
+  forget(key: SyncKey): void {
+    this.#pace.forget(keyText(key))
+    this.#met.delete(keyText(key))
+    this.#cutAtMs.delete(keyText(key))
+  }
+}
+
+/** What the cluster's own is held beside: of one that it keeps, no mark is to be there. */
+function definitionOf({ apiVersion, kind, metadata: { name }, spec }: Readonly<KubeObject>): KubeObject {
+  return { apiVersion, kind, metadata: { ...(name !== undefined && { name }) }, spec }
+}

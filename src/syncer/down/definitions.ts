@@ -1,0 +1,84 @@
+/**
+ * Definitions that came along with custom objects. The cluster may have its own of that name, perhaps a richer one: it stays
+ * as it is, and where it does not serve the version of an object, that object is told so.
+ */
+import { healthOf } from '../../apimachinery/health.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { VERSION_NOT_SERVED } from '../../apimachinery/outcome.ts'
+import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
+import { CRDS } from '../../apimachinery/resources.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { MailboxMirror, SyncKey } from '../mailbox/mirror.ts'
+import { isOurs, mayAdopt } from '../objects/ownership.ts'
+import type { ServedResources } from '../sees/served.ts'
+import type { Trouble } from '../tells/outcomes.ts'
+import type { Refusal } from '../tells/refusals.ts'
+import { DEFINITION_NOT_ESTABLISHED } from '../tells/verdicts.ts'
+
+/** Whether `live` stays as it is: nobody placed `object`, and no syncer made what the cluster has of that name. */
+export function keepsClusters(object: Readonly<KubeObject>, live: Readonly<KubeObject>): boolean {
+  return isImpliedDefinition(object) && !mayAdopt(object) && !isOurs(live, DOWNSYNCED)
+}
+
+/** Of an object in the mailbox. */
+function isImpliedDefinition({ metadata }: Readonly<KubeObject>): boolean {
+  return metadata.annotations?.[IMPLIED_ANNOTATION] === 'true'
+}
+
+export interface DefinitionDeps {
+  cluster: SpaceClient
+  mirror: MailboxMirror
+  served: ServedResources
+}
+
+/**
+ * Why a custom object cannot be in the cluster, where that has its own definition of the kind; to be asked of one whose version
+ * is not known to be served. `undefined`: it may, or its definition is on its way.
+ */
+export async function versionRefusal(
+  { cluster, mirror, served }: DefinitionDeps,
+  { group, resource }: SyncKey,
+  version: string,
+): Promise<Refusal | undefined> {
+  const name = `${resource}.${group}`
+  const sent = mirror.get({ group: CRDS.group, resource: CRDS.resource, namespace: '', name })?.object
+  if (!sent || !isProjected(sent)) return undefined
+  const live = await unlessGone(cluster.get(CRDS, { name }))
+  if (!live || isOurs(live, DOWNSYNCED)) return undefined
+  await served.refresh()
+  if (served.at({ group, resource }, version)?.version === version) return undefined
+  const versions = servedVersions(live)
+  const serves = versions.length > 0 ? `serves ${versions.join(', ')}, not ${version}` : 'serves no version'
+  return {
+    reason: VERSION_NOT_SERVED,
+    message:
+      `waits: the cluster has its own CustomResourceDefinition ${name}, which ${serves}; write the object in a version that ` +
+      'it serves, or ask who administers the cluster for another definition',
+  }
+}
+
+/** Of a custom object that the cluster does not serve: what it waits for, where its definition is placed, too. */
+export async function awaitedDefinition(
+  { cluster, mirror }: Pick<DefinitionDeps, 'cluster' | 'mirror'>,
+  { group, resource }: SyncKey,
+): Promise<Trouble | undefined> {
+  const name = `${resource}.${group}`
+  const sent = mirror.get({ group: CRDS.group, resource: CRDS.resource, namespace: '', name })?.object
+  if (!sent || !isProjected(sent)) return undefined
+  const live = await unlessGone(cluster.get(CRDS, { name }))
+  const { health, message } = live ? healthOf(CRDS, live) : { health: 'Progressing', message: 'it is not there' }
+  const why = health === 'Healthy' ? 'it is about to be served' : message
+  return {
+    state: 'waiting',
+    reason: DEFINITION_NOT_ESTABLISHED,
+    message: `waits for CustomResourceDefinition ${name} in the cluster: ${why}`,
+  }
+}
+
+function servedVersions({ spec }: Readonly<KubeObject>): string[] {
+  const versions: unknown[] = isRecord(spec) && Array.isArray(spec.versions) ? spec.versions : []
+  return versions.flatMap(entry =>
+    isRecord(entry) && entry.served === true && typeof entry.name === 'string' ? [entry.name] : [],
+  )
+}

@@ -1,0 +1,213 @@
+/**
+ * Leaves a cluster. Either what was placed there stays, and the syncer's marks come off, so that no syncer takes it for its own
+ * again; or what syncers made there is deleted, and the rest (adopted, or hands off) is left unmarked. Objects that the flags of
+ * this syncer do not allow stay as they are.
+ *
+ * It is over when a look at the whole cluster finds nothing more, which also means that what was deleted is gone. Then the
+ * cluster's note of its mailbox goes: it may be served from any other one.
+ */
+
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { messageOf } from '../../apimachinery/messageOf.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { type DetachPolicy, DOWNSYNCED, PROJECTED_LABEL, PROJECTED_VALUE } from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
+import type { Random } from '../../client/backoff.ts'
+import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import { type Clock, pause } from '../../client/clock.ts'
+import { listAll } from '../../client/listWatch.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { Allowance } from '../mailbox/allowance.ts'
+import { fieldsOf, keyOf, refOf } from '../mailbox/mirror.ts'
+import type { LeaveReport } from '../mailbox/orders.ts'
+import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark, spaceUser } from '../objects/ownership.ts'
+import { referencesOfOurs, UNMARKED } from '../objects/release.ts'
+import { retrying } from '../retrying.ts'
+import { CLUSTER_LIST } from '../sees/listLimit.ts'
+import type { ServedResources } from '../sees/served.ts'
+import type { RemovalsDeps } from './removals.ts'
+
+export interface DepartureDeps {
+  cluster: SpaceClient
+  /** As in the downsync: in whose name each object is written. */
+  as?: ((user: string) => SpaceClient) | undefined
+  served: ServedResources
+  allowance: Allowance
+  /** As in the removals. */
+  recognized: RemovalsDeps['recognized']
+  /** Removes the cluster's note of its mailbox. */
+  forgetMailbox(): Promise<void>
+  logger: Logger
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+}
+
+interface Marked {
+  readonly resource: DiscoveredResource
+  readonly object: KubeObject
+}
+
+const PROJECTED = `${PROJECTED_LABEL}=${PROJECTED_VALUE}`
+const AT_ONCE = 8
+/** Between two looks, while something is still going away or resists. */
+const AGAIN_MS = { first: 500, most: 15_000 }
+const MESSAGE_LIMIT = 500
+
+type Tell = (report: LeaveReport) => void
+
+/** Leaves as it was told last: what was begun before is cut short. */
+export class Departure {
+  readonly #deps: DepartureDeps
+  #current: { cut: AbortController; done: Promise<void> } | undefined
+
+  constructor(deps: DepartureDeps) {
+    this.#deps = deps
+  }
+
+  /** Resolves when it is done, another order came or the syncer ended; `tell` hears how far it is. */
+  async leave(policy: DetachPolicy, tell: Tell): Promise<void> {
+    this.#current?.cut.abort()
+    await this.#current?.done
+    const cut = new AbortController()
+    const done = leaveCluster(this.#deps, { policy, signal: AbortSignal.any([this.#deps.signal, cut.signal]), tell })
+    this.#current = { cut, done }
+    await done
+  }
+}
+
+async function leaveCluster(
+  deps: DepartureDeps,
+  { policy, signal, tell }: { policy: DetachPolicy; signal: AbortSignal; tell: Tell },
+): Promise<void> {
+  const { logger, clock, random } = deps
+  const persist = <T>(what: string, attempt: () => Promise<T>): Promise<T | undefined> =>
+    retrying({ what, signal, logger, clock, random }, attempt)
+  for (let waitMs = AGAIN_MS.first; !signal.aborted; waitMs = Math.min(2 * waitMs, AGAIN_MS.most)) {
+    const found = await persist('looking for what was placed in the cluster', () => markedIn(deps))
+    if (found === undefined) return
+    if (found.length === 0) break
+    const trouble = await releaseAll(deps, policy, found, signal)
+    tell({
+      policy,
+      done: false,
+      remaining: found.length,
+      message: shortened(trouble ?? waitsFor(found), MESSAGE_LIMIT),
+    })
+    if (trouble !== undefined || policy === 'Delete') await pause(clock, waitMs, signal)
+  }
+  if (signal.aborted) return
+  await persist("removing the cluster's note of its mailbox", () => deps.forgetMailbox())
+  if (signal.aborted) return
+  logger.info(
+    { policy },
+    'the cluster has left; nothing in it is marked as placed any more, and this syncer can be removed',
+  )
+  tell({ policy, done: true, remaining: 0 })
+}
+
+/** What others need goes last: Namespaces and definitions only once nothing else is left. */
+async function markedIn({ cluster, served, allowance, recognized, logger }: DepartureDeps): Promise<Marked[]> {
+  await served.refresh()
+  const listed = [...served.all()]
+    .filter(({ verbs }) => verbs.includes('list') && verbs.includes('patch'))
+    .filter(resource => allowance.mayCarry(resource, resource.namespaced))
+  const found = await Promise.all(
+    listed.map(async resource => {
+      try {
+        const { items } = await listAll(cluster, resource, { labelSelector: PROJECTED, ...CLUSTER_LIST })
+        return items
+          .filter(object => isMarked(object) && !allowance.refusalOf(keyOf(resource, object)))
+          .map(object => ({ resource, object: recognized(keyOf(resource, object), object) }))
+      } catch (error) {
+        if (!isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) throw error
+        logger.warn(
+          { err: error },
+          `what was placed among ${groupResourceName(resource)} cannot be seen; it stays as it is`,
+        )
+        return []
+      }
+    }),
+  )
+  const all = found.flat()
+  const first = all.filter(({ resource }) => !NEEDED.has(groupResourceName(resource)))
+  return first.length > 0 ? first : all
+}
+
+const NEEDED = new Set([NAMESPACES, CRDS].map(groupResourceName))
+
+/** Whether a syncer made it or wrote to it. Children of such objects may inherit label and annotation. */
+function isMarked(object: Readonly<KubeObject>): boolean {
+  const { managedFields = [] } = object.metadata
+  return isOurs(object, DOWNSYNCED) || managedFields.some(({ manager }) => manager === FIELD_MANAGER)
+}
+
+/** @returns what one of them resists with */
+async function releaseAll(
+  deps: DepartureDeps,
+  policy: DetachPolicy,
+  found: readonly Marked[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let trouble: string | undefined
+  let clings = false
+  const work = async (some: Iterator<Marked> & Iterable<Marked>): Promise<void> => {
+    for (const marked of some) {
+      if (signal.aborted) return
+      try {
+        await release(deps, policy, marked)
+      } catch (error) {
+        clings ||= referencesOfOurs(marked.object).length > 0
+        trouble ??= `${ownMark(marked.object)}: ${messageOf(error)}`
+        deps.logger.warn(
+          { err: error, ...fieldsOf(keyOf(marked.resource, marked.object)) },
+          'not released yet, trying again',
+        )
+      }
+    }
+  }
+  const goes = ({ object }: Marked): boolean => policy === 'Delete' && isOurs(object, DOWNSYNCED)
+  // what stays lets go of its owners before these go
+  for (const some of [found.filter(one => !goes(one)), found.filter(goes)]) {
+    const rest = some.values()
+    await Promise.all(Array.from({ length: AT_ONCE }, () => work(rest)))
+    if (clings) break
+  }
+  return trouble
+}
+
+async function release(deps: DepartureDeps, policy: DetachPolicy, { resource, object }: Marked): Promise<void> {
+  const key = keyOf(resource, object)
+  const { uid = '', deletionTimestamp } = object.metadata
+  const owner = ownerOf(object)
+  const client = deps.as && owner !== undefined ? deps.as(spaceUser(owner)) : deps.cluster
+  try {
+    if (policy === 'Delete' && isOurs(object, DOWNSYNCED)) {
+      if (deletionTimestamp !== undefined) return // waited for
+      if (isOursToDelete(object)) {
+        await client.delete(resource, refOf(key), { propagationPolicy: 'Background', preconditions: { uid } })
+        deps.logger.info(fieldsOf(key, uid), 'deleted from the cluster: the cluster leaves, with what was placed there')
+        return
+      }
+    }
+    const unmarked = policy === 'Delete' ? withoutOwners(object) : UNMARKED
+    await client.patch(resource, refOf(key), 'merge', unmarked, { fieldManager: FIELD_MANAGER })
+  } catch (error) {
+    // gone, or another one by now: the next look tells
+    if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+  }
+}
+
+/** What stays where all that syncers made goes: an owner that went would take it along. */
+function withoutOwners({ metadata: { uid, resourceVersion, ownerReferences = [], ...more } }: KubeObject): object {
+  const ours = new Set(referencesOfOurs({ metadata: { ownerReferences, ...more } }))
+  if (ours.size === 0) return UNMARKED
+  const others = ownerReferences.filter(owner => !ours.has(owner))
+  return { metadata: { ...UNMARKED.metadata, uid, resourceVersion, ownerReferences: others } }
+}
+
+function waitsFor(found: readonly Marked[]): string {
+  const going = found.find(({ object }) => object.metadata.deletionTimestamp !== undefined)
+  return going === undefined ? 'under way' : `${ownMark(going.object)} is being deleted`
+}

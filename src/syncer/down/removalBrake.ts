@@ -1,0 +1,192 @@
+/**
+ * The brake of a syncer. What the center deletes by name goes. What is merely not there any more, in a store of which nobody knows
+ * that it is the one that placed it (restored from a backup, replaced by another, a mailbox made anew), goes only while it is
+ * little: more stays in the cluster, is told, and goes when the cluster's owner confirms just this, once. It is held no more when
+ * the mailbox holds it again.
+ */
+import { createHash } from 'node:crypto'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { keyText, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
+import type { Trouble } from '../tells/outcomes.ts'
+
+/** As at the center. */
+const MAX_REMOVED = 50
+const MAX_EMPTIED = 10
+const EXAMPLES = 3
+/** Who hands a cluster over says in the same breath that what its new mailbox does not hold shall go. */
+export const ADOPTED = 'adopted'
+
+interface Gone {
+  readonly key: SyncKey
+  /** As it was known last. */
+  readonly object: Readonly<KubeObject> | undefined
+}
+
+export interface RemovalBrakeDeps {
+  readonly mirror: Pick<MailboxMirror, 'values'>
+  /** They are to be removed as if they were deleted by name. */
+  readonly free: (key: SyncKey, object: Readonly<KubeObject> | undefined) => void
+  /** They are to be looked at anew: {@link RemovalBrake.holdOf} answers otherwise. */
+  readonly again: (key: SyncKey) => void
+  /** What was confirmed is being removed: {@link CONFIRM_DELETION_ANNOTATION} has had its effect. */
+  readonly obeyed: (hash: string) => void
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** What changes together is told together. */
+const TELL_MS = 1000
+
+export class RemovalBrake {
+  readonly #deps: RemovalBrakeDeps
+  /** To be judged together. */
+  readonly #coming = new Map<string, Gone>()
+  readonly #held = new Map<string, Gone>()
+  /** What was asked about before the first search of the cluster was over, which may find that there is more like it. */
+  #unjudged: Map<string, SyncKey> | undefined = new Map()
+  #confirmed: string | undefined
+  #hash: string | undefined
+  #told = ''
+  #telling: (() => void) | undefined
+
+  constructor(deps: RemovalBrakeDeps) {
+    this.#deps = deps
+  }
+
+  /** What an earlier run knew is known, and what it held: what else is missing was deleted by name. */
+  restore(keys: Iterable<SyncKey>): void {
+    this.#unjudged = undefined
+    for (const key of keys) this.#held.set(keyText(key), { key, object: undefined })
+    this.#changed()
+  }
+
+  /** It is not there any more, and nobody said that it was deleted. To be followed by {@link judge}. */
+  left(key: SyncKey, object: Readonly<KubeObject> | undefined): void {
+    this.#coming.set(keyText(key), { key, object })
+  }
+
+  /** The mailbox holds it, or nothing of it is in the cluster any more. */
+  over(key: SyncKey): void {
+    const text = keyText(key)
+    this.#coming.delete(text)
+    if (this.#held.delete(text)) this.#changed()
+  }
+
+  /** All that went together is known. */
+  judge(): void {
+    const coming = [...this.#coming]
+    this.#coming.clear()
+    if (coming.length === 0) return
+    const count = coming.filter(([, { key }]) => groupResourceName(key) !== 'namespaces').length
+    const isTooMuch = count > MAX_REMOVED || (count > MAX_EMPTIED && !remainsAnything(this.#deps.mirror))
+    if (this.isAdopted || !(isTooMuch || this.#held.size > 0)) {
+      for (const [, { key, object }] of coming) this.#deps.free(key, object)
+      return
+    }
+    for (const [text, gone] of coming) this.#held.set(text, gone)
+    this.#changed()
+    for (const [, { key }] of coming) this.#deps.again(key)
+  }
+
+  /** The cluster was searched for the first time, and all that it holds was judged. */
+  searched(): void {
+    this.judge()
+    const unjudged = this.#unjudged ?? new Map<string, SyncKey>()
+    this.#unjudged = undefined
+    for (const key of unjudged.values()) this.#deps.again(key)
+  }
+
+  /** Whether that is over. */
+  get hasSearched(): boolean {
+    return this.#unjudged === undefined
+  }
+
+  /** What the note in the cluster confirms. */
+  confirmed(hash: string | undefined): void {
+    this.#confirmed = hash
+    this.#obey()
+  }
+
+  /** Whether an object that the mailbox does not hold is not to be touched. `undefined`: it may be removed. */
+  holdOf(key: SyncKey): Trouble | 'to be judged' | undefined {
+    const text = keyText(key)
+    this.#unjudged?.set(text, key)
+    if (this.#unjudged || this.#coming.has(text)) return 'to be judged'
+    return this.#held.has(text) ? { state: 'held', reason: 'DeletionHeld', message: this.#message } : undefined
+  }
+
+  /** Whether the cluster was just handed over. */
+  get isAdopted(): boolean {
+    return this.#confirmed === ADOPTED
+  }
+
+  keys(): SyncKey[] {
+    return [...this.#held.values()].map(({ key }) => key)
+  }
+
+  end(): void {
+    this.#telling?.()
+  }
+
+  #changed(): void {
+    this.#hash = undefined
+    this.#obey()
+    if (this.#telling || this.#plan === this.#told) return
+    this.#telling = this.#deps.clock.after(TELL_MS, () => {
+      this.#telling = undefined
+      this.#tell()
+    })
+  }
+
+  #tell(): void {
+    if (this.#plan === this.#told) return
+    this.#told = this.#plan
+    const { logger } = this.#deps
+    if (this.#plan === '') logger.info({}, 'nothing is kept in the cluster any more that the center does not hold')
+    else logger.warn({ examples: [...this.#held.keys()].slice(0, EXAMPLES).join(', ') }, this.#message)
+  }
+
+  /** Names what is held; `''` when nothing is. */
+  get #plan(): string {
+    this.#hash ??= this.#held.size === 0 ? '' : hashOf(this.#held.keys())
+    return this.#hash
+  }
+
+  #obey(): void {
+    if (this.#plan === '' || this.#confirmed !== this.#plan) return
+    const hash = this.#plan
+    const freed = [...this.#held.values()]
+    this.#held.clear()
+    this.#hash = ''
+    this.#told = ''
+    this.#deps.logger.info({ count: freed.length }, 'what was held is confirmed, and is removed from the cluster')
+    for (const { key, object } of freed) this.#deps.free(key, object)
+    this.#deps.obeyed(hash)
+  }
+
+  get #message(): string {
+    const { namespace, name } = CLUSTER_RECORD
+    return (
+      `${this.#held.size} objects stay in the cluster: the center does not hold them any more, and does not know that they were ` +
+      `deleted; was it restored or replaced? If they shall go: kubectl -n ${namespace} annotate --overwrite configmap ${name} ` +
+      `${CONFIRM_DELETION_ANNOTATION}=${this.#plan}`
+    )
+  }
+}
+
+/** Whether the mailbox holds anything for the cluster beside Namespaces. */
+function remainsAnything(mirror: Pick<MailboxMirror, 'values'>): boolean {
+  for (const { resource, object } of mirror.values())
+    if (isProjected(object) && groupResourceName(resource) !== 'namespaces') return true
+  return false
+}
+
+function hashOf(keys: Iterable<string>): string {
+  return createHash('sha256')
+    .update([...keys].sort().join('\n'))
+    .digest('hex')
+    .slice(0, 12)
+}

@@ -1,0 +1,102 @@
+/**
+ * What the cluster's owner lets the syncer carry, whatever the center says: namespaces, kinds, cluster-scoped kinds, each a
+ * list of patterns with `*`. Pure.
+ *
+ * Without lists everything is allowed. As soon as one says something, cluster-scoped objects are allowed only where their list
+ * names them: a ClusterRoleBinding would undo all the others. Namespaces are there for what is in them: they follow the list of
+ * namespaces.
+ */
+import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { matchesPattern } from '../../apimachinery/starPattern.ts'
+import type { Refusal } from '../tells/refusals.ts'
+import type { SyncKey } from './mirror.ts'
+
+export interface AllowLists {
+  namespaces?: readonly string[]
+  /** Of `resource.group`, `resource` alone for the core group; namespaced kinds. */
+  kinds?: readonly string[]
+  /** Of the same; cluster-scoped kinds. */
+  clusterScoped?: readonly string[]
+}
+
+const PATTERN = /^[a-z0-9*]([a-z0-9*.-]*[a-z0-9*])?$/
+
+export class Allowance {
+  readonly #lists: AllowLists
+  readonly #any: boolean
+
+  /** @throws Error naming the flag and the pattern that cannot match anything */
+  constructor(lists: AllowLists = {}) {
+    this.#lists = lists
+    this.#any = [lists.namespaces, lists.kinds, lists.clusterScoped].every(list => list === undefined)
+    for (const [flag, list] of this.#flags())
+      for (const pattern of list) {
+        if (PATTERN.test(pattern)) continue
+        throw new Error(`${flag}: ${JSON.stringify(pattern)} matches nothing; ${EXAMPLES[flag]}`)
+      }
+  }
+
+  /** Why the syncer keeps its hands off an object; `undefined` when it may carry it. */
+  refusalOf(key: SyncKey): Refusal | undefined {
+    const flag = this.#missing(key)
+    if (flag === undefined) return undefined
+    return { reason: 'NotAllowed', message: `is not allowed by ${flag} of this cluster's syncer` }
+  }
+
+  /** Whether any object of a kind may be carried. */
+  mayCarry(resource: GroupResource, namespaced: boolean): boolean {
+    if (this.#any || isNamespaces(resource)) return true
+    return allows(namespaced ? this.#lists.kinds : (this.#lists.clusterScoped ?? []), groupResourceName(resource))
+  }
+
+  /** Patterns for kinds that match none of these, by flag. */
+  unmatched(served: Iterable<GroupResource & { namespaced: boolean }>): string[] {
+    const all = [...served]
+    const named = (namespaced: boolean): string[] =>
+      all.filter(resource => resource.namespaced === namespaced).map(groupResourceName)
+    const { kinds = [], clusterScoped = [] } = this.#lists
+    const without = (flag: string, patterns: readonly string[], names: string[]): string[] =>
+      patterns
+        .filter(pattern => !names.some(name => matchesPattern(pattern, name)))
+        .map(pattern => `${flag} ${pattern}`)
+    return [
+      ...without('--allow-kinds', kinds, named(true)),
+      ...without('--allow-cluster-scoped', clusterScoped, named(false)),
+    ]
+  }
+
+  /** The flag that would have to name the object. */
+  #missing(key: SyncKey): string | undefined {
+    const { namespaces, kinds, clusterScoped = [] } = this.#lists
+    if (this.#any) return undefined
+    if (isNamespaces(key)) return allows(namespaces, key.name) ? undefined : '--allow-namespaces'
+    const kind = groupResourceName(key)
+    if (key.namespace === '') return allows(clusterScoped, kind) ? undefined : '--allow-cluster-scoped'
+    if (!allows(namespaces, key.namespace)) return '--allow-namespaces'
+    return allows(kinds, kind) ? undefined : '--allow-kinds'
+  }
+
+  #flags(): [keyof typeof EXAMPLES, readonly string[]][] {
+    const { namespaces = [], kinds = [], clusterScoped = [] } = this.#lists
+    return [
+      ['--allow-namespaces', namespaces],
+      ['--allow-kinds', kinds],
+      ['--allow-cluster-scoped', clusterScoped],
+    ]
+  }
+}
+
+const EXAMPLES = {
+  '--allow-namespaces': 'write names such as shop or team-*',
+  '--allow-kinds': 'write resource.group such as deployments.apps, *.apps or configmaps',
+  '--allow-cluster-scoped': 'write resource.group such as customresourcedefinitions.apiextensions.k8s.io',
+} as const
+
+function allows(patterns: readonly string[] | undefined, text: string): boolean {
+  return patterns === undefined || patterns.some(pattern => matchesPattern(pattern, text))
+}
+
+function isNamespaces(resource: GroupResource): boolean {
+  return groupResourceName(resource) === groupResourceName(NAMESPACES)
+}

@@ -1,0 +1,372 @@
+/**
+ * Keeps the mirror of the mailbox: from the saved state, then from the space stream, for ever. Knows when the mirror is
+ * complete, which is what allows deletions.
+ */
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { isProjected, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
+import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
+import { SPOKEN } from '../../apimachinery/syncProtocol.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { Random } from '../../client/backoff.ts'
+import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { StreamSource } from '../../client/streamSource.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
+import { retrying } from '../retrying.ts'
+import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'
+import type { SyncerState } from './syncerState.ts'
+import { isNeverCarried, isSyncConfig } from './syncPlan.ts'
+
+export interface MailboxChange {
+  readonly key: SyncKey
+  readonly object: Readonly<KubeObject> | undefined
+  readonly previous: Readonly<KubeObject> | undefined
+  /** Where it stands in the center's order; of what a snapshot does not bring any more, that of the snapshot. */
+  readonly revision: number
+  /** It is not there any more, and the center does not know what was told before: nobody deleted it that we know of. */
+  readonly isInferred?: boolean
+}
+
+/** A revision, and the life of the center's store that told it. */
+export interface Heard {
+  readonly revision: number
+  readonly epoch: string
+}
+
+export interface MailboxFeedOptions {
+  client: Client
+  space: string
+  /** As reports to the center name it, whose word lasts as long as the stream. Absent: nothing is reported. */
+  session?: string | undefined
+  /** Holds the mirror, and keeps it where it can. */
+  state: SyncerState
+  logger: Logger
+  clock: Clock
+  random: Random
+  turns: WorkTurns
+  /** The mirror shows the new state already; `object` is absent when it is gone. */
+  onChange(change: MailboxChange): void
+  /** Everything up to {@link MailboxFeed.heard} was told, and there was something; or the center is in another life. */
+  onHeard?(): void
+  /** The center asks something. */
+  onQuestion?(question: unknown): void
+  /** The mirror holds all of the mailbox and nothing else: after a snapshot, or once a resumed stream has caught up. */
+  onComplete(): void
+  /** What is kept in the cluster although the mailbox does not hold it, to be remembered. */
+  held?(): SyncKey[]
+  /** Whether the state is kept: told whenever it was written, or was not. */
+  onKept?(isKept: boolean): void
+}
+
+/** What comes in swarms is written together. */
+const SAVE_DELAY_MS = 1000
+/** Before what the disk did not take is written again; it may have room by then. */
+const SAVE_AGAIN_MS = 30_000
+const NOT_SAVED = 'the state cannot be saved; it is tried again, and a restart until then will read the whole mailbox'
+/** Only the cursor moves with what is ours. */
+const SAVE_CURSOR_DELAY_MS = 120_000
+
+export class MailboxFeed {
+  readonly #options: MailboxFeedOptions
+  readonly #clock: Clock
+  #source: StreamSource | undefined
+  /** Name of the mailbox, once it is known. */
+  #mailbox: string | undefined
+  /** Logical-cluster id that the mirror belongs to. */
+  #space: string | undefined
+  /** What a running snapshot has told. */
+  #seen: Set<string> | undefined
+  /** The center knows what it told before: what is not there any more was deleted. */
+  #isContinued = true
+  #isMadeAnew = false
+  /** What an earlier run held. */
+  #restoredHold: readonly SyncKey[] = []
+  #complete = false
+  #ending = false
+  #cursor: number | undefined
+  /** The life of the center's store that `#cursor` and `#heard` belong to. */
+  #epoch: string | undefined
+  #heard: number | undefined
+  /** Whether the center goes on where the cursor stands. */
+  #resumed = false
+  /** Where a resumed stream has to arrive to have caught up. */
+  #goal: number | undefined
+  #protocol: number | undefined
+  #reset = new AbortController()
+  #pendingSave: { atMs: number; cancel: () => void } | undefined
+  #saving: Promise<void> = Promise.resolve()
+  #isKept: boolean
+  #hasEnded = false
+
+  constructor(options: MailboxFeedOptions) {
+    this.#options = options
+    this.#clock = options.clock
+    this.#isKept = options.state.isKept
+    options.state.echoes.onChange(() => this.#scheduleSave(SAVE_DELAY_MS))
+  }
+
+  get mirror(): MailboxMirror {
+    return this.#options.state.mirror
+  }
+
+  get complete(): boolean {
+    return this.#complete
+  }
+
+  /** Whether a snapshot is being told: what else the mailbox holds is not known yet. */
+  get isBeingTold(): boolean {
+    return this.#seen !== undefined
+  }
+
+  /** Up to where this run was told everything; `undefined` before it knows the whole. */
+  get heard(): Heard | undefined {
+    if (!this.#complete || this.#heard === undefined) return undefined
+    return { revision: this.#heard, epoch: this.#epoch ?? '' }
+  }
+
+  /** What is spoken with the center; `undefined` before it said. */
+  get protocol(): number | undefined {
+    return this.#protocol
+  }
+
+  /** Whether what is known is written down: `false` also when that failed the last time. */
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
+  /** Brings back what an earlier run knew of this mailbox. True when there was something. */
+  async restore(mailbox: string): Promise<boolean> {
+    const { state, logger } = this.#options
+    try {
+      const saved = await state.load(mailbox)
+      this.#space = saved?.space
+      this.#cursor = saved?.cursor
+      this.#epoch = saved?.epoch
+      this.#restoredHold = saved?.held ?? []
+      return saved !== undefined
+    } catch (error) {
+      logger.warn({ err: error }, 'the saved state cannot be used, reading the whole mailbox instead')
+      this.#keeps(false)
+      return false
+    }
+  }
+
+  /** What an earlier run kept in the cluster although the mailbox did not hold it. */
+  get restoredHold(): readonly SyncKey[] {
+    return this.#restoredHold
+  }
+
+  /** Follows the mailbox until the signal aborts, then saves. */
+  async run(mailbox: string, signal: AbortSignal): Promise<void> {
+    this.#mailbox = mailbox
+    while (!signal.aborted) {
+      this.#reset = new AbortController()
+      this.#source = this.#newSource()
+      await this.#source.run(AbortSignal.any([signal, this.#reset.signal]))
+    }
+    if (this.#pendingSave) this.#save()
+    await this.#saving
+  }
+
+  /** To be called at the very end: what is written into the cluster until then is remembered. */
+  async close(): Promise<void> {
+    this.#hasEnded = true
+    if (this.#pendingSave) this.#save()
+    await this.#saving
+    await this.#options.state.close()
+  }
+
+  /**
+   * Asks for the center's revision now: a resumed stream that has come this far has told everything that happened while we
+   * were away. Ends at once without a restored state. A bookmark or any later change of the mailbox brings it there.
+   */
+  async findGoal(signal: AbortSignal): Promise<void> {
+    if (this.#cursor === undefined) return
+    const { client, space, logger, clock, random } = this.#options
+    const options = { what: 'asking for the state of the mailbox', signal, logger }
+    const list = await retrying({ ...options, clock, random }, () =>
+      client.in(space).list(SYNCER_CONFIGS, { limit: 1 }),
+    )
+    if (list === undefined || this.#complete || this.#cursor === undefined) return
+    this.#goal = Number(list.resourceVersion)
+    this.#checkGoal()
+  }
+
+  #newSource(): StreamSource {
+    const { client, space, logger, clock, random, turns } = this.#options
+    return new StreamSource({
+      turns,
+      client: { in: name => client.in(name), stream: options => this.#observed(options) },
+      space,
+      logger,
+      clock,
+      random,
+      ...(this.#cursor !== undefined && { after: this.#cursor, epoch: this.#epoch }),
+      keeps: true,
+      protocols: SPOKEN,
+      handler: {
+        begin: () => {
+          this.#seen = new Set()
+          this.#isContinued = false
+          this.#space = undefined
+          this.#ending = false
+        },
+        change: event => this.#changed(event),
+        synced: revision => this.#snapshotDone(revision),
+      },
+    })
+  }
+
+  async *#observed(options: StreamOptions): AsyncGenerator<StreamBatch, void, void> {
+    const { client, session, onQuestion } = this.#options
+    for await (const batch of client.stream({ ...options, brief: true, session })) {
+      if (batch.question !== undefined) {
+        onQuestion?.(batch.question)
+        continue
+      }
+      this.#protocol = batch.protocol ?? this.#protocol
+      yield batch
+      // The batch is in the mirror by now.
+      if (this.#seen !== undefined || this.#reset.signal.aborted) continue
+      this.#resumed = true
+      // a center that was started anew knows nothing of what its former life was told
+      const isOther = batch.epoch !== undefined && batch.epoch !== this.#epoch
+      this.#epoch = batch.epoch ?? this.#epoch
+      this.#cursor = batch.revision
+      this.#heard = batch.revision
+      this.#checkGoal()
+      if (batch.events.length > 0 || isOther) this.#options.onHeard?.()
+      if (batch.events.length === 0) this.#scheduleSave(SAVE_CURSOR_DELAY_MS)
+    }
+  }
+
+  #changed(event: StreamEvent): void {
+    if (this.#reset.signal.aborted) return
+    this.#space ??= event.space
+    if (event.space !== this.#space) {
+      // Another mailbox under the same name: what we know is about the old one.
+      this.#options.logger.info({}, 'the mailbox was made anew, reading it from the start')
+      this.#isMadeAnew = true
+      this.#cursor = undefined
+      this.#goal = undefined
+      this.#complete = false
+      this.#reset.abort()
+      return
+    }
+    if (isTeardown(event)) this.#end()
+    if (isNeverCarried(event.resource)) return
+    const { group, resource } = event.resource
+    const key = { group, resource, namespace: event.namespace, name: event.name }
+    const previous = this.mirror.get(key)?.object
+    if (event.isKnown) {
+      // said only by who has the history that this was told in
+      this.#isContinued = true
+      if (this.mirror.stands(key, event)) this.#seen?.add(keyText(key))
+      else this.#readAnew()
+      return
+    }
+    this.mirror.apply(key, event)
+    this.#seen?.add(keyText(key))
+    const object = this.mirror.get(key)?.object
+    this.#options.onChange({ key, object, previous, revision: event.revision })
+    const isEcho = isSyncConfig(key) && equalJson(object?.spec, previous?.spec)
+    this.#scheduleSave(isEcho ? SAVE_CURSOR_DELAY_MS : SAVE_DELAY_MS)
+  }
+
+  /** What we saved is not what the center thinks we have. */
+  #readAnew(): void {
+    this.#options.logger.info({}, 'the saved state does not fit the mailbox, reading it from the start')
+    this.#cursor = undefined
+    this.#goal = undefined
+    this.#complete = false
+    this.#reset.abort()
+  }
+
+  /** The center takes the mailbox away, which is not its wish to empty the cluster: nothing is deleted and nothing saved. */
+  #end(): void {
+    if (this.#ending) return
+    this.#ending = true
+    this.#complete = false
+    this.#goal = undefined
+    this.#options.logger.warn({}, 'the mailbox is being deleted; the cluster keeps what it holds')
+  }
+
+  /** The snapshot is whole: what it did not bring is gone. */
+  #snapshotDone(revision: number): void {
+    const seen = this.#seen ?? new Set()
+    this.#seen = undefined
+    const isContinued = this.#isContinued || (!this.#isMadeAnew && this.#source?.epoch === this.#epoch)
+    this.#isMadeAnew = false
+    this.#goal = undefined
+    for (const { resource, object } of [...this.mirror.values()]) {
+      const key = keyOf(resource, object)
+      if (seen.has(keyText(key))) continue
+      this.mirror.remove(key)
+      const isInferred = !isContinued && isProjected(object)
+      this.#options.onChange({ key, object: undefined, previous: object, revision, isInferred })
+    }
+    this.#heard = revision
+    this.#becomeComplete()
+    this.#scheduleSave(SAVE_DELAY_MS)
+  }
+
+  #checkGoal(): void {
+    if (!this.#resumed || this.#goal === undefined || this.#cursor === undefined || this.#cursor < this.#goal) return
+    this.#goal = undefined
+    this.#becomeComplete()
+  }
+
+  #becomeComplete(): void {
+    this.#complete = true
+    this.#options.onComplete()
+  }
+
+  /** The soonest of several wishes is kept. */
+  #scheduleSave(delayMs: number): void {
+    if (!this.#options.state.isKept) return
+    const atMs = this.#clock.now() + delayMs
+    if (this.#pendingSave && this.#pendingSave.atMs <= atMs) return
+    this.#pendingSave?.cancel()
+    this.#pendingSave = { atMs, cancel: this.#clock.after(delayMs, () => this.#save()) }
+  }
+
+  #save(): void {
+    const { state, logger } = this.#options
+    this.#pendingSave?.cancel()
+    this.#pendingSave = undefined
+    this.#saving = this.#saving
+      .then(async () => {
+        const space = this.#space
+        const { cursor, epoch } = this.#source ?? {}
+        // In the middle of a snapshot the mirror fits no cursor.
+        const mailbox = this.#mailbox
+        if (mailbox === undefined || space === undefined || cursor === undefined || this.#seen !== undefined) return
+        if (this.#reset.signal.aborted || this.#ending) return
+        const held = this.#options.held?.() ?? []
+        await state.save({ mailbox, space, cursor, epoch, ...(held.length > 0 && { held }) })
+        this.#keeps(true)
+      })
+      .catch(error => {
+        // what is wrong now may have other words each time
+        logger[this.#isKept ? 'error' : 'debug']({ err: error }, NOT_SAVED)
+        this.#keeps(false)
+        if (!this.#hasEnded) this.#scheduleSave(SAVE_AGAIN_MS)
+      })
+  }
+
+  #keeps(isKept: boolean): void {
+    if (isKept && !this.#isKept) this.#options.logger.info({}, 'the state is saved again')
+    this.#isKept = isKept
+    this.#options.onKept?.(isKept)
+  }
+}
+
+/** A space has these as long as it lives. */
+function isTeardown({ type, resource, name }: StreamEvent): boolean {
+  const kind = groupResourceName(resource)
+  return (
+    type === 'DELETED' &&
+    (kind === groupResourceName(LOGICAL_CLUSTERS) || (kind === 'namespaces' && name === 'default'))
+  )
+}

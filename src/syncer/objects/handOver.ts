@@ -1,0 +1,173 @@
+/**
+ * What an apply would let go of. A field that the center said once and leaves to defaults now stays in the cluster as it is:
+ * its value is handed over to another manager before it is released. What is gone from the source goes from the cluster. Pure.
+ */
+import {
+  difference,
+  EMPTY_SET,
+  type FieldSet,
+  fieldSet,
+  fromFieldsV1,
+  isEmptySet,
+  leavesOf,
+  recursiveDifference,
+  toFieldsV1,
+  union,
+  unionAll,
+} from '../../apimachinery/apply/fieldSet.ts'
+import { differingIn, keysOf, missingIn, partOf, unsaidIn } from '../../apimachinery/apply/looseFields.ts'
+import { fieldElement } from '../../apimachinery/apply/pathElement.ts'
+import { leftIn, type Pointer } from '../../apimachinery/leftFields.ts'
+import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import { claimsOfOurs, FIELD_MANAGER } from './ownership.ts'
+
+/** Holds in a cluster what the center said once and says no more. It never writes anything else. */
+export const LEFT_MANAGER = 'orrery-left'
+
+/** What an apply lets go of. */
+export interface Released {
+  /** What the center says no more. */
+  readonly unsaid: FieldSet
+  /** What it leaves to the cluster: that stays as it is, whatever it is. */
+  readonly left: FieldSet
+}
+
+/** What the syncer owns of `live` and `copy` does not say; empty for nearly every apply. Metadata that nobody leaves is always said. */
+export function releasedBy(
+  copy: Readonly<KubeObject>,
+  live: Readonly<KubeObject>,
+  pointers: readonly Pointer[] = [],
+): Released {
+  const owned = ownedBy(live, FIELD_MANAGER)
+  const missing = missingIn(copy, owned)
+  if (isEmptySet(missing)) return { unsaid: EMPTY_SET, left: EMPTY_SET }
+  const left = leftIn(missing, pointers)
+  // field by field: of a map that is gone as a whole others may own keys, so that it stays with what is theirs
+  const gone = leavesOf(difference(owned, recursiveDifference(owned, missing)))
+  return { unsaid: withoutMetadata(recursiveDifference(gone, left)), left }
+}
+
+/** What a creation said of what the syncer owns since, when that is less: servers give the whole object to its creator. */
+export function saidAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
+  const owned = ownedBy(made, FIELD_MANAGER)
+  const unsaid = unsaidIn(copy, owned)
+  return isEmptySet(unsaid) ? undefined : recursiveDifference(owned, unsaid)
+}
+
+/**
+ * A JSON patch that makes what the syncer claims by creations and updates the claim of an apply, of `said` alone where that is given.
+ * `undefined` where the syncer has applied only, or nobody says.
+ */
+export function claimOf({ metadata }: Readonly<KubeObject>, said?: FieldSet): object[] | undefined {
+  const { managedFields = [], uid } = metadata
+  const mine = claimsOfOurs({ metadata })
+  if (!mine.some(({ operation }) => operation === 'Update')) return undefined
+  const [first = '', ...more] = mine.map(one => `/metadata/managedFields/${managedFields.indexOf(one)}`)
+  const claim = said ?? (more.length > 0 ? setOf(mine) : undefined)
+  return [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    ...[first, ...more].flatMap((at, i) => [
+      { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+      { op: 'test', path: `${at}/operation`, value: mine[i]!.operation },
+    ]),
+    { op: 'replace', path: `${first}/operation`, value: 'Apply' },
+    ...(claim ? [{ op: 'replace', path: `${first}/fieldsV1`, value: toFieldsV1(claim) }] : []),
+    ...more.reverse().map(path => ({ op: 'remove', path })),
+  ]
+}
+
+/** What {@link LEFT_MANAGER} is to hold on to where the center says again some of what it holds; `undefined`: nothing of it is. */
+export function stillLeft(copy: Readonly<KubeObject>, live: Readonly<KubeObject>): FieldSet | undefined {
+  const held = ownedBy(live, LEFT_MANAGER)
+  if (isEmptySet(held)) return undefined
+  const said = withoutKeys(leavesOf(recursiveDifference(held, missingIn(copy, held))))
+  return isEmptySet(said) ? undefined : difference(held, said)
+}
+
+/** Without what only says which element of a list is meant. */
+function withoutKeys({ self, children = new Map() }: FieldSet): FieldSet {
+  const kept = new Map<string, FieldSet>()
+  for (const [element, child] of children) {
+    const below = withoutKeys(child)
+    const keys = element.startsWith('k:') ? new Set(Object.keys(keysOf(element)).map(fieldElement)) : undefined
+    const named =
+      keys === undefined ? below : fieldSet(false, new Map([...(below.children ?? [])].filter(([e]) => !keys.has(e))))
+    if (!isEmptySet(named)) kept.set(element, named)
+  }
+  return fieldSet(self, kept)
+}
+
+/** Of what is released, what defaults of the cluster would give another value. `released` is the object without our word. */
+export function toHandOver(set: FieldSet, live: Readonly<KubeObject>, released: Readonly<KubeObject>): FieldSet {
+  return differingIn(live, released, set)
+}
+
+/** What to apply as {@link LEFT_MANAGER}: what it holds already, and this, as it is. */
+export function leftCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject {
+  return heldCopy(live, union(set, ownedBy(live, LEFT_MANAGER)))
+}
+
+/** The same, of just this. */
+export function heldCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject {
+  const { apiVersion, kind, metadata } = live
+  const { name, namespace, uid, resourceVersion } = metadata
+  const held = isEmptySet(set) ? {} : partOf(live, set)
+  const { metadata: _other, ...fields } = isRecord(held) ? held : {}
+  return {
+    ...fields,
+    apiVersion,
+    kind,
+    metadata: {
+      ...partOfMetadata(metadata, set),
+      name: name ?? '',
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  }
+}
+
+/** All that the syncer says of `live`, beside its metadata, field by field. */
+export function saidOf(live: Readonly<KubeObject>): FieldSet {
+  return withoutMetadata(leavesOf(ownedBy(live, FIELD_MANAGER)))
+}
+
+/** The values of all that the syncer says of `live`; `undefined` where it says nothing, or that is not told. */
+export function ownPartOf(live: Readonly<KubeObject>): unknown {
+  const own = ownedBy(live, FIELD_MANAGER)
+  return isEmptySet(own) ? undefined : partOf(live, own)
+}
+
+function ownedBy({ metadata }: Readonly<KubeObject>, manager: string): FieldSet {
+  return setOf((metadata.managedFields ?? []).filter(entry => entry.manager === manager && !entry.subresource))
+}
+
+/** What the syncer says of an object. */
+export function ownedByUs(live: Readonly<KubeObject>): FieldSet {
+  return ownedBy(live, FIELD_MANAGER)
+}
+
+/** What others than the syncer say of an object. */
+export function ownedByOthers({ metadata }: Readonly<KubeObject>): FieldSet {
+  return setOf((metadata.managedFields ?? []).filter(entry => entry.manager !== FIELD_MANAGER))
+}
+
+function setOf(entries: readonly ManagedFieldsEntry[]): FieldSet {
+  return unionAll(entries.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1 ?? {})))
+}
+
+/** Labels and annotations: nothing else of it is ever left to anybody. */
+function partOfMetadata(metadata: KubeObject['metadata'], set: FieldSet): object {
+  const below = set.children?.get('f:metadata')?.children
+  const held = ['labels', 'annotations'].flatMap(map => {
+    const keys = below?.get(`f:${map}`)
+    const part = keys && partOf(metadata[map as 'labels' | 'annotations'], keys)
+    return isRecord(part) && Object.keys(part).length > 0 ? [[map, part] as const] : []
+  })
+  return Object.fromEntries(held)
+}
+
+function withoutMetadata(set: FieldSet): FieldSet {
+  const children = new Map([...(set.children ?? [])].filter(([element]) => element !== 'f:metadata'))
+  return { self: false, children: children.size === 0 ? undefined : children }
+}

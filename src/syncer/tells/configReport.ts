@@ -1,0 +1,115 @@
+/** The report in the status of SyncerConfig `the-one`: what the syncer refuses, and whether it holds still or leaves. Written when it changes. */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { type Clock, pause } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { MailboxMirror } from '../mailbox/mirror.ts'
+import { type LeaveReport, type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
+import { FIELD_MANAGER } from '../objects/ownership.ts'
+import type { RefusalReport, Refusals } from './refusals.ts'
+
+const SOON_MS = 1000
+/** Before a report that did not arrive is sent again. */
+const AGAIN_MS = 15_000
+const UNTOLD = { remaining: null, message: null }
+
+/** `null`: nothing to report; the former value goes. */
+interface Report {
+  readonly refused: RefusalReport | null
+  readonly paused: true | null
+  readonly leaving: Told<LeaveReport> | null
+}
+
+/** Fields without a value are reported as null: the report is merged into the one before. */
+type Told<T> = { readonly [K in keyof Required<T>]: Required<T>[K] | null }
+
+export interface ConfigReportDeps {
+  mailbox: SpaceClient
+  mirror: MailboxMirror
+  logger: Logger
+  refusals: Refusals
+  orders: () => OrdersReport
+  clock: Clock
+}
+
+export class ConfigReport {
+  readonly #deps: ConfigReportDeps
+  readonly #clock: Clock
+  #wake: AbortController | undefined
+  #soon: (() => void) | undefined
+  #ended = false
+  /** The report that the center has; what an earlier run left there is unknown. */
+  #reported: Report | 'unknown' = 'unknown'
+
+  constructor(deps: ConfigReportDeps) {
+    this.#deps = deps
+    this.#clock = deps.clock
+  }
+
+  /** Reports now: a config appeared without a report. */
+  hurry(): void {
+    this.#reported = 'unknown'
+    this.#wake?.abort()
+  }
+
+  /** Reports news now: somebody waits for them. */
+  tell(): void {
+    this.#wake?.abort()
+  }
+
+  /** Reports within a second: refusals come in swarms. */
+  soon(): void {
+    if (this.#ended) return
+    this.#soon ??= this.#clock.after(SOON_MS, () => {
+      this.#soon = undefined
+      this.#wake?.abort()
+    })
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#wake = new AbortController()
+      const woken = AbortSignal.any([signal, this.#wake.signal])
+      if (await this.#write()) await aborted(woken)
+      else await pause(this.#clock, AGAIN_MS, woken)
+    }
+    this.#ended = true
+    this.#soon?.()
+  }
+
+  /** False where it is to be tried again. */
+  async #write(): Promise<boolean> {
+    const { mailbox, mirror, logger } = this.#deps
+    const report = this.#report()
+    const config = mirror.get(OWN_CONFIG)
+    if (config === undefined || (this.#reported !== 'unknown' && equalJson(report, this.#reported))) return true
+    const status = { lastSyncerHeartbeatTime: timestamp(new Date(this.#clock.now())), ...report }
+    try {
+      const options = { subresource: 'status', fieldManager: FIELD_MANAGER }
+      await mailbox.patch(SYNCER_CONFIGS, { name: OWN_CONFIG.name }, 'merge', { status }, options)
+      this.#reported = report
+      return true
+    } catch (error) {
+      // Deleted meanwhile: the stream says so, too.
+      if (isStatusError(error, 'NotFound')) return true
+      logger.warn({ err: error }, 'the report of refusals and orders did not reach the center')
+      return false
+    }
+  }
+
+  #report(): Report {
+    const { refusals, orders } = this.#deps
+    const { paused = null, leaving = null } = orders()
+    return { refused: refusals.report() ?? null, paused, leaving: leaving && { ...UNTOLD, ...leaving } }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (signal.aborted) resolve()
+  else signal.addEventListener('abort', () => resolve(), { once: true })
+  return promise
+}

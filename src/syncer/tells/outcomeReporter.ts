@@ -1,0 +1,235 @@
+/**
+ * Tells the center what became of what it placed: all of it when a session begins and whenever the center asks, else what
+ * changed. News wait a moment for others; without any it says so now and then, which keeps its word alive and tells that the
+ * connection still leads to somebody.
+ */
+import { at, num, str } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Offer } from '../../apimachinery/offer.ts'
+import {
+  type ClusterVersions,
+  type Exception,
+  MAX_EXCEPTIONS,
+  MAX_NAME,
+  OUTCOME_FORM,
+  OUTCOME_SUBRESOURCE,
+  type OutcomeReport,
+  type OutcomeState,
+  STATUS_TOO_LARGE,
+} from '../../apimachinery/outcome.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { type Clock, pause } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { Heard } from '../mailbox/mailboxFeed.ts'
+import type { Outcomes } from './outcomes.ts'
+
+export interface OutcomeReporterDeps {
+  mailbox: SpaceClient
+  /** Of this process; the stream of the mailbox names the same. */
+  session: string
+  outcomes: Outcomes
+  /** Up to where the mailbox was heard. */
+  heard: () => Heard | undefined
+  /** Between two words about nothing new, unless the center says how long that may be. */
+  everyMs: number
+  /** What the cluster and its syncer are. Absent: nobody says. */
+  versions?: (() => Promise<ClusterVersions>) | undefined
+  /** The cluster is of another release than it was. */
+  onUpgrade?: (() => void) | undefined
+  /** What the cluster offers: the same object until it is another. Absent, or `undefined`: nobody says, yet. */
+  offer?: (() => Offer | undefined) | undefined
+  logger: Logger
+  clock: Clock
+}
+
+/** Between two reports, so that what comes in swarms is told together. */
+const PACE_MS = 200
+/** The longest that a center may ask for between two words about nothing new. */
+const MAX_QUIET_MS = 600_000
+/** The longest that a center may have news wait. */
+const MAX_GATHER_MS = 5000
+/** Before what the center did not hear is said again; twice as long each time. Until it is heard the center claims nothing. */
+const AGAIN_MS = 1000
+/** How old what the cluster says of its version may be; when it is asked again where it said nothing. */
+const VERSIONS_MS = 3_600_000
+const VERSIONS_AGAIN_MS = 60_000
+/**
+ * Bytes of exceptions that fit into a report, what the cluster offers included, and of what is settled; the center takes a little
+ * more than both.
+ */
+const LISTED_BYTES = 200_000
+const SETTLED_BYTES = 50_000
+
+export class OutcomeReporter {
+  readonly #deps: OutcomeReporterDeps
+  #number = 0
+  /** As the center told it last: of a report that claims nothing. */
+  #epoch = ''
+  /** Between two words about nothing new. */
+  #quietMs: number
+  /** How long news wait before they are told: a center of many clusters asks for it. */
+  #gatherMs = 0
+  /** What the center knows of; nothing while it has to be told all. */
+  #told: Map<string, Exception> | undefined
+  /** What it knows of what the cluster offers. */
+  #offered: Offer | undefined
+  #isNews = true
+  #wake: AbortController | undefined
+  #versions: ClusterVersions | undefined
+
+  constructor(deps: OutcomeReporterDeps) {
+    this.#deps = deps
+    this.#quietMs = deps.everyMs
+  }
+
+  /** There may be something to tell. */
+  news(): void {
+    this.#isNews = true
+    this.#wake?.abort()
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#reports(signal), this.#askVersions(signal)])
+  }
+
+  async #reports(signal: AbortSignal): Promise<void> {
+    const { clock, everyMs } = this.#deps
+    let failures = 0
+    while (!signal.aborted) {
+      this.#isNews = false
+      const came = await this.#report()
+      failures = came === 'not heard' ? failures + 1 : 0
+      await pause(clock, PACE_MS, signal)
+      this.#wake = new AbortController()
+      const waitMs =
+        came === 'not heard' ? Math.min(everyMs, AGAIN_MS * 2 ** Math.min(failures - 1, 10)) : this.#quietMs
+      if (came !== 'to be said again' && !this.#isNews)
+        await pause(clock, waitMs, AbortSignal.any([signal, this.#wake.signal]))
+      this.#wake = undefined
+      // what was not heard has waited long enough
+      if (came === 'heard' && this.#isNews) await pause(clock, this.#gatherMs, signal)
+    }
+  }
+
+  /** What came of it. */
+  async #report(): Promise<'heard' | 'not heard' | 'to be said again'> {
+    const { mailbox, logger } = this.#deps
+    const { report, listed, offer } = this.#next()
+    const body: KubeObject = {
+      ...OUTCOME_FORM,
+      metadata: { name: SYNCER_CONFIG_NAME },
+      spec: briefly(report),
+    }
+    try {
+      const answer = await mailbox.update(SYNCER_CONFIGS, body, { subresource: OUTCOME_SUBRESOURCE })
+      const known = this.#epoch
+      this.#epoch = str(answer, 'status', 'epoch')
+      const again = at(answer, 'status', 'again') === true
+      this.#told = again ? undefined : listed
+      this.#offered = again ? undefined : offer
+      this.#quietMs = this.#quietMsOf(answer)
+      this.#gatherMs = Math.max(0, Math.min(num(answer, 'status', 'gatherMilliseconds'), MAX_GATHER_MS))
+      if (!again) return 'heard'
+      // once it is known which center this is, it takes the same at once; what it does not take for other reasons can wait
+      return this.#epoch !== '' && this.#epoch !== known ? 'to be said again' : 'not heard'
+    } catch (error) {
+      this.#told = undefined
+      this.#quietMs = this.#deps.everyMs
+      this.#gatherMs = 0
+      logger.warn({ err: error }, 'the center did not hear what became of what it placed')
+      return 'not heard'
+    }
+  }
+
+  /** The center names the time that it takes well; it is never shorter than this syncer's own. */
+  #quietMsOf(answer: KubeObject): number {
+    const { everyMs } = this.#deps
+    const asked = num(answer, 'status', 'quietSeconds') * 1000
+    return Math.max(everyMs, Math.min(asked, MAX_QUIET_MS))
+  }
+
+  /** Clusters are upgraded while their syncers run, and are asked beside all else: they may be slow to answer. */
+  async #askVersions(signal: AbortSignal): Promise<void> {
+    const { versions, onUpgrade, clock, logger } = this.#deps
+    while (versions && !signal.aborted) {
+      let waitMs = VERSIONS_MS
+      try {
+        const said = await versions()
+        if (!equalJson(said, this.#versions)) {
+          if (this.#versions && this.#versions.kubernetes !== said.kubernetes) onUpgrade?.()
+          this.#versions = said
+          this.news()
+        }
+      } catch (error) {
+        waitMs = VERSIONS_AGAIN_MS
+        logger.debug({ err: error }, 'the cluster does not say its version')
+      }
+      await pause(clock, waitMs, signal)
+    }
+  }
+
+  #next(): { report: OutcomeReport; listed: Map<string, Exception>; offer: Offer | undefined } {
+    const { outcomes, heard } = this.#deps
+    const offer = this.#deps.offer?.()
+    const before = this.#told ?? new Map<string, Exception>()
+    const listed = new Map<string, Exception>()
+    const unlisted: Partial<Record<OutcomeState, number>> = {}
+    // whether it is told now or not: what finds a place in the list must not depend on that
+    let bytes = offer ? sizeOf(offer) : 0
+    // what is there displaces nothing that is not, and raises no doubt where it finds no place
+    const all = [...outcomes.exceptions]
+    const isThere = ([, { state, reason }]: [string, Exception]): boolean =>
+      state === 'finished' || (state === 'applied' && reason !== STATUS_TOO_LARGE)
+    for (const [key, one] of [...all.filter(each => !isThere(each)), ...all.filter(isThere)]) {
+      // a name that cannot be told in full would name another object, or none
+      const mayList = listed.size < MAX_EXCEPTIONS && bytes < LISTED_BYTES && one.name.length <= MAX_NAME
+      if (mayList) bytes += sizeOf(one)
+      if (mayList && bytes <= LISTED_BYTES) listed.set(key, one)
+      else if (!isThere([key, one])) unlisted[one.state] = (unlisted[one.state] ?? 0) + 1
+    }
+    const settled = [...before]
+      .filter(([key]) => !listed.has(key))
+      .map(([, { group, resource, namespace, name }]) => ({ group, resource, namespace, name }))
+    const whole = this.#told === undefined || sizeOf(settled) > SETTLED_BYTES
+    const upTo = heard()
+    const compared = outcomes.compared && upTo !== undefined
+    return {
+      listed,
+      offer,
+      report: {
+        session: this.#deps.session,
+        number: ++this.#number,
+        whole,
+        // what was heard of another life of the center is nothing to claim in this one
+        epoch: upTo?.epoch ?? this.#epoch,
+        compared,
+        processed: compared ? outcomes.processed(upTo.revision) : 0,
+        ...(outcomes.isOutOfSight && { unreachable: true }),
+        exceptions: [...listed].filter(([key, one]) => whole || before.get(key) !== one).map(([, one]) => one),
+        settled: whole ? [] : settled,
+        unlisted,
+        ...(this.#versions && { versions: this.#versions }),
+        ...(offer && (whole || offer !== this.#offered) && { offer }),
+      },
+    }
+  }
+}
+
+/** What is not there means the same, and most reports have nothing to say. */
+function briefly(report: OutcomeReport): Partial<OutcomeReport> {
+  const { whole, exceptions, settled, unlisted, ...rest } = report
+  return {
+    ...rest,
+    ...(whole && { whole }),
+    ...(exceptions.length > 0 && { exceptions }),
+    ...(settled.length > 0 && { settled }),
+    ...(Object.keys(unlisted).length > 0 && { unlisted }),
+  }
+}
+
+/** As it is sent: letters may take several bytes, and more where JSON escapes them. */
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}

@@ -1,0 +1,109 @@
+/**
+ * What the syncer was asked to carry and does not: told once in the log, and counted and listed for the center until it is
+ * over. Each object has one refusal at most, the newest.
+ */
+
+import type { VERSION_NOT_SERVED } from '../../apimachinery/outcome.ts'
+import type { UPSYNC_FULL } from '../../apimachinery/placement.ts'
+import { shortened } from '../../apimachinery/shortened.ts'
+import type { Logger } from '../../client/logger.ts'
+import { fieldsOf, keyText, type SyncKey } from '../mailbox/mirror.ts'
+
+export type RefusalReason =
+  /** The flags of the syncer do not allow it. */
+  | 'NotAllowed'
+  /** It was in the cluster before, and nobody asked to adopt it. */
+  | 'AlreadyInCluster'
+  /** The cluster's own definition of its kind does not serve its version. */
+  | typeof VERSION_NOT_SERVED
+  /** What it says of its wave is no wave. */
+  | 'InvalidWave'
+  /** Nothing says in whose name it would be done. */
+  | 'NoOwner'
+  /** The cluster's own access control says no. */
+  | 'Forbidden'
+  /** The mailbox holds as much as may be carried up there. */
+  | typeof UPSYNC_FULL
+
+export interface Refusal {
+  readonly reason: RefusalReason
+  /** With the remedy. */
+  readonly message: string
+}
+
+/** As the status of a SyncerConfig has it. */
+export interface RefusalReport {
+  readonly count: number
+  readonly reasons: Readonly<Record<string, number>>
+  /** Some of them. */
+  readonly objects: readonly object[]
+}
+
+/** The report is part of a status that is written with every change of it. */
+const LISTED_LIMIT = 20
+const MESSAGE_LIMIT = 500
+/** Some kinds have names of any length. */
+const NAME_LIMIT = 253
+
+export class Refusals {
+  readonly #byKey = new Map<string, Refusal & { key: SyncKey }>()
+  readonly #logger: Logger
+  readonly #onChange: () => void
+
+  constructor(logger: Logger, onChange: () => void = () => {}) {
+    this.#logger = logger
+    this.#onChange = onChange
+  }
+
+  refuse(key: SyncKey, { reason, message }: Refusal): void {
+    if (!this.#set(key, { reason, message })) return
+    this.#logger.warn({ ...fieldsOf(key), reason }, `refused: ${nameOf(key)} ${message}`)
+  }
+
+  /** What the caller says itself, and tries again. */
+  note(key: SyncKey, refusal: Refusal): void {
+    this.#set(key, refusal)
+  }
+
+  /** The object was carried, or nobody asks for it any more. */
+  settle(key: SyncKey): void {
+    if (this.#byKey.delete(keyText(key))) this.#onChange()
+  }
+
+  /** `undefined` when nothing is refused. */
+  get count(): number {
+    return this.#byKey.size
+  }
+
+  report(): RefusalReport | undefined {
+    if (this.#byKey.size === 0) return undefined
+    const reasons: Record<string, number> = {}
+    const objects: object[] = []
+    for (const { key, reason, message } of this.#byKey.values()) {
+      reasons[reason] = (reasons[reason] ?? 0) + 1
+      if (objects.length < LISTED_LIMIT)
+        objects.push({
+          ...fieldsOf(key),
+          name: key.name.slice(0, NAME_LIMIT),
+          reason,
+          message: shortened(message, MESSAGE_LIMIT),
+        })
+    }
+    return { count: this.#byKey.size, reasons, objects }
+  }
+
+  /** Whether that is news. */
+  #set(key: SyncKey, { reason, message }: Refusal): boolean {
+    const text = keyText(key)
+    const known = this.#byKey.get(text)
+    if (known?.reason === reason && known.message === message) return false
+    this.#byKey.set(text, { key, reason, message })
+    this.#onChange()
+    return true
+  }
+}
+
+function nameOf({ group, resource, namespace, name }: SyncKey): string {
+  const kind = group === '' ? resource : `${resource}.${group}`
+  return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
+}

@@ -1,0 +1,125 @@
+/**
+ * All that a syncer tells its center beside status: what became of what was placed, what the cluster offers and holds when it is
+ * asked, what is refused, and how far orders are.
+ */
+import { isSameOffer, type Offer } from '../../apimachinery/offer.ts'
+import type { ClusterVersions, OutcomeState } from '../../apimachinery/outcome.ts'
+import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { Allowance } from '../mailbox/allowance.ts'
+import type { Heard } from '../mailbox/mailboxFeed.ts'
+import type { MailboxMirror } from '../mailbox/mirror.ts'
+import { type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
+import { clusterOffer } from './clusterOffer.ts'
+import { ConfigReport } from './configReport.ts'
+import { LiveAnswers, type LiveAnswersDeps } from './liveAnswers.ts'
+import { OutcomeReporter } from './outcomeReporter.ts'
+import { Outcomes } from './outcomes.ts'
+import { Refusals } from './refusals.ts'
+import { PLAIN, STATE_NOT_KEPT } from './verdicts.ts'
+
+export interface ReportsDeps {
+  mailbox: SpaceClient
+  /** Of this process; the stream of the mailbox names the same. */
+  session: string
+  mirror: MailboxMirror
+  allowance: Allowance
+  /** Between two reports without news. */
+  quietMs: number
+  /** What the cluster and its syncer are. Absent: nobody says. */
+  versions?: (() => Promise<ClusterVersions>) | undefined
+  /** Up to where the mailbox was heard. */
+  heard: () => Heard | undefined
+  orders: () => OrdersReport
+  compare: LiveAnswersDeps['compare']
+  /** The cluster is of another release than it was. */
+  onUpgrade: () => void
+  logger: Logger
+  clock: Clock
+}
+
+export class Reports {
+  readonly outcomes: Outcomes
+  readonly refusals: Refusals
+  readonly #deps: ReportsDeps
+  readonly #reporter: OutcomeReporter
+  readonly #config: ConfigReport
+  readonly #live: LiveAnswers
+  #offer: Offer | undefined
+
+  constructor(deps: ReportsDeps) {
+    this.#deps = deps
+    const { mailbox, session, mirror, quietMs, versions, heard, orders, compare, onUpgrade, logger, clock } = deps
+    this.outcomes = new Outcomes(clock, () => this.#reporter.news())
+    this.refusals = new Refusals(logger, () => this.#config.soon())
+    this.#reporter = new OutcomeReporter({
+      mailbox,
+      session,
+      outcomes: this.outcomes,
+      heard,
+      everyMs: quietMs,
+      versions,
+      onUpgrade,
+      offer: () => this.#offer,
+      logger,
+      clock,
+    })
+    this.#config = new ConfigReport({
+      mailbox,
+      mirror,
+      refusals: this.refusals,
+      orders,
+      logger,
+      clock,
+    })
+    this.#live = new LiveAnswers({ mailbox, compare, logger })
+  }
+
+  /** Until the signal aborts. @param ready when orders are known */
+  async run(ready: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    await Promise.all([ready.then(() => this.#config.run(signal)), this.#reporter.run(signal)])
+  }
+
+  /** The mailbox was heard up to another revision. */
+  heardMore(): void {
+    this.#reporter.news()
+  }
+
+  /** A config appeared in the mailbox, which knows nothing of us yet. */
+  configAppeared(): void {
+    this.#config.hurry()
+  }
+
+  ordersChanged(): void {
+    this.#config.tell()
+  }
+
+  /** The center asks what the cluster holds now. */
+  asked(question: unknown): void {
+    this.#live.asked(question)
+  }
+
+  /** All that the cluster serves. */
+  served(resources: Iterable<DiscoveredResource>): void {
+    const offered = clusterOffer(resources, this.#deps.allowance)
+    if (isSameOffer(offered, this.#offer)) return
+    this.#offer = offered
+    this.#reporter.news()
+  }
+
+  /** Whether what is known is written down for the next start. */
+  stateKept(isKept: boolean): void {
+    const seq = Number(this.#deps.mirror.get(OWN_CONFIG)?.object.metadata.resourceVersion ?? 0)
+    if (isKept) this.outcomes.settle(OWN_CONFIG)
+    else this.outcomes.except(OWN_CONFIG, seq, STATE_NOT_KEPT)
+  }
+
+  /** How many objects of the mailbox are not in the cluster as they should be. */
+  exceptions(): Partial<Record<OutcomeState, number>> {
+    const counts: Partial<Record<OutcomeState, number>> = {}
+    for (const [, { state, reason }] of this.outcomes.exceptions)
+      if (state !== 'finished' && reason !== PLAIN.reason) counts[state] = (counts[state] ?? 0) + 1
+    return counts
+  }
+}

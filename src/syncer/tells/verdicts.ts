@@ -1,0 +1,174 @@
+/** What is told of an object that is not in the cluster as the mailbox says, where it is not the cluster's own word. */
+import { differenceWords, FIELDS_CHANGED, FIELDS_DROPPED } from '../../apimachinery/fieldDifference.ts'
+import { type HealthVerdict, healthOf } from '../../apimachinery/health.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { MAX_MESSAGE, STATUS_TOO_LARGE } from '../../apimachinery/outcome.ts'
+import { ADOPT } from '../../apimachinery/placement.ts'
+import { CRDS } from '../../apimachinery/resources.ts'
+import { shortLine } from '../../apimachinery/shortened.ts'
+import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../apimachinery/statusLimit.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import { waveFault, waveOf } from '../../apimachinery/wave.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { SyncKey } from '../mailbox/mirror.ts'
+import type { AlteredFields } from '../objects/alteredFields.ts'
+import type { Trouble } from './outcomes.ts'
+import type { Refusal } from './refusals.ts'
+
+export const ALREADY_IN_CLUSTER: Refusal = {
+  reason: 'AlreadyInCluster',
+  message:
+    `was in the cluster before, and no syncer made it; annotate its source with ${ADOPT}: "true" to take it over, ` +
+    'or ask who administers the inventory for a PlacementGrant with spec.adoptExisting (or for a syncer with --adopt-existing)',
+}
+
+export const NO_OWNER: Refusal = {
+  reason: 'NoOwner',
+  message: 'does not tell the space that owns it, in whose name it would be applied (--impersonate)',
+}
+
+/** What came of a look at an object. `live`: what the cluster holds of it now, where that is known. */
+export type Outcome = ReconcileResult & {
+  refusal?: Refusal
+  trouble?: Trouble
+  live?: Readonly<KubeObject>
+  /** What `live` does not hold as it was sent. */
+  altered?: AlteredFields | undefined
+  /** `live` is the cluster's own, and stays so. */
+  isKept?: boolean
+}
+
+export const HELD: Trouble = {
+  state: 'held',
+  reason: 'Paused',
+  message: 'nothing is written to the cluster while its SyncTarget is paused',
+}
+export const NOT_ASKED: Trouble = {
+  state: 'waiting',
+  reason: 'NotAsked',
+  message: 'no SyncerConfig of the mailbox asks for it yet',
+}
+export const UNSERVED: Trouble = {
+  state: 'unserved',
+  reason: 'KindNotServed',
+  message: 'the cluster does not serve this kind',
+}
+export const GOING: Trouble = {
+  state: 'terminating',
+  reason: 'Terminating',
+  message: 'what the cluster holds is being deleted, and is made anew then',
+}
+/** Of what the cluster holds and is deleting: the same, or that it is no more wanted there, with what it waits for. */
+export function goingAway(live: Readonly<KubeObject>, why = 'it is deleted from the cluster'): Trouble {
+  const { deletionTimestamp = '', finalizers = [] } = live.metadata
+  const waits = finalizers.length > 0 ? `; it waits for finalizers ${finalizers.join(', ')}` : ''
+  return { ...GOING, message: `${why} since ${deletionTimestamp}${waits}` }
+}
+/** Of what has run to its end, and is not in the cluster any more. @param end how */
+export function finished({ health, message }: HealthVerdict): Trouble {
+  const how = message === '' ? '' : `: ${message}`
+  return {
+    state: 'finished',
+    reason: health === 'Degraded' ? 'Failed' : 'Succeeded',
+    message: `it has run to its end there, and the cluster holds it no more${how}; it runs again when its spec changes`,
+    health: { health, message: shortLine(message, MAX_MESSAGE) },
+  }
+}
+export const FOUGHT: Trouble = {
+  state: 'drifted',
+  reason: 'Fought',
+  message: 'somebody in the cluster keeps changing fields of it; they are put back ever more slowly',
+}
+
+/** Of the syncer itself: of its own config it is told. */
+export const STATE_NOT_KEPT: Trouble = {
+  state: 'retrying',
+  reason: 'StateNotKept',
+  message: 'what the syncer knows is not in its state dir, which takes nothing now; its log says why',
+}
+
+const UNTOLD: Trouble = {
+  state: 'applied',
+  reason: STATUS_TOO_LARGE,
+  message: `its status in the cluster is larger than ${STATUS_LIMIT_BYTES} bytes of JSON and stays there, so how it is is not known`,
+}
+
+/** Of what the cluster holds of `object`: what is to be known of it beside the status that comes back. */
+export function standingOf(key: SyncKey, object: Readonly<KubeObject>, outcome: Outcome): Trouble | undefined {
+  const trouble = standing(key, outcome)
+  if (outcome.live === undefined || trouble?.state === 'altered') return trouble
+  const health = otherHealth(key, object, outcome.live)
+  return health ? { ...(trouble ?? PLAIN), health } : trouble
+}
+
+/** All is as it was sent. */
+export const PLAIN: Trouble = { state: 'applied', reason: 'Applied', message: '' }
+
+/** How it is, where the center, which knows its own spec and the cluster's status, would take it for something else. */
+function otherHealth(
+  key: SyncKey,
+  object: Readonly<KubeObject>,
+  live: Readonly<KubeObject>,
+): HealthVerdict | undefined {
+  const { generation } = live.metadata
+  const metadata = { ...object.metadata, ...(generation !== undefined && { generation }) }
+  const seen = healthOf(key, { ...object, metadata, status: live.status })
+  const held = healthOf(key, live)
+  return equalJson(seen, held) ? undefined : { ...held, message: shortLine(held.message, MAX_MESSAGE) }
+}
+
+function standing(key: SyncKey, { live, altered, isKept = false }: Outcome): Trouble | undefined {
+  if (live === undefined) return undefined
+  const untold = untoldOf(key, live)
+  if (altered === undefined) return untold
+  const { count } = altered
+  const differences = isKept ? altered.differences.map(one => ({ ...one, decisive: false })) : altered.differences
+  const [{ change, decisive } = {}] = differences
+  // another thing to be known of what is there goes first
+  if (!decisive && untold) return untold
+  const reason = change === 'Dropped' ? FIELDS_DROPPED : FIELDS_CHANGED
+  const own = isKept ? 'it keeps its own definition: ' : ''
+  const told = {
+    reason,
+    message: `${own}${differenceWords(differences, count, MAX_MESSAGE - own.length)}`,
+    differences,
+  }
+  if (!decisive) return { state: 'applied', ...told }
+  const { health, message } = healthOf(key, live)
+  return { state: 'altered', ...told, health: { health, message: shortLine(message, MAX_MESSAGE) } }
+}
+
+/** What the status that comes back does not tell of what the cluster holds. */
+function untoldOf(key: SyncKey, live: Readonly<KubeObject>): Trouble | undefined {
+  if (groupResourceName(key) !== groupResourceName(CRDS)) return isStatusTooLarge(live) ? UNTOLD : undefined
+  // the mailbox's own status of it is about the mailbox
+  const { health, message } = healthOf(CRDS, live)
+  if (health === 'Degraded') return { state: 'refused', reason: 'NamesNotAccepted', message }
+  return health === 'Progressing' ? { state: 'waiting', reason: DEFINITION_NOT_ESTABLISHED, message } : undefined
+}
+
+export const DEFINITION_NOT_ESTABLISHED = 'DefinitionNotEstablished'
+
+/** It waits for another object of its space, of an earlier wave. */
+export function earlierWave({ wave, blocked, key, why }: EarlierWave): Trouble {
+  const { group, resource, namespace, name } = key
+  const what = `${groupResourceName({ group, resource })} ${namespace === '' ? name : `${namespace}/${name}`}`
+  return {
+    state: 'waiting',
+    reason: 'EarlierWave',
+    message: `wave ${wave} waits for ${what} of wave ${blocked}: ${why}`,
+  }
+}
+interface EarlierWave {
+  readonly wave: number
+  readonly blocked: number
+  readonly key: SyncKey
+  readonly why: string
+}
+
+/** Of an object in the mailbox whose wave nobody can tell. What the cluster has of it stays as it is. */
+export function waveRefusal(object: Readonly<KubeObject>): Refusal | undefined {
+  return waveOf(object) === undefined
+    ? { reason: 'InvalidWave', message: `is not applied: ${waveFault(object)}` }
+    : undefined
+}

@@ -1,0 +1,40 @@
+/** What is said of a status that is too large for the center: nothing, which takes an older one back. It stays in the cluster. */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../apimachinery/statusLimit.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { Logger } from '../../client/logger.ts'
+import { fieldsOf, keyText, type SyncKey } from '../mailbox/mirror.ts'
+
+export class StatusLimit {
+  readonly #logger: Logger
+  readonly #told = new Set<string>()
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** Whether the status of this object of the cluster may be reported. */
+  allows(key: SyncKey, live: Readonly<KubeObject>): boolean {
+    const text = keyText(key)
+    if (!isStatusTooLarge(live)) {
+      this.#told.delete(text)
+      return true
+    }
+    if (!this.#told.has(text)) {
+      this.#told.add(text)
+      this.#logger.warn(
+        fieldsOf(key),
+        `the status of this object is larger than ${STATUS_LIMIT_BYTES} bytes of JSON: the center does not hear of it until ` +
+          'it is smaller',
+      )
+    }
+    return false
+  }
+}
+
+/** A JSON patch that makes `status` what the mailbox says of an object, where it says `said`; `undefined`: it does already. */
+export function statusPatch(status: unknown, said: unknown): object[] | undefined {
+  if (status !== undefined) return equalJson(status, said) ? undefined : [{ op: 'add', path: '/status', value: status }]
+  // what many kinds say who have none
+  return said === undefined || equalJson(said, {}) ? undefined : [{ op: 'remove', path: '/status' }]
+}

@@ -1,0 +1,71 @@
+/**
+ * Cluster to mailbox: the status of downsynced objects, exactly as the cluster reports it, but for generations, which are those
+ * of the mailbox there. What the mailbox says of a generation is so the record of what the cluster has observed. Of a status that
+ * is too large nothing is said; that it is, an exception tells.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { inOurGenerations, tellsGenerations } from '../../apimachinery/observedGeneration.ts'
+import { OWNER_ANNOTATION } from '../../apimachinery/placement.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import type { Downsync } from '../down/downsync.ts'
+import { type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import type { SyncPlan } from '../mailbox/syncPlan.ts'
+import { ownershipOf } from '../objects/formerStatus.ts'
+import { FIELD_MANAGER } from '../objects/ownership.ts'
+import type { ClusterWatches } from '../sees/clusterWatches.ts'
+import type { ServedResources } from '../sees/served.ts'
+import { type StatusLimit, statusPatch } from './statusLimit.ts'
+
+export interface StatusReturnDeps {
+  mailbox: SpaceClient
+  /** What the mailbox serves. */
+  served: ServedResources
+  mirror: MailboxMirror
+  watches: ClusterWatches
+  plan: () => SyncPlan
+  downsync: Pick<Downsync, 'produced' | 'isFormers'>
+  statusLimit: StatusLimit
+}
+
+/** It may be another space's by now. */
+function whileOwned({ metadata: { annotations } }: Readonly<KubeObject>): object[] {
+  const value = annotations?.[OWNER_ANNOTATION]
+  return value === undefined ? [] : [{ op: 'test', path: OWNER_POINTER, value }]
+}
+const OWNER_POINTER = `/metadata/annotations/${OWNER_ANNOTATION.replace('/', '~1')}`
+
+/** Each server has a status of its own for these: it tells about that server, not about the workload. */
+const OWN_STATUS = new Set([NAMESPACES, CRDS].map(groupResourceName))
+
+export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promise<void> {
+  if (OWN_STATUS.has(groupResourceName(key)) || !deps.plan().wantsDown(key, key.namespace, key.name)) return
+  const mirrored = deps.mirror.get(key)
+  const live = deps.watches.get(key, key)
+  if (mirrored === undefined || live?.status === undefined) return
+  const subresource = deps.served.find(key)?.subresources.includes('status') === true
+  const { object } = mirrored
+  if (deps.downsync.isFormers(key, object, live)) return // it comes again
+  let status: unknown = live.status
+  // without the sub-resource a report is a new generation itself
+  if (subresource && object.metadata.generation !== undefined && tellsGenerations(status)) {
+    const produced = deps.downsync.produced(key, object, live)
+    if (produced === undefined) return // it comes again
+    status = inOurGenerations(status, produced === 'unknown' ? undefined : produced, object.status)
+  }
+  if (equalJson(status, object.status)) return
+  const patch = statusPatch(deps.statusLimit.allows(key, live) ? status : undefined, object.status)
+  if (!patch) return
+  try {
+    const options = { fieldManager: FIELD_MANAGER, ...(subresource && { subresource: 'status' }) }
+    await deps.mailbox.patch(mirrored.resource, refOf(key), 'json', [...whileOwned(object), ...patch], options)
+  } catch (error) {
+    // Deleted in the center meanwhile, or another space's: the stream says so, too.
+    if (isStatusError(error, 'NotFound')) return
+    const now = isStatusError(error, 'Invalid') && (await unlessGone(deps.mailbox.get(mirrored.resource, refOf(key))))
+    if (!now || ownershipOf(now) === ownershipOf(object)) throw error
+  }
+}

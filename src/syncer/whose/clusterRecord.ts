@@ -1,0 +1,162 @@
+/**
+ * The note that a cluster keeps of its mailbox (ConfigMap `CLUSTER_RECORD`): what it says, and how it is written, followed and
+ * taken away. What follows from it identity.ts says.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { str } from '../../apimachinery/fields.ts'
+import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { Random } from '../../client/backoff.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { Informer } from '../../client/informer.ts'
+import type { Logger } from '../../client/logger.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import { ADOPTED } from '../down/removalBrake.ts'
+import { FIELD_MANAGER } from '../objects/ownership.ts'
+
+/** What a cluster says about whom it is served by. Texts are empty where somebody deleted them. */
+export interface ClusterRecord {
+  /** The name of a mailbox, unless somebody edited it. */
+  mailbox: string
+  /** Id of the center's store: names of mailboxes say nothing about which center they are in. */
+  store: string
+  /** Id of the mailbox's space, by which a kubeconfig is judged before the center is asked. A mailbox made anew has another one. */
+  space: string
+  /** Uid of the cluster's Namespace kube-system: a note that was copied or restored into another cluster is not that one's. */
+  cluster?: string
+  /** What its owner confirmed: see RemovalBrake. */
+  confirmed?: string
+}
+
+/** A mailbox, as its center tells of it. */
+export interface Mailbox {
+  readonly name: string
+  /** Id of the center's store. */
+  readonly store: string
+  /** Id of its space. */
+  readonly space: string
+}
+
+export const CONFIG_MAPS: GroupVersionResource = { group: '', version: 'v1', resource: 'configmaps' }
+
+const ABOUT = 'From which mailbox the Orrery syncer serves this cluster. See "orrery syncer adopt --help".'
+
+export async function noteIn(cluster: SpaceClient): Promise<ClusterRecord | undefined> {
+  const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
+  return object && recordIn(object)
+}
+
+/** Of the ConfigMap that says so. */
+export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
+  const cluster = str(object, 'data', 'cluster')
+  const confirmed = object.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
+  return {
+    mailbox: str(object, 'data', 'mailbox'),
+    store: str(object, 'data', 'store'),
+    space: str(object, 'data', 'space'),
+    ...(cluster && { cluster }),
+    ...(confirmed && { confirmed }),
+  }
+}
+
+/** By which a cluster is told from others; `undefined` where the syncer may not ask. */
+export async function uidOf(cluster: SpaceClient): Promise<string | undefined> {
+  try {
+    return (await unlessGone(cluster.get(NAMESPACES, { name: CLUSTER_RECORD.namespace })))?.metadata.uid
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) return undefined
+    throw error
+  }
+}
+
+/** The mailbox that a note speaks of. */
+export function mailboxIn({ mailbox, store, space }: ClusterRecord): Mailbox {
+  return { name: mailbox, store, space }
+}
+
+/** Whether a note speaks of a mailbox. */
+export function isFrom(record: ClusterRecord, { name, store, space }: Mailbox): boolean {
+  return record.mailbox === name && record.store === store && record.space === space
+}
+
+/** What a cluster is to note of a mailbox. */
+export async function recordFor(cluster: SpaceClient, { name, store, space }: Mailbox): Promise<ClusterRecord> {
+  const uid = await uidOf(cluster)
+  return {
+    mailbox: name,
+    store,
+    space,
+    ...(uid !== undefined && { cluster: uid }),
+  }
+}
+
+/** @throws StatusError `AlreadyExists` */
+export async function createRecord(cluster: SpaceClient, record: ClusterRecord, confirmed?: string): Promise<void> {
+  await cluster.create(CONFIG_MAPS, recordOn(record, confirmed), { fieldManager: FIELD_MANAGER })
+}
+
+function recordOn(record: ClusterRecord, confirmed?: string): KubeObject {
+  const more = confirmed && { [CONFIRM_DELETION_ANNOTATION]: confirmed }
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...CLUSTER_RECORD, annotations: { 'kubernetes.io/description': ABOUT, ...more } },
+    data: { ...record },
+  }
+}
+
+/** What it does not say goes. */
+export async function writeRecord(cluster: SpaceClient, record: ClusterRecord, confirmed?: string): Promise<void> {
+  const data = { cluster: null, ...record }
+  const metadata = confirmed && { annotations: { [CONFIRM_DELETION_ANNOTATION]: confirmed } }
+  await cluster.patch(
+    CONFIG_MAPS,
+    CLUSTER_RECORD,
+    'merge',
+    { ...(metadata && { metadata }), data },
+    { fieldManager: FIELD_MANAGER },
+  )
+}
+
+/** Follows the note until the signal aborts; tells what it says after each change, `undefined` when it is gone. */
+export async function watchRecord(
+  options: { client: SpaceClient; logger: Logger; clock: Clock; random: Random },
+  signal: AbortSignal,
+  changed: (record: ClusterRecord | undefined) => void,
+): Promise<void> {
+  const { namespace, name } = CLUSTER_RECORD
+  const informer = new Informer({
+    ...options,
+    resource: CONFIG_MAPS,
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+  })
+  informer.subscribe(({ type, object }) => changed(type === 'delete' ? undefined : recordIn(object)))
+  await informer.run(signal)
+}
+
+/** Hands the cluster over to a mailbox, whatever it was served from before; that is the answer. */
+export async function adopt(cluster: SpaceClient, given: Mailbox): Promise<ClusterRecord | undefined> {
+  const before = await noteIn(cluster)
+  const wanted = await recordFor(cluster, given)
+  if (before === undefined) await createRecord(cluster, wanted, ADOPTED)
+  else if (!equalJson({ ...before, ...wanted }, before)) await writeRecord(cluster, wanted, ADOPTED)
+  return before
+}
+
+/** What the note confirms was done; what it confirms since is kept. @throws StatusError `Conflict`: to be asked for again */
+export async function forgetConfirmation(cluster: SpaceClient, confirmed: string): Promise<void> {
+  const object = await unlessGone(cluster.get(CONFIG_MAPS, CLUSTER_RECORD))
+  if (object === undefined || recordIn(object).confirmed !== confirmed) return
+  const { resourceVersion = '' } = object.metadata
+  const metadata = { resourceVersion, annotations: { [CONFIRM_DELETION_ANNOTATION]: null } }
+  await unlessGone(cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { metadata }, { fieldManager: FIELD_MANAGER }))
+}
+
+/** Takes the note out of a cluster that is not served any more: it may be served from any mailbox then. */
+export async function forgetMailbox(cluster: SpaceClient): Promise<void> {
+  await unlessGone(cluster.delete(CONFIG_MAPS, CLUSTER_RECORD))
+}

@@ -1,0 +1,382 @@
+/**
+ * One live syncer for each cluster: whoever holds the Lease serves it, others stand by and take over when the holder is silent
+ * for the Lease's duration or lets go of it. How long nobody renewed is measured here, by the clock of whoever waits: those of
+ * two machines need not agree.
+ *
+ * A holder that could not renew in time goes on reading, and writes nothing until it has asked again: then the Lease is still
+ * its own, or somebody else's.
+ *
+ * Renewals are for those who stand by, so a holder that nobody waits for sends few once it has nothing to write: whoever stands
+ * by says so on the Lease, which the holder watches. A holder that does not hear it is taken for silent, and asks before it
+ * writes as any other does. The few tell that the cluster is what it was, for one that is put back to an earlier moment may
+ * leave its watches open and silent.
+ * @see https://kubernetes.io/docs/concepts/architecture/leases/
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { num, str } from '../../apimachinery/fields.ts'
+import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../apimachinery/placement.ts'
+import type { Random } from '../../client/backoff.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { type Clock, pause, steadyMs } from '../../client/clock.ts'
+import { Informer } from '../../client/informer.ts'
+import { type Logger, silentLogger } from '../../client/logger.ts'
+import { TerminalError } from '../../client/reconcileFailures.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
+import { FIELD_MANAGER } from '../objects/ownership.ts'
+import { writesAfter } from './writesAfter.ts'
+
+const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
+
+/** Whoever stands by says so again after so many durations, and counts as gone after twice as many without a word. */
+const STANDBY_DURATIONS = 4
+
+/** Between two renewals that nobody waits for. */
+const ALONE_MS = 600_000
+
+/** So many answers in a row that do not come, and none of them is forgotten. */
+const MAX_TRIES = 100
+
+export interface LeaseOptions {
+  cluster: SpaceClient
+  /** Of this process and no other. */
+  holder: string
+  durationMs: number
+  logger: Logger
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+  /** Somebody else took over. */
+  onLost(): void
+  /** The Lease is another one than we left: the cluster is as it was at an earlier moment. */
+  onRolledBack?(): void
+}
+
+/** By two clocks. */
+interface Moment {
+  dayMs: number
+  steadyMs: number
+}
+
+/** What stands in the Lease. */
+interface Held {
+  holder: string
+  /** Changes with every renewal. */
+  renewed: string
+  /** Who stood by last, and when it said so; `''` for nobody. */
+  standby: string
+  object: KubeObject
+}
+
+export class ClusterLease {
+  readonly #options: LeaseOptions
+  /** When we asked for it last and got it: for a duration from then on nobody else takes it, and we may write. */
+  #gotIt: Moment | undefined
+  /** The cluster knows no Leases, or we may not have one: nothing holds us back. */
+  #without = false
+  #renewal: Promise<boolean> | undefined
+  #isStandingBy = false
+  /** As our last write left it; unknown after one that failed. */
+  #left: Held | undefined
+  /** When we renewed, as the Lease may say it: the last time that we know of, and those tries since that may have come through. */
+  #written: string[] = []
+  /** What the last word of a standby was, and when we heard it. */
+  #standby = { said: '', heardAtMs: Number.NEGATIVE_INFINITY }
+  /** Whether we hear who stands by; else somebody may. */
+  #listens = false
+  /** When it was renewed, as we hear it. */
+  #shown: string | undefined
+  /** Whether something may have been written that no renewal came after: a cluster of before it would look the same. */
+  #hasWritten = false
+  #wake = new AbortController()
+
+  constructor(options: LeaseOptions) {
+    this.#options = options
+  }
+
+  /** Whether another syncer has it, and we wait for its end. */
+  get isStandingBy(): boolean {
+    return this.#isStandingBy
+  }
+
+  /** Waits until the Lease is ours; false when the signal came first. @throws StatusError when the cluster does not answer */
+  async acquire(): Promise<boolean> {
+    const { clock, signal, logger, durationMs } = this.#options
+    let seen: { renewed: string; holder: string; sinceMs: number } | undefined // by the steady clock
+    let saidAtMs = Number.NEGATIVE_INFINITY
+    while (!signal.aborted) {
+      if (await this.#tryRenew(held => held.holder === '' || isOver(held))) {
+        this.#isStandingBy = false
+        return true
+      }
+      const held = await this.#read()
+      this.#isStandingBy = held !== undefined
+      if (held !== undefined && (seen?.renewed !== held.renewed || seen.holder !== held.holder)) {
+        if (seen?.holder !== held.holder)
+          logger.info({ holder: held.holder }, 'another syncer serves the cluster; standing by until it ends')
+        seen = { renewed: held.renewed, holder: held.holder, sinceMs: steadyMs(clock) }
+      }
+      if (held !== undefined && steadyMs(clock) - saidAtMs >= durationMs * STANDBY_DURATIONS) {
+        await this.#standBy()
+        saidAtMs = steadyMs(clock)
+      }
+      await pause(clock, durationMs / 5, signal)
+    }
+    return false
+
+    function isOver(held: Held): boolean {
+      return (
+        seen !== undefined &&
+        seen.holder === held.holder &&
+        seen.renewed === held.renewed &&
+        steadyMs(clock) - seen.sinceMs >= durationMs
+      )
+    }
+  }
+
+  /** Renews, as far as anybody needs it, until the signal aborts or somebody else took over. */
+  async keep(): Promise<void> {
+    if (this.#without) return
+    const ended = new AbortController()
+    const signal = AbortSignal.any([this.#options.signal, ended.signal])
+    await Promise.all([this.#renewWhileNeeded(signal).finally(() => ended.abort()), this.#listen(signal)])
+  }
+
+  async #renewWhileNeeded(signal: AbortSignal): Promise<void> {
+    const { clock, durationMs, logger } = this.#options
+    while (!signal.aborted) {
+      await pause(clock, durationMs / 3, AbortSignal.any([signal, this.#wake.signal]))
+      const isUrgent = this.#wake.signal.aborted
+      if (isUrgent) this.#wake = new AbortController()
+      if (signal.aborted || this.#without || !(isUrgent || this.#mustRenew())) continue
+      try {
+        if (!(await this.#renewed())) return
+      } catch (error) {
+        logger.debug({ err: error }, 'the Lease was not renewed')
+      }
+    }
+  }
+
+  #mustRenew(): boolean {
+    // not by each event: those of our own renewals may come late
+    const isAsLeft = this.#left !== undefined && this.#shown === this.#left.renewed
+    const isOld = this.#ageMs() >= ALONE_MS
+    return isOld || !this.#listens || !isAsLeft || this.#hasWritten || this.#hasStandby()
+  }
+
+  #hasStandby(): boolean {
+    const { clock, durationMs } = this.#options
+    return steadyMs(clock) - this.#standby.heardAtMs < durationMs * STANDBY_DURATIONS * 2
+  }
+
+  /** Hears who stands by, and who took over. */
+  async #listen(signal: AbortSignal): Promise<void> {
+    const { cluster, clock, random, holder } = this.#options
+    const { namespace, name } = CLUSTER_RECORD
+    const informer = new Informer({
+      client: cluster,
+      resource: LEASES,
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      clock,
+      random,
+      // It only saves renewals, and without it there are as many as with somebody who stands by.
+      logger: silentLogger,
+    })
+    informer.subscribe(({ type, object }) => {
+      const held = heldIn(object)
+      const isOurs = type === 'apply' && held.holder === holder
+      this.#shown = isOurs ? held.renewed : undefined
+      const isNews = isOurs && this.#heard(held)
+      // What we deleted ourselves is not made again.
+      if (!signal.aborted && (!isOurs || isNews)) this.#wake.abort()
+    })
+    void informer.synced.then(() => {
+      this.#listens = true
+    })
+    await informer.run(signal)
+  }
+
+  /** Whether somebody stands by of whom we did not know. */
+  #heard({ standby }: Held): boolean {
+    if (standby === '' || standby === this.#standby.said) return false
+    const before = this.#hasStandby()
+    this.#standby = { said: standby, heardAtMs: steadyMs(this.#options.clock) }
+    return !before
+  }
+
+  /** Lets go, so that whoever stands by need not wait. To be called when nothing is written any more. */
+  async release(): Promise<void> {
+    if (this.#without || this.#gotIt === undefined) return
+    const { cluster, holder, logger } = this.#options
+    try {
+      const held = await this.#read()
+      if (held?.holder !== holder) return
+      const { uid, resourceVersion } = held.object.metadata
+      const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) }
+      await cluster.delete(LEASES, CLUSTER_RECORD, { preconditions })
+    } catch (error) {
+      logger.debug({ err: error }, 'the Lease was not let go; it ends by itself')
+    }
+  }
+
+  /** Writes wait until it is certain that nobody else serves the cluster. @throws StatusError when that is not to be known */
+  fenced(client: SpaceClient): SpaceClient {
+    return writesAfter(client, async () => {
+      if (!this.#without && this.#ageMs() >= this.#options.durationMs && !(await this.#renewed()))
+        throw new TerminalError('another syncer serves the cluster by now')
+      this.#hasWritten = true
+    })
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options
+    return { dayMs: clock.now(), steadyMs: steadyMs(clock) }
+  }
+
+  /** How long ago it became ours, by the clock that says more: the one is set by people, the other may stop while the machine sleeps. */
+  #ageMs(): number {
+    const [then, now] = [this.#gotIt, this.#now()]
+    return then === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(now.dayMs - then.dayMs, now.steadyMs - then.steadyMs)
+  }
+
+  /** Whether it is ours still; one question at a time. */
+  #renewed(): Promise<boolean> {
+    this.#renewal ??= this.#renew()
+      .then(isOurs => {
+        if (!isOurs) this.#options.onLost()
+        return isOurs
+      })
+      .finally(() => {
+        this.#renewal = undefined
+      })
+    return this.#renewal
+  }
+
+  /** One request while the Lease is as we left it; else a look first. */
+  async #renew(): Promise<boolean> {
+    const { cluster } = this.#options
+    const left = this.#left
+    this.#left = undefined
+    this.#hasWritten = false
+    if (left === undefined) return await this.#tryRenew(() => false)
+    const asked = this.#now()
+    const lease = this.#lease(left)
+    const renewed = str(lease, 'spec', 'renewTime')
+    this.#written = [...this.#written.slice(-MAX_TRIES), renewed]
+    const { resourceVersion = '' } = left.object.metadata
+    try {
+      const metadata = { ...lease.metadata, resourceVersion }
+      const object = await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
+      this.#became(object, asked)
+      return true
+    } catch (error) {
+      // Not as we left it, gone, or not ours to keep any more: a look tells.
+      if (!isStatusError(error, 'Conflict', 'NotFound', 'Forbidden', 'MethodNotAllowed')) throw error
+      return await this.#tryRenew(() => false)
+    }
+  }
+
+  /** Says on the Lease that somebody waits for it: from now on its holder shows that it lives. */
+  async #standBy(): Promise<void> {
+    const { cluster, clock, holder, logger } = this.#options
+    const standby = `${holder} ${microTime(clock.now())}`
+    const body = { metadata: { annotations: { [STANDBY_ANNOTATION]: standby } } }
+    try {
+      await cluster.patch(LEASES, CLUSTER_RECORD, 'merge', body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // It was let go, and the next look takes it; or we may not write it, and will not take it either.
+      if (!isStatusError(error, 'NotFound', 'Forbidden')) throw error
+      logger.debug({ err: error }, 'the Lease does not say that this syncer stands by')
+    }
+  }
+
+  /** Ours, as the cluster has it now. */
+  #became(object: KubeObject, asked: Moment): void {
+    this.#left = heldIn(object)
+    this.#heard(this.#left)
+    this.#written = [this.#left.renewed]
+    this.#gotIt = asked
+  }
+
+  /** Whether the Lease is ours now. `mayTake` judges that of another holder. */
+  async #tryRenew(mayTake: (held: Held) => boolean): Promise<boolean> {
+    const { cluster, holder } = this.#options
+    const asked = this.#now()
+    let object: KubeObject
+    this.#left = undefined
+    try {
+      const held = await this.#read()
+      if (held !== undefined && held.holder !== holder && !mayTake(held)) return false
+      const isOther = this.#written.length > 0 && (held?.holder !== holder || !this.#written.includes(held.renewed))
+      const lease = this.#lease(held)
+      this.#written = [...this.#written.slice(-MAX_TRIES), str(lease, 'spec', 'renewTime')]
+      if (held === undefined) object = await cluster.create(LEASES, lease, { fieldManager: FIELD_MANAGER })
+      else {
+        const { resourceVersion = '' } = held.object.metadata
+        const metadata = { ...lease.metadata, resourceVersion }
+        object = await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
+      }
+      if (isOther) this.#options.onRolledBack?.()
+    } catch (error) {
+      // Somebody was faster: the next look tells who.
+      if (isStatusError(error, 'Conflict', 'AlreadyExists')) return (await this.#read())?.holder === holder
+      return this.#isWithout(error)
+    }
+    this.#became(object, asked)
+    return true
+  }
+
+  #isWithout(error: unknown): boolean {
+    if (!isStatusError(error, 'NotFound', 'Forbidden', 'MethodNotAllowed')) throw error
+    if (!this.#without)
+      this.#options.logger.warn(
+        { reason: error.reason },
+        `the cluster lets the syncer keep no Lease (${error.message}): see to it that no second one serves it`,
+      )
+    this.#without = true
+    return true
+  }
+
+  async #read(): Promise<Held | undefined> {
+    const object = await unlessGone(this.#options.cluster.get(LEASES, CLUSTER_RECORD))
+    if (object === undefined) return undefined
+    return heldIn(object)
+  }
+
+  #lease(before?: Held): KubeObject {
+    const { holder, durationMs, clock } = this.#options
+    const now = microTime(clock.now())
+    const spec = isRecord(before?.object.spec) ? before.object.spec : {}
+    const stays = before?.holder === holder
+    const standby = stays && before.standby !== '' ? { annotations: { [STANDBY_ANNOTATION]: before.standby } } : {}
+    const transitions = num(spec.leaseTransitions) ?? 0
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { ...CLUSTER_RECORD, ...standby },
+      spec: {
+        holderIdentity: holder,
+        leaseDurationSeconds: Math.ceil(durationMs / 1000),
+        acquireTime: stays ? spec.acquireTime : now,
+        renewTime: now,
+        leaseTransitions: stays || before === undefined ? transitions : transitions + 1,
+      },
+    }
+  }
+}
+
+function heldIn(object: KubeObject): Held {
+  return {
+    object,
+    holder: str(object, 'spec', 'holderIdentity'),
+    renewed: str(object, 'spec', 'renewTime'),
+    standby: object.metadata.annotations?.[STANDBY_ANNOTATION] ?? '',
+  }
+}
+
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
+}

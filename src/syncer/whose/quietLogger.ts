@@ -1,0 +1,65 @@
+/**
+ * A logger that says each cause once, however often it is retried: many objects and loops meet the same trouble. What was
+ * said comes again only after the cause was away for a while. Causes name objects, and there may be more of these than anybody
+ * remembers or reads: so many lines of one trouble are said in that while, and no more.
+ */
+import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import type { LogFields } from '../../apimachinery/logFields.ts'
+import { type Clock, steadyMs } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+
+export interface QuietLoggerOptions {
+  logger: Logger
+  /** Errors that somebody else has put into words already. */
+  isTold: (error: unknown) => boolean
+  clock: Clock
+}
+
+/** Longer than any retry delay, so that a retry never looks like news. */
+const FORGET_MS = 10 * 60_000
+const CAUSES_LIMIT = 500
+const LINES_LIMIT = 100
+
+export function quietLogger({ logger, isTold, clock }: QuietLoggerOptions): Logger {
+  /** When each cause was last met. */
+  const causes = new BoundedCache<string, number>(CAUSES_LIMIT)
+  const isNews = (cause: string): boolean => {
+    const now = steadyMs(clock)
+    const last = causes.peek(cause)
+    causes.set(cause, now)
+    return last === undefined || now - last > FORGET_MS
+  }
+  /** Lines about errors, by what is said of them. Those are a few sentences of ours; what servers say is without bound. */
+  const said = new BoundedCache<string, { sinceMs: number; lines: number }>(CAUSES_LIMIT)
+  /** How many it makes with this one. */
+  const countLine = (message: string): number => {
+    const now = steadyMs(clock)
+    const before = said.peek(message)
+    const current = before === undefined || now - before.sinceMs > FORGET_MS ? { sinceMs: now, lines: 0 } : before
+    said.set(message, current)
+    return ++current.lines
+  }
+  const say = (level: 'warn' | 'error', fields: LogFields, message: string): void => {
+    const error = 'err' in fields ? fields.err : undefined
+    const text = error instanceof Error ? error.message : ''
+    const isSaid = !isTold(error) && isNews(`${message}|${text}`)
+    const lines = isSaid && text !== '' ? countLine(message) : 0
+    if (!isSaid || lines > LINES_LIMIT) logger.debug(fields, message)
+    else logger[level](plain(fields), text === '' ? message : `${message}: ${text}`)
+    if (lines === LINES_LIMIT) logger[level]({}, `${message}: so many times that no more is told of it for a while`)
+  }
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => say('warn', fields, message),
+    error: (fields, message) => say('error', fields, message),
+  }
+}
+
+/** An answer of a server is told by its reason; only an error of our own needs its stack. */
+function plain(fields: LogFields): LogFields {
+  if (!('err' in fields) || !(fields.err instanceof StatusError)) return fields
+  const { err, failures: _failures, retryInMs: _retry, ...rest } = fields
+  return isStatusError(err) ? { ...rest, reason: err.reason } : rest
+}

@@ -1,0 +1,104 @@
+/**
+ * The two sides of a syncer as it sees them: each a connection with a state, the cluster's with a pace, and with what its writes
+ * wait for.
+ */
+import type { Random } from '../../client/backoff.ts'
+import type { Client, SpaceClient } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import { ClusterLease } from './lease.ts'
+import { Link, type LinkState } from './link.ts'
+import { quietLogger } from './quietLogger.ts'
+import { rateLimited, TokenBucket } from './rateLimit.ts'
+import { writesAfter } from './writesAfter.ts'
+
+export interface SidesOptions {
+  center: Client
+  space: string
+  /** The mailbox by a credential that begins no session. Default: by that of `center`. */
+  looking?: SpaceClient | undefined
+  cluster: SpaceClient
+  impersonate?: ((user: string) => SpaceClient) | undefined
+  lease?: { holder: string; durationMs: number } | undefined
+  limit?: { qps: number; burst: number } | undefined
+  logger: Logger
+  clock: Clock
+  random: Random
+  signal: AbortSignal
+  /** The cluster became out of reach, or answers again. */
+  onReach: (isUp: boolean) => void
+  /** The Lease shows the cluster as it was at an earlier moment. */
+  onRolledBack: () => void
+  /** Another syncer has the Lease. */
+  onLost: () => void
+  /** Resolves once it is known whose the cluster is that answers. */
+  known: () => Promise<void>
+}
+
+export class Sides {
+  readonly center: Client
+  readonly mailbox: SpaceClient
+  readonly looking: SpaceClient
+  /** For the syncer's own notes, which it writes before it serves. */
+  readonly plainCluster: SpaceClient
+  /** What is written here is written while the Lease is held, and into the cluster that is known. */
+  readonly cluster: SpaceClient
+  /** The same in the name of a user. */
+  readonly as: ((user: string) => SpaceClient) | undefined
+  readonly lease: ClusterLease | undefined
+  /** Says the trouble of a side once. */
+  readonly logger: Logger
+  readonly #centerLink: Link
+  readonly #clusterLink: Link
+
+  constructor(options: SidesOptions) {
+    const { clock, signal, space, impersonate, limit, known, onReach, onLost, onRolledBack } = options
+    this.#centerLink = new Link({
+      name: 'the center',
+      refusedHint:
+        'its token is wrong, expired or revoked, or its mailbox was made anew; make another one with ' +
+        '"kubectl kubestellar syncer rotate"',
+      logger: options.logger,
+    })
+    this.#clusterLink = new Link({
+      name: 'the cluster',
+      refusedHint: 'its token or certificate is wrong, expired or revoked',
+      onChange: onReach,
+      logger: options.logger,
+    })
+    const isTold = (error: unknown): boolean => this.#centerLink.isTold(error) || this.#clusterLink.isTold(error)
+    this.logger = quietLogger({ logger: options.logger, isTold, clock })
+    const { logger } = this
+
+    this.center = this.#centerLink.watchOverAll(options.center)
+    this.mailbox = this.center.in(space)
+    this.looking = options.looking ? this.#centerLink.watchOver(options.looking) : this.mailbox
+    const lease =
+      options.lease &&
+      new ClusterLease({
+        ...options.lease,
+        logger,
+        clock,
+        random: options.random,
+        // without the pace of all else: a Lease that waits is lost
+        cluster: this.#clusterLink.watchOver(options.cluster),
+        signal,
+        onLost,
+        onRolledBack,
+      })
+    const bucket = limit && new TokenBucket({ ...limit, clock, signal })
+    const paced = (client: SpaceClient): SpaceClient =>
+      this.#clusterLink.watchOver(bucket ? rateLimited(client, bucket) : client)
+    const fenced = (client: SpaceClient): SpaceClient =>
+      writesAfter(paced(lease ? lease.fenced(client) : client), known)
+    this.lease = lease
+    this.plainCluster = paced(options.cluster)
+    this.cluster = fenced(options.cluster)
+    this.as = impersonate && ((user: string) => fenced(impersonate(user)))
+  }
+
+  /** What the last words of either side were. */
+  get states(): { center: LinkState; cluster: LinkState } {
+    return { center: this.#centerLink.state, cluster: this.#clusterLink.state }
+  }
+}

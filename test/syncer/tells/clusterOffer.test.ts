@@ -1,0 +1,50 @@
+/** What a syncer tells of all that its cluster serves, and when it hears that this is another. */
+import t from 'tap'
+import type { DiscoveredResource, SpaceClient } from '../../../src/client/client.ts'
+import { Allowance } from '../../../src/syncer/mailbox/allowance.ts'
+import { ServedResources } from '../../../src/syncer/sees/served.ts'
+import { clusterOffer } from '../../../src/syncer/tells/clusterOffer.ts'
+
+const kind = (resource: string, more: Partial<DiscoveredResource> = {}): DiscoveredResource => ({
+  group: '',
+  version: 'v1',
+  resource,
+  kind: resource,
+  namespaced: true,
+  verbs: ['create', 'get', 'list', 'watch'],
+  subresources: [],
+  ...more,
+})
+const names = (served: DiscoveredResource[], allowance: Allowance): string[] =>
+  clusterOffer(served, allowance).resources.map(({ resource }) => resource)
+
+t.test('it is what could be carried, as far as the flags of the syncer allow', async t => {
+  const served = [
+    kind('secrets'),
+    kind('configmaps'),
+    kind('bindings', { verbs: ['create'] }),
+    kind('componentstatuses', { verbs: ['get', 'list'] }),
+    kind('nodes', { namespaced: false }),
+  ]
+  t.same(names(served, new Allowance()), ['configmaps', 'nodes', 'secrets'])
+  t.same(names(served, new Allowance({ kinds: ['configmaps'] })), ['configmaps'])
+})
+
+t.test('that a kind is served at other versions is a change, also where the preferred one is the same', async t => {
+  let gears = kind('gears', { group: 'x.test', versions: ['v1'] })
+  const served = new ServedResources({ discover: async () => [kind('configmaps'), gears] } as unknown as SpaceClient)
+  const offers: unknown[] = []
+  served.onChange(({ changed }) => {
+    const [, told] = clusterOffer(served.all(), new Allowance()).resources
+    offers.push([...changed, ...told!.versions])
+  })
+  await served.refresh()
+  await served.refresh()
+  gears = { ...gears, versions: ['v1', 'v1beta1'] }
+  await served.refresh()
+  await served.refresh()
+  t.same(offers, [
+    ['configmaps', 'gears.x.test', 'v1'],
+    ['gears.x.test', 'v1', 'v1beta1'],
+  ])
+})
