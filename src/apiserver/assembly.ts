@@ -42,6 +42,7 @@ import { WriteTurns } from './exchange/answers/writeTurns.ts'
 import type { Services } from './exchange/exchange.ts'
 import { WatchScopes } from './exchange/watchScopes.ts'
 import { type FlowParts, flowParts } from './flowParts.ts'
+import type { FollowerDeps } from './following/followLog.ts'
 import { KubernetesService } from './kubernetesService/kubernetesService.ts'
 import { CarryBoard } from './metrics/carryMetrics.ts'
 import { madeAt } from './pki/backdate.ts'
@@ -127,6 +128,13 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const parsed = new ParsedCache()
   const scopes = new WatchScopes()
   const clock = (): Date => new Date()
+  const follower = (queue: string): FollowerDeps => ({
+    guard: guardFor(queue),
+    turns: new WorkTurns({ clock: () => performance.now() }),
+    clock: systemClock,
+    random: Math.random,
+    log,
+  })
 
   const since = timestamp(madeAt(pki.caPem))
   const kubernetesService = new KubernetesService(
@@ -144,14 +152,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
 
   const threads = new ThreadPool({ start: () => startThread('jobs', { resourceLimits: THREAD_LIMITS }) })
   const share = new LoopShare(() => performance.now())
-  const shared = builtinSharedObjects({
-    types,
-    store,
-    since,
-    ownKinds: options.spaces,
-    kubernetesService,
-    turns: work,
-  })
+  const shared = builtinSharedObjects({ types, store, since, ownKinds: options.spaces, kubernetesService, turns: work })
   const webhooks = new WebhookClient({
     routes: new ServiceRoutes({ store, parsed, random: Math.random }),
     hosts: new AllowedHosts(options.webhookAllowedHosts),
@@ -162,14 +163,9 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
   const definitions = new DefinitionManager({
     store,
     types,
-    log,
-    clock,
+    ...follower('definitions'),
     uuid: randomUUID,
     post: (target, body) => webhooks.post(target, body),
-    guard: guardFor('definitions'),
-    turns: new WorkTurns({ clock: () => performance.now() }),
-    timers: systemClock,
-    random: Math.random,
     unheard: failure => unheard.note(failure),
     callsConversions: space => nature.callsConversions(space),
   })
@@ -191,16 +187,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     kubernetesService,
     turns: work,
     authority: options.spaces
-      ? authorityAdmission({
-          store,
-          parsed,
-          tree,
-          nature,
-          authorizer,
-          demands,
-          types,
-          previews,
-        })
+      ? authorityAdmission({ store, parsed, tree, nature, authorizer, demands, types, previews })
       : [],
     clock,
     random: Math.random,
@@ -278,7 +265,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     tree,
     registryDeps,
     registry,
-    guard: guardFor('flow-control'),
+    follower: follower('flow-control'),
     isReplica: deps.follows !== undefined,
   })
   return {
@@ -305,22 +292,10 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       types,
       tree,
       externalUrl,
-      guard: guardFor('spaces'),
-      turns: new WorkTurns({ clock: () => performance.now() }),
-      clock: systemClock,
-      random: Math.random,
-      log,
+      ...follower('spaces'),
     }),
     syncerTokens: options.spaces
-      ? new SyncerTokens({
-          store,
-          registry,
-          types,
-          tree,
-          issuer,
-          getObject,
-          clock,
-        })
+      ? new SyncerTokens({ store, registry, types, tree, issuer, getObject, clock })
       : undefined,
     tokenSecrets: new TokenSecrets({
       store,
@@ -329,11 +304,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       issuer,
       nature,
       caPem: pki.caPem,
-      guard: guardFor('token-secrets'),
-      turns: new WorkTurns({ clock: () => performance.now() }),
-      clock: systemClock,
-      random: Math.random,
-      log,
+      ...follower('token-secrets'),
     }),
   }
 }

@@ -1,8 +1,6 @@
 /** Flow control of a server, over its open store and its registry: requests in flight, and the objects that configure it. */
 
 import { systemClock } from '../client/clock.ts'
-import type { KeyGuard } from '../client/setAside/keyGuard.ts'
-import { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { servingThreads } from './apiThreadOptions.ts'
@@ -17,6 +15,7 @@ import { countOnly } from './flowcontrol/maxInFlight.ts'
 import { RequestWork } from './flowcontrol/requestWork.ts'
 import { UNREAD } from './flowcontrol/runningRequests.ts'
 import { ONE_SEAT } from './flowcontrol/seats.ts'
+import type { FollowerDeps } from './following/followLog.ts'
 import { deleteObject } from './operations/remove.ts'
 import type { Registry, RegistryDeps } from './registry/registry.ts'
 import { ROOT, type SpaceTree } from './spaces/tree.ts'
@@ -33,16 +32,16 @@ export interface FlowPartsDeps {
   tree: SpaceTree
   registryDeps: RegistryDeps
   registry: Registry
-  guard: KeyGuard | undefined
+  follower: FollowerDeps
   /** Threads share what unread watches may have in hand. */
   isReplica: boolean
 }
 
 export function flowParts(
   options: ApiServerOptions,
-  { store, types, tree, registryDeps, registry, guard, isReplica }: FlowPartsDeps,
+  { store, types, tree, registryDeps, registry, follower, isReplica }: FlowPartsDeps,
 ): FlowParts {
-  const { inFlight: limits = DEFAULT_IN_FLIGHT, fairness: isFair = true, log } = options
+  const { inFlight: limits = DEFAULT_IN_FLIGHT, fairness: isFair = true } = options
   const isSyncer = (user: UserInfo): boolean => options.spaces && isSyncerOf(user, tree)
   const clock = (): number => performance.now()
   const flowControl = new FlowControl({
@@ -71,12 +70,7 @@ export function flowParts(
       root: ROOT,
       remove: (context, type, name, uid) =>
         deleteObject(registryDeps, context, type, { namespace: '', name }, { preconditions: { uid } }),
-      clock: () => new Date(),
-      guard,
-      turns: new WorkTurns({ clock }),
-      timers: systemClock,
-      random: Math.random,
-      log,
+      ...follower,
     }),
   }
 }

@@ -9,17 +9,13 @@ import { type CrdCondition, resourceTypesOf, storedVersionsOf } from '../../apim
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Clock } from '../../client/clock.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import { isStorageError, type Key, type Store } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
+import type { FollowerDeps } from '../following/followLog.ts'
 import type { Admission } from '../registry/admission.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { ConversionDeps } from './conversionWebhook.ts'
 import { CLEANUP_FINALIZER, mergeConditions, workFor } from './definitionRecord.ts'
@@ -30,19 +26,11 @@ const COMPONENT = 'definitions'
 /** CRDs that are worked on at the same time, beside those that take long: many, because they share the syncs of the disk. */
 const CONCURRENCY = 1000
 
-export interface DefinitionManagerDeps extends ConversionDeps {
+export interface DefinitionManagerDeps extends ConversionDeps, FollowerDeps {
   store: Store
   types: TypeRegistry
-  log: Logger
-  clock: () => Date
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  turns: WorkTurns
   /** Whether conversion webhooks of a space are called. */
   callsConversions(space: string): boolean
-  /** When to try again. */
-  timers: Clock
-  random: Random
 }
 
 export class DefinitionManager {
@@ -57,16 +45,16 @@ export class DefinitionManager {
 
   /** From now on what the stored CRDs define is served. */
   constructor(deps: DefinitionManagerDeps) {
-    const { timers, random } = deps
+    const { guard, turns, clock, random } = deps
     this.#deps = deps
     this.#queue = new WorkQueue<Key>({
       id: idOf,
       // a CRD that waits for the finalizers of its instances takes nobody's place
       party: idOf,
       lane: ({ space }) => ({ owner: space }),
-      guard: deps.guard,
-      turns: deps.turns,
-      clock: timers,
+      guard,
+      turns,
+      clock,
       random,
     })
     this.#served = new ServedDefinitions({
@@ -140,7 +128,7 @@ export class DefinitionManager {
       const status = isRecord(current.status) ? current.status : {}
       current.status = {
         ...status,
-        conditions: mergeConditions(status.conditions, conditions, timestamp(this.#deps.clock())),
+        conditions: mergeConditions(status.conditions, conditions, timestamp(new Date(this.#deps.clock.now()))),
         ...(acceptedNames && { acceptedNames }),
         storedVersions: storedVersionsOf(current),
       }

@@ -11,18 +11,13 @@ import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { cloneJson, sameMeaning } from '../../apimachinery/values.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Clock } from '../../client/clock.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import { isStorageError, type Key, type Store } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
-import { followLog } from '../following/followLog.ts'
+import { type FollowerDeps, followLog } from '../following/followLog.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext, type WriteContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import {
   AUTOUPDATE,
@@ -33,7 +28,7 @@ import {
 } from './bootstrapConfiguration.ts'
 import { danglingCondition, FLOW_GROUP, FLOW_SCHEMAS, PRIORITY_LEVELS } from './flowConfiguration.ts'
 
-export interface FlowMaintainerDeps {
+export interface FlowMaintainerDeps extends FollowerDeps {
   store: Pick<Store, 'get' | 'list' | 'slices' | 'watch'>
   registry: Pick<Registry, 'create' | 'update'>
   types: TypeRegistry
@@ -41,13 +36,6 @@ export interface FlowMaintainerDeps {
   root: string
   /** Deletes an object if it is still the one with this uid. */
   remove(context: WriteContext, type: ResourceType, name: string, uid: string): Promise<unknown>
-  clock: () => Date
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  turns: WorkTurns
-  timers: Clock
-  random: Random
-  log: Logger
 }
 
 const COMPONENT = 'flow-control'
@@ -76,7 +64,7 @@ export class FlowMaintainer {
       id: idOf,
       guard: deps.guard,
       turns: deps.turns,
-      clock: deps.timers,
+      clock: deps.clock,
       random: deps.random,
     })
     const builtin = (objects: KubeObject[], resource: GroupResource, mandatory: readonly string[]) =>
@@ -92,7 +80,7 @@ export class FlowMaintainer {
 
   /** Resolves when all is as it has to be, or has to be tried again. */
   async start(): Promise<void> {
-    const { store, root: space, log, timers: clock, random } = this.#deps
+    const { store, root: space, log, clock, random } = this.#deps
     const { signal } = this.#stopping
     for (const { object } of this.#builtins.values()) this.#queue.add(this.#keyOf(object))
     const follow = (resource: GroupResource) =>
@@ -174,7 +162,8 @@ export class FlowMaintainer {
     const told = danglingCondition(level, isThere)
     const known = records(schema.status, 'conditions').find(condition => condition.type === told.type)
     if (known !== undefined && sameMeaning({ ...known, lastTransitionTime: undefined }, told)) return
-    const lastTransitionTime = known?.status === told.status ? known.lastTransitionTime : timestamp(clock())
+    const lastTransitionTime =
+      known?.status === told.status ? known.lastTransitionTime : timestamp(new Date(clock.now()))
     const change = (current: KubeObject): KubeObject => {
       const others = records(current.status, 'conditions').filter(condition => condition.type !== told.type)
       current.status = { conditions: [...others, { ...told, lastTransitionTime }] }

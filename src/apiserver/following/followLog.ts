@@ -7,6 +7,7 @@
  */
 import { backoffMs, type Random } from '../../client/backoff.ts'
 import { type Clock, pause } from '../../client/clock.ts'
+import type { WorkQueueOptions } from '../../client/workqueue.ts'
 import {
   isStorageError,
   type Key,
@@ -16,6 +17,13 @@ import {
   type StoreEvent,
 } from '../../storage/store.ts'
 import type { Logger } from '../request/logger.ts'
+
+/** For a part that works on the objects that the log tells of: for its queue, and to follow. */
+export interface FollowerDeps extends Pick<WorkQueueOptions<Key>, 'guard' | 'turns'> {
+  clock: Clock
+  random: Random
+  log: Logger
+}
 
 export interface LogFollowing {
   store: Pick<Store, 'slices' | 'watch'>

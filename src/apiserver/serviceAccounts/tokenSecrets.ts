@@ -13,25 +13,20 @@ import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
-import type { Random } from '../../client/backoff.ts'
-import type { Clock } from '../../client/clock.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import { keyText } from '../../storage/keys.ts'
 import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
 import { unverifiedClaims } from '../auth/jwtClaims.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
-import { followLog } from '../following/followLog.ts'
+import { type FollowerDeps, followLog } from '../following/followLog.ts'
 import { deleteObject } from '../operations/remove.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Logger } from '../request/logger.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
-export interface TokenSecretsDeps {
+export interface TokenSecretsDeps extends FollowerDeps {
   store: Store
   registry: Registry
   types: TypeRegistry
@@ -40,12 +35,6 @@ export interface TokenSecretsDeps {
   nature: Nature
   /** What clients of this server are to trust, PEM. */
   caPem: string
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  turns: WorkTurns
-  clock: Clock
-  random: Random
-  log: Logger
 }
 
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'

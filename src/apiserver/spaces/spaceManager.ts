@@ -6,31 +6,21 @@
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Random } from '../../client/backoff.ts'
 import type { Clock } from '../../client/clock.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
-import type { WorkTurns } from '../../program/workTurns.ts'
 import { mentions } from '../../storage/sharedStored.ts'
 import { isStorageError, type Key, type StoreEvent } from '../../storage/store.ts'
 import { FailureNotes } from '../following/failureNotes.ts'
-import { followLog } from '../following/followLog.ts'
+import { type FollowerDeps, followLog } from '../following/followLog.ts'
 import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Logger } from '../request/logger.ts'
 import { COMPONENT, SpaceContent, type SpaceContentDeps } from './spaceContent.ts'
 import { ROOT } from './tree.ts'
 import { ownerName, type SpaceWork, viewOf, WORKSPACE_FINALIZER, type WorkspaceView, workFor } from './workspace.ts'
 import { failing, healed } from './workspaceConditions.ts'
 
-export interface SpaceManagerDeps extends SpaceContentDeps {
+export interface SpaceManagerDeps extends SpaceContentDeps, FollowerDeps {
   registry: Pick<Registry, 'create' | 'copies' | 'update'>
-  log: Logger
-  /** Of its work queue. */
-  guard?: KeyGuard | undefined
-  turns: WorkTurns
-  clock: Clock
-  random: Random
 }
 
 const RANGE = { group: WORKSPACES.group, resource: WORKSPACES.resource }
