@@ -5,7 +5,18 @@ import { cloneJson } from '../../../../src/apimachinery/values.ts'
 import { decodeObject } from '../../../../src/apiserver/registry/codec.ts'
 import type { Stored } from '../../../../src/storage/store.ts'
 import * as fc from '../../../support/fastCheck.ts'
-import { asking, configMap, deployment, type HeartOptions, heart, SPACE, step, widget, widgets } from '../support.ts'
+import {
+  asking,
+  configMap,
+  deployment,
+  type HeartOptions,
+  heart,
+  refused,
+  SPACE,
+  step,
+  widget,
+  widgets,
+} from '../support.ts'
 
 const T0 = '2026-01-02T03:04:05Z'
 const T1 = '2026-02-03T04:05:06Z'
@@ -224,6 +235,51 @@ t.test('kinds whose spec holds the uid, and custom kinds', async t => {
       }),
     )
     t.strictSame(texts, Array(4).fill(texts[3]), kind)
+  }
+})
+
+t.test('a rule that looks at the status holds for each copy by its own', async t => {
+  const claim = (storage: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'x' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
+  })
+  const rule = { rule: '!has(self.status) || self.spec.size >= self.status.capacity' }
+  const number = { type: 'integer' }
+  const schema = {
+    spec: { type: 'object', properties: { size: number } },
+    status: { type: 'object', properties: { capacity: number } },
+  }
+  const defined = widgets({ v1: schema }, { subresources: { status: {} } })
+  const version = (defined.spec as { versions: { schema: { openAPIV3Schema: object } }[] }).versions[0]!
+  Object.assign(version.schema.openAPIV3Schema, { 'x-kubernetes-validations': [rule] })
+  const kinds = {
+    'v1/persistentvolumeclaims': {
+      sent: (n: number) => claim(`${n}Gi`),
+      status: (n: number) => ({ phase: 'Bound', capacity: { storage: `${n}Gi` } }),
+    },
+    'example.com/v1/widgets': {
+      sent: (size: number) => widget('v1', 'x', { spec: { size } }),
+      status: (capacity: number) => ({ capacity }),
+    },
+  }
+  for (const [kind, { sent, status }] of Object.entries(kinds)) {
+    const w = await world(t, kind, { definitions: [defined] })
+    const capacities = { '0000000000spacea': 1, '0000000000spaceb': 5, '0000000000spacec': 2, [ALONE]: 5 }
+    for (const [space, capacity] of Object.entries(capacities)) {
+      w.types.define(space, 'widgets.example.com', w.types.in(SPACE).versions('example.com', 'widgets'))
+      await w.create(space, sent(10))
+      await w.status(space, 'x', status(capacity))
+    }
+    w.at(T1)
+    const said = sent(3)
+    for (const [space, capacity] of Object.entries(capacities)) {
+      const changing = w.change(space, said)
+      await (capacity < 3 ? changing : t.rejects(changing, refused('Invalid'), `${kind} in ${space}`))
+      const { spec } = decodeObject(await w.stored(space, 'x'))
+      t.strictSame(JSON.stringify(spec).includes('10'), capacity > 3, `${kind} in ${space}`)
+    }
   }
 })
 
