@@ -1,10 +1,10 @@
 /** Entry of `bin/kubectl-ws`. */
-import { keepCompiledCode } from './compileCache.js'
+import { keepCompiledCode } from './shell/compileCache.js'
 
 keepCompiledCode()
 const { parseJsonSafely } = await import('../apimachinery/jsonParse.ts')
 parseJsonSafely()
-const { endWithReader, processTerminal } = await import('./ws/terminal.ts')
+const { endWithReader, processTerminal } = await import('./shell/terminal.ts')
 const { kubectlWs } = await import('./ws/program.ts')
 endWithReader()
 process.exitCode = await kubectlWs(process.argv.slice(2), processTerminal)

@@ -2,7 +2,7 @@
 import { bytes, count, type Limits } from '../apimachinery/limits.ts'
 import * as listWatch from '../client/listWatch.ts'
 import * as listLimit from '../syncer/sees/listLimit.ts'
-import * as syncer from './syncer.ts'
+import * as syncer from './orrery/syncer/syncer.ts'
 
 export const LIMITS: Limits = {
   'an answer of a cluster to its syncer, watches aside': bytes(syncer.ANSWER_LIMIT_BYTES),

@@ -6,12 +6,12 @@ import { basename } from 'node:path'
 import { getAssetKeys } from 'node:sea'
 import { isMainThread, threadName } from 'node:worker_threads'
 import { ownParts } from '../program/parts.ts'
-import { COMPLETE } from './completion/shells.ts'
 import type { kubectlKubestellar } from './kubestellar/program.ts'
-import type { main } from './main.ts'
-import { becomeTuned } from './tunedProcess.ts'
+import type { main } from './orrery/main.ts'
+import { becomeTuned } from './orrery/process/tunedProcess.ts'
+import { COMPLETE } from './shell/completion/shells.ts'
+import { endWithReader, processTerminal } from './shell/terminal.ts'
 import type { kubectlWs } from './ws/program.ts'
-import { endWithReader, processTerminal } from './ws/terminal.ts'
 
 const parts = ownParts(new Set(getAssetKeys()))
 

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { FRUGAL_FLAGS } from '../../src/cli/tunedProcess.ts'
+import { FRUGAL_FLAGS } from '../../src/cli/orrery/process/tunedProcess.ts'
 import { ENTRY_ASSET } from '../../src/program/parts.ts'
 import { buildImages } from '../../tools/release/images.ts'
 import { addonPath, buildOneFile, fillParts } from '../../tools/release/oneFile.ts'

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeF
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { buildInfo } from '../../src/cli/buildInfo.ts'
+import { buildInfo } from '../../src/cli/orrery/version/buildInfo.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { buildText, releaseDate } from '../../tools/release/buildFile.ts'
 import { buildNpmPackage, pack } from '../../tools/release/npmPackage.ts'

@@ -1,5 +1,5 @@
 /** Commands of `orrery` in the test's own process, and their output line by line. */
-import { orreryProgram } from '../../src/cli/main.ts'
+import { orreryProgram } from '../../src/cli/orrery/main.ts'
 import { PATIENCE_MS } from './patience.ts'
 
 /** Whatever ends what a test, or another program, began. */

@@ -1,8 +1,8 @@
 /** Command lines that run to their end in the test's process, without the start of one of their own. */
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
-import { orreryProgram } from '../../src/cli/main.ts'
+import { orreryProgram } from '../../src/cli/orrery/main.ts'
+import { shownText } from '../../src/cli/shell/shownText.ts'
 import { kubectlWs } from '../../src/cli/ws/program.ts'
-import { shownText } from '../../src/cli/ws/shownText.ts'
 import type { Ran } from './orrery.ts'
 
 /** Output and exit code of `orrery`. Flags that are not known end the process: they need one of their own. */

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
 import { ADOPT, DOWNSYNCED } from '../../src/apimachinery/placement.ts'
-import { exitCodeOf, rehearsalLines } from '../../src/cli/syncerDryRun.ts'
+import { exitCodeOf, rehearsalLines } from '../../src/cli/orrery/syncer/syncerDryRun.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { ownMark } from '../../src/syncer/objects/ownership.ts'

@@ -50,7 +50,7 @@ const ROADS: Readonly<Record<string, Road>> = {
       'src/apiserver/registry/updates.ts',
       'src/apiserver/health/healthChecks.ts',
       'src/apiserver/spaces/spaceContent.ts',
-      'src/cli/storedObject.ts',
+      'src/cli/orrery/store/storedObject.ts',
     ],
   },
   'writes EdgePlacement.status': {

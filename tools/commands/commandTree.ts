@@ -1,7 +1,7 @@
 /** All commands of Orrery's programs, as their own descriptions tell them. */
 import { type Command, Help, type Option } from 'commander'
 import { kubestellarProgram } from '../../src/cli/kubestellar/program.ts'
-import { orreryProgram } from '../../src/cli/main.ts'
+import { orreryProgram } from '../../src/cli/orrery/main.ts'
 import { wsProgram } from '../../src/cli/ws/program.ts'
 
 export interface DescribedCommand {

@@ -1,7 +1,7 @@
 /** `npm run pages`: writes docs/commands.md, the limits of docs/operations.md, and the manual pages to release/man. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { programVersion } from '../../src/cli/programVersion.ts'
+import { programVersion } from '../../src/cli/orrery/version/programVersion.ts'
 import { commandTree } from './commandTree.ts'
 import { withLimits } from './limits.ts'
 import { writeManual } from './manual.ts'

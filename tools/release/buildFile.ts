@@ -3,7 +3,7 @@
  * SOURCE_DATE_EPOCH (seconds): so that a commit is released as the same bytes by whoever does it.
  */
 import { execFileSync } from 'node:child_process'
-import { buildInfo, dateText } from '../../src/cli/buildInfo.ts'
+import { buildInfo, dateText } from '../../src/cli/orrery/version/buildInfo.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 
 export async function buildText(root = PROGRAM_ROOT): Promise<string> {

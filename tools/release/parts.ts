@@ -13,9 +13,14 @@ import { COMMON_OPTIONS } from '../commonOptions.ts'
 
 /** By name, the sources whose exports a part has. Where a source of one part waits for a source of another, it loads that part. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  orrery: ['src/cli/main.ts'],
-  server: ['src/cli/start.ts', 'src/cli/simulateWec.ts', 'src/cli/store.ts', 'src/cli/storedObject.ts'],
-  syncer: ['src/cli/syncer.ts', 'src/cli/syncerStatusCommand.ts'],
+  orrery: ['src/cli/orrery/main.ts'],
+  server: [
+    'src/cli/orrery/server/start.ts',
+    'src/cli/orrery/server/simulateWec.ts',
+    'src/cli/orrery/store/store.ts',
+    'src/cli/orrery/store/storedObject.ts',
+  ],
+  syncer: ['src/cli/orrery/syncer/syncer.ts', 'src/cli/orrery/syncer/syncerStatusCommand.ts'],
   kubectlWs: ['src/cli/ws/program.ts'],
   kubectlKubestellar: ['src/cli/kubestellar/program.ts'],
   kubeConfigLibrary: ['src/client/kubeConfigLibrary.ts'],

@@ -3,16 +3,16 @@
  * of its commands.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { durationMs } from '../durations.ts'
-import { outputOption } from '../ws/output.ts'
-import type { Terminal } from '../ws/runProgram.ts'
+import { durationMs } from '../shell/durations.ts'
+import { outputOption } from '../shell/output.ts'
+import type { Terminal } from '../shell/runProgram.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
-import type { DiffOptions } from './answers/diffCommand.ts'
 import { TROUBLE } from './answers/exitCodes.ts'
-import type { PreviewOptions } from './answers/previewCommand.ts'
-import type { StatusOptions } from './answers/statusCommand.ts'
+import type { DiffOptions } from './answers/preview/diffCommand.ts'
+import type { PreviewOptions } from './answers/preview/previewCommand.ts'
+import type { StatusOptions } from './answers/status/statusCommand.ts'
 import type { WaitOptions } from './answers/waitCommand.ts'
-import type { WhyOptions } from './answers/whyCommand.ts'
+import type { WhyOptions } from './answers/why/whyCommand.ts'
 
 /**
  * Adds them to a program. What is answered has the exit code of the command where nothing fails.
@@ -31,7 +31,7 @@ export function answerCommands(
     .addOption(outputOption())
     .addHelpText('after', WHY_NOTES)
     .action(async (args: string[], options: WhyOptions) => {
-      const { whyCommand } = await import('./answers/whyCommand.ts')
+      const { whyCommand } = await import('./answers/why/whyCommand.ts')
       await whyCommand(args, options, terminal)
     })
   inSpace(common(program.command('status')))
@@ -40,7 +40,7 @@ export function answerCommands(
     .addOption(outputOption())
     .addHelpText('after', STATUS_NOTES)
     .action(async (options: StatusOptions) => {
-      const { statusCommand } = await import('./answers/statusCommand.ts')
+      const { statusCommand } = await import('./answers/status/statusCommand.ts')
       await statusCommand(options, terminal)
     })
   mistakesAreTrouble(inSpace(inNamespace(common(program.command('preview')))))
@@ -50,7 +50,7 @@ export function answerCommands(
     .addOption(outputOption())
     .addHelpText('after', PREVIEW_NOTES)
     .action(async (options: PreviewOptions) => {
-      const { previewCommand } = await import('./answers/previewCommand.ts')
+      const { previewCommand } = await import('./answers/preview/previewCommand.ts')
       answered.exitCode = await previewCommand(options, terminal)
     })
   mistakesAreTrouble(inSpace(inNamespace(common(program.command('diff <object...>')))))
@@ -60,7 +60,7 @@ export function answerCommands(
     .addOption(outputOption())
     .addHelpText('after', DIFF_NOTES)
     .action(async (args: string[], options: DiffOptions) => {
-      const { diffCommand } = await import('./answers/diffCommand.ts')
+      const { diffCommand } = await import('./answers/preview/diffCommand.ts')
       answered.exitCode = await diffCommand(args, options, terminal)
     })
   mistakesAreTrouble(inSpace(inNamespace(common(program.command('wait')))))

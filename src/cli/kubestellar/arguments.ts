@@ -1,7 +1,7 @@
 /** What users type after the inventory commands: a name and labels, checked as the server will check them. */
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
 import { RENEWAL_MAX_SECONDS } from '../../apimachinery/syncerCredential.ts'
-import { CommandError } from '../ws/commandError.ts'
+import { CommandError } from '../shell/commandError.ts'
 
 /** @throws CommandError when no SyncTarget and Location can be called so */
 export function checkObjectName(name: string): void {

@@ -2,7 +2,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { type LabelRequirement, type LabelSelectorObject, parseLabelSelector } from '../../apimachinery/selectors.ts'
-import { CommandError } from '../ws/commandError.ts'
+import { CommandError } from '../shell/commandError.ts'
 
 export interface GrantOptions {
   locations?: string

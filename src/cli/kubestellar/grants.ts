@@ -15,7 +15,7 @@ import {
   inventoryBinding,
   placementGrant,
 } from '../../controllers/consent/consentObjects.ts'
-import { CommandError } from '../ws/commandError.ts'
+import { CommandError } from '../shell/commandError.ts'
 
 export interface GrantedTo {
   readonly path?: string

@@ -7,11 +7,11 @@ import { CLUSTER_ANNOTATION, WORKSPACES } from '../../apimachinery/resources.ts'
 import { isRenewalCredential, RENEWAL_AUDIENCE, REPLACES_ANNOTATION } from '../../apimachinery/syncerCredential.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import { CommandError } from '../ws/commandError.ts'
-import { NO_MAILBOX, NOT_THE_CORE_SPACE } from '../ws/exitCodes.ts'
-import type { Terminal } from '../ws/runProgram.ts'
-import { phaseOf } from '../ws/spaces.ts'
-import { waitFor } from '../ws/waitFor.ts'
+import { CommandError } from '../shell/commandError.ts'
+import { NO_MAILBOX, NOT_THE_CORE_SPACE } from '../shell/exitCodes.ts'
+import type { Terminal } from '../shell/runProgram.ts'
+import { phaseOf } from '../shell/session/spaces.ts'
+import { waitFor } from '../shell/waitFor.ts'
 
 export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 

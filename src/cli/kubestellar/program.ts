@@ -3,10 +3,10 @@ import { type Command, Option } from 'commander'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import { MAILBOX_PARENT, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { COMPLETE, printCompletion } from '../completion/printCompletion.ts'
-import { type ChangesOptions, changesOption, formatIn, printingChanges } from '../ws/changes.ts'
-import { CommandError } from '../ws/commandError.ts'
-import { type ConfirmOptions, confirmable } from '../ws/confirm.ts'
+import { type ChangesOptions, changesOption, formatIn, printingChanges } from '../shell/changes.ts'
+import { CommandError } from '../shell/commandError.ts'
+import { COMPLETE, printCompletion } from '../shell/completion/printCompletion.ts'
+import { type ConfirmOptions, confirmable } from '../shell/confirm.ts'
 import {
   exitCodes,
   NO_MAILBOX,
@@ -15,10 +15,10 @@ import {
   NOT_LEFT,
   NOT_MADE,
   NOT_THE_CORE_SPACE,
-} from '../ws/exitCodes.ts'
-import { type DocumentOptions, documentOption } from '../ws/output.ts'
-import { createProgram, runProgram, type Terminal } from '../ws/runProgram.ts'
-import { pathOf, type Session, withSession } from '../ws/session.ts'
+} from '../shell/exitCodes.ts'
+import { type DocumentOptions, documentOption } from '../shell/output.ts'
+import { createProgram, runProgram, type Terminal } from '../shell/runProgram.ts'
+import { pathOf, type Session, withSession } from '../shell/session/session.ts'
 import { answerCommands } from './answerCommands.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import {

@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_RECORD } from '../../apimachinery/placement.ts'
 import type { AllowLists } from '../../syncer/mailbox/allowance.ts'
-import { CommandError } from '../ws/commandError.ts'
+import { CommandError } from '../shell/commandError.ts'
 
 export interface SyncerLimits extends AllowLists {
   /** Objects are written in the name of the spaces that own them. */

@@ -3,10 +3,10 @@ import { isRecord } from '../../apimachinery/object.ts'
 import { bytesText } from '../../apimachinery/spaceBudget.ts'
 import { spacePath } from '../../client/http/paths.ts'
 import { HttpTransport } from '../../client/http/transport.ts'
-import { CommandError } from './commandError.ts'
-import { columns, type DocumentOptions, printDocument } from './output.ts'
-import type { Terminal } from './runProgram.ts'
-import { currentPath, type SessionOptions, withSession } from './session.ts'
+import { CommandError } from '../shell/commandError.ts'
+import { columns, type DocumentOptions, printDocument } from '../shell/output.ts'
+import type { Terminal } from '../shell/runProgram.ts'
+import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
 
 const HEAD = ['NAME', 'OBJECTS', 'LIMIT', 'BYTES', 'LIMIT', 'UPSYNCED', 'LIMIT']
 /** Where there are any. */

@@ -4,12 +4,12 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
-import { columns, type DocumentOptions, listOf, printDocument } from './output.ts'
-import type { Terminal } from './runProgram.ts'
-import { currentPath, type SessionOptions, withSession } from './session.ts'
-import { splitPath } from './spacePath.ts'
-import { discovers, phaseOf, typeOf } from './spaces.ts'
-import { ANSWERS_VERSION } from './version.ts'
+import { columns, type DocumentOptions, listOf, printDocument } from '../shell/output.ts'
+import type { Terminal } from '../shell/runProgram.ts'
+import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
+import { splitPath } from '../shell/session/spacePath.ts'
+import { discovers, phaseOf, typeOf } from '../shell/session/spaces.ts'
+import { ANSWERS_VERSION } from '../shell/version.ts'
 
 export interface TreeNode {
   readonly path: string

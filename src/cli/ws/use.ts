@@ -1,15 +1,15 @@
 /** `kubectl ws <path>`: prints the current space or makes another one current. */
 import { homedir } from 'node:os'
 import { splitServer } from '../../client/kubeconfig.ts'
-import { enterServer, serverOfContext, swapWithPrevious } from './contexts.ts'
-import { editKubeconfig } from './editKubeconfig.ts'
-import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
-import { type DocumentOptions, printDocument } from './output.ts'
-import type { Terminal } from './runProgram.ts'
-import { currentPath, type Session, type SessionOptions, withSession } from './session.ts'
-import { parseTarget, ROOT_SPACE, resolveDots, type Target } from './spacePath.ts'
-import { enterable, serverOf } from './spaces.ts'
-import { ANSWERS_VERSION } from './version.ts'
+import { type DocumentOptions, printDocument } from '../shell/output.ts'
+import type { Terminal } from '../shell/runProgram.ts'
+import { enterServer, serverOfContext, swapWithPrevious } from '../shell/session/contexts.ts'
+import { editKubeconfig } from '../shell/session/editKubeconfig.ts'
+import { KubeconfigFiles, kubeconfigPaths } from '../shell/session/kubeconfigFiles.ts'
+import { currentPath, type Session, type SessionOptions, withSession } from '../shell/session/session.ts'
+import { parseTarget, ROOT_SPACE, resolveDots, type Target } from '../shell/session/spacePath.ts'
+import { enterable, serverOf } from '../shell/session/spaces.ts'
+import { ANSWERS_VERSION } from '../shell/version.ts'
 
 export interface UseOptions extends SessionOptions, DocumentOptions {
   /** Print the bare path only. */

@@ -4,9 +4,9 @@ import { isStatusError, type StatusError } from '../../../apimachinery/errors.ts
 import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { isSpaceGone } from '../../../client/spaceGone.ts'
-import { CommandError } from '../../ws/commandError.ts'
-import type { Terminal } from '../../ws/runProgram.ts'
-import { pathOf, type Session, withSession } from '../../ws/session.ts'
+import { CommandError } from '../../shell/commandError.ts'
+import type { Terminal } from '../../shell/runProgram.ts'
+import { pathOf, type Session, withSession } from '../../shell/session/session.ts'
 
 export interface AnswerOptions {
   kubeconfig?: string

@@ -3,7 +3,7 @@
 import { didYouMean } from '../../../apimachinery/nearest.ts'
 import { type GroupResource, groupResourceName } from '../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
-import { CommandError } from '../../ws/commandError.ts'
+import { CommandError } from '../../shell/commandError.ts'
 
 export interface AskedObject {
   /** As it was written: plural, singular, short name or kind, with a group or without. */

@@ -1,7 +1,7 @@
 /** Exit codes of commands that compare, as those of `kubectl diff`. */
 import { messageOf } from '../../../apimachinery/messageOf.ts'
-import { CommandError } from '../../ws/commandError.ts'
-import type { PreviewAnswer } from './preview.ts'
+import { CommandError } from '../../shell/commandError.ts'
+import type { PreviewAnswer } from './preview/preview.ts'
 
 export const NO_CHANGE = 0
 export const CHANGE = 1

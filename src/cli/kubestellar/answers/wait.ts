@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { nameOfObject } from './askedObject.ts'
-import { type WhyFacts, why } from './why.ts'
+import { type WhyFacts, why } from './why/why.ts'
 import { type ClusterState, isDone } from './workStatus.ts'
 
 export type Goal = 'applied' | 'healthy'

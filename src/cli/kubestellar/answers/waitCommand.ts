@@ -4,15 +4,15 @@ import { type KubeObject, parseApiVersion } from '../../../apimachinery/object.t
 import { CLUSTER_WORK_STATUSES, EDGE_PLACEMENTS, SLICES, WORK_STATUSES } from '../../../apimachinery/placement.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { systemClock } from '../../../client/clock.ts'
-import { CommandError } from '../../ws/commandError.ts'
-import type { Terminal } from '../../ws/runProgram.ts'
+import { CommandError } from '../../shell/commandError.ts'
+import type { Terminal } from '../../shell/runProgram.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'
 import { nameOfObject } from './askedObject.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from './exitCodes.ts'
 import { followAnswers, type Watched } from './followAnswers.ts'
 import { objectsOf, whereTo } from './kubectlApply.ts'
 import { type Goal, missingText, type Progress, progressOf } from './wait.ts'
-import { gather, sharedFacts } from './whyFacts.ts'
+import { gather, sharedFacts } from './why/whyFacts.ts'
 
 export interface WaitOptions extends AnswerOptions {
   filename?: string[]

@@ -1,0 +1,197 @@
+/**
+ * `kubectl kubestellar diff`: what clusters should have of an object beside what they have, as far as the center knows both: what
+ * is on its way to them, what they say became of it, and what they hold now, which their syncers read for it.
+ */
+
+import { isStatusError } from '../../../../apimachinery/errors.ts'
+import { type Format, painter, printDocument } from '../../../shell/output.ts'
+import type { Terminal } from '../../../shell/runProgram.ts'
+import { ANSWERS_VERSION } from '../../../shell/version.ts'
+import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
+import { nameOfObject } from '../askedObject.ts'
+import type { Clusters } from '../clusters.ts'
+import { CHANGE, comparing, NO_CHANGE } from '../exitCodes.ts'
+import { clustersIn, type WhyAnswer, type WhyFacts, why } from '../why/why.ts'
+import { Question } from '../why/whyFacts.ts'
+import { clusterTable } from '../why/whyText.ts'
+import { type ClusterState, isDone } from '../workStatus.ts'
+import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview.ts'
+import { askPreview, NoPreviews } from './previewCommand.ts'
+import { groupText } from './previewText.ts'
+
+export interface DiffOptions extends AnswerOptions {
+  cluster?: string
+  /** Whether clusters are read. Default: they are. */
+  live?: boolean
+  output?: Format
+}
+
+export interface DiffAnswer {
+  readonly apiVersion: string
+  readonly kind: 'Diff'
+  readonly object: WhyAnswer['object']
+  /** Whether some cluster has, or is given, something else than it should have. */
+  readonly differs: boolean
+  readonly message: string
+  /** What stood beside what. */
+  readonly compared: string
+  /** Between the object and what is on its way: where they differ the center is behind. */
+  readonly center: readonly GroupAnswer[]
+  /** Between what is on its way and what the clusters hold now, as far as the center sets it; those where it is the same are left out. */
+  readonly live: readonly GroupAnswer[]
+  /** Between what is on its way and the clusters, in their words; those that have it are left out. */
+  readonly clusters: readonly ClusterState[]
+  readonly unknown: readonly string[]
+}
+
+const REPORTED = 'the object, its copies on the way, and what the syncers of the clusters say they hold'
+
+function sum(groups: readonly GroupAnswer[]): number {
+  return groups.reduce((all, { count }) => all + count, 0)
+}
+
+/** Never silent about what was not read. */
+function comparedOf(live: readonly GroupAnswer[] | undefined): string {
+  const of = (action: string): number => sum((live ?? []).filter(group => group.action === action))
+  const [unread, own] = [of('Unknown'), of('Conflict')]
+  const compared = sum(live ?? []) - unread - own
+  if (compared + own === 0) return `${REPORTED}; the clusters themselves were not read`
+  const clusters = (count: number): string => `${count} ${count === 1 ? 'cluster' : 'clusters'}`
+  return [
+    REPORTED,
+    ...(compared > 0 ? [`of ${clusters(compared)} what is there now, in the fields that the center sets`] : []),
+    ...(own > 0 ? [`not of ${clusters(own)}, where what is there is not the center's or is left alone`] : []),
+    ...(unread > 0 ? [`${unread} could not be read`] : []),
+  ].join('; ')
+}
+
+/** Resolves to the exit code. */
+export async function diffCommand(args: readonly string[], options: DiffOptions, terminal: Terminal): Promise<number> {
+  return await comparing(() =>
+    withSpace(options, terminal, async asked => {
+      await checkPlaces(asked)
+      const question = await Question.of(asked, args, options.cluster)
+      const facts = await question.facts()
+      const answer = diffAnswer(facts, await centerOf(asked, facts, options), options.cluster)
+      await printDiff(answer, options.output ?? 'text', terminal)
+      return diffExit(answer)
+    }),
+  )
+}
+
+/** What is not known is not as it should be. */
+export function diffExit({ differs, center, live, unknown }: DiffAnswer): number {
+  return differs || unknown.length > 0 || [...center, ...live].some(isUnknown) ? CHANGE : NO_CHANGE
+}
+
+const isUnknown = ({ action }: GroupAnswer): boolean => action === 'Unknown'
+
+/** What is on its way, beside the object; why that is not known. */
+async function centerOf(
+  asked: Parameters<typeof askPreview>[0],
+  facts: WhyFacts,
+  { cluster, live = true }: DiffOptions,
+): Promise<ObjectAnswer | string> {
+  const clusters = clustersIn(facts)
+  const keys = cluster === undefined ? [] : [...clusters.named(cluster)]
+  // by any of the Locations that lead there
+  const chosen = keys.flatMap(key => clusters.of(key)!.places.map(({ name }) => name))
+  const wish = { ...(chosen.length > 0 && { locations: [...new Set(chosen)] }) }
+  try {
+    return (await askPreview(asked, [facts.object], live ? wish : undefined)).objects[0]!
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden') || error instanceof NoPreviews) return `what is on its way: ${error.message}`
+    throw error
+  }
+}
+
+export function diffAnswer(facts: WhyFacts, center: ObjectAnswer | string, cluster: string | undefined): DiffAnswer {
+  const { object, clusters, unknown } = why(facts)
+  const known = typeof center === 'string' ? undefined : center
+  const asked = cluster === undefined ? undefined : askedOf(clustersIn(facts), cluster)
+  const groups = (known?.groups ?? []).flatMap(group => asked?.(group) ?? group)
+  const live = known?.live?.flatMap(group => asked?.(group) ?? group)
+  const apart = clusters.filter(({ state, differences = [] }) => !isDone({ state }) || differences.length > 0)
+  const drifts = sum((live ?? []).filter(({ action }) => DRIFTED.has(action)))
+  const differs = apart.length > 0 || drifts > 0 || (known !== undefined && changesSomething({ ...known, groups }))
+  const notKnown = [...unknown, ...(typeof center === 'string' ? [center] : [])]
+  const [unread, unsent] = [sum((live ?? []).filter(isUnknown)), sum(groups.filter(isUnknown))]
+  const more = [
+    ...(drifts > 0 ? [`${drifts} ${drifts === 1 ? 'holds' : 'hold'} something else now`] : []),
+    ...(unread > 0 ? [`${unread} could not be read now`] : []),
+    ...(unsent > 0 ? [`what is on its way to ${unsent} is not known`] : []),
+  ].join('; ')
+  const what = nameOfObject(object, object.namespace ?? '', object.name)
+  const sentence = (): string => {
+    const isKnown = more === '' && notKnown.length === 0
+    if (clusters.length === 0 && groups.length === 0) {
+      return notKnown.length === 0
+        ? `${what} goes to no cluster: kubectl kubestellar why says why`
+        : `it is not known whether ${what} is as it should be`
+    }
+    if (differs) {
+      const counted = `${apart.length} of ${clusters.length} clusters differ or are not known`
+      return `${what} is not everywhere as it should be: ${counted}${more && `; ${more}`}`
+    }
+    const told = `${what} is as it should be in ${clusters.length} ${clusters.length === 1 ? 'cluster' : 'clusters'}`
+    return isKnown ? told : `${told}, as far as is known${more && `: ${more}`}`
+  }
+  return {
+    apiVersion: ANSWERS_VERSION,
+    kind: 'Diff',
+    object,
+    differs,
+    message: sentence(),
+    compared: comparedOf(live),
+    center: groups.filter(({ action }) => action !== 'Unchanged'),
+    live: (live ?? []).filter(({ action }) => action !== 'Unchanged'),
+    clusters: apart,
+    unknown: notKnown,
+  }
+}
+
+/** What of a group is about the clusters that are asked about. */
+function askedOf(clusters: Clusters, cluster: string): (group: GroupAnswer) => GroupAnswer[] {
+  const keys = clusters.named(cluster)
+  return group => {
+    const locations = group.locations.filter(
+      ({ inventory, name: location, syncTarget, ...place }) =>
+        place.location === cluster || keys.has(clusters.keyOf({ inventory, location, syncTarget })),
+    )
+    if (locations.length === 0) return []
+    // of the clusters that are not named some may be meant
+    return [{ ...group, locations, ...(group.count === group.locations.length && { count: locations.length }) }]
+  }
+}
+
+/** The cluster has something else, or none. */
+const DRIFTED: ReadonlySet<string> = new Set(['Update', 'Create'])
+const HOLDS: Readonly<Record<string, string>> = {
+  Update: 'holds something else in',
+  Create: 'is missing in',
+  Conflict: 'is not compared in',
+  Unknown: 'is not known in',
+}
+
+async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
+  if (format === 'name') {
+    const apart = answer.live.filter(group => DRIFTED.has(group.action) || isUnknown(group))
+    const names = new Set([...answer.clusters, ...apart.flatMap(({ locations }) => locations)].map(one => one.location))
+    for (const name of names) terminal.out(`grantedlocation/${name}`)
+    return
+  }
+  const paint = painter(terminal)
+  const options = { wide: format === 'wide', paint, nowMs: Date.now() }
+  const { object, message, center, live, clusters, unknown } = answer
+  const title = nameOfObject(object, object.namespace ?? '', object.name)
+  const lines = [paint(message, answer.differs ? 'bad' : diffExit(answer) === NO_CHANGE ? 'good' : 'warn')]
+  if (center.length > 0) lines.push('', 'still to come on the way to clusters:')
+  lines.push(...center.flatMap(group => groupText(title, group, options)))
+  if (live.length > 0) lines.push('', 'in the clusters now, beside what they should hold:')
+  lines.push(...live.flatMap(group => groupText(title, group, { ...options, words: HOLDS })))
+  if (clusters.length > 0) lines.push('', ...clusterTable(clusters, options))
+  if (unknown.length > 0) lines.push('', ...unknown.map(text => paint(`not known: ${text}`, 'dim')))
+  lines.push('', paint(`compared: ${answer.compared}`, 'dim'))
+  for (const line of lines) terminal.out(line)
+}

@@ -1,0 +1,112 @@
+/** `kubectl kubestellar preview`: what `kubectl apply` of files would change in which clusters. */
+import { isStatusError } from '../../../../apimachinery/errors.ts'
+import { objects } from '../../../../apimachinery/fields.ts'
+import { messageOf } from '../../../../apimachinery/messageOf.ts'
+import { apiVersionOf, type KubeObject } from '../../../../apimachinery/object.ts'
+import {
+  EDGE_API_VERSION,
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  SLICES,
+} from '../../../../apimachinery/placement.ts'
+import {
+  type LiveWish,
+  MAX_PREVIEW_BYTES,
+  MAX_PREVIEWED,
+  PLACEMENT_PREVIEWS,
+} from '../../../../apimachinery/placementPreview.ts'
+import { CommandError } from '../../../shell/commandError.ts'
+import { type Format, painter, printDocument } from '../../../shell/output.ts'
+import type { Terminal } from '../../../shell/runProgram.ts'
+import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answerSession.ts'
+import { Clusters } from '../clusters.ts'
+import { Places } from '../destinations.ts'
+import { comparing, previewExit, TROUBLE } from '../exitCodes.ts'
+import { type Known, known } from '../known.ts'
+import { applied, whereTo } from '../kubectlApply.ts'
+import { chosenOtherwise } from './chosenLocations.ts'
+import { batches, changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
+import { previewText } from './previewText.ts'
+
+export interface PreviewOptions extends AnswerOptions {
+  filename?: string[]
+  recursive?: boolean
+  output?: Format
+}
+
+/** Resolves to the exit code. */
+export async function previewCommand(options: PreviewOptions, terminal: Terminal): Promise<number> {
+  const { filename = [], recursive = false } = options
+  return await comparing(async () => {
+    if (filename.length === 0)
+      throw new CommandError('say what is to be previewed with -f FILE; "-" is standard input', TROUBLE)
+    return await withSpace(options, terminal, async asked => {
+      const closed = await checkPlaces(asked)
+      const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
+      const would = await applied([...files, ...whereTo(asked, options)], terminal).catch((error: unknown) => {
+        // kubectl says nothing of rights where it finds no schemas
+        throw (messageOf(error).includes('openapi') ? closed : undefined) ?? error
+      })
+      const answer = await askPreview(asked, would)
+      await printPreview(answer, options.output ?? 'text', terminal)
+      return previewExit(answer)
+    })
+  })
+}
+
+/** The server is no Orrery server. */
+export class NoPreviews extends CommandError {
+  constructor(cause: unknown) {
+    super('this server answers no PlacementPreviews', TROUBLE, { cause })
+  }
+}
+
+/** @throws NoPreviews */
+export async function askPreview(
+  { space }: Pick<Asked, 'space'>,
+  would: readonly KubeObject[],
+  live?: LiveWish,
+): Promise<PreviewAnswer> {
+  const [granted, bindings, slices] = (await Promise.all(
+    [GRANTED_LOCATIONS, INVENTORY_BINDINGS, SLICES].map(resource => known(space, resource)),
+  )) as [Known, Known, Known]
+  const told: Record<string, unknown>[] = []
+  for (const some of batches(would, { most: MAX_PREVIEWED, bytes: MAX_PREVIEW_BYTES })) {
+    const question = {
+      apiVersion: apiVersionOf(PLACEMENT_PREVIEWS),
+      kind: 'PlacementPreview',
+      metadata: {},
+      spec: { objects: some, ...(live && { live }) },
+    }
+    try {
+      told.push(...objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects'))
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound') || error.details?.name !== undefined) throw error
+      throw new NoPreviews(error)
+    }
+  }
+  const answer = readPreview(told, new Clusters(new Places(granted.items, bindings.items), slices.items))
+  const placements = would.filter(({ kind, apiVersion }) => kind === 'EdgePlacement' && apiVersion === EDGE_API_VERSION)
+  if (placements.length === 0) return answer
+  const stored = await known(space, EDGE_PLACEMENTS)
+  const sentences = new Map<string, string>()
+  for (const after of placements) {
+    const before = stored.items.find(({ metadata }) => metadata.name === after.metadata.name)
+    const sentence = chosenOtherwise(before, after, granted.items)
+    if (sentence !== undefined) sentences.set(after.metadata.name ?? '', sentence)
+  }
+  return withSentences(answer, sentences)
+}
+
+export async function printPreview(answer: PreviewAnswer, format: Format, terminal: Terminal): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
+  if (format === 'name') {
+    for (const object of answer.objects.filter(changesSomething)) {
+      const { group, resource, name } = object
+      terminal.out(`${resource}${group === '' ? '' : `.${group}`}/${name}`)
+    }
+    return
+  }
+  for (const line of previewText(answer, { wide: format === 'wide', paint: painter(terminal) })) terminal.out(line)
+}

@@ -1,0 +1,109 @@
+/** The answers of `preview` and `diff` for people: a unified diff for each group of clusters, and a summary. */
+import type { Colour, Paint } from '../../../shell/output.ts'
+import {
+  diffOf,
+  type GroupAnswer,
+  type MovesAnswer,
+  type ObjectAnswer,
+  type PreviewAnswer,
+  titleOf,
+} from './preview.ts'
+
+/** Names of clusters in a head; `-o wide` shows all that were told. */
+const FEW = 5
+const COLOURS: Readonly<Record<string, Colour>> = {
+  Create: 'good',
+  Update: 'warn',
+  Delete: 'bad',
+  Conflict: 'bad',
+  Invalid: 'bad',
+  NotPermitted: 'bad',
+  Paused: 'warn',
+  Unknown: 'warn',
+}
+
+export interface PreviewTextOptions {
+  readonly wide: boolean
+  readonly paint: Paint
+  /** Of actions, with the preposition before the clusters. Default: those of a preview. */
+  readonly words?: Readonly<Record<string, string>>
+}
+
+export function previewText(answer: PreviewAnswer, options: PreviewTextOptions): string[] {
+  const lines = answer.objects.flatMap(object => objectText(object, options))
+  return [...lines, ...(lines.length > 0 ? [''] : []), summaryOf(answer)]
+}
+
+export function summaryOf({ counts, objects, unknown }: PreviewAnswer): string {
+  const told = Object.entries(counts).map(([action, count]) => `${count} ${WORDS[action] ?? action}`)
+  const what = `${objects.length} ${objects.length === 1 ? 'object' : 'objects'}`
+  const moves = told.length > 0 ? [`${told.join(', ')} in clusters`] : unknown ? [] : ['nothing in any cluster']
+  const rest = unknown
+    ? [told.length > 0 ? 'what else would change is not known' : 'what would change is not known']
+    : []
+  const held = objects.some(object => object.moves?.isHeld) ? ['deletions would be held until they are confirmed'] : []
+  return `${what}: ${[...moves, ...rest, ...held].join('; ')}`
+}
+
+/** What an EdgePlacement moves, of which few objects are shown. */
+function movesText({ moves, unknown }: ObjectAnswer, { wide, paint }: PreviewTextOptions): string[] {
+  const lines: string[] = []
+  if (moves && moves.clusters > 0) {
+    const few = moves.locations.slice(0, wide ? moves.locations.length : FEW)
+    const at = moves.isPartial ? 'at least ' : ''
+    lines.push(`  copies: ${at}${copies(moves)} in ${moves.clusters} ${moves.clusters === 1 ? 'cluster' : 'clusters'}`)
+    for (const one of few) lines.push(`    ${one.location}: ${copies(one)}`)
+    if (moves.clusters > few.length) lines.push(`    and ${moves.clusters - few.length} more`)
+  }
+  if (moves?.isHeld) lines.push(paint(`  ${HELD}`, 'warn'))
+  if (unknown !== undefined) lines.push(paint(`  ${unknown}`, 'warn'))
+  return lines
+}
+
+const HELD =
+  'the brake would hold these deletions (DeletionHeld on the EdgePlacement) until somebody confirms them; what is created comes at once'
+
+function copies({ creates, deletes, unknown }: Pick<MovesAnswer, 'creates' | 'deletes' | 'unknown'>): string {
+  const counts = [
+    [creates, 'created'],
+    [deletes, 'deleted'],
+    [unknown, 'unknown'],
+  ] as const
+  return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ')
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  Create: 'created',
+  Update: 'updated',
+  Delete: 'deleted',
+  Unchanged: 'unchanged',
+  Conflict: 'in conflict',
+  Paused: 'paused',
+  NotPermitted: 'not permitted',
+  Invalid: 'invalid',
+  Unknown: 'unknown',
+}
+
+function objectText(object: ObjectAnswer, options: PreviewTextOptions): string[] {
+  const title = titleOf(object)
+  if (object.message !== undefined) return [`${title}: ${object.message}`, ...movesText(object, options)]
+  if (object.placements.length === 0 && object.groups.length === 0) return [`${title}: no EdgePlacement selects it`]
+  if (object.groups.length === 0) return [`${title}: selected by ${object.placements.join(', ')}, which lead nowhere`]
+  return object.groups.flatMap(group => groupText(title, group, options))
+}
+
+export function groupText(title: string, group: GroupAnswer, { wide, paint, words }: PreviewTextOptions): string[] {
+  const { action, count, locations, message } = group
+  const named = locations.slice(0, wide ? locations.length : FEW).map(({ location }) => location)
+  const more = count - named.length
+  const where = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const head = paint(`${title} ${words?.[action] ?? `${WORDS[action] ?? action} in`} ${where}`, COLOURS[action])
+  const told = message === undefined ? [head] : [`${head}: ${message}`]
+  return action === 'Unchanged' ? told : [...told, ...diffOf(group).map(line => paint(line, colourOf(line)))]
+}
+
+function colourOf(line: string): Colour | undefined {
+  if (line.startsWith('---') || line.startsWith('+++')) return 'bold'
+  if (line.startsWith('@@')) return 'dim'
+  return line.startsWith('+') ? 'good' : line.startsWith('-') ? 'bad' : undefined
+}

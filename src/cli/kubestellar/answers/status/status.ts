@@ -1,0 +1,325 @@
+/** The fleet of a workload space and its troubles at a glance: placements, and the clusters that they may lead to. Pure. */
+import { at, num, objects, str } from '../../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../../apimachinery/object.ts'
+import { compileSelector } from '../../../../controllers/where-resolver/selectors.ts'
+import { ANSWERS_VERSION } from '../../../shell/version.ts'
+import { BrokenPlaces, staleClusters, UNREACHABLE } from '../brokenPlaces.ts'
+import { Clusters, placeText } from '../clusters.ts'
+import { Places } from '../destinations.ts'
+import type { Known } from '../known.ts'
+
+export interface InventoryFacts {
+  /** From the root. */
+  readonly path: string
+  readonly locations: Known
+  readonly targets: Known
+}
+
+export interface StatusFacts {
+  readonly placements: Known
+  readonly granted: Known
+  readonly bindings: Known
+  readonly slices: Known
+  /** WorkStatuses of what is broken, where placements name only some of it. */
+  readonly beyond?: Known
+  /** WorkStatuses in clusters of which nothing is heard, where they are few. */
+  readonly stale?: Known
+  /** Those that the user may read. */
+  readonly inventories: readonly InventoryFacts[]
+}
+
+export type Trouble = 'bad' | 'warn' | 'none'
+
+export interface Counts {
+  readonly clusters: number
+  readonly objects: number
+  readonly copies: number
+  readonly applied: number
+  readonly pending: number
+  readonly refused: number
+  readonly retrying: number
+  readonly altered: number
+  readonly waiting: number
+  readonly stale: number
+  readonly held: number
+  readonly paused: number
+  readonly conflict: number
+  readonly unknown: number
+  readonly notPlaced: number
+  /** Of the plan of the space that the brake holds; none of `copies`. */
+  readonly deletionHeld: number
+  /** Of those that are applied. */
+  readonly healthy: number
+  readonly progressing: number
+  readonly degraded: number
+  readonly differing: number
+}
+
+export interface PlacementStatus {
+  readonly name: string
+  readonly trouble: Trouble
+  /** The first stage at which it is not well, in its own word; `Healthy` or `Applied` where all is. */
+  readonly state: string
+  readonly message?: string
+  readonly counts: Counts
+}
+
+export interface ClusterStatus {
+  /** Of the GrantedLocation. */
+  readonly location: string
+  readonly trouble: Trouble
+  readonly state: 'Ready' | 'Failing' | 'Unknown' | 'Lagging' | 'Unreachable' | 'Silent' | 'PartlySilent' | 'NoCluster'
+  readonly message?: string
+  /** How many clusters it stands for, and how many of them have a syncer that is alive. */
+  readonly instances: number
+  readonly ready: number
+  /** Only where the inventory may be read. */
+  readonly lag?: { readonly objects: number; readonly since?: string }
+  readonly failures?: number
+}
+
+export interface StatusAnswer {
+  readonly apiVersion: string
+  readonly kind: 'FleetStatus'
+  readonly message: string
+  /** The worst first; `more` were left out. */
+  readonly placements: { readonly items: readonly PlacementStatus[]; readonly total: number; readonly troubled: number }
+  readonly clusters: { readonly items: readonly ClusterStatus[]; readonly total: number; readonly troubled: number }
+  readonly unknown: readonly string[]
+}
+
+/** Of placements, and of clusters. */
+export const MAX_LISTED = 1000
+const COUNTS = [
+  'clusters',
+  'objects',
+  'copies',
+  'applied',
+  'pending',
+  'refused',
+  'retrying',
+  'altered',
+  'waiting',
+  'stale',
+  'held',
+  'paused',
+  'conflict',
+  'unknown',
+  'notPlaced',
+  'deletionHeld',
+  'healthy',
+  'progressing',
+  'degraded',
+  'differing',
+] as const
+
+export function fleetStatus(facts: StatusFacts): StatusAnswer {
+  const { placements, granted, bindings, slices, beyond, stale, inventories } = facts
+  const one = placements.items.map(placementStatus)
+  const clusters = new Clusters(new Places(granted.items, bindings.items), slices.items)
+  const broken = new BrokenPlaces(placements.items, beyond, clusters)
+  const silent = staleClusters(stale, clusters)
+  const two = granted.items.map(row => clusterStatus(row, { clusters, broken, silent, inventories }))
+  const unknown: string[] = []
+  if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
+  if (granted.unknown !== undefined) unknown.push(`how clusters are: ${granted.unknown}`)
+  if (beyond?.unknown !== undefined) unknown.push(`what else is broken where: ${beyond.unknown}`)
+  return {
+    apiVersion: ANSWERS_VERSION,
+    kind: 'FleetStatus',
+    message: summary(
+      placements.unknown === undefined ? one : undefined,
+      granted.unknown === undefined ? two : undefined,
+    ),
+    placements: listed(one, ({ name }) => name),
+    clusters: listed(two, ({ location }) => location),
+    unknown,
+  }
+}
+
+function listed<T extends { readonly trouble: Trouble; readonly state: string }>(
+  all: readonly T[],
+  name: (one: T) => string,
+) {
+  const rank: Readonly<Record<Trouble, number>> = { bad: 0, warn: 1, none: 2 }
+  const items = all.toSorted(
+    (a, b) =>
+      rank[a.trouble] - rank[b.trouble] ||
+      (a.state < b.state ? -1 : a.state > b.state ? 1 : name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0),
+  )
+  const troubled = all.filter(({ trouble }) => trouble !== 'none').length
+  return { items: items.slice(0, MAX_LISTED), total: all.length, troubled }
+}
+
+/** Of what is known. */
+function summary(
+  placements: readonly PlacementStatus[] | undefined,
+  clusters: readonly ClusterStatus[] | undefined,
+): string {
+  const told = [...(placements ? [ofPlacements(placements)] : []), ...(clusters ? [ofClusters(clusters)] : [])]
+  return told.length > 0 ? told.join(', ') : 'nothing is known'
+}
+
+function ofPlacements(placements: readonly PlacementStatus[]): string {
+  const copies = placements.reduce((sum, { counts }) => sum + counts.copies, 0)
+  const applied = placements.reduce((sum, { counts }) => sum + counts.applied, 0)
+  // each tells of the same plan
+  const held = placements.reduce((most, { counts }) => Math.max(most, counts.deletionHeld), 0)
+  const more = held === 0 ? '' : `, ${held} held back from deletion`
+  return `${counted(placements, 'placement')}, ${applied} of ${copies} ${copies === 1 ? 'copy' : 'copies'} applied${more}`
+}
+
+function ofClusters(clusters: readonly ClusterStatus[]): string {
+  return counted(clusters, 'location')
+}
+
+function counted(all: readonly { readonly trouble: Trouble }[], word: string): string {
+  const troubled = all.filter(({ trouble }) => trouble !== 'none').length
+  return `${all.length} ${word}${all.length === 1 ? '' : 's'}${troubled === 0 ? '' : ` (${troubled} in trouble)`}`
+}
+
+/** Conditions in the order of the stages, with the status that is well and how bad another one is. */
+const STAGES = [
+  { type: 'IntakeWaits', good: 'False', state: 'IntakeWaits' },
+  { type: 'DeletionHeld', good: 'False', state: 'DeletionHeld' },
+  { type: 'Resolved', good: 'True' },
+  { type: 'Permitted', good: 'True' },
+  { type: 'Applied', good: 'True' },
+  { type: 'Projected', good: 'True' },
+  { type: 'Placed', good: 'True' },
+  { type: 'Healthy', good: 'True' },
+  { type: 'Scheduled', good: 'True' },
+  { type: 'Paused', good: 'False', state: 'Paused' },
+] as const
+/** Reasons for which nobody has to do anything yet. */
+const PASSING: ReadonlySet<string> = new Set([
+  'Pending',
+  'Projecting',
+  'Stale',
+  'Waiting',
+  'Progressing',
+  'TooMuchTrouble',
+  'IntakeWaits',
+  'NotResolved',
+  'Unschedulable',
+  'Paused',
+  'Held',
+  'NotApplied',
+])
+
+function placementStatus({ metadata, spec, status }: KubeObject): PlacementStatus {
+  const name = metadata.name ?? ''
+  const counts = Object.fromEntries(COUNTS.map(field => [field, num(status, 'counts', field)])) as unknown as Counts
+  const conditions = objects(status, 'conditions')
+  if (conditions.length === 0)
+    return { name, trouble: 'warn', state: 'Pending', message: 'nothing is told of it yet', counts }
+  for (const stage of STAGES) {
+    const found = conditions.find(({ type }) => type === stage.type)
+    if (!found || found.status === stage.good) continue
+    const state = 'state' in stage ? stage.state : str(found, 'reason') || stage.type
+    const message = str(found, 'message')
+    return { name, trouble: PASSING.has(state) ? 'warn' : 'bad', state, ...(message !== '' && { message }), counts }
+  }
+  if (!isOfThisSpec(metadata, status)) return { name, trouble: 'warn', state: 'Pending', message: SPEC_BEFORE, counts }
+  if (counts.objects === 0 && objects(spec, 'downsync').length > 0 && selectsNothing(conditions)) {
+    return { name, trouble: 'warn', state: 'NothingSelected', message: NOTHING_SELECTED, counts }
+  }
+  const isHealthy = conditions.some(({ type }) => type === 'Healthy')
+  return { name, trouble: 'none', state: isHealthy ? 'Healthy' : 'Applied', counts }
+}
+
+const NOTHING_SELECTED =
+  'no object of this space passes spec.downsync: kubectl kubestellar why KIND/NAME says what one of them lacks'
+
+const SPEC_BEFORE = 'what is told is still of its spec before'
+
+/** Whether what is told is about the placement as it is now. */
+function isOfThisSpec({ generation }: KubeObject['metadata'], status: unknown): boolean {
+  const observed = num(status, 'observedGeneration')
+  return observed === 0 || generation === undefined || observed === generation
+}
+
+function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]): boolean {
+  return conditions.some(({ type, reason }) => type === 'Applied' && reason === 'NothingSelected')
+}
+
+interface ClusterFacts {
+  clusters: Clusters
+  broken: BrokenPlaces
+  silent: ReadonlyMap<string, string>
+  inventories: readonly InventoryFacts[]
+}
+
+function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories }: ClusterFacts): ClusterStatus {
+  const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
+  const keys = keysOf(row, clusters)
+  const { unheard, ...told } = toldBySyncTargets(row, inventories)
+  const common = { location: row.metadata.name ?? '', instances, ready, ...told }
+  const bad = (state: ClusterStatus['state'], message: string): ClusterStatus => ({
+    ...common,
+    trouble: 'bad',
+    state,
+    message,
+  })
+  if (instances === 0) return { ...common, trouble: 'warn', state: 'NoCluster', message: 'it stands for no cluster' }
+  if (ready === 0) return bad('Silent', 'no syncer there is heard of')
+  if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
+  // of a cluster that nobody sees now, what was told before does not count
+  const why = unheard ?? silentIn(keys, silent)
+  if (why === UNREACHABLE) return bad('Unreachable', 'a syncer there does not reach its cluster')
+  if (why !== undefined) return { ...common, trouble: 'warn', state: 'Unknown', message: UNHEARD }
+  const here = broken.at(keys)
+  // syncers do not count what is another space's there
+  const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
+  if (failures > 0) {
+    const atLeast = here?.uncertain === undefined ? '' : 'at least '
+    const example = here?.first ? `: ${here.first}` : ''
+    return bad(
+      'Failing',
+      `${atLeast}${failures} ${failures === 1 ? 'object is not as it should be' : 'objects are not as they should be'}${example}`,
+    )
+  }
+  if (here?.uncertain !== undefined) return { ...common, trouble: 'warn', state: 'Unknown', message: here.uncertain }
+  if (told.lag && told.lag.objects > 0) {
+    return { ...common, trouble: 'warn', state: 'Lagging', message: `${told.lag.objects} changes not looked at` }
+  }
+  return { ...common, trouble: 'none', state: 'Ready' }
+}
+
+const UNHEARD = 'nothing is heard of a cluster there now'
+
+/** The clusters for which a Location stands, as far as placements lead there. */
+function keysOf(row: KubeObject, clusters: Clusters): readonly string[] {
+  const [inventory, name] = [str(row, 'inventory'), str(row, 'location')]
+  const found = clusters.at({ inventory, name })
+  return found.length > 0 ? found : [placeText(inventory, name)]
+}
+
+function silentIn(keys: readonly string[], silent: ReadonlyMap<string, string>): string | undefined {
+  const reasons = keys.flatMap(key => silent.get(key) ?? [])
+  return reasons.includes(UNREACHABLE) ? UNREACHABLE : reasons[0]
+}
+
+/** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
+function toldBySyncTargets(
+  row: KubeObject,
+  inventories: readonly InventoryFacts[],
+): Pick<ClusterStatus, 'lag' | 'failures'> & { unheard?: string } {
+  const inventory = inventories.find(({ path }) => path === str(row, 'inventory'))
+  if (!inventory || inventory.targets.unknown !== undefined || inventory.locations.unknown !== undefined) return {}
+  const location = inventory.locations.items.find(({ metadata }) => metadata.name === str(row, 'location'))
+  const [selector] = compileSelector(at(location, 'spec', 'instanceSelector'), 'spec').selectors
+  const behind = inventory.targets.items.filter(({ metadata }) => selector?.matches(metadata.labels))
+  const outcomes = behind.map(({ status }) => at(status, 'outcome'))
+  const isSome = (field: string): boolean => outcomes.some(one => at(one, field) === false)
+  const unheard = isSome('reachable') ? UNREACHABLE : isSome('reporting') ? 'Stale' : undefined
+  const since = outcomes.map(one => str(one, 'lag', 'since')).filter(time => time !== '')
+  return {
+    lag: {
+      objects: outcomes.reduce((sum: number, one) => sum + num(one, 'lag', 'objects'), 0),
+      ...(since.length > 0 && { since: since.sort()[0]! }),
+    },
+    failures: outcomes.reduce((sum: number, one) => sum + num(one, 'failures', 'count'), 0),
+    ...(unheard && { unheard }),
+  }
+}

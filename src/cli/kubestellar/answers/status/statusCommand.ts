@@ -1,0 +1,106 @@
+/** `kubectl kubestellar status`: asks a workload space for its placements and locations, and inventories where that is allowed. */
+import { isStatusError } from '../../../../apimachinery/errors.ts'
+import { str } from '../../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../../apimachinery/object.ts'
+import {
+  CLUSTER_WORK_STATUSES,
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  SLICES,
+  SYNC_TARGETS,
+  WORK_STATUSES,
+} from '../../../../apimachinery/placement.ts'
+import type { SpaceClient } from '../../../../client/client.ts'
+import { systemClock } from '../../../../client/clock.ts'
+import { CommandError } from '../../../shell/commandError.ts'
+import { type Format, painter, printDocument } from '../../../shell/output.ts'
+import type { Terminal } from '../../../shell/runProgram.ts'
+import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
+import { beyondNamed, mayNameStale, STALE } from '../brokenPlaces.ts'
+import { followAnswers, type Watched } from '../followAnswers.ts'
+import { type Known, known } from '../known.ts'
+import { fleetStatus, type InventoryFacts, type StatusAnswer } from './status.ts'
+import { statusText } from './statusText.ts'
+
+export interface StatusOptions extends AnswerOptions {
+  output?: Format
+  watch?: boolean
+}
+
+export async function statusCommand(options: StatusOptions, terminal: Terminal): Promise<void> {
+  await withSpace(options, terminal, async asked => {
+    await checkPlaces(asked)
+    const { space, session } = asked
+    const bindings = await known(space, INVENTORY_BINDINGS)
+    const paths = [...new Set(bindings.items.map(binding => str(binding, 'spec', 'path')).filter(path => path !== ''))]
+    const inventoryOf = async (path: string): Promise<InventoryFacts> => {
+      const inventory = session.client.in(path)
+      const [locations, targets] = await Promise.all([known(inventory, LOCATIONS), known(inventory, SYNC_TARGETS)])
+      return { path, locations, targets }
+    }
+    const answer = async (): Promise<StatusAnswer> => {
+      const [placements, granted, slices, inventories] = await Promise.all([
+        known(space, EDGE_PLACEMENTS),
+        known(space, GRANTED_LOCATIONS),
+        known(space, SLICES),
+        Promise.all(paths.map(inventoryOf)),
+      ])
+      // of a space that is closed, or not there, an answer in numbers would be one
+      if (placements.refusal !== undefined && granted.refusal !== undefined) throw new CommandError(placements.refusal)
+      // placements name some of what is broken
+      const beyond = await statusesOf(space, beyondNamed(placements.items))
+      const stale = await statusesOf(space, mayNameStale(placements.items) ? [STALE] : [])
+      return fleetStatus({
+        placements,
+        granted,
+        bindings,
+        slices,
+        inventories,
+        ...(beyond && { beyond }),
+        ...(stale && { stale }),
+      })
+    }
+    const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
+    if (options.watch !== true) return await print(await answer())
+    const watched: Watched[] = [{ resource: EDGE_PLACEMENTS }, { resource: GRANTED_LOCATIONS }]
+    for (const path of paths) watched.push({ resource: SYNC_TARGETS, of: session.client.in(path) })
+    await followAnswers({ clock: systemClock, random: Math.random, space, watched, answer, print, tell: terminal.err })
+  })
+}
+
+/** Of one list. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** WorkStatuses of each field selector; `undefined` where there is none to ask for. */
+async function statusesOf(space: SpaceClient, selectors: readonly string[]): Promise<Known | undefined> {
+  if (selectors.length === 0) return undefined
+  const items: KubeObject[] = []
+  try {
+    for (const fieldSelector of selectors) {
+      for (const resource of [WORK_STATUSES, CLUSTER_WORK_STATUSES]) {
+        const told = await known(space, resource, { fieldSelector, mostBytes: MOST_BYTES })
+        if (told.unknown !== undefined) return told
+        items.push(...told.items)
+      }
+    }
+  } catch (error) {
+    if (!isStatusError(error, 'RequestEntityTooLarge')) throw error
+    return { items: [], unknown: 'it is too much to be read' }
+  }
+  return { items }
+}
+
+async function printStatus(answer: StatusAnswer, format: Format, terminal: Terminal): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
+  if (format === 'name') {
+    const troubled = <T extends { trouble: string }>(items: readonly T[]) =>
+      items.filter(({ trouble }) => trouble !== 'none')
+    for (const { name } of troubled(answer.placements.items)) terminal.out(`edgeplacement/${name}`)
+    for (const { location } of troubled(answer.clusters.items)) terminal.out(`grantedlocation/${location}`)
+    return
+  }
+  const options = { wide: format === 'wide', paint: painter(terminal), nowMs: Date.now() }
+  for (const line of statusText(answer, options)) terminal.out(line)
+}

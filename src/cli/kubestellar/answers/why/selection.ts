@@ -1,0 +1,130 @@
+/**
+ * Why an EdgePlacement selects an object, or what keeps it from that: by the translator's own tests, with the test that misses
+ * least and what fails in it, wanted beside had. Pure.
+ */
+import { at, objects, strings } from '../../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../../apimachinery/object.ts'
+import {
+  type Criterion,
+  compilePlacement,
+  type Matchable,
+  unmetCriteria,
+  upsyncs,
+} from '../../../../controllers/placement-translator/placementSpec.ts'
+import { compileSelectors } from '../../../../controllers/where-resolver/selectors.ts'
+import { selectorMisses } from '../selectorMisses.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+export interface Miss {
+  /** Of the EdgePlacement. */
+  readonly field: string
+  /** What is wanted and what the object has. */
+  readonly message: string
+}
+
+export interface Selection {
+  readonly selects: boolean
+  /** The test that the object passes. */
+  readonly by?: string
+  /** The test that it comes nearest to, and all that keeps it from passing. */
+  readonly nearest?: { readonly test: string; readonly misses: readonly Miss[] }
+  /** An upsync set that names it: where it may be carried up it is born in the clusters, and not placed. */
+  readonly heldBackBy?: string
+  /** Where there is no test at all. */
+  readonly message?: string
+}
+
+/** How much it takes to mend a miss: another kind is another object, a label is soon put on. */
+const WEIGHTS: Readonly<Record<Criterion, number>> = {
+  resources: 16,
+  apiGroup: 16,
+  objectNames: 4,
+  namespaces: 4,
+  namespaceSelectors: 2,
+  labelSelectors: 1,
+}
+
+/** @param namespaceLabels `undefined` where they may not be read */
+export function explainSelection(
+  placement: KubeObject,
+  object: Matchable,
+  namespaceLabels: Labels | undefined,
+): Selection {
+  const spec = compilePlacement(placement)
+  if (spec.downsync.length === 0)
+    return { selects: false, message: 'it has no test in spec.downsync, so it selects nothing' }
+  let best: { test: number; weight: number; unmet: Criterion[] } | undefined
+  for (const [test, compiled] of spec.downsync.entries()) {
+    const unmet = unmetCriteria(compiled, object, namespaceLabels)
+    const weight = unmet.reduce((sum, criterion) => sum + WEIGHTS[criterion], 0)
+    if (!best || weight < best.weight) best = { test, weight, unmet }
+    if (weight === 0) break
+  }
+  const { test, unmet } = best!
+  const path = `spec.downsync[${test}]`
+  if (unmet.length > 0) {
+    const written = at(placement, 'spec', 'downsync', test)
+    const misses = unmet.map(criterion => missOf(criterion, { path, written, object, namespaceLabels }))
+    return { selects: false, nearest: { test: path, misses } }
+  }
+  const set = spec.upsync.findIndex((_, i) => isIn(placement, i, object))
+  return { selects: true, by: path, ...(set >= 0 && { heldBackBy: `spec.upsync[${set}]` }) }
+}
+
+/** Whether the i-th upsync set alone names the object. */
+function isIn(placement: KubeObject, index: number, object: Matchable): boolean {
+  const set = objects(placement, 'spec', 'upsync')[index]
+  return upsyncs(compilePlacement({ ...placement, spec: { upsync: [set] } }).upsyncTests, object)
+}
+
+interface Missed {
+  path: string
+  written: unknown
+  object: Matchable
+  namespaceLabels: Labels | undefined
+}
+
+function missOf(criterion: Criterion, { path, written, object, namespaceLabels }: Missed): Miss {
+  const { resource, namespace, name, labels } = object
+  const field = `${path}.${criterion}`
+  const named = strings(written, criterion).map(text => JSON.stringify(text))
+  const wants = some(named)
+  switch (criterion) {
+    case 'apiGroup':
+      return { field, message: `wants ${groupText(at(written, 'apiGroup'))}, this is of ${groupText(resource.group)}` }
+    case 'resources':
+      return { field, message: `names ${wants}, this is ${JSON.stringify(resource.resource)}` }
+    case 'objectNames':
+      return { field, message: `names ${wants}, this is ${JSON.stringify(name)}` }
+    case 'namespaces':
+      return {
+        field,
+        message: `names ${wants}, this is ${namespace === '' ? 'cluster-scoped' : `in ${JSON.stringify(namespace)}`}`,
+      }
+    case 'labelSelectors':
+      return { field, message: selectorMiss(written, criterion, field, labels) }
+    case 'namespaceSelectors':
+      if (namespace === '') return { field, message: 'wants labels of a namespace, this is cluster-scoped' }
+      if (!namespaceLabels)
+        return { field, message: `the labels of namespace ${JSON.stringify(namespace)} cannot be read` }
+      return { field, message: `its namespace: ${selectorMiss(written, criterion, field, namespaceLabels)}` }
+  }
+}
+
+function selectorMiss(written: unknown, criterion: Criterion, field: string, labels: Labels): string {
+  const { selectors, faults } = compileSelectors(at(written, criterion), field)
+  const misses = selectorMisses(selectors, labels)
+  return misses.length > 0 ? misses.join(', ') : (faults[0] ?? 'selects nothing')
+}
+
+function groupText(group: unknown): string {
+  return group === '' ? 'the core group' : `group ${JSON.stringify(group)}`
+}
+
+const SHOWN = 5
+
+function some(texts: readonly string[]): string {
+  const more = texts.length - SHOWN
+  return more > 0 ? `${texts.slice(0, SHOWN).join(', ')} and ${more} more` : texts.join(', ')
+}

@@ -1,0 +1,44 @@
+/** `kubectl kubestellar why`: asks a workload space for the whole road of one of its objects. */
+
+import { systemClock } from '../../../../client/clock.ts'
+import { type Format, painter, printDocument } from '../../../shell/output.ts'
+import type { Terminal } from '../../../shell/runProgram.ts'
+import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
+import { followAnswers } from '../followAnswers.ts'
+import { type WhyAnswer, why } from './why.ts'
+import { Question } from './whyFacts.ts'
+import { whyText } from './whyText.ts'
+
+export interface WhyOptions extends AnswerOptions {
+  cluster?: string
+  output?: Format
+  watch?: boolean
+}
+
+export async function whyCommand(args: readonly string[], options: WhyOptions, terminal: Terminal): Promise<void> {
+  await withSpace(options, terminal, async asked => {
+    await checkPlaces(asked)
+    const question = await Question.of(asked, args, options.cluster)
+    const answer = async () => why(await question.facts())
+    const print = (told: WhyAnswer) => printWhy(told, options.output ?? 'text', terminal)
+    if (options.watch !== true) return await print(await answer())
+    await followAnswers({
+      clock: systemClock,
+      random: Math.random,
+      space: asked.space,
+      watched: question.watched,
+      answer,
+      print,
+      tell: terminal.err,
+    })
+  })
+}
+
+async function printWhy(answer: WhyAnswer, format: Format, terminal: Terminal): Promise<void> {
+  if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
+  if (format === 'name') for (const { location } of answer.clusters) terminal.out(`grantedlocation/${location}`)
+  else {
+    const options = { wide: format === 'wide', paint: painter(terminal), nowMs: Date.now() }
+    for (const line of whyText(answer, options)) terminal.out(line)
+  }
+}

@@ -1,0 +1,109 @@
+/** What is in the way of one object, as it, its kind and its placements say. Pure. */
+import { at, objects, str } from '../../../../apimachinery/fields.ts'
+import { isNatured, NATURED_LABEL } from '../../../../apimachinery/nature.ts'
+import type { KubeObject } from '../../../../apimachinery/object.ts'
+import {
+  CONFLICT_ANNOTATION,
+  CREATE_ONLY,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  OVERWRITE,
+  PAUSED_ANNOTATION,
+  STAND_IN_ANNOTATION,
+} from '../../../../apimachinery/placement.ts'
+import { reachOf } from '../../../../apimachinery/reach.ts'
+import { waveFault, waveOf } from '../../../../apimachinery/wave.ts'
+import type { DiscoveredResource } from '../../../../client/client.ts'
+import { isSystemObject } from '../../../../controllers/placement-translator/eligibility.ts'
+import { VALIDATION_ERROR_PREFIX } from '../../../../controllers/where-resolver/selectors.ts'
+
+export interface Note {
+  /** Of the condition that says so. */
+  readonly type?: string
+  readonly reason: string
+  readonly message: string
+}
+
+/** Conditions of an EdgePlacement that tell why its objects are not where they should be, unless they have this status. */
+const GOOD: Readonly<Record<string, string>> = {
+  Resolved: 'True',
+  Permitted: 'True',
+  Placed: 'True',
+  Scheduled: 'True',
+  IntakeWaits: 'False',
+  DeletionHeld: 'False',
+  Paused: 'False',
+}
+
+/** Why an object travels nowhere, whatever selects it. */
+export function staysHome(resource: DiscoveredResource, object: KubeObject): Note | undefined {
+  if (reachOf(resource) === 'none') {
+    return {
+      reason: 'KindStays',
+      message: `objects of kind ${object.kind} are for the space itself and travel nowhere`,
+    }
+  }
+  if (isNatured(object)) {
+    const standsIn = object.metadata.annotations?.[STAND_IN_ANNOTATION]
+    const message = `it is labelled ${NATURED_LABEL}=true, so it acts in this space and travels nowhere; take the label off to place it`
+    return { reason: 'Natured', message: standsIn ?? message }
+  }
+  if (!isSystemObject(resource, object)) return undefined
+  return { reason: 'SystemObject', message: 'every cluster has its own of these, so it travels nowhere' }
+}
+
+export function objectNotes({ metadata }: KubeObject): Note[] {
+  const notes: Note[] = []
+  const annotations = metadata.annotations ?? {}
+  if (metadata.deletionTimestamp !== undefined) {
+    const waits = metadata.finalizers?.length ? `; it waits for finalizers ${metadata.finalizers.join(', ')}` : ''
+    notes.push({ reason: 'Deleting', message: `it is being deleted since ${metadata.deletionTimestamp}${waits}` })
+  }
+  if (annotations[PAUSED_ANNOTATION] === 'true') {
+    notes.push({
+      reason: 'ObjectPaused',
+      message: `annotation ${PAUSED_ANNOTATION} is "true": its copies stay as they are`,
+    })
+  }
+  const told = { CustomizationError: CUSTOMIZATION_ERROR_ANNOTATION, ObjectConflict: CONFLICT_ANNOTATION }
+  for (const [reason, annotation] of Object.entries(told)) {
+    const message = annotations[annotation]
+    if (message !== undefined) notes.push({ reason, message })
+  }
+  if (waveOf({ metadata }) === undefined) notes.push({ reason: 'InvalidWave', message: waveFault({ metadata }) })
+  if (annotations[CREATE_ONLY] === 'true') {
+    const message = `annotation ${CREATE_ONLY} is "true": it is made where it is missing, and not changed then`
+    notes.push({ reason: 'CreateOnly', message })
+  }
+  const overwrite = annotations[OVERWRITE]
+  if (overwrite !== undefined && overwrite !== '' && overwrite !== 'true') {
+    const message = `annotation ${OVERWRITE} says that clusters keep what they have of it: it is made where it is missing, and not changed`
+    notes.push({ reason: 'NotOverwritten', message })
+  }
+  return notes
+}
+
+export function placementNotes({ metadata, spec, status }: KubeObject): Note[] {
+  const notes: Note[] = []
+  if (metadata.deletionTimestamp !== undefined) {
+    notes.push({ reason: 'Deleting', message: 'the placement is being deleted' })
+  }
+  if (at(spec, 'paused') === true) {
+    notes.push({
+      reason: 'PlacementPaused',
+      message: 'spec.paused: its copies stay as they are, and it goes nowhere new',
+    })
+  }
+  for (const condition of objects(status, 'conditions')) {
+    const good = GOOD[str(condition, 'type')]
+    if (good === undefined || condition.status === good) continue
+    if (condition.type === 'Paused' && condition.reason === 'PlacementPaused') continue
+    const [reason, message] = [str(condition, 'reason'), str(condition, 'message')]
+    // Permitted and Placed say the same of what is not granted
+    if (!notes.some(note => note.message === message && message !== ''))
+      notes.push({ type: str(condition, 'type'), reason, message })
+  }
+  for (const [key, message] of Object.entries(metadata.annotations ?? {})) {
+    if (key.startsWith(VALIDATION_ERROR_PREFIX)) notes.push({ reason: 'InvalidSelector', message })
+  }
+  return notes
+}

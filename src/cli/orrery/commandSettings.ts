@@ -1,0 +1,247 @@
+/** The settings of `orrery`'s sub-commands: each is a flag, an environment variable and a key of the config file. */
+import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../../apiserver/serviceNetwork/serviceRanges.ts'
+import { CONTROLLER_NAMES } from '../../controllers/controllerNames.ts'
+import type { Setting } from '../shell/settings.ts'
+import { ACCESS_FLAGS } from './accessFlags.ts'
+import { OUTPUT } from './printFound.ts'
+
+export const CONFIG: Setting = {
+  flags: '--config <file>',
+  description: 'YAML file with settings, named like the flags without dashes in front',
+}
+
+export const LISTEN: readonly Setting[] = [
+  { flags: '--bind-address <address>', description: 'address to listen on', default: '127.0.0.1' },
+  {
+    flags: '--secure-port <port>',
+    description: 'port to listen on; 0 takes a free one',
+    default: 6443,
+    number: true,
+    maximum: 65_535,
+  },
+  {
+    flags: '--service-cluster-ip-range <cidr>',
+    description: 'IPv4 range out of which Services are given their cluster IPs',
+    default: DEFAULT_ADDRESSES,
+  },
+  {
+    flags: '--service-node-port-range <low-high>',
+    description: 'ports out of which Services are given their node ports',
+    default: DEFAULT_PORTS,
+  },
+  {
+    flags: '--advertise-address <address>',
+    description: 'IP address that the Service kubernetes leads to; default: what can be known of it',
+  },
+]
+
+/** Of what runs until it is told to stop. */
+export const LOG: readonly Setting[] = [
+  {
+    flags: '--log-level <level>',
+    description: 'least level that is logged: trace, debug, info, warn, error, fatal or silent; default: info',
+  },
+  {
+    flags: '--log-format <format>',
+    description: 'form of the log: text for people, json, or auto (text on a terminal, else json); default: auto',
+  },
+]
+
+/** What a syncer stands between. */
+export const BETWEEN: readonly Setting[] = [
+  { flags: '--from-kubeconfig <file>', description: 'kubeconfig of the mailbox space', required: true },
+  { flags: '--from-context <name>', description: 'context in it; default: its current one' },
+  { flags: '--to-kubeconfig <file>', description: 'kubeconfig of the cluster; default: the pod it runs in' },
+  { flags: '--to-context <name>', description: 'context in it; default: its current one' },
+]
+
+export const STOPPED_DATA_DIR: Setting = {
+  flags: '--data-dir <dir>',
+  description: 'data dir of a server that does not run',
+  default: '.orrery',
+}
+
+/** One object of a store. */
+export const STORED_OBJECT: readonly Setting[] = [
+  CONFIG,
+  STOPPED_DATA_DIR,
+  {
+    flags: '--space <space>',
+    description: "the object's space, by path from the root or id; may be left out when one holds such an object",
+  },
+  {
+    flags: '--resource <resource>',
+    description: 'plural name, with .group where that is not clear: configmaps, deployments.apps',
+  },
+  { flags: '--namespace <namespace>', description: 'may be left out where that is clear' },
+  { flags: '--name <name>', description: "the object's name" },
+  {
+    flags: '--key <key>',
+    description: 'all of it at once: <space>/<group>/<resource>/<namespace>/<name>, parts may be empty',
+  },
+  OUTPUT,
+]
+
+/** Of a server. */
+export const START: readonly Setting[] = [
+  CONFIG,
+  { flags: '--data-dir <dir>', description: 'database, certificates and admin.kubeconfig', default: '.orrery' },
+  ...LISTEN,
+  {
+    flags: '--external-hostname <host...>',
+    description: 'further names that clients use; the first goes into URLs',
+    list: true,
+    alias: 'EXTERNAL_HOSTNAME',
+  },
+  {
+    flags: '--external-port <port>',
+    description: 'port in URLs, where clients come through a balancer; default: the one it listens on',
+    number: true,
+    minimum: 1,
+    maximum: 65_535,
+    alias: 'EXTERNAL_PORT',
+  },
+  {
+    flags: '--tls-sni-cert-key <cert,key>',
+    description: 'files (PEM) of a certificate for the names in it; all other names have the one of the own authority',
+  },
+  {
+    flags: '--external-ca-file <file>',
+    description: "PEM authorities that vouch for that certificate, for kubeconfigs; default: the system's",
+  },
+  {
+    flags: '--internal-address <host:port>',
+    description: 'where what runs beside the server reaches it, such as its Service; goes into certificate and Secret',
+  },
+  {
+    flags: '--kubeconfig-secret <name>',
+    description: 'Secret (or namespace/name) of the cluster it runs in that gets kubeconfigs for outside and inside',
+  },
+  {
+    flags: '--host-kubeconfig <file>',
+    description: 'kubeconfig of that cluster; default: the pod it runs in',
+  },
+  {
+    flags: '--ensure-imw <paths...>',
+    description: 'inventory spaces that are made at each start where they are missing',
+    list: true,
+    alias: 'ENSURE_IMW',
+  },
+  {
+    flags: '--ensure-wmw <paths...>',
+    description:
+      'workload spaces, likewise; new ones may place anything in the inventories of --ensure-imw, or root:imw1',
+    list: true,
+    alias: 'ENSURE_WMW',
+  },
+  { flags: '--storage <engine>', description: 'storage engine', default: 'level', choices: ['level', 'etcd'] },
+  { flags: '--etcd-servers <urls>', description: 'comma-separated etcd URLs, with --storage etcd' },
+  {
+    flags: '--history-minutes <n>',
+    description: 'how long changes can be watched and listed back',
+    default: 10,
+    number: true,
+    minimum: 1,
+  },
+  {
+    flags: '--max-requests-inflight <n>',
+    description: 'seats for requests, with those of --max-mutating-requests-inflight divided among the priority levels',
+    default: 400,
+    number: true,
+    minimum: 1,
+  },
+  {
+    flags: '--max-mutating-requests-inflight <n>',
+    description: 'further seats for requests',
+    default: 200,
+    number: true,
+    minimum: 1,
+  },
+  {
+    flags: '--api-threads <n>',
+    description:
+      'threads beside the main one that answer GETs, lists and watches; left out: none up to two cores, else one less than the cores, 4 at most',
+    number: true,
+    minimum: 0,
+  },
+  {
+    flags: '--enable-priority-and-fairness [bool]',
+    description: 'let requests wait in fair queues; false: refuse those beyond the two numbers above, as they come',
+    default: true,
+    boolean: true,
+  },
+  {
+    flags: '--accept-loss [bool]',
+    description: 'start a damaged store with what is intact of it; the log says what is lost',
+    default: false,
+    boolean: true,
+  },
+  {
+    flags: '--disk-reserve-mib <n>',
+    description: 'MiB kept free on the disk: growth is refused below; 0: none. Default: 5 % of it, from 96 to 256',
+    number: true,
+  },
+  {
+    flags: '--controllers <names...>',
+    description: `controllers to run: "*" all, "foo" that one, "-foo" all but that one (give it as --controllers=*,-foo); default: *. All: ${CONTROLLER_NAMES.join(', ')}`,
+    list: true,
+  },
+  ...ACCESS_FLAGS,
+  ...LOG,
+]
+
+export const HEALTH_ADDRESS: Setting = {
+  flags: '--health-address <host:port>',
+  description:
+    'where a syncer tells how it is (/healthz, /readyz, /metrics), without asking who wants to know; none: nowhere',
+}
+
+export const SYNC_TARGET_NAME: Setting = {
+  flags: '--sync-target-name <name>',
+  description: 'name of the SyncTarget, for logs and syncer status',
+}
+
+export const SYNCER: readonly Setting[] = [
+  CONFIG,
+  ...BETWEEN,
+  SYNC_TARGET_NAME,
+  { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
+  { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
+  { flags: '--allow-namespaces <names...>', description: 'namespaces to carry; "*" in them is any text', list: true },
+  {
+    flags: '--allow-kinds <kinds...>',
+    description:
+      'kinds to carry that have a namespace, as resource.group, such as deployments.apps, *.apps, configmaps',
+    list: true,
+  },
+  {
+    flags: '--allow-cluster-scoped <kinds...>',
+    description: 'kinds to carry that have none; default: all, but none when another list is given',
+    list: true,
+  },
+  {
+    flags: '--impersonate [bool]',
+    description: 'write to the cluster as user orrery:space:<id> of the space that owns the object: its RBAC decides',
+    default: false,
+    boolean: true,
+  },
+  {
+    flags: '--adopt-existing [bool]',
+    description: 'take over what was in the cluster before; else only what its source says (edge.kubestellar.io/adopt)',
+    default: false,
+    boolean: true,
+  },
+  {
+    flags: '--dry-run [bool]',
+    description:
+      'say what it would do in the cluster, write nothing there and report nothing; exit 0: nothing, 1: something, ' +
+      '2: some of it is refused or fails, 3: it could not be found out',
+    default: false,
+    boolean: true,
+  },
+  { flags: '--qps <n>', description: 'requests per second to the cluster; 0: no limit', default: 1000, number: true },
+  { flags: '--burst <n>', description: 'requests that may come at once', default: 1000, number: true },
+  HEALTH_ADDRESS,
+  ...LOG,
+  { ...OUTPUT, description: 'with --dry-run: a document for programs' },
+]

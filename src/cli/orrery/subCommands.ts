@@ -1,0 +1,136 @@
+/** What `orrery` can do: its sub-commands, what they are told by, and the files that do it, loaded when they are asked for. */
+
+import type { Setting } from '../shell/settings.ts'
+import {
+  BETWEEN,
+  CONFIG,
+  HEALTH_ADDRESS,
+  LISTEN,
+  LOG,
+  START,
+  STOPPED_DATA_DIR,
+  STORED_OBJECT,
+  SYNC_TARGET_NAME,
+  SYNCER,
+} from './commandSettings.ts'
+import type { Host } from './host.ts'
+import { OUTPUT } from './printFound.ts'
+
+export interface SubCommand {
+  name: string
+  summary: string
+  /** More, for its own help. */
+  notes?: string
+  settings: readonly Setting[]
+  /** One of these that may stand without its flag, too. */
+  argument?: Setting
+  /** What its config file may say, when that is the file of another command, which uses more of it. Default: `settings`. */
+  inFile?: readonly Setting[]
+  /** The exit code for a line that cannot be read, by the flags that can; default: 1. */
+  mistaken?(flags: Readonly<Record<string, unknown>>): number
+  /** Absent where only the sub-commands do something. */
+  load?(): Promise<(settings: Record<string, unknown>, host: Host) => Promise<number>>
+  commands?: readonly SubCommand[]
+}
+
+export const SUB_COMMANDS: readonly SubCommand[] = [
+  {
+    name: 'start',
+    summary: 'run the server: spaces, controllers and their API',
+    notes: 'Exit codes: 0 it was asked to end, 1 it cannot start, or not go on.',
+    settings: START,
+    load: async () => (await import('./server/start.ts')).start,
+  },
+  {
+    name: 'syncer',
+    summary: 'run beside a cluster: apply what its mailbox space holds, report status back',
+    notes:
+      'Exit codes: 0 it was asked to end, 1 it cannot go on. With --dry-run: 0 nothing is to do, 1 something is, 2 some of it is\n' +
+      'refused or fails, 3 it could not be found out.',
+    settings: SYNCER,
+    // beside it, 1 says that there is something to do
+    mistaken: ({ dryRun }) => (dryRun === undefined || dryRun === false ? 1 : 3),
+    load: async () => (await import('./syncer/syncer.ts')).runSyncerCommand,
+    commands: [
+      {
+        name: 'status',
+        summary: 'how the syncers on this machine are; the exit code says whether they are ready',
+        notes:
+          'A name chooses one of several syncers. Exit codes: 0 all that are shown are ready, 1 one is not, or nobody answers.',
+        settings: [CONFIG, SYNC_TARGET_NAME, HEALTH_ADDRESS, OUTPUT],
+        argument: SYNC_TARGET_NAME,
+        inFile: SYNCER,
+        load: async () => (await import('./syncer/syncerStatusCommand.ts')).syncerStatus,
+      },
+      {
+        name: 'adopt',
+        summary: 'hand a cluster over to a mailbox that it was not served from before',
+        notes:
+          'The cluster notes its mailbox in ConfigMap kube-system/orrery-syncer, and a syncer that comes from another\n' +
+          'one stops. After adopt, the syncer of the new mailbox deletes what the former one placed and the new\n' +
+          'mailbox does not hold. End the former syncer first.',
+        settings: [CONFIG, ...BETWEEN, OUTPUT],
+        inFile: SYNCER,
+        load: async () => (await import('./syncer/syncer.ts')).adoptCluster,
+      },
+    ],
+  },
+  {
+    name: 'simulate-wec',
+    summary: 'run a stand-in cluster for demos and tests (a simulation: no containers run)',
+    settings: [
+      CONFIG,
+      { flags: '--name <name>', description: 'name of the stand-in cluster', required: true },
+      { flags: '--data-dir <dir>', description: 'its database, certificates and admin.kubeconfig', required: true },
+      ...LISTEN,
+      ...LOG,
+    ],
+    load: async () => (await import('./server/simulateWec.ts')).simulateWec,
+  },
+  {
+    name: 'kubeconfig',
+    summary: "print the administrator's kubeconfig of a server that has run on the data dir",
+    settings: [CONFIG, { ...STOPPED_DATA_DIR, description: 'data dir of the server' }],
+    inFile: START,
+    load: async () => (await import('./printKubeconfig.ts')).printKubeconfig,
+  },
+  {
+    name: 'store',
+    summary: 'look at the store of a server that does not run, or take an object out of it',
+    settings: [],
+    commands: [
+      {
+        name: 'get',
+        summary: 'print one object, as JSON; changes nothing',
+        settings: STORED_OBJECT,
+        inFile: START,
+        load: async () => (await import('./store/storedObject.ts')).getStored,
+      },
+      {
+        name: 'delete',
+        summary: 'delete one object, so that the server can start again',
+        notes:
+          'Watchers and syncers are told of the deletion once the server runs. Finalizers are not waited for, and what\n' +
+          'the object holds (of a Namespace, a Workspace, a CustomResourceDefinition) stays. Keep what "store get" prints.',
+        settings: STORED_OBJECT,
+        inFile: START,
+        load: async () => (await import('./store/storedObject.ts')).deleteStored,
+      },
+      {
+        name: 'verify',
+        summary: 'check every row of the store; changes nothing',
+        notes: 'Exit codes: 0 all is intact, 1 something is damaged; standard output says what is lost.',
+        settings: [CONFIG, STOPPED_DATA_DIR, OUTPUT],
+        inFile: START,
+        load: async () => (await import('./store/store.ts')).verifyStore,
+      },
+      {
+        name: 'stats',
+        summary: 'what the store holds; changes nothing',
+        settings: [CONFIG, STOPPED_DATA_DIR, OUTPUT],
+        inFile: START,
+        load: async () => (await import('./store/store.ts')).storeStats,
+      },
+    ],
+  },
+]

@@ -1,0 +1,79 @@
+/**
+ * Which program this is. In a checkout, which runs without a build: its commit, and when it came to be at it. In a package:
+ * and in the one file: what the release wrote into `build.json` (see tools/release/). What is neither does not know.
+ */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSea } from 'node:sea'
+import { type BuildInfo, type TreeState, UNKNOWN_BUILD } from '../../../apiserver/pages/versionInfo.ts'
+import { programFile } from '../../../program/programFile.ts'
+import { PROGRAM_ROOT } from '../../../program/programRoot.ts'
+import { readCheckout } from './checkout.ts'
+
+export const BUILD_FILE = 'build.json'
+
+/** What the program is made of; notes and tests beside it do not make it another one. */
+const PROGRAM = ['bin', 'src', 'openapi', 'tools', 'package.json', 'package-lock.json']
+const GIT_TIMEOUT_MS = 5000
+
+/** Reads a few small files. A `.git` in a folder above is another project's. */
+export function buildInfo(root?: string): BuildInfo {
+  if (root === undefined && isSea()) return told(programFile(BUILD_FILE), process.execPath)
+  return ofFolder(root ?? PROGRAM_ROOT)
+}
+
+function ofFolder(root: string): BuildInfo {
+  const checkout = readCheckout(root)
+  if (checkout === undefined) return recorded(join(root, BUILD_FILE)) ?? UNKNOWN_BUILD
+  let state: Promise<TreeState> | undefined
+  return {
+    commit: checkout.commit,
+    date: checkout.since ? dateText(checkout.since) : UNKNOWN_BUILD.date,
+    treeState() {
+      state ??= askGit(root)
+      return state
+    },
+  }
+}
+
+/** RFC 3339, whole seconds. */
+export function dateText(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`
+}
+
+/** Runs git once, beside everything else; without it nobody knows. */
+function askGit(root: string): Promise<TreeState> {
+  // Whoever starts the program may do so out of a hook of another repository.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
+  const args = ['--no-optional-locks', 'status', '--porcelain', '--', ...PROGRAM]
+  return new Promise(resolve => {
+    execFile('git', args, { cwd: root, env, timeout: GIT_TIMEOUT_MS }, (error, changes) => {
+      if (error) resolve('')
+      else resolve(changes === '' ? 'clean' : 'dirty')
+    })
+  })
+}
+
+/** @throws Error when the file is there and the release did not write it */
+function recorded(path: string): BuildInfo | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  return told(text, path)
+}
+
+function told(text: string, path: string): BuildInfo {
+  const { gitCommit, gitTreeState, buildDate } = JSON.parse(text) as Record<string, unknown>
+  if (typeof gitCommit !== 'string' || !isTreeState(gitTreeState) || typeof buildDate !== 'string')
+    throw new Error(`${path} is broken: install the package again`)
+  return { commit: gitCommit, date: buildDate, treeState: async () => gitTreeState }
+}
+
+function isTreeState(value: unknown): value is TreeState {
+  return value === 'clean' || value === 'dirty' || value === ''
+}

@@ -1,0 +1,124 @@
+/** What every command of the plugins starts from: the kubeconfig, the space that the user is in, and a client. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../../apimachinery/resources.ts'
+import { type ClosableClient, httpClient } from '../../../client/http/httpClient.ts'
+import type { HttpClientOptions } from '../../../client/http/options.ts'
+import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
+import { CommandError } from '../commandError.ts'
+import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
+import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
+
+/** Contexts that a message offers. */
+const NAMED = 5
+
+export interface SessionOptions {
+  /** `--kubeconfig` */
+  kubeconfig?: string
+  /** `--context` */
+  context?: string
+  /** Gets what the server warns of. */
+  warn?: (line: string) => void
+}
+
+export interface Session {
+  /** Candidates for the kubeconfig, in the order of their precedence. */
+  readonly paths: readonly string[]
+  /** Name of the context that is used. */
+  readonly context: string
+  /** The server's URL without `/clusters/<space>`. */
+  readonly base: string
+  /** URL as the kubeconfig has it. */
+  readonly server: string
+  /** Path or id from that URL. */
+  readonly space: string | undefined
+  /** Of the context. */
+  readonly namespace: string | undefined
+  /** How to reach the server; `server` is the base. */
+  readonly options: HttpClientOptions
+  readonly client: ClosableClient
+}
+
+/** Gives the session to `use` and closes its connections afterwards. */
+export async function withSession<R>(options: SessionOptions, use: (session: Session) => Promise<R>): Promise<R> {
+  const session = await openSession(options)
+  try {
+    return await use(session)
+  } catch (error) {
+    throw (await import('./kubeconfigFault.ts')).kubeconfigFault(error, session, new Date())
+  } finally {
+    session.client.close()
+  }
+}
+
+async function openSession({ kubeconfig, context, warn }: SessionOptions): Promise<Session> {
+  const paths = kubeconfigPaths(kubeconfig, process.env.KUBECONFIG)
+  const files = await KubeconfigFiles.read(paths)
+  const name = context ?? files.currentContext
+  if (name === '') throw noCurrentContext(files)
+  const loaded = await load(files, name)
+  const options = {
+    ...loaded.options,
+    server: loaded.base,
+    userAgent: 'orrery-kubectl',
+    ...(warn && { onWarning: (text: string) => warn(`Warning: ${text}`) }),
+  }
+  const { base, space, namespace } = loaded
+  const { server } = loaded.options
+  return { paths, context: name, base, server, space, namespace, options, client: httpClient(options) }
+}
+
+function noCurrentContext({ paths, contexts }: KubeconfigFiles): CommandError {
+  const why = `no context is current in ${paths.join(', ')}`
+  const [first] = contexts
+  if (first === undefined)
+    return new CommandError(`${why}, and none is there; "orrery kubeconfig" prints one that has some`)
+  const more = contexts.length > NAMED ? ', …' : ''
+  const remedy = `run "kubectl config use-context ${first}" or name one with --context`
+  return new CommandError(`${why}; ${remedy}; there is: ${contexts.slice(0, NAMED).join(', ')}${more}`)
+}
+
+async function load(files: KubeconfigFiles, context: string): Promise<LoadedKubeconfig> {
+  const [only, ...others] = files.paths
+  if (only !== undefined && others.length === 0) return await loadKubeconfig(only, context)
+  const folder = await mkdtemp(join(tmpdir(), 'orrery-kubeconfig-'))
+  try {
+    const path = join(folder, 'merged')
+    await writeFile(path, files.merged(), { mode: 0o600 })
+    return await loadKubeconfig(path, context)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * The path from the root of the space that the user is in; an id is translated when the user may see the translation.
+ * @throws CommandError when the kubeconfig's URL names no space
+ */
+export async function currentPath({ client, space, server }: Session): Promise<string> {
+  if (space === undefined) throw new CommandError(`current URL "${server}" does not point to a workspace`)
+  if (space === ROOT_SPACE || space.startsWith(`${ROOT_SPACE}:`)) return space
+  try {
+    const cluster = await client.in(space).get(LOGICAL_CLUSTERS, { name: 'cluster' })
+    return cluster.metadata.annotations?.[PATH_ANNOTATION] ?? space
+  } catch (error) {
+    if (isStatusError(error, 'NotFound', 'Forbidden')) return space
+    throw error
+  }
+}
+
+/**
+ * The path that a `--imw`-like flag means: `.` is where the user is, all else as in `kubectl ws`, but for nothing at all, which
+ * is home there. Here it is what a variable that was not set leaves, and would mean the root with every space below it.
+ */
+export async function pathOf(session: Session, argument: string): Promise<string> {
+  if (argument.trim() === '') throw new CommandError('the name of a workspace is empty; write "." for the current one')
+  const target = parseTarget(argument, '')
+  if (target.kind === 'here') return await currentPath(session)
+  if (target.kind === 'absolute') return resolveDots(target.path)
+  if (target.kind === 'relative') return resolveDots(`${await currentPath(session)}:${target.path}`)
+  if (target.kind === 'top') return (await currentPath(session)).split(':')[0]!
+  throw new CommandError(`${JSON.stringify(argument)} does not name a workspace here`)
+}

@@ -1,0 +1,179 @@
+import t from 'tap'
+import { Clusters } from '../../../../../src/cli/kubestellar/answers/clusters.ts'
+import { Places } from '../../../../../src/cli/kubestellar/answers/destinations.ts'
+import { previewExit } from '../../../../../src/cli/kubestellar/answers/exitCodes.ts'
+import { chosenOtherwise } from '../../../../../src/cli/kubestellar/answers/preview/chosenLocations.ts'
+import {
+  batches,
+  diffOf,
+  readPreview,
+  withSentences,
+} from '../../../../../src/cli/kubestellar/answers/preview/preview.ts'
+import { previewText } from '../../../../../src/cli/kubestellar/answers/preview/previewText.ts'
+
+const plain = { wide: false, paint: (text: string) => text }
+const places = new Clusters(
+  new Places(
+    [
+      {
+        apiVersion: 'e/v1',
+        kind: 'GrantedLocation',
+        metadata: { name: 'imw1.florin' },
+        inventory: 'root:imw1',
+        location: 'florin',
+      },
+    ],
+    [
+      {
+        apiVersion: 'e/v1',
+        kind: 'InventoryBinding',
+        metadata: { name: 'imw1' },
+        spec: { path: 'root:imw1' },
+        status: { cluster: 'id1' },
+      },
+    ],
+  ),
+  [],
+)
+const group = (action: string, count: number, more: object = {}) => ({
+  action,
+  count,
+  locations: [{ cluster: 'id1', name: 'florin' }],
+  ...more,
+})
+const object = (groups: object[], more: object = {}) => ({
+  group: 'apps',
+  resource: 'deployments',
+  kind: 'Deployment',
+  namespace: 'shop',
+  name: 'web',
+  operation: 'update',
+  placements: ['p'],
+  groups,
+  ...more,
+})
+
+t.test('a unified diff for each group of clusters, and a summary', async t => {
+  const before = { spec: { replicas: 1, image: 'a' } }
+  const after = { spec: { image: 'a', replicas: 2 } }
+  const answer = readPreview([object([group('Update', 3, { before, after }), group('Unchanged', 1)])], places)
+  t.match(answer, { changes: true, counts: { Update: 3, Unchanged: 1 } })
+  t.match(answer.objects[0]?.groups[0]?.locations, [
+    { location: 'imw1.florin', inventory: 'root:imw1', name: 'florin' },
+  ])
+  t.same(previewText(answer, plain), [
+    'deployments.apps "shop/web" updated in imw1.florin and 2 more',
+    '--- now',
+    '+++ then',
+    '@@ -1,3 +1,3 @@',
+    ' spec:',
+    '   image: a',
+    '-  replicas: 1',
+    '+  replicas: 2',
+    'deployments.apps "shop/web" unchanged in imw1.florin',
+    '',
+    '1 object: 3 updated, 1 unchanged in clusters',
+  ])
+})
+
+t.test('what goes nowhere says why, and is no change', async t => {
+  const told = [
+    object([], { placements: [] }),
+    object([]),
+    object([], { placements: [], message: 'it travels nowhere' }),
+    object([group('Conflict', 1, { message: 'another owns it' })]),
+  ]
+  const answer = readPreview(told, places)
+  t.equal(answer.changes, false)
+  t.same(previewText(answer, plain).slice(0, 4), [
+    'deployments.apps "shop/web": no EdgePlacement selects it',
+    'deployments.apps "shop/web": selected by p, which lead nowhere',
+    'deployments.apps "shop/web": it travels nowhere',
+    'deployments.apps "shop/web" in conflict in imw1.florin: another owns it',
+  ])
+})
+
+t.test('texts that differ everywhere are shown as replaced as a whole, in little time', async t => {
+  const lines = (word: string) => Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`${word}${i}`, word]))
+  const diff = diffOf({ before: lines('a'), after: lines('b') })
+  t.equal(diff.length, 2 + 6000)
+  t.equal(diff[2], '-a0: a')
+})
+
+t.test('one PlacementPreview asks about no more than it may', async t => {
+  const map = (name: string, bytes = 0) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { v: 'x'.repeat(bytes) },
+  })
+  const names = (found: ReturnType<typeof batches>) =>
+    found.map(batch => batch.map(({ metadata }) => metadata.name).join(''))
+  const all = ['a', 'b', 'c', 'd', 'e'].map(name => map(name))
+  t.same(names(batches(all, { most: 2, bytes: 10_000 })), ['ab', 'cd', 'e'])
+  t.same(names(batches([map('a', 600), map('b', 600), map('c')], { most: 9, bytes: 1000 })), ['a', 'bc'])
+  t.same(batches([], { most: 2, bytes: 1 }), [])
+})
+
+t.test('an edit of location selectors tells which locations it would choose', async t => {
+  const row = (name: string, env: string) => ({ apiVersion: 'e/v1', kind: 'X', metadata: { name, labels: { env } } })
+  const granted = [row('imw1.a', 'prod'), row('imw1.b', 'prod'), row('imw1.c', 'test')]
+  const choosing = (env: string) => ({
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'EdgePlacement',
+    metadata: { name: 'p' },
+    spec: { locationSelectors: [{ matchLabels: { env } }] },
+  })
+  const sentence = chosenOtherwise(choosing('prod'), choosing('test'), granted)
+  t.equal(sentence, 'its locationSelectors would choose 1 (imw1.c) more and 2 (imw1.a, imw1.b) fewer')
+  t.equal(chosenOtherwise(choosing('prod'), choosing('prod'), granted), undefined)
+  t.match(chosenOtherwise(undefined, choosing('prod'), granted), /choose 2 \(imw1.a, imw1.b\) more$/)
+  const told = object([], { kind: 'EdgePlacement', name: 'p', message: 'moves 0 other objects of this space' })
+  const sentences = new Map([['p', sentence!]])
+  const message = /^moves 0 other objects of this space; its locationSelectors/
+  const answer = withSentences(readPreview([{ ...told, moves: moves({ clusters: 0 }) }], places), sentences)
+  t.match(answer, { changes: false, unknown: undefined, objects: [{ message }] }, 'nothing is there that would move')
+  t.equal(previewExit(answer), 0)
+})
+
+const moves = (more: object = {}) => ({ creates: 0, deletes: 0, unknown: 0, clusters: 1, locations: [], ...more })
+
+t.test(
+  'what an EdgePlacement moves is counted whether it is shown or not, and what the brake would hold is told',
+  async t => {
+    const locations = [{ cluster: 'id1', name: 'florin', creates: 0, deletes: 60, unknown: 0 }]
+    const told = [
+      object([], {
+        kind: 'EdgePlacement',
+        name: 'p',
+        message: 'moves 60 other objects of this space; 1 are shown',
+        moves: moves({ deletes: 60, isHeld: true, locations }),
+      }),
+      object([group('Delete', 1)], { isMoved: true }),
+    ]
+    const answer = readPreview(told, places)
+    t.match(answer, { changes: true, counts: { Delete: 60 } })
+    t.equal(previewExit(answer), 1)
+    t.same(previewText(answer, plain), [
+      'deployments.apps "shop/p": moves 60 other objects of this space; 1 are shown',
+      '  copies: 60 deleted in 1 cluster',
+      '    imw1.florin: 60 deleted',
+      '  the brake would hold these deletions (DeletionHeld on the EdgePlacement) until somebody confirms them; what is created comes at once',
+      'deployments.apps "shop/web" deleted in imw1.florin',
+      '',
+      '2 objects: 60 deleted in clusters; deletions would be held until they are confirmed',
+    ])
+    const unsure = readPreview([object([], { unknown: 'who knows', message: 'm' }), ...told], places)
+    t.match(previewText(unsure, plain).at(-1), /60 deleted in clusters; what else would change is not known; deletions/)
+    t.equal(previewExit(unsure), 1)
+  },
+)
+
+t.test('exit codes: what a cluster would refuse is no change to go on with, nor is what nobody knows', async t => {
+  const code = (...actions: string[]) =>
+    previewExit(readPreview([object(actions.map(action => group(action, 1)))], places))
+  t.equal(code('Unchanged', 'Paused', 'Conflict', 'NotPermitted'), 0)
+  t.equal(code('Create', 'Unknown'), 1)
+  t.equal(code('Create', 'Invalid'), 2)
+  t.equal(code('Unchanged', 'Unknown'), 2)
+})
