@@ -184,8 +184,9 @@ export class Stage {
   }
 
   #lieIn({ cluster, key, source, row }: Told): string | undefined {
-    const { state, health, reported } = row.status as { state: string; health?: string; reported?: unknown }
-    if (state !== 'Applied') return undefined
+    const { state, health, reported, sourceResourceVersion } = row.status as Claim
+    // while a newer version is on its way, the row names none
+    if (state !== 'Applied' || sourceResourceVersion === undefined) return undefined
     const content = contentOf(source)
     const { truth, name, since } = cluster
     const claim = `${key} in ${name} is said to be ${health ?? state} with content ${content}`
@@ -240,11 +241,12 @@ export class Stage {
       if (!chosen.has(cluster.name)) continue
       for (const [key, source] of sources) {
         const row = told.find(one => one.cluster === cluster && one.key === key)?.row
-        const { state = 'nothing', health } = (row?.status ?? {}) as { state?: string; health?: string }
+        const { state = 'nothing', health, sourceResourceVersion: version } = (row?.status ?? {}) as Partial<Claim>
         const live = cluster.truth.now(key)
         const isThere = live !== undefined && contentOf(live) === contentOf(source)
-        const says = `${key} in ${cluster.name}: ${isThere ? 'there' : `not there (${live && contentOf(live)})`}, told ${state} ${health} ${str(row, 'status', 'message')}`
-        if (isThere ? state !== 'Applied' || health !== 'Healthy' : state !== 'Refused') return says
+        const says = `${key} in ${cluster.name}: ${isThere ? 'there' : `not there (${live && contentOf(live)})`}, told ${state} ${health} ${str(row, 'status', 'message')} of version ${version}`
+        if (isThere ? state !== 'Applied' || health !== 'Healthy' || version === undefined : state !== 'Refused')
+          return says
         if (!isThere && cluster.refuses === undefined) return `${says} (${str(row, 'status', 'message')})`
       }
     }
@@ -345,6 +347,15 @@ export class Stage {
     const isWhole = applied === told.length
     return told.length > 0 && isWhole !== (condition?.status === 'True') ? sum : undefined
   }
+}
+
+/** The status of a work status. */
+interface Claim {
+  state: string
+  health?: string
+  reported?: unknown
+  /** The version of the source that the cluster holds. */
+  sourceResourceVersion?: string
 }
 
 interface Told {
