@@ -64,12 +64,7 @@ export async function accessParts(
     onLeftOut: space => log.warn({ space }, 'roles and bindings are more than may count: those behind grant nothing'),
     ...(spaces && { builtin: new MailboxRules({ tree, demands }) }),
   })
-  const issuer = new TokenIssuer({
-    clock: Date.now,
-    signingKeyPem: pki.serviceAccountKeyPem,
-    url,
-    rootSpace: ROOT,
-  })
+  const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: pki.serviceAccountKeyPem, url, rootSpace: ROOT })
   const getObject: AccessParts['getObject'] = (space, group, resource, namespace, name) =>
     whenKnown(store.get({ space, group, resource, namespace, name }), stored => stored && decodeObject(stored))
   const authenticator = await authenticators({

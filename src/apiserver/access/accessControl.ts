@@ -232,12 +232,7 @@ export class AccessControl {
   }
 
   async #mayListWorkspaces(user: UserInfo, space: string): Promise<boolean> {
-    const resource = {
-      ...WORKSPACES,
-      subresource: '',
-      namespace: '',
-      name: '',
-    }
+    const resource = { ...WORKSPACES, subresource: '', namespace: '', name: '' }
     const decision = await this.#deps.authorizer.authorize({
       user: effectiveUser(user, space),
       space,

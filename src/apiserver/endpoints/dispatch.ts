@@ -90,16 +90,7 @@ export function targetOf(
     () => hasProtobuf(services, type, entry),
     () => hasTable(type, entry),
   )
-  return {
-    info,
-    resource,
-    user,
-    space,
-    type,
-    entry,
-    form,
-    warnings: deprecationOf(type),
-  }
+  return { info, resource, user, space, type, entry, form, warnings: deprecationOf(type) }
 }
 
 /** What upstream warns of whenever it is used. */

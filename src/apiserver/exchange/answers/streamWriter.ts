@@ -1,6 +1,5 @@
 /** Writes frames to a chunked response with back-pressure, and ends it cleanly from either side. */
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import type { Soon } from '../../../apimachinery/soon.ts'
 import type { Turns } from './writeTurns.ts'
@@ -25,7 +24,7 @@ export interface SinkOptions {
 
 /** Frames that come before the response's turn to write leave together. Its headers have left. */
 export function responseSink(raw: ServerResponse, turns: Turns, { isAlone = false }: SinkOptions = {}): FrameSink {
-  const out = isAlone ? joinedBodyOf(raw) : bodyOf(raw)
+  const out = bodyOf(raw, isAlone)
   const waiting: Buffer[] = []
   let waitingBytes = 0
   let scheduled = false
@@ -95,39 +94,19 @@ interface Body {
 
 /**
  * The body of a response whose headers have left. Node makes four writes of each chunk of it, for each watcher anew; here an
- * event becomes a chunk once, and goes to all sockets as it is.
+ * event becomes a chunk once, and goes to all sockets as it is. Frames of one reader alone are copied once, into the chunk in which they leave.
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-7.1
  */
-function bodyOf(raw: ServerResponse): Body {
-  const { out, isChunked } = wayOf(raw)
-  return {
-    ...bodyOver(raw, out),
-    // As a chunk, nothing would be the end.
-    framed: frame => (frame.length === 0 ? [] : isChunked ? chunkOf(frame) : [frame]),
-  }
-}
-
-/** The same of frames that nobody else is sent: they are copied once, into the chunk in which they leave. */
-function joinedBodyOf(raw: ServerResponse): Body {
-  const { out, isChunked } = wayOf(raw)
-  const body = bodyOver(raw, out)
-  return {
-    ...body,
-    framed: frame => (frame.length === 0 ? [] : [frame]),
-    write: pieces => body.write(isChunked && pieces.length > 0 ? joinedChunk(pieces) : pieces),
-  }
-}
-
-function wayOf(raw: ServerResponse): { out: ServerResponse | Socket; isChunked: boolean } {
+function bodyOf(raw: ServerResponse, isAlone: boolean): Body {
   const { socket } = raw
   // HTTP/1.0 has no chunks
   const isChunked = socket !== null && raw.chunkedEncoding
-  return { out: isChunked ? socket : raw, isChunked }
-}
-
-function bodyOver(raw: ServerResponse, out: ServerResponse | Socket): Omit<Body, 'framed'> {
+  const out = isChunked ? socket : raw
   return {
-    write(pieces) {
+    // As a chunk, nothing would be the end.
+    framed: frame => (frame.length === 0 ? [] : isChunked && !isAlone ? chunkOf(frame) : [frame]),
+    write(framed) {
+      const pieces = isChunked && isAlone ? joinedChunk(framed) : framed
       if (pieces.length > 1) out.cork()
       for (const piece of pieces) out.write(piece)
       if (pieces.length > 1) out.uncork()
