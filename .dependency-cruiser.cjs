@@ -4,6 +4,7 @@ const ROOMS = [
   'src/program',
   'openapi',
   'src/apimachinery',
+  'src/placement',
   'src/storage',
   'src/client',
   'src/kinds',
@@ -63,6 +64,8 @@ module.exports = {
     ...inOrder(APISERVER),
     never('nobody in a folder needs the whole server', '^src/apiserver/.+/', '^src/apiserver/[^/]+[.]ts$'),
     never('the object model does no I/O', '^src/apimachinery/', '^src/(?!apimachinery/)'),
+    never('the language of placement does no I/O', '^src/placement/', '^src/(?!apimachinery/|placement/)'),
+    never('the store knows no placement', '^src/storage/', '^src/placement/'),
     never(
       "Go's words are for the server's answers",
       '^src/(?!apimachinery/|kinds/|apiserver/)',
@@ -73,7 +76,7 @@ module.exports = {
     never(
       'the server knows no placement, but for who may do what about it',
       '^src/(kinds|apiserver/(?!authority/))',
-      '^src/apimachinery/(placement|upsyncSets)[.]ts$',
+      '^src/placement/(words/placement|select/upsyncSets)[.]ts$',
     ),
     never('controllers and the syncer use the API', '^src/(controllers|syncer)/', '^src/(storage|kinds|apiserver)/'),
     never('controllers and the syncer stand side by side', '^src/syncer/', '^src/controllers/'),

@@ -1,20 +1,13 @@
 /** Defaults of docs/operations.md#limits, from the constants of this room; and the units of all rooms. `npm run pages` writes them there. */
 
 import * as managers from './apply/managers.ts'
-import * as carriedOwners from './carriedOwners.ts'
 import * as crdBounds from './crd/crdBounds.ts'
 import * as fieldErrors from './fieldErrors.ts'
 import * as jsonPath from './jsonPath.ts'
-import * as leftFields from './leftFields.ts'
-import * as liveObjects from './liveObjects.ts'
 import * as metadataLimits from './metadataLimits.ts'
 import * as objectSize from './objectSize.ts'
-import * as offer from './offer.ts'
-import * as outcome from './outcome.ts'
 import * as jsonPatch from './patch/jsonPatch.ts'
-import * as placementPreview from './placementPreview.ts'
 import * as repeatedKeys from './repeatedKeys.ts'
-import * as spaceBudget from './spaceBudget.ts'
 import * as celBounds from './structural/celBounds.ts'
 import * as celCost from './structural/celCost.ts'
 import * as celDepth from './structural/celDepth.ts'
@@ -51,8 +44,6 @@ export const LIMITS: Limits = {
   'annotations of an object; its labels': `${bytes(metadataLimits.ANNOTATIONS_LIMIT_BYTES)}; ${bytes(metadataLimits.LABELS_LIMIT_BYTES)}`,
   'its finalizers; owners; entries of `managedFields`': `${count(metadataLimits.FINALIZERS_LIMIT)}; ${count(metadataLimits.OWNERS_LIMIT)}; ${count(metadataLimits.MANAGERS_LIMIT)}`,
   'managers of single updates, each with an entry of its own': `${count(managers.MAX_UPDATE_MANAGERS)}, as in Kubernetes`,
-  'objects; bytes; SyncTargets of a space, with all spaces below it': `${count(spaceBudget.DEFAULT_SPACE_OBJECTS)}; ${bytes(spaceBudget.DEFAULT_SPACE_BYTES)}; ${count(spaceBudget.DEFAULT_SYNC_TARGETS)}. None for \`root\` and \`root:espw\``,
-  'objects; bytes that a syncer carries up to a mailbox': `${count(spaceBudget.DEFAULT_UPSYNCED_OBJECTS)}; ${bytes(spaceBudget.DEFAULT_UPSYNCED_BYTES)}`,
   'text of a CEL expression; its depth; operators of one sort in a row': `${count(celDepth.MAX_EXPRESSION_CHARACTERS)} characters; ${count(celDepth.LEVELS)} levels, as in Kubernetes; ${count(celDepth.MAX_IN_A_ROW)}`,
   'cost of one evaluation': `${count(celProgram.MAX_EVALUATION_COST)}, as in Kubernetes`,
   'texts that a CEL expression makes; lists; numbers as text': `${binary(celBounds.MAX_TEXT)} characters or bytes; ${binary(celBounds.MAX_ITEMS)} elements; ${binary(celPrices.MAX_NUMBER_TEXT)} characters`,
@@ -65,13 +56,4 @@ export const LIMITS: Limits = {
   'rules, their characters; patterns together; defaults': `${count(crdBounds.CRD_LIMITS.rules)}, ${binary(crdBounds.CRD_LIMITS.ruleCharacters)}; ${binary(crdBounds.CRD_LIMITS.patternParts)} parts; ${bytes(crdBounds.CRD_LIMITS.defaultCharacters)}`,
   'estimated cost of a rule in a CRD; of all of a schema': `${count(celCost.EXPRESSION_COST_LIMIT)}; ${count(celCost.SCHEMA_COST_LIMIT)}, as in Kubernetes`,
   'filters of a JSONPath within one another': count(jsonPath.MAX_FILTERS),
-  "`jsonPointers` of an EdgePlacement's `ignoreDifferences`; characters of one": `${count(leftFields.MAX_POINTERS)}; ${count(leftFields.MAX_POINTER_LENGTH)}`,
-  'owners of an object that it refers to in a cluster': count(carriedOwners.MAX_CARRIED_OWNERS),
-  'what a syncer lists of what is not so in its cluster; characters of each message': `${count(outcome.MAX_EXCEPTIONS)}; ${count(outcome.MAX_MESSAGE)}`,
-  'objects of a PlacementPreview; all of them as JSON; at the same time, of one space': `${count(placementPreview.MAX_PREVIEWED)}; ${bytes(placementPreview.MAX_PREVIEW_BYTES)}; ${count(placementPreview.MAX_PREVIEWS_AT_ONCE)}`,
-  'clusters that a PlacementPreview looks at; its work; contents that it shows; objects beyond its own; copies that it counts of what EdgePlacements move': `${count(placementPreview.MAX_PREVIEW_DESTINATIONS)}; ${count(placementPreview.MAX_PREVIEW_WORK)} values; ${bytes(placementPreview.MAX_PREVIEW_CONTENT_BYTES)}; ${count(placementPreview.MAX_PREVIEW_MOVED)}; ${count(placementPreview.MAX_PREVIEW_PAIRS)}`,
-  'work for the `Warning` of what an EdgePlacement takes from clusters (pairs of object and cluster, tests, selectors); such writes of a space at once': `${count(placementPreview.MAX_CONSEQUENCE_WORK)}; ${count(placementPreview.MAX_PREVIEWS_AT_ONCE)}`,
-  'objects of a space without EdgePlacement that are read for a PlacementPreview with its first; what is remembered of them': `${count(placementPreview.MAX_PREVIEW_READ)}; ${bytes(placementPreview.MAX_PREVIEW_READ_BYTES)} as JSON`,
-  'clusters whose live objects one PlacementPreview reads; time for an answer; its JSON, for each side; questions that wait, and those of one tenant': `${count(liveObjects.MAX_LIVE_CLUSTERS)}; ${duration(liveObjects.LIVE_WAIT_MS)}; ${bytes(liveObjects.MAX_LIVE_BYTES)}; ${count(liveObjects.MAX_LIVE_WAITING)}; ${count(liveObjects.MAX_TENANT_WAITING)}`,
-  'kinds that a SyncTarget tells its cluster offers; as JSON': `${count(offer.MAX_OFFERED)}; ${bytes(offer.MAX_OFFER_BYTES)}`,
 }

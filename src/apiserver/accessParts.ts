@@ -1,8 +1,9 @@
 /** Authentication and authorization of a server, over its open store. */
-import { type Nature, natureOf } from '../apimachinery/nature.ts'
+
 import type { KubeObject } from '../apimachinery/object.ts'
 import { type Soon, whenKnown } from '../apimachinery/soon.ts'
 import { systemClock } from '../client/clock.ts'
+import { type Nature, natureOf } from '../placement/spaces/nature.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import type { Store } from '../storage/store.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'

@@ -4,7 +4,7 @@
  * `StatusError` with reason ServiceUnavailable and the cause attached.
  */
 import type { GroupResource, GroupVersionResource, KubeObject } from '../apimachinery/object.ts'
-import type { ProtocolRange } from '../apimachinery/syncProtocol.ts'
+import type { ProtocolRange } from '../placement/desks/syncProtocol.ts'
 
 export interface ObjectRef {
   /** Absent for cluster-scoped objects. */

@@ -5,7 +5,7 @@
  */
 import { isStatusError } from '../apimachinery/errors.ts'
 import type { GroupResource, GroupVersionResource } from '../apimachinery/object.ts'
-import type { ProtocolRange } from '../apimachinery/syncProtocol.ts'
+import type { ProtocolRange } from '../placement/desks/syncProtocol.ts'
 import type { Work, WorkTurns } from '../program/workTurns.ts'
 import { backoffMs, type Random } from './backoff.ts'
 import type { Client, StreamEvent } from './client.ts'

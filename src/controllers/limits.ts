@@ -1,17 +1,13 @@
 /** Defaults of docs/operations.md#limits, from the constants of this room. `npm run pages` writes them there. */
 import { binary, bytes, count, duration, type Limits } from '../apimachinery/limits.ts'
-import * as outcome from '../apimachinery/outcome.ts'
+import * as outcome from '../placement/outcome/outcome.ts'
 import * as clusterRoleAggregationController from './cluster-role-aggregation/clusterRoleAggregationController.ts'
 import * as syncerConnections from './mailbox/syncerConnections.ts'
 import * as conditions from './namespace/conditions.ts'
 import * as customize from './placement-translator/customize.ts'
 import * as parameterExpansion from './placement-translator/parameterExpansion.ts'
-import * as removalLimits from './placement-translator/removalLimits.ts'
 import * as replacementPath from './placement-translator/replacementPath.ts'
-import * as upsyncGrants from './placement-translator/upsyncGrants.ts'
 import * as upsyncShare from './placement-translator/upsyncShare.ts'
-import * as placementSlices from './placementSlices.ts'
-import * as selectorParts from './selectorParts.ts'
 import * as toldEvents from './toldEvents.ts'
 
 export const LIMITS: Limits = {
@@ -19,11 +15,7 @@ export const LIMITS: Limits = {
   'customized object; parameter of a Location': `${bytes(customize.MAX_OBJECT_BYTES)}; ${binary(parameterExpansion.MAX_PARAMETER_CHARACTERS)} characters`,
   'places that the path of a Customizer finds': count(replacementPath.MAX_PLACES),
   'characters of such a path; work for one object and destination': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,
-  "selectors, labels, expressions and values of an EdgePlacement's `locationSelectors`; of `downsync`; sets of `upsync`": `${count(selectorParts.MAX_SELECTOR_PARTS)} each`,
-  'destinations in a SinglePlacementSlice': count(placementSlices.MAX_DESTINATIONS),
-  'work to cut the upsync sets of an EdgePlacement to what is granted': `${count(upsyncGrants.MAX_STEPS)} items of lists`,
   "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": `${count(upsyncShare.MAX_SPACE_UPSYNC)} bytes as JSON`,
-  'copies of a space that go within 10 s without having been deleted by name; all of them in a cluster': `${count(removalLimits.MAX_REMOVED)}; ${count(removalLimits.MAX_EMPTIED)}`,
   'Events about trouble and outages of one space, and about its SyncTargets; in which time': `${count(toldEvents.MAX_OF_SPACE)}; ${duration(toldEvents.REPEATED_AFTER_MS)}`,
   'a syncer whose connection has ended is silent after; one with a connection that says nothing': `${duration(syncerConnections.SILENCE_MS)}; ${duration(outcome.OUTCOME_SILENCE_MS)}`,
   'steps that one aggregated ClusterRole gathers rules in, as it is shown': count(

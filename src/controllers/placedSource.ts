@@ -7,10 +7,11 @@
  * knows a space before anything can be written there, so this is the exception; but no order between the tree and this stream
  * is relied upon.
  */
-import { isInMailbox } from '../apimachinery/placement.ts'
+
 import type { StreamEvent } from '../client/client.ts'
 import type { Source } from '../client/controller.ts'
 import { type StreamedRef, StreamSource, type StreamSourceOptions } from '../client/streamSource.ts'
+import { isInMailbox } from '../placement/words/placement.ts'
 
 /** Where spaces stand in the tree. */
 export interface SpacePlaces {

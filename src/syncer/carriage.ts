@@ -10,10 +10,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { KubeObject } from '../apimachinery/object.ts'
-import type { ClusterVersions } from '../apimachinery/outcome.ts'
 import type { Random } from '../client/backoff.ts'
 import type { Clock } from '../client/clock.ts'
 import { type Reconcile, WorkQueue } from '../client/workqueue.ts'
+import type { ClusterVersions } from '../placement/outcome/outcome.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import { Departure } from './down/departure.ts'
 import { Downsync } from './down/downsync.ts'

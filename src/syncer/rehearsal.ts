@@ -6,12 +6,17 @@
 import { isStatusError } from '../apimachinery/errors.ts'
 import { isKubernetesService } from '../apimachinery/kubernetesService.ts'
 import { groupResourceName } from '../apimachinery/object.ts'
-import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../apimachinery/placement.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import { atMost } from '../client/atMost.ts'
 import type { SpaceClient } from '../client/client.ts'
 import { silentLogger } from '../client/logger.ts'
 import { WorkQueue } from '../client/workqueue.ts'
+import {
+  LEAVE_ANNOTATION,
+  PAUSED_ANNOTATION,
+  SYNCER_CONFIG_NAME,
+  SYNCER_CONFIGS,
+} from '../placement/words/placement.ts'
 import { Carrier } from './down/carrier.ts'
 import { ClusterOwners } from './down/clusterOwners.ts'
 import { EmptiedNamespaces } from './down/emptiedNamespaces.ts'

@@ -4,11 +4,12 @@
  *
  * It opens all connections itself and lives through days without the center.
  */
-import type { ClusterVersions } from '../apimachinery/outcome.ts'
+
 import type { Random } from '../client/backoff.ts'
 import type { Client, SpaceClient } from '../client/client.ts'
 import { type Clock, pause } from '../client/clock.ts'
 import type { Logger } from '../client/logger.ts'
+import type { ClusterVersions } from '../placement/outcome/outcome.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import { Carriage } from './carriage.ts'
 import { Allowance } from './mailbox/allowance.ts'

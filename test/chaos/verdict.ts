@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { list, num, record, str } from '../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, WORK_STATUSES } from '../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { unlessGone } from '../../src/client/unlessGone.ts'
+import { EDGE_PLACEMENTS, WORK_STATUSES } from '../../src/placement/words/placement.ts'
 import { DEPLOYMENTS, LOCATIONS, MAPS, NAMESPACES, TARGETS } from '../syncer/support/kinds.ts'
 import { type Cluster, type Fleet, HOME, SETS } from './fleet.ts'
 

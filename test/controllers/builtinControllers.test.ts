@@ -1,8 +1,8 @@
 /** What all controllers do on the loop is in one slice of each of its turns. */
 import t from 'tap'
-import { UNIVERSAL } from '../../src/apimachinery/spaceTypes.ts'
 import { silentLogger } from '../../src/client/logger.ts'
 import { startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
+import { UNIVERSAL } from '../../src/placement/spaces/spaceTypes.ts'
 import { type WorkOptions, WorkTurns } from '../../src/program/workTurns.ts'
 import { realTime } from '../support/time.ts'
 import { FakeServer } from './placement-translator/fakeServer.ts'

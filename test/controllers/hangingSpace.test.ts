@@ -1,8 +1,6 @@
 /** A space whose webhooks leave writes unanswered holds nobody up but itself, whichever controller writes there; what waits is counted. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import type { SyncerListener } from '../../src/apimachinery/outcome.ts'
-import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS } from '../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../src/apimachinery/resources.ts'
 import type { Client } from '../../src/client/client.ts'
 import { type Logger, silentLogger } from '../../src/client/logger.ts'
@@ -13,6 +11,8 @@ import { startSyncerLiveness } from '../../src/controllers/mailbox/syncerLivenes
 import type { SpacePlaces } from '../../src/controllers/placedSource.ts'
 import { startPlacementTranslator } from '../../src/controllers/placement-translator/translator.ts'
 import { startWhereResolver } from '../../src/controllers/where-resolver/whereResolver.ts'
+import type { SyncerListener } from '../../src/placement/outcome/outcome.ts'
+import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS } from '../../src/placement/words/placement.ts'
 import type { WorkTurns } from '../../src/program/workTurns.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { timeBy } from '../support/time.ts'

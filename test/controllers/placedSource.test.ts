@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { LOCATIONS, mailboxName } from '../../src/apimachinery/placement.ts'
 import { PlacedSource, standsInMailbox } from '../../src/controllers/placedSource.ts'
+import { LOCATIONS, mailboxName } from '../../src/placement/words/placement.ts'
 import { realTime } from '../support/time.ts'
 import { FakeServer } from './placement-translator/fakeServer.ts'
 

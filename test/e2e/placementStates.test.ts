@@ -5,7 +5,9 @@
 import t, { type Test } from 'tap'
 import { at as fieldAt } from '../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import { MAX_EXCEPTIONS } from '../../src/apimachinery/outcome.ts'
+import type { SpaceClient, WatchEvent, WatchOptions } from '../../src/client/client.ts'
+import { EVERYTHING, inventoryBinding, placementGrant } from '../../src/placement/consent/consentObjects.ts'
+import { MAX_EXCEPTIONS } from '../../src/placement/outcome/outcome.ts'
 import {
   CUSTOMIZER_ANNOTATION,
   EDGE_API_VERSION,
@@ -16,9 +18,7 @@ import {
   PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   WORK_STATUSES,
-} from '../../src/apimachinery/placement.ts'
-import type { SpaceClient, WatchEvent, WatchOptions } from '../../src/client/client.ts'
-import { EVERYTHING, inventoryBinding, placementGrant } from '../../src/controllers/consent/consentObjects.ts'
+} from '../../src/placement/words/placement.ts'
 import { FILE_LIMIT_MS, PATIENCE_MS } from '../support/patience.ts'
 import { at, deployment, gone, is, map, there } from '../syncer/support/installation.ts'
 import {

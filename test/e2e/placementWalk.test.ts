@@ -4,7 +4,7 @@
 import t from 'tap'
 import { isStatusError } from '../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../src/placement/words/placement.ts'
 import { startCenter } from '../support/center.ts'
 import * as fc from '../support/fastCheck.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'

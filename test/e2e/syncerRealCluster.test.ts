@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { at as fieldAt } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
+import { unlessGone } from '../../src/client/unlessGone.ts'
 import {
   ADOPT,
   CREATE_ONLY,
@@ -15,8 +16,7 @@ import {
   PLACEMENT_GRANTS,
   WAVE,
   WORK_STATUSES,
-} from '../../src/apimachinery/placement.ts'
-import { unlessGone } from '../../src/client/unlessGone.ts'
+} from '../../src/placement/words/placement.ts'
 import { temporaryDir } from '../support/server.ts'
 import {
   at,

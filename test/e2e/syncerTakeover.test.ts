@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../src/placement/words/placement.ts'
 import { temporaryDir } from '../support/server.ts'
 import { at, gone, map, there } from '../syncer/support/installation.ts'
 import { LEASES, MAPS } from '../syncer/support/kinds.ts'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { at as valueAt } from '../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { BUDGET_ANNOTATIONS } from '../../src/apimachinery/spaceBudget.ts'
+import { BUDGET_ANNOTATIONS } from '../../src/placement/spaces/spaceBudget.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { gone } from '../syncer/support/installation.ts'
 import { CONFIGS, MAPS, NAMESPACES, PLACEMENTS, TARGETS, WORKSPACES } from '../syncer/support/kinds.ts'

@@ -4,9 +4,9 @@
  */
 import t, { type Test } from 'tap'
 import { statusError } from '../../src/apimachinery/errors.ts'
-import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../src/apimachinery/placement.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../src/client/client.ts'
 import { type Clock, systemClock } from '../../src/client/clock.ts'
+import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../src/placement/words/placement.ts'
 import type { Syncer } from '../../src/syncer/syncer.ts'
 import { adopt } from '../../src/syncer/whose/clusterRecord.ts'
 import { mailboxOf } from '../../src/syncer/whose/identity.ts'

@@ -1,7 +1,7 @@
 /** When a Namespace of a cluster goes, and when it never does, against real API servers in this process. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
-import { DOWNSYNCED, OWNER_ANNOTATION } from '../../src/apimachinery/placement.ts'
+import { DOWNSYNCED, OWNER_ANNOTATION } from '../../src/placement/words/placement.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from './support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from './support/pair.ts'

@@ -1,10 +1,10 @@
 /** What a syncer says that it would do, and that it does nothing. */
 import t from 'tap'
 import { StatusError } from '../../src/apimachinery/errors.ts'
-import { ADOPT, DOWNSYNCED } from '../../src/apimachinery/placement.ts'
 import { exitCodeOf, rehearsalLines } from '../../src/cli/orrery/syncer/syncerDryRun.ts'
 import type { SpaceClient } from '../../src/client/client.ts'
 import { silentLogger } from '../../src/client/logger.ts'
+import { ADOPT, DOWNSYNCED } from '../../src/placement/words/placement.ts'
 import { ownMark } from '../../src/syncer/objects/ownership.ts'
 import { rehearse } from '../../src/syncer/rehearsal.ts'
 import { startCenter } from '../support/center.ts'

@@ -1,8 +1,8 @@
 /** What users of a syncer rely on, one promise each, against real API servers in this process. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../src/apimachinery/object.ts'
-import { DOWNSYNCED, UPSYNCED } from '../../src/apimachinery/placement.ts'
 import { equalJson } from '../../src/apimachinery/values.ts'
+import { DOWNSYNCED, UPSYNCED } from '../../src/placement/words/placement.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { startCenter } from '../support/center.ts'
 import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace } from './support/kinds.ts'

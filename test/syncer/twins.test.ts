@@ -1,9 +1,9 @@
 /** Clusters that serve one object in two groups, as Kubernetes 1.20 does with Ingresses and OpenShift with RBAC. */
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../src/apimachinery/object.ts'
-import { CLUSTER_RECORD } from '../../src/apimachinery/placement.ts'
 import { equalJson } from '../../src/apimachinery/values.ts'
 import type { SpaceClient, WatchEvent } from '../../src/client/client.ts'
+import { CLUSTER_RECORD } from '../../src/placement/words/placement.ts'
 import { startCenter } from '../support/center.ts'
 import { temporaryDir } from '../support/server.ts'
 import { MAPS } from './support/kinds.ts'

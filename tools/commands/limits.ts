@@ -4,9 +4,12 @@ import { LIMITS as server } from '../../src/apiserver/limits.ts'
 import { LIMITS as commands } from '../../src/cli/limits.ts'
 import { LIMITS as controllers } from '../../src/controllers/limits.ts'
 import { LIMITS as kinds } from '../../src/kinds/limits.ts'
+import { LIMITS as placement } from '../../src/placement/limits.ts'
 import { LIMITS as store } from '../../src/storage/limits.ts'
 
-export const LIMITS = [objectModel, store, kinds, server, controllers, commands].flatMap(room => Object.entries(room))
+export const LIMITS = [objectModel, placement, store, kinds, server, controllers, commands].flatMap(room =>
+  Object.entries(room),
+)
 const DEFAULTS = new Map(LIMITS)
 
 /** Lines of the tables, without their heads, by cell. */

@@ -1,8 +1,8 @@
 /** Every admission step of a server in its order, and the settings behind them. */
 
-import type { Nature } from '../../apimachinery/nature.ts'
 import { idleClock, systemClock } from '../../client/clock.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { LoopShare } from '../../program/loopShare.ts'
 import type { Job } from '../../program/threadPool.ts'
 import { WorkTurns } from '../../program/workTurns.ts'

@@ -2,8 +2,9 @@
  * The few objects that steer admission (webhook configurations, policies, quotas, …) of every space, kept parsed, as a
  * projection of the store, so that a request learns with one look into a map that none concerns it.
  */
-import type { Nature } from '../../apimachinery/nature.ts'
+
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import { mentions, sizeOf } from '../../storage/sharedStored.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'

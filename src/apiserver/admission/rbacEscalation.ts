@@ -1,5 +1,5 @@
 /** Nobody grants more than they hold. What does not act grants nothing; what begins to act is judged as if it were new. */
-import type { Nature } from '../../apimachinery/nature.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import { checkRbacWrite, holdsAll } from '../auth/escalation.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import { RBAC_GROUP } from '../auth/rbacRules.ts'

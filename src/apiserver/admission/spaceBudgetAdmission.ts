@@ -4,7 +4,7 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import { BUDGET_ANNOTATIONS, budgetErrors, misspeltBudgets, misspeltError } from '../../apimachinery/spaceBudget.ts'
+import { BUDGET_ANNOTATIONS, budgetErrors, misspeltBudgets, misspeltError } from '../../placement/spaces/spaceBudget.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { Admission } from '../registry/admission.ts'
 

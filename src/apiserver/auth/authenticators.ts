@@ -1,5 +1,5 @@
 /** Whom a server believes, and in which order they are asked. */
-import type { Nature } from '../../apimachinery/nature.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { OidcOptions } from './oidcAuthenticator.ts'
 import { type ObjectReader, ServiceAccountAuthenticator } from './serviceAccountAuthenticator.ts'
 import type { TokenIssuer } from './serviceAccountTokens.ts'

@@ -5,10 +5,10 @@
  */
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { OWN_KIND_RIGHTS } from '../../apimachinery/ownKindRights.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { atOnce } from '../../apimachinery/steps.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
+import { OWN_KIND_RIGHTS } from '../../placement/spaces/ownKindRights.ts'
 import { aggregatedRules } from './aggregation.ts'
 import { type PolicyRule, RBAC_GROUP } from './rbacRules.ts'
 import { GROUPS } from './users.ts'

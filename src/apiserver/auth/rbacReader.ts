@@ -3,8 +3,8 @@
  * them the others are not parsed again: hundreds of roles that change one after the other would be megabytes of garbage each time.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import type { Nature } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { RbacObjects } from './rbacIndex.ts'

@@ -4,10 +4,10 @@
  * @see https://kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin/#bound-service-account-tokens
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { EVERYTHING_ACTS, type Nature } from '../../apimachinery/nature.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
-import { CREDENTIAL_ANNOTATION, CREDENTIAL_PREFIX } from '../../apimachinery/syncerCredential.ts'
+import { EVERYTHING_ACTS, type Nature } from '../../placement/spaces/nature.ts'
+import { CREDENTIAL_ANNOTATION, CREDENTIAL_PREFIX } from '../../placement/spaces/syncerCredential.ts'
 import { unverifiedClaims, unverifiedHeader } from './jwtClaims.ts'
 import type { IdentifiedRef, TokenForm, TokenIssuer } from './serviceAccountTokens.ts'
 import type { Authentication, Authenticator, Credentials } from './types.ts'

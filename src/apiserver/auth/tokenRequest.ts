@@ -5,8 +5,8 @@
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { str } from '../../apimachinery/fields.ts'
-import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import { NATURED_LABEL, type Nature } from '../../placement/spaces/nature.ts'
 import type { ObjectReader } from './serviceAccountAuthenticator.ts'
 import type { IdentifiedRef, TokenIssuer, TokenSpec } from './serviceAccountTokens.ts'
 

@@ -1,5 +1,5 @@
 /** What the steps of this folder ask. */
-import type { Nature } from '../../apimachinery/nature.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import type { ParsedCache } from '../registry/codec.ts'

@@ -6,14 +6,14 @@ import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { dns1123Label } from '../../apimachinery/names.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { SPACE_TYPES, serves } from '../../placement/spaces/spaceTypes.ts'
 import {
   EDGE_GROUP,
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   isInMailbox,
   LOCATIONS,
-} from '../../apimachinery/placement.ts'
-import { SPACE_TYPES, serves } from '../../apimachinery/spaceTypes.ts'
+} from '../../placement/words/placement.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { WriteContext } from '../registry/context.ts'

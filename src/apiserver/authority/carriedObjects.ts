@@ -1,6 +1,6 @@
 /** What in a mailbox was carried up there from its cluster, told by the beginning of an object's stored text. */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { isProjected, UPSYNCED } from '../../apimachinery/placement.ts'
+import { isProjected, UPSYNCED } from '../../placement/words/placement.ts'
 
 /** Stands in the text of each. */
 export const CARRIED_MARK = UPSYNCED

@@ -3,8 +3,11 @@
  * mailbox (annotation); here the lists are made from what the mailbox holds. That costs a look at all of it, in slices, for who
  * asks; syncers do not.
  */
-import { type Carried, carriedLists } from '../../apimachinery/carriedObjects.ts'
+
 import { type GroupResource, groupResourceName, isRecord } from '../../apimachinery/object.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { type Carried, carriedLists } from '../../placement/desks/carriedObjects.ts'
+import { isNeverCarried } from '../../placement/select/upsyncSets.ts'
 import {
   CARRIES_ANNOTATION,
   CARRIES_PROJECTED,
@@ -13,9 +16,7 @@ import {
   PROJECTED_LABEL,
   PROJECTED_VALUE,
   SYNCER_CONFIGS,
-} from '../../apimachinery/placement.ts'
-import { NAMESPACES } from '../../apimachinery/resources.ts'
-import { isNeverCarried } from '../../apimachinery/upsyncSets.ts'
+} from '../../placement/words/placement.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Revision, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { atRevision, versionOf } from '../../storage/texts.ts'

@@ -4,8 +4,8 @@
  */
 
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { isNatured, NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { isNatured, NATURED_LABEL, type Nature } from '../../placement/spaces/nature.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import { roleRefOf } from '../auth/rbacIndex.ts'

@@ -1,6 +1,6 @@
 /** GrantedLocations are the center's word to a space; who could write one would deceive those who read it. */
 import { statusError } from '../../apimachinery/errors.ts'
-import { EDGE_GROUP, GRANTED_LOCATIONS } from '../../apimachinery/placement.ts'
+import { EDGE_GROUP, GRANTED_LOCATIONS } from '../../placement/words/placement.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { Admission } from '../registry/admission.ts'
 import { systemUser, trustedName } from '../registry/context.ts'

@@ -2,9 +2,9 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
 import { objects, str, strings } from '../../apimachinery/fields.ts'
-import { MAX_POINTERS, pointerProblem } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { MAX_POINTERS, pointerProblem } from '../../placement/content/leftFields.ts'
 import type { Admission } from '../registry/admission.ts'
 import { isPlacementWrite } from './placementWrites.ts'
 

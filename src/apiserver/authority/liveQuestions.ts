@@ -3,6 +3,7 @@
  * them, and wait for their answers. Few at a time, of each space and cluster one after the other, and none for ever.
  */
 import { randomUUID } from 'node:crypto'
+import { type Clock, pause } from '../../client/clock.ts'
 import {
   LIVE_PACE_MS,
   LIVE_WAIT_MS,
@@ -12,8 +13,7 @@ import {
   MAX_LIVE_WAITING,
   MAX_TENANT_WAITING,
   type Unasked,
-} from '../../apimachinery/liveObjects.ts'
-import { type Clock, pause } from '../../client/clock.ts'
+} from '../../placement/desks/liveObjects.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'

@@ -4,8 +4,8 @@
  */
 import { type StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { isInMailbox, isProjected, PROJECTED_LABEL, PROJECTED_VALUE } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { isInMailbox, isProjected, PROJECTED_LABEL, PROJECTED_VALUE } from '../../placement/words/placement.ts'
 import { GROUPS } from '../auth/users.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'

@@ -5,8 +5,8 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { FORCE_DETACH_ANNOTATION, MAILBOX_NAME, MAILBOX_PARENT, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
+import { FORCE_DETACH_ANNOTATION, MAILBOX_NAME, MAILBOX_PARENT, SYNC_TARGETS } from '../../placement/words/placement.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import { decodeObject } from '../registry/codec.ts'

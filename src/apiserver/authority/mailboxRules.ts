@@ -6,9 +6,9 @@
  * credential is good for nothing, not even for what every authenticated user may do. What of an object may change is for
  * admission (syncerWrites.ts); here is what is known without the object.
  */
-import { OUTCOME_SUBRESOURCE } from '../../apimachinery/outcome.ts'
-import { isInMailbox, isMailbox } from '../../apimachinery/placement.ts'
-import { isPowerful } from '../../apimachinery/upsyncSets.ts'
+import { OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'
+import { isPowerful } from '../../placement/select/upsyncSets.ts'
+import { isInMailbox, isMailbox } from '../../placement/words/placement.ts'
 import type { Attributes, BuiltinRules, Decision } from '../auth/types.ts'
 import { foreignHome, isRenewal, parseServiceAccountUserName, renews } from '../auth/users.ts'
 import type { SpaceTree } from '../spaces/tree.ts'

@@ -3,6 +3,8 @@
  * stored, so that reporting costs no write.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
+import type { Clock } from '../../client/clock.ts'
+import { agreedProtocol, type ProtocolRange } from '../../placement/desks/syncProtocol.ts'
 import {
   type OutcomeAnswer,
   type OutcomeReceiver,
@@ -10,10 +12,8 @@ import {
   type OutcomeSource,
   requireReached,
   type SyncerListener,
-} from '../../apimachinery/outcome.ts'
-import { isMailbox, SYNCER_CONFIG_NAME } from '../../apimachinery/placement.ts'
-import { agreedProtocol, type ProtocolRange } from '../../apimachinery/syncProtocol.ts'
-import type { Clock } from '../../client/clock.ts'
+} from '../../placement/outcome/outcome.ts'
+import { isMailbox, SYNCER_CONFIG_NAME } from '../../placement/words/placement.ts'
 import type { UserInfo } from '../auth/types.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isSyncerOf } from './syncerIdentity.ts'

@@ -2,10 +2,11 @@
  * Which objects hold parameters of Locations: in a workload space those that are to be expanded for each destination, and in a
  * mailbox the copies of these. What the space's own server reads holds none: it would act upon references.
  */
-import { isNatured, type Places } from '../../apimachinery/nature.ts'
+
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_GROUP, EXPAND_ANNOTATION, isMailbox, isProjected } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES, WORKSPACES } from '../../apimachinery/resources.ts'
+import { isNatured, type Places } from '../../placement/spaces/nature.ts'
+import { EDGE_GROUP, EXPAND_ANNOTATION, isMailbox, isProjected } from '../../placement/words/placement.ts'
 import type { Parameterized } from '../registry/parameters.ts'
 
 const READ_HERE: ReadonlySet<string> = new Set([

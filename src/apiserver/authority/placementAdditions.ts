@@ -4,7 +4,7 @@
  */
 import { objects, strings } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { groupOfTest } from '../../apimachinery/placement.ts'
+import { groupOfTest } from '../../placement/words/placement.ts'
 
 export interface AddedTest {
   /** `spec.downsync[i]` */

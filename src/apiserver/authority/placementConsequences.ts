@@ -2,8 +2,9 @@
  * An edit of an EdgePlacement may lead nowhere, or take copies from clusters, without a word: whoever writes it is warned. It is taken
  * all the same, and nobody is warned of what is not known.
  */
-import type { PlacementConsequence } from '../../apimachinery/placementPreview.ts'
+
 import { equalJson } from '../../apimachinery/values.ts'
+import type { PlacementConsequence } from '../../placement/desks/placementPreview.ts'
 import type { Admission } from '../registry/admission.ts'
 import { isPlacementWrite } from './placementWrites.ts'
 import type { PreviewInbox } from './previewInbox.ts'

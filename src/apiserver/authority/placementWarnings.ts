@@ -3,13 +3,13 @@
  * taken all the same, for the kind may come later.
  */
 import { objects, str, strings } from '../../apimachinery/fields.ts'
-import { type Pointer, parsePointer } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { groupOfTest } from '../../apimachinery/placement.ts'
-import { reachOf } from '../../apimachinery/reach.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { type Pointer, parsePointer } from '../../placement/content/leftFields.ts'
+import { reachOf } from '../../placement/select/reach.ts'
+import { groupOfTest } from '../../placement/words/placement.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { isPlacementWrite } from './placementWrites.ts'

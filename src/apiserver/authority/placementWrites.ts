@@ -1,5 +1,5 @@
 /** The requests that make or change what an EdgePlacement says. */
-import { EDGE_GROUP, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
+import { EDGE_GROUP, EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
 import type { Admission } from '../registry/admission.ts'
 
 export const isPlacementWrite: Admission['handles'] = ({ group, resource }, operation, subresource) =>

@@ -1,7 +1,6 @@
 /** Where previews of placement are asked for. They are handed to whoever places in this process; few at a time of each space. */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { CUSTOMIZER_ANNOTATION, CUSTOMIZERS } from '../../apimachinery/placement.ts'
 import {
   MAX_PREVIEWS_AT_ONCE,
   type ObjectPreview,
@@ -10,7 +9,8 @@ import {
   type PreviewReceiver,
   type PreviewRequest,
   type PreviewSource,
-} from '../../apimachinery/placementPreview.ts'
+} from '../../placement/desks/placementPreview.ts'
+import { CUSTOMIZER_ANNOTATION, CUSTOMIZERS } from '../../placement/words/placement.ts'
 
 const RETRY_SECONDS = 1
 

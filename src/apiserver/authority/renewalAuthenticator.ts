@@ -9,7 +9,7 @@ import {
   CREDENTIAL_TYPE,
   EXPIRES_ANNOTATION,
   isRenewalCredential,
-} from '../../apimachinery/syncerCredential.ts'
+} from '../../placement/spaces/syncerCredential.ts'
 import type { ObjectReader } from '../auth/serviceAccountAuthenticator.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'
 import type { Authentication, Authenticator, Credentials } from '../auth/types.ts'

@@ -3,8 +3,8 @@
  * they like. Judged before anything is read of the body; what is made of it then is bounded by syncerWrites.ts.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
-import { OUTCOME_SUBRESOURCE } from '../../apimachinery/outcome.ts'
-import { isMailbox } from '../../apimachinery/placement.ts'
+import { OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'
+import { isMailbox } from '../../placement/words/placement.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { effectiveUser } from '../auth/users.ts'
 import type { RequestInfo } from '../request/requestInfo.ts'

@@ -3,9 +3,9 @@
  * meant for clusters is warned.
  */
 import { type GroupResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
-import { serves } from '../../apimachinery/spaceTypes.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { serves } from '../../placement/spaces/spaceTypes.ts'
+import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 

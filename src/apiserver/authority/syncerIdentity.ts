@@ -1,5 +1,5 @@
-import { isMailbox } from '../../apimachinery/placement.ts'
-import { CREDENTIAL_ANNOTATION } from '../../apimachinery/syncerCredential.ts'
+import { CREDENTIAL_ANNOTATION } from '../../placement/spaces/syncerCredential.ts'
+import { isMailbox } from '../../placement/words/placement.ts'
 import type { UserInfo } from '../auth/types.ts'
 import { EXTRAS } from '../auth/users.ts'
 import type { SpaceTree } from '../spaces/tree.ts'

@@ -1,12 +1,5 @@
 /** Which kinds and objects a syncer may write in its mailbox. Pure. */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
-import {
-  EDGE_GROUP,
-  EDGE_SYNC_CONFIGS,
-  SYNCER_CONFIGS,
-  SYNCER_NAME,
-  SYNCER_NAMESPACE,
-} from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import {
   setCovers,
@@ -14,7 +7,14 @@ import {
   setsWantDefinition,
   setsWantNamespace,
   type UpsyncSet,
-} from '../../apimachinery/upsyncSets.ts'
+} from '../../placement/select/upsyncSets.ts'
+import {
+  EDGE_GROUP,
+  EDGE_SYNC_CONFIGS,
+  SYNCER_CONFIGS,
+  SYNCER_NAME,
+  SYNCER_NAMESPACE,
+} from '../../placement/words/placement.ts'
 import { serviceAccountUserName } from '../auth/users.ts'
 
 export interface Target {

@@ -14,8 +14,8 @@ import { isStatusError, StatusError, statusError } from '../../apimachinery/erro
 import { fieldError } from '../../apimachinery/fieldErrors.ts'
 import { num, strings } from '../../apimachinery/fields.ts'
 import type { KubeObject, OwnerReference } from '../../apimachinery/object.ts'
-import { isMailbox, SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import {
   CREDENTIAL_ANNOTATION,
   CREDENTIAL_PREFIX,
@@ -32,8 +32,8 @@ import {
   SESSION_TYPE,
   USED_ANNOTATION,
   WORKING_SECONDS,
-} from '../../apimachinery/syncerCredential.ts'
-import { timestamp } from '../../apimachinery/timestamp.ts'
+} from '../../placement/spaces/syncerCredential.ts'
+import { isMailbox, SYNCER_NAME, SYNCER_NAMESPACE } from '../../placement/words/placement.ts'
 import type { Store } from '../../storage/store.ts'
 import type { ObjectReader } from '../auth/serviceAccountAuthenticator.ts'
 import type { TokenIssuer } from '../auth/serviceAccountTokens.ts'

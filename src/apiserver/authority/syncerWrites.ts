@@ -5,6 +5,9 @@
 import { statusError } from '../../apimachinery/errors.ts'
 import { at, str } from '../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
 import {
   EDGE_GROUP,
   isMailbox,
@@ -12,10 +15,7 @@ import {
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   UPSYNCED,
-} from '../../apimachinery/placement.ts'
-import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
-import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../apimachinery/statusLimit.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+} from '../../placement/words/placement.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isDemanded, isReport, SYNCER_USER } from './syncerReach.ts'

@@ -3,10 +3,10 @@
  * said. Everything else costs nothing.
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS, isInMailbox, isProjected } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { type SpaceType, serves } from '../../apimachinery/spaceTypes.ts'
+import { type SpaceType, serves } from '../../placement/spaces/spaceTypes.ts'
+import { EDGE_PLACEMENTS, isInMailbox, isProjected } from '../../placement/words/placement.ts'
 import type { Part, Travel } from '../registry/provenance.ts'
 
 interface Places {

@@ -4,8 +4,8 @@
  * heartbeats, cost nothing.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { EDGE_SYNC_CONFIGS, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
-import { type UpsyncSet, upsyncSets } from '../../apimachinery/upsyncSets.ts'
+import { type UpsyncSet, upsyncSets } from '../../placement/select/upsyncSets.ts'
+import { EDGE_SYNC_CONFIGS, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { Store, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'

@@ -1,8 +1,13 @@
 /** PUT …/syncerconfigs/the-one/outcome in a mailbox: its syncer says what became of what was placed in its cluster, or answers a question. */
 import { statusError } from '../../apimachinery/errors.ts'
-import { readLiveAnswer } from '../../apimachinery/liveObjects.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { OUTCOME_CONNECTION_MS, OUTCOME_FORM, QUIET_SECONDS, readOutcomeReport } from '../../apimachinery/outcome.ts'
+import { readLiveAnswer } from '../../placement/desks/liveObjects.ts'
+import {
+  OUTCOME_CONNECTION_MS,
+  OUTCOME_FORM,
+  QUIET_SECONDS,
+  readOutcomeReport,
+} from '../../placement/outcome/outcome.ts'
 import type { LiveQuestions } from '../authority/liveQuestions.ts'
 import type { OutcomeInbox } from '../authority/outcomeInbox.ts'
 import { sendValue } from '../exchange/answers/respond.ts'

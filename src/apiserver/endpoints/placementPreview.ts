@@ -4,15 +4,15 @@
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import { inSlices } from '../../apimachinery/steps.ts'
+import { cloneJson, equalJson } from '../../apimachinery/values.ts'
 import {
   type PreviewedObject,
   type PreviewRequest,
   readLiveWish,
   readPreviewed,
-} from '../../apimachinery/placementPreview.ts'
-import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { inSlices } from '../../apimachinery/steps.ts'
-import { cloneJson, equalJson } from '../../apimachinery/values.ts'
+} from '../../placement/desks/placementPreview.ts'
 import type { Stored } from '../../storage/store.ts'
 import { forbidden } from '../auth/forbidden.ts'
 import type { Attributes, Decision } from '../auth/types.ts'

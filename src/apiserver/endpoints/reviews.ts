@@ -1,10 +1,10 @@
 /** Kinds that are answered instead of stored: token and access reviews, and TokenRequest. */
 
-import type { Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Schema } from '../../apimachinery/schema.ts'
 import { objectMetaSchema } from '../../apimachinery/structural/objectMetaSchema.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import { admitUnstored } from '../admission/unstored.ts'
 import type { RbacAuthorizer } from '../auth/rbac.ts'
 import { checkReviewSize } from '../auth/reviewLimits.ts'

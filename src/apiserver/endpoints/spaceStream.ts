@@ -8,10 +8,10 @@
  * a `QUESTION` line comes to a syncer alone. What a syncer reports counts while a stream names it by `session`. Over WebSocket each line is one text message.
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
-import type { LiveQuestion } from '../../apimachinery/liveObjects.ts'
 import type { GroupResource } from '../../apimachinery/object.ts'
-import { readSession } from '../../apimachinery/outcome.ts'
-import { agreedProtocol, type ProtocolRange, readProtocols } from '../../apimachinery/syncProtocol.ts'
+import type { LiveQuestion } from '../../placement/desks/liveObjects.ts'
+import { agreedProtocol, type ProtocolRange, readProtocols } from '../../placement/desks/syncProtocol.ts'
+import { readSession } from '../../placement/outcome/outcome.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
 import type { Permission, UserInfo } from '../auth/types.ts'

@@ -1,5 +1,5 @@
 /** FlowSchemas and PriorityLevelConfigurations outside of the root space are stored, count for nothing, and their writer is told. */
-import type { Nature } from '../../apimachinery/nature.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { Admission } from '../registry/admission.ts'
 import { FLOW_GROUP } from './flowConfiguration.ts'
 

@@ -2,7 +2,7 @@
  * How controllers and what is placed get on, as metrics. Of clusters only those are shown that are most behind, by names that the center
  * makes: nobody can invent series, and those of a cluster end with it.
  */
-import { type CarryFigures, type FigureDesk, STAGES } from '../../apimachinery/carryFigures.ts'
+import { type CarryFigures, type FigureDesk, STAGES } from '../../placement/desks/carryFigures.ts'
 import { gauge, type Metric } from './metric.ts'
 
 export const CLUSTERS_SHOWN = 20

@@ -1,7 +1,8 @@
 /** The kinds whose objects are answered and not stored, each with its reader. */
-import type { AnswerDesk, Answerer } from '../../apimachinery/answered.ts'
+
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { AnswerDesk, Answerer } from '../../placement/desks/answered.ts'
 import { AnsweredReader, type AnsweredReaderDeps, type KindReader } from './answeredReader.ts'
 import type { Reader } from './reader.ts'
 

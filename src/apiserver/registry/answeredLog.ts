@@ -2,7 +2,7 @@
  * What changed of the answered objects of one kind in one space, for as long as somebody may watch it: each name with the
  * revision of its newest change. It holds so many names; from before the oldest of them nobody can go on.
  */
-import type { AnswerName } from '../../apimachinery/answered.ts'
+import type { AnswerName } from '../../placement/desks/answered.ts'
 
 /** Names that are remembered. */
 export const LIMIT = 10_000

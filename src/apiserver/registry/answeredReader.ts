@@ -6,11 +6,11 @@
  * for a while, nothing of it is noted any more, and a watch from before then begins anew.
  */
 import { createHash } from 'node:crypto'
-import type { Answerer, AnswerName, AnswerRow } from '../../apimachinery/answered.ts'
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { Clock } from '../../client/clock.ts'
+import type { Answerer, AnswerName, AnswerRow } from '../../placement/desks/answered.ts'
 import type { Work, WorkTurns } from '../../program/workTurns.ts'
 import type { Key, Stored } from '../../storage/store.ts'
 import { versionOf } from '../../storage/texts.ts'

@@ -9,11 +9,11 @@
  * @see https://kubernetes.io/docs/concepts/configuration/secret/#serviceaccount-token-secrets
  */
 
-import { NATURED_LABEL, type Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
 import { WorkQueue } from '../../client/workqueue.ts'
+import { NATURED_LABEL, type Nature } from '../../placement/spaces/nature.ts'
 import { keyText } from '../../storage/keys.ts'
 import { isStorageError, type Key, type Range, type Store, type Stored, type StoreEvent } from '../../storage/store.ts'
 import { unverifiedClaims } from '../auth/jwtClaims.ts'

@@ -1,5 +1,5 @@
 /** What a space and its children hold and may hold, for who looks after them: `GET /clusters/<space>/budget`. */
-import type { SpaceBudget } from '../../apimachinery/spaceBudget.ts'
+import type { SpaceBudget } from '../../placement/spaces/spaceBudget.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { SpaceBudgets } from './spaceBudgets.ts'
 import type { Use } from './spaceUse.ts'

@@ -15,7 +15,7 @@ import {
   type SpaceBudget,
   UPDATE_RESERVE,
   weightOf,
-} from '../../apimachinery/spaceBudget.ts'
+} from '../../placement/spaces/spaceBudget.ts'
 import { CopyText } from '../../storage/copyText.ts'
 import type { Budget, BudgetedChange } from '../../storage/journaledStore.ts'
 import type { Kin } from '../../storage/objectSlots.ts'

@@ -1,11 +1,11 @@
 /** What every space holds from its birth, and how nothing is left of it. Both are safe to repeat. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { NATURED_LABEL } from '../../apimachinery/nature.ts'
 import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION, STORE_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
+import { NATURED_LABEL } from '../../placement/spaces/nature.ts'
 import type { Range, Store } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 import { systemContext, systemUser } from '../registry/context.ts'

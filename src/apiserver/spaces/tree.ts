@@ -3,8 +3,8 @@
  * the parent is the truth, this is its index.
  */
 import { WORKSPACES } from '../../apimachinery/resources.ts'
-import { budgetOf, type SpaceBudget } from '../../apimachinery/spaceBudget.ts'
-import { type SpaceType, spaceType, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
+import { budgetOf, type SpaceBudget } from '../../placement/spaces/spaceBudget.ts'
+import { type SpaceType, spaceType, UNIVERSAL } from '../../placement/spaces/spaceTypes.ts'
 import type { Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { glanceAt, viewOf, type WorkspaceGlance, type WorkspaceView } from './workspace.ts'
 

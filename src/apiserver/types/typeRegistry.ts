@@ -5,7 +5,7 @@
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
-import { type SpaceType, serves, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
+import { type SpaceType, serves, UNIVERSAL } from '../../placement/spaces/spaceTypes.ts'
 
 /**
  * The kinds of a space. Another object after each change, so documents made from it can be cached by identity; lookups

@@ -1,6 +1,6 @@
 /** What users type after the inventory commands: a name and labels, checked as the server will check them. */
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
-import { RENEWAL_MAX_SECONDS } from '../../apimachinery/syncerCredential.ts'
+import { RENEWAL_MAX_SECONDS } from '../../placement/spaces/syncerCredential.ts'
 import { CommandError } from '../shell/commandError.ts'
 
 /** @throws CommandError when no SyncTarget and Location can be called so */

@@ -1,9 +1,9 @@
 /** `grant`, `ungrant` and `grants`: what an inventory's administrator says about who may place there. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import type { Client, DiscoveredResource, SpaceClient } from '../../client/client.ts'
+import { PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
 import { printObjects } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'

@@ -4,7 +4,6 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
@@ -14,7 +13,8 @@ import {
   grantName,
   inventoryBinding,
   placementGrant,
-} from '../../controllers/consent/consentObjects.ts'
+} from '../../placement/consent/consentObjects.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
 import { CommandError } from '../shell/commandError.ts'
 
 export interface GrantedTo {

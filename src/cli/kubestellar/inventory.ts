@@ -6,16 +6,16 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, str } from '../../apimachinery/fields.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import {
   type DetachPolicy,
   EDGE_API_VERSION,
   FORCE_DETACH_ANNOTATION,
   LOCATIONS,
   SYNC_TARGETS,
-} from '../../apimachinery/placement.ts'
-import { equalJson } from '../../apimachinery/values.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
+} from '../../placement/words/placement.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'
 import { NOT_LABELED, NOT_LEFT, NOT_MADE } from '../shell/exitCodes.ts'

@@ -1,8 +1,8 @@
 /** `prep-for-syncer`: waits for the mailbox of a SyncTarget and writes what its syncer needs. */
 
 import { messageOf } from '../../apimachinery/messageOf.ts'
-import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
+import { MAILBOX_PARENT } from '../../placement/words/placement.ts'
 import { Allowance } from '../../syncer/mailbox/allowance.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'

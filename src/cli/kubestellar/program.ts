@@ -1,8 +1,8 @@
 /** The command line of `kubectl kubestellar`. */
 import { type Command, Option } from 'commander'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
-import { MAILBOX_PARENT, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
+import { MAILBOX_PARENT, SYNC_TARGETS } from '../../placement/words/placement.ts'
 import { type ChangesOptions, changesOption, formatIn, printingChanges } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { COMPLETE, printCompletion } from '../shell/completion/printCompletion.ts'

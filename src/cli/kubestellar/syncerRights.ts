@@ -3,7 +3,7 @@
  * "kinds without a namespace": where it cannot say the same it says more, and the syncer itself keeps to the lists. Pure.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { CLUSTER_RECORD } from '../../apimachinery/placement.ts'
+import { CLUSTER_RECORD } from '../../placement/words/placement.ts'
 import type { AllowLists } from '../../syncer/mailbox/allowance.ts'
 import { CommandError } from '../shell/commandError.ts'
 

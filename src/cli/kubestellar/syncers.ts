@@ -1,13 +1,12 @@
 /** `syncer list|revoke|rotate|remove|adopt`: who may act as the syncer of a cluster, and until when. */
 import { objects, str } from '../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import {
-  CLUSTER_RECORD,
-  MAILBOX_PARENT,
-  SYNC_TARGETS,
-  SYNCER_NAME,
-  SYNCER_NAMESPACE,
-} from '../../apimachinery/placement.ts'
+import { writePrivateFile } from '../../apiserver/pki/files.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { httpSpaceClient } from '../../client/http/httpClient.ts'
+import { loadKubeconfig } from '../../client/kubeconfig.ts'
+import { listAll } from '../../client/listWatch.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import {
   CREDENTIAL_ANNOTATION,
   CREDENTIAL_TYPE,
@@ -15,13 +14,14 @@ import {
   SESSION_NAME,
   SESSION_TYPE,
   USED_ANNOTATION,
-} from '../../apimachinery/syncerCredential.ts'
-import { writePrivateFile } from '../../apiserver/pki/files.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import { httpSpaceClient } from '../../client/http/httpClient.ts'
-import { loadKubeconfig } from '../../client/kubeconfig.ts'
-import { listAll } from '../../client/listWatch.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
+} from '../../placement/spaces/syncerCredential.ts'
+import {
+  CLUSTER_RECORD,
+  MAILBOX_PARENT,
+  SYNC_TARGETS,
+  SYNCER_NAME,
+  SYNCER_NAMESPACE,
+} from '../../placement/words/placement.ts'
 import { adopt, CONFIG_MAPS } from '../../syncer/whose/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../../syncer/whose/identity.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'

@@ -1,11 +1,11 @@
 /** `ensure wmw` and `remove wmw`: workload description spaces under the root. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import { CLUSTER_ANNOTATION, LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
-import { EVERYTHING } from '../../controllers/consent/consentObjects.ts'
+import { EVERYTHING } from '../../placement/consent/consentObjects.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
 import { CommandError } from '../shell/commandError.ts'
 import type { ConfirmOptions } from '../shell/confirm.ts'
 import { NOT_ENTERED } from '../shell/exitCodes.ts'

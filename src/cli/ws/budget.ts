@@ -1,8 +1,8 @@
 /** `kubectl ws budget`: what the current space and its children hold, and may hold. */
 import { isRecord } from '../../apimachinery/object.ts'
-import { bytesText } from '../../apimachinery/spaceBudget.ts'
 import { spacePath } from '../../client/http/paths.ts'
 import { HttpTransport } from '../../client/http/transport.ts'
+import { bytesText } from '../../placement/spaces/spaceBudget.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { columns, type DocumentOptions, printDocument } from '../shell/output.ts'
 import type { Terminal } from '../shell/runProgram.ts'

@@ -1,7 +1,7 @@
 /** The command line of `kubectl ws`. */
 import type { Command } from 'commander'
 import { didYouMean, nearest } from '../../apimachinery/nearest.ts'
-import { TYPES_PATH, UNIVERSAL } from '../../apimachinery/spaceTypes.ts'
+import { TYPES_PATH, UNIVERSAL } from '../../placement/spaces/spaceTypes.ts'
 import { type ChangesOptions, changesOption, printingChanges } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { COMPLETE, printCompletion } from '../shell/completion/printCompletion.ts'

@@ -2,7 +2,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
-import { protocolText, requireSpoken } from '../../apimachinery/syncProtocol.ts'
+import { protocolText, requireSpoken } from '../../placement/desks/syncProtocol.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions } from '../client.ts'
 import type { HttpClientOptions } from './options.ts'
 import { queryOf, spacePath } from './paths.ts'

@@ -8,8 +8,8 @@
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { num, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
-import { isRenewalCredential, SESSION_ANNOTATION, WORKING_SECONDS } from '../../apimachinery/syncerCredential.ts'
+import { isRenewalCredential, SESSION_ANNOTATION, WORKING_SECONDS } from '../../placement/spaces/syncerCredential.ts'
+import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../placement/words/placement.ts'
 import { type Clock, steadyMs } from '../clock.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 

@@ -3,7 +3,7 @@
  * match, so that what `kubectl get` shows is what they grant. Roles that do not act in their space neither gather nor are gathered.
  * @see https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
  */
-import type { Nature } from '../../apimachinery/nature.ts'
+
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { hasRoleSelectors, roleSelectors } from '../../apimachinery/roleSelectors.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
@@ -18,6 +18,7 @@ import type { Logger } from '../../client/logger.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 

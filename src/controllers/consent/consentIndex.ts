@@ -8,10 +8,10 @@
  */
 import { isRecord } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { boundPath, pinnedTo } from '../../placement/consent/consentObjects.ts'
+import { compileGrant, type Grant } from '../../placement/consent/grant.ts'
+import { SelectorParts } from '../../placement/select/selectorParts.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import { SelectorParts } from '../selectorParts.ts'
-import { boundPath, pinnedTo } from './consentObjects.ts'
-import { compileGrant, type Grant } from './grant.ts'
 import type { ConsentObject, ConsentTaker } from './takeConsent.ts'
 
 export interface ConsentSink {

@@ -3,9 +3,9 @@
  * what is there and cannot be read is taken as such.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../apimachinery/placement.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
 
 /** `undefined`: it is gone, or going. */
 export type ConsentObject = KubeObject | undefined | 'unreadable'

@@ -4,7 +4,6 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects } from '../../apimachinery/fields.ts'
-import type { Nature } from '../../apimachinery/nature.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
@@ -13,6 +12,7 @@ import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 

@@ -7,16 +7,16 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { shortLine } from '../../apimachinery/shortened.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { unlessGone } from '../../client/unlessGone.ts'
 import {
   CLUSTER_FINALIZER,
   type DetachPolicy,
   FORCE_DETACH_ANNOTATION,
   MAILBOX_NAME,
   SYNC_TARGETS,
-} from '../../apimachinery/placement.ts'
-import { shortLine } from '../../apimachinery/shortened.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
+} from '../../placement/words/placement.ts'
 import type { Condition } from './conditions.ts'
 
 export const LEAVING = 'Leaving'

@@ -6,6 +6,14 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { WORKSPACES } from '../../apimachinery/resources.ts'
+import type { Client, StreamEvent } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import { Controller } from '../../client/controller.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
+import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { TYPES_PATH } from '../../placement/spaces/spaceTypes.ts'
 import {
   MAILBOX_NAME,
   MAILBOX_PARENT,
@@ -13,15 +21,7 @@ import {
   SYNC_TARGET_NAME_ANNOTATION,
   SYNC_TARGETS,
   SYNCER_NAME,
-} from '../../apimachinery/placement.ts'
-import { WORKSPACES } from '../../apimachinery/resources.ts'
-import { TYPES_PATH } from '../../apimachinery/spaceTypes.ts'
-import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
-import { Controller } from '../../client/controller.ts'
-import type { Logger } from '../../client/logger.ts'
-import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+} from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'

@@ -4,9 +4,9 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
-import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../placement/words/placement.ts'
 
 export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
 

@@ -2,9 +2,10 @@
  * Which syncers live. Each has a stream of its mailbox open for as long as it does, and says a word now and then, so that a
  * connection that nobody is behind any more is found out. Nothing of that is written anywhere.
  */
-import { OUTCOME_SILENCE_MS, type SyncerListener } from '../../apimachinery/outcome.ts'
+
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Clock } from '../../client/clock.ts'
+import { OUTCOME_SILENCE_MS, type SyncerListener } from '../../placement/outcome/outcome.ts'
 
 /** Without a connection. Streams end now and then, and networks fail for a moment. */
 export const SILENCE_MS = 45_000

@@ -9,18 +9,6 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { OutcomeSource } from '../../apimachinery/outcome.ts'
-import {
-  CLUSTER_FINALIZER,
-  EDGE_API_VERSION,
-  FORCE_DETACH_ANNOTATION,
-  MAILBOX_NAME,
-  MAILBOX_PARENT,
-  SYNC_TARGET_NAME_ANNOTATION,
-  SYNC_TARGETS,
-  SYNCER_CONFIG_NAME,
-  SYNCER_CONFIGS,
-} from '../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -33,6 +21,18 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { OutcomeSource } from '../../placement/outcome/outcome.ts'
+import {
+  CLUSTER_FINALIZER,
+  EDGE_API_VERSION,
+  FORCE_DETACH_ANNOTATION,
+  MAILBOX_NAME,
+  MAILBOX_PARENT,
+  SYNC_TARGET_NAME_ANNOTATION,
+  SYNC_TARGETS,
+  SYNCER_CONFIG_NAME,
+  SYNCER_CONFIGS,
+} from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'

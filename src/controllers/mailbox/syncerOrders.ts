@@ -1,7 +1,7 @@
 /** What a SyncTarget asks of its syncer, what that answers in its mailbox, and the conditions that tell of both. Pure. */
 import { at, objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../apimachinery/placement.ts'
+import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../placement/words/placement.ts'
 import type { Condition } from './conditions.ts'
 import { isLeaving, policyOf } from './departure.ts'
 import type { Speech } from './syncerConnections.ts'

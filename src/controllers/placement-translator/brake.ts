@@ -13,16 +13,16 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Clock } from '../../client/clock.ts'
+import { isTooMuch, MAX_REMOVED } from '../../placement/brake/removalLimits.ts'
+import { isNamespaceKey, parseObjectKey } from '../../placement/words/names.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../placement/words/placement.ts'
 import { type BrakeLedger, type Order, planHash, type Removal } from './brakeLedger.ts'
 import { type Hold, heldSince, holdOf } from './hold.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
-import { isNamespaceKey, parseObjectKey } from './names.ts'
 import { isShared } from './ownership.ts'
 import type { LostCopies, PlacementJoin } from './placementJoin.ts'
-import { isTooMuch, MAX_REMOVED } from './removalLimits.ts'
 import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
 
 interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {

@@ -1,7 +1,7 @@
 /** What the brake remembers of one workload space. */
 import { createHash } from 'node:crypto'
+import { WINDOW_MS } from '../../placement/brake/removalLimits.ts'
 import type { LostCopies } from './placementJoin.ts'
-import { WINDOW_MS } from './removalLimits.ts'
 
 /** An EdgePlacement that was deleted by name. */
 export interface Order {

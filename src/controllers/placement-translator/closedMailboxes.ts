@@ -3,10 +3,10 @@
  * What is there stays and is kept up to date. A mailbox that is made again meanwhile is filled again: its cluster holds all that.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
+import { mailboxOf } from '../../placement/words/topology.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Source } from './placementProduct.ts'
-import { mailboxOf } from './topology.ts'
 
 export interface ClosedMailboxesDeps {
   /** Id of the space that the mailbox is now; `undefined` when there is none. */

@@ -3,7 +3,9 @@
  * takes its word with it, and one whose center was restarted is asked to say all again. A report costs what it says.
  */
 import { randomUUID } from 'node:crypto'
-import { isSameOffer, type Offer } from '../../apimachinery/offer.ts'
+import { timestamp } from '../../apimachinery/timestamp.ts'
+import type { Clock } from '../../client/clock.ts'
+import { isSameOffer, type Offer } from '../../placement/outcome/offer.ts'
 import type {
   ClusterVersions,
   Exception,
@@ -11,11 +13,9 @@ import type {
   OutcomeReceiver,
   OutcomeReport,
   OutcomeState,
-} from '../../apimachinery/outcome.ts'
-import { isDone, MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../apimachinery/outcome.ts'
-import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Clock } from '../../client/clock.ts'
-import { objectKey } from './names.ts'
+} from '../../placement/outcome/outcome.ts'
+import { isDone, MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../placement/outcome/outcome.ts'
+import { objectKey } from '../../placement/words/names.ts'
 import { SharedOffers } from './sharedOffers.ts'
 
 export interface ClusterOutcome {

@@ -7,11 +7,11 @@
  */
 import { at, objects, str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import { shortLine } from '../../apimachinery/shortened.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
-import { objectKey } from './names.ts'
+import { objectKey } from '../../placement/words/names.ts'
+import { UPSYNC_FULL } from '../../placement/words/placement.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
 /** In place of an object's key: it is about what is carried up. */

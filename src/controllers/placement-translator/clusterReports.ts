@@ -6,19 +6,19 @@
  */
 import { at } from '../../apimachinery/fields.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { isDone } from '../../apimachinery/outcome.ts'
-import { MAILBOX_NAME, SYNC_TARGETS } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { isDone } from '../../placement/outcome/outcome.ts'
+import { FIELD_MANAGER } from '../../placement/words/names.ts'
+import { MAILBOX_NAME, SYNC_TARGETS } from '../../placement/words/placement.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { ToldEvent, ToldEvents } from '../toldEvents.ts'
 import { type ClusterOutcome, isInDoubt } from './clusterOutcomes.ts'
 import type { DesiredContent } from './desiredContent.ts'
-import { FIELD_MANAGER } from './names.ts'
 import { SyncedResources } from './syncedResources.ts'
 
 export interface ReportedMailbox {

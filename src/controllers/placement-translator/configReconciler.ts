@@ -1,10 +1,10 @@
 /** Converges the SyncerConfig `the-one` of one mailbox. It is made once a placement leads there, later emptied, never deleted. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
+import { FIELD_MANAGER } from '../../placement/words/names.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import { UPSYNC_KEY } from './clusterRefusals.ts'
 import type { Mailbox } from './mailbox.ts'
-import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { PlacementReports } from './placementReports.ts'
 import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from './syncerConfig.ts'

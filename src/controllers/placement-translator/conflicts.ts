@@ -3,13 +3,13 @@
  * and an Event when it begins; and, placement by placement, to {@link TellConflict}.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../apimachinery/placement.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
+import { FIELD_MANAGER } from '../../placement/words/names.ts'
+import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../placement/words/placement.ts'
 import { createEvent } from '../createEvent.ts'
 import { OBJECT_CONFLICT } from './copyState.ts'
-import { FIELD_MANAGER } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { PlacementReports } from './placementReports.ts'
 

@@ -5,14 +5,14 @@
  * others may write. What is not known is not allowed, so nobody asks before the stream has told everything.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { mailboxName } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { Allowance, type Told } from '../../placement/consent/allowance.ts'
+import { coversLocation } from '../../placement/consent/grant.ts'
+import { mailboxName } from '../../placement/words/placement.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import { ConsentIndex } from '../consent/consentIndex.ts'
-import { coversLocation } from '../consent/grant.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import { Allowance, type Told } from './allowance.ts'
-import type { Destination } from './ways.ts'
 
 type Labels = Readonly<Record<string, string>>
 export type Through = (way: Destination) => boolean

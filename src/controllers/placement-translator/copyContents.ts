@@ -4,7 +4,7 @@
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { createdCopy, type Projection } from './projection.ts'
+import { createdCopy, type Projection } from '../../placement/content/projection.ts'
 import type { ObjectFact } from './workload.ts'
 
 export interface CopyContent {

@@ -1,7 +1,7 @@
 /** What those who keep copies as they should be stand on. Each takes of it what it needs. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Client } from '../../client/client.ts'
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
 import type { Brake } from './brake.ts'
 import type { HeldBack } from './heldBack.ts'
 import type { Mailbox } from './mailbox.ts'

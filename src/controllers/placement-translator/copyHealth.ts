@@ -4,8 +4,9 @@
  *
  * The syncer speaks of generations of the mailbox's object, so a status is believed when it means the newest one.
  */
-import { HEALTHY, type HealthVerdict } from '../../apimachinery/health.ts'
+
 import { shortLine } from '../../apimachinery/shortened.ts'
+import { HEALTHY, type HealthVerdict } from '../../placement/outcome/health.ts'
 
 /** Characters of what is kept, in the cluster's words. */
 const MAX_MESSAGE = 300

@@ -2,13 +2,14 @@
  * Whether copies are there and say what they should, as far as that can be told by what they are like: then nothing is to be done
  * about them. What one copy was found to be counts for all that are like it, so that many are looked at without being read.
  */
+
+import { updatedCopy } from '../../placement/content/projection.ts'
 import type { Manner } from './copyContents.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
 import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
 import type { Source } from './placementProduct.ts'
-import { updatedCopy } from './projection.ts'
 
 export interface CopyLooksDeps extends Pick<CopyDeps, 'join' | 'pauses'> {
   making: CopyMaking

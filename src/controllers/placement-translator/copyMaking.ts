@@ -1,13 +1,13 @@
 /** What copies are to say, and whose object that is: made once for all mailboxes where nothing depends on the destination. */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { project } from '../../placement/content/projection.ts'
+import { isNamespaceKey } from '../../placement/words/names.ts'
 import { type CopyContent, CopyContents, contentOf, type Manner } from './copyContents.ts'
 import type { CopyDeps } from './copyDeps.ts'
 import { leftThere } from './leftThere.ts'
 import type { Mailbox } from './mailbox.ts'
-import { isNamespaceKey } from './names.ts'
 import type { Source } from './placementProduct.ts'
 import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
-import { project } from './projection.ts'
 import { ownersThere } from './travellingOwners.ts'
 import type { ObjectFact } from './workload.ts'
 

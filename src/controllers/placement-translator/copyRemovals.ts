@@ -4,12 +4,12 @@
  * is no less taken away from the owner: it passes on when it might go.
  */
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { isNamespaceKey, namespaceKey, parseObjectKey } from '../../placement/words/names.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyWriter, GoingCopy } from './copyWriter.ts'
 import { definitionKey, isNeededDefinition } from './definitions.ts'
 import { type CopyFact, isEmptyIn, type Mailbox } from './mailbox.ts'
-import { isNamespaceKey, namespaceKey, parseObjectKey } from './names.ts'
 import { isGivenUp } from './ownership.ts'
 import type { Source } from './placementProduct.ts'
 

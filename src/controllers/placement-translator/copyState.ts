@@ -6,11 +6,11 @@
  * known now.
  */
 
-import type { FieldDifference } from '../../apimachinery/fieldDifference.ts'
-import { isFieldsReason } from '../../apimachinery/fieldDifference.ts'
-import type { HealthVerdict } from '../../apimachinery/health.ts'
-import { MAX_EXCEPTIONS, type OutcomeState, STATUS_TOO_LARGE } from '../../apimachinery/outcome.ts'
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
+import type { FieldDifference } from '../../placement/outcome/fieldDifference.ts'
+import { isFieldsReason } from '../../placement/outcome/fieldDifference.ts'
+import type { HealthVerdict } from '../../placement/outcome/health.ts'
+import { MAX_EXCEPTIONS, type OutcomeState, STATUS_TOO_LARGE } from '../../placement/outcome/outcome.ts'
 import type { ClusterOutcome } from './clusterOutcomes.ts'
 import type { DesiredContent } from './desiredContent.ts'
 import { isShared } from './ownership.ts'

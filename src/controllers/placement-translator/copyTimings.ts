@@ -2,9 +2,10 @@
  * How long copies take on their way, stage by stage, for the server's metrics. Of each mailbox so many at a time are timed and no
  * more: what is placed in bulk is measured by its first ones.
  */
-import type { CarryFigures, Stage } from '../../apimachinery/carryFigures.ts'
+
 import { Distribution } from '../../apimachinery/distribution.ts'
 import type { Clock } from '../../client/clock.ts'
+import type { CarryFigures, Stage } from '../../placement/desks/carryFigures.ts'
 
 /** Upper bounds in seconds. */
 const BOUNDS: readonly number[] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]

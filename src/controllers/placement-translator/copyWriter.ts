@@ -1,18 +1,18 @@
 /** Writes one object of one mailbox, and keeps what is known of the mailbox in step with what was written. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { isProjected, PRESERVE_ANNOTATION } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client, CopyCreation, CopyMade, CopyUpdate, WriteOptions } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { ownerOf, passedOn, passesOn, updatedCopy } from '../../placement/content/projection.ts'
+import { neverReturns } from '../../placement/content/returnedStatus.ts'
+import { FIELD_MANAGER, isNamespaceKey, parseObjectKey } from '../../placement/words/names.ts'
+import { isProjected, PRESERVE_ANNOTATION } from '../../placement/words/placement.ts'
 import type { CopyContent } from './copyContents.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
-import { FIELD_MANAGER, isNamespaceKey, parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Source } from './placementProduct.ts'
-import { ownerOf, passedOn, passesOn, updatedCopy } from './projection.ts'
-import { neverReturns } from './returnedStatus.ts'
 import { UnservedKindError } from './unservedKinds.ts'
 
 export interface Written {

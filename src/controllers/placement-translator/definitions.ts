@@ -1,7 +1,7 @@
 /** CustomResourceDefinitions in mailboxes: one stays while anybody's objects there are of its kind, whoever brought it. */
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
-import { objectKey, parseObjectKey, resourceKey } from './names.ts'
+import { objectKey, parseObjectKey, resourceKey } from '../../placement/words/names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
 /** Where the definition of a kind is, if it is a custom one. */

@@ -3,8 +3,8 @@
  * mailbox or leaves it without a change of its dependents, whose copies have to say so all the same.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { parseObjectKey } from '../../placement/words/names.ts'
 import { groupIn } from './kindNames.ts'
-import { parseObjectKey } from './names.ts'
 
 interface Dependent {
   readonly key: string

@@ -1,8 +1,8 @@
 /** The mailboxes that the administrator of the inventory empties: the time in `spec.evictAfter` of the SyncTarget has come. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Clock } from '../../client/clock.ts'
+import { mailboxOf } from '../../placement/words/topology.ts'
 import { schedulingOf } from '../where-resolver/scheduling.ts'
-import { mailboxOf } from './topology.ts'
 
 export class Evictions {
   readonly #clock: Clock

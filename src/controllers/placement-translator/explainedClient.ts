@@ -3,7 +3,6 @@
  * log. Nothing is worked out unless somebody records the write.
  */
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { MAILBOX_PARENT } from '../../apimachinery/placement.ts'
 import type {
   Because,
   Client,
@@ -18,8 +17,9 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../../client/client.ts'
+import { objectKey } from '../../placement/words/names.ts'
+import { MAILBOX_PARENT } from '../../placement/words/placement.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import { objectKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Cause } from './placementProduct.ts'
 

@@ -2,9 +2,10 @@
  * Finds spaces that hold feedback of ours (counts, errors, conflicts, status) when the translator starts. Where placements still are, they are
  * followed anyway; where the last one went while or before the server died, nobody else would ever look.
  */
-import { NOTES } from '../../apimachinery/notes.ts'
+
 import { StreamSource, type StreamSourceOptions } from '../../client/streamSource.ts'
-import { FIELD_MANAGER } from './names.ts'
+import { FIELD_MANAGER } from '../../placement/words/names.ts'
+import { NOTES } from '../../placement/words/notes.ts'
 
 /** Notes, and the managed fields of a status that was returned. */
 const FEEDBACK = [...NOTES, `"${FIELD_MANAGER}"`]

@@ -4,28 +4,28 @@
  */
 
 import type { KubeObject } from '../../apimachinery/object.ts'
-import {
-  CONFLICT_ANNOTATION,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  EXECUTING_COUNT_ANNOTATION,
-} from '../../apimachinery/placement.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { type Projection, project, saySame } from '../../placement/content/projection.ts'
+import { isCombined } from '../../placement/outcome/combinedStatus.ts'
+import { FIELD_MANAGER } from '../../placement/words/names.ts'
+import {
+  CONFLICT_ANNOTATION,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+} from '../../placement/words/placement.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import { isCombined } from './combinedStatus.ts'
 import { type Conflict, type Conflicts, conflictText, createConflictEvent } from './conflicts.ts'
 import type { Mailbox } from './mailbox.ts'
-import { FIELD_MANAGER } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { executingCount, isShared, type Standing, type StandingInputs, standingOf } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { type Projection, project, saySame } from './projection.ts'
 import type { SourceReader } from './sourceReader.ts'
 import { StatusReturn } from './statusReturn.ts'
-import type { Destination } from './ways.ts'
 import type { WithheldStatuses } from './withheldStatuses.ts'
 import type { ObjectFact, WantedState } from './workload.ts'
 

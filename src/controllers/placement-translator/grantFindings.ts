@@ -1,10 +1,10 @@
 /** What grants say of objects and mailboxes, all placements of a space together. */
-import type { Allowance, Told } from './allowance.ts'
-import { parseObjectKey } from './names.ts'
+import type { Allowance, Told } from '../../placement/consent/allowance.ts'
+import { refusedByAll } from '../../placement/consent/refusedByAll.ts'
+import { parseObjectKey } from '../../placement/words/names.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { refusedByAll } from './refusedByAll.ts'
 import type { SpaceClusterDeps } from './spaceCluster.ts'
-import type { Destination } from './ways.ts'
 
 export function grantFindings(
   join: Pick<PlacementJoin, 'placementNames' | 'placementsOf' | 'waysOf' | 'workload'>,

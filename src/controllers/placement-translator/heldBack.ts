@@ -3,7 +3,7 @@
  * not take what would be made of it. The placements are told, each copy for itself, until it is right.
  */
 import { shortened } from '../../apimachinery/shortened.ts'
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
 import type { Source } from './placementProduct.ts'
 
 export const CUSTOMIZATION_FAILED = 'CustomizationFailed'

@@ -3,19 +3,19 @@
  * location selectors as they are, they lead where their slices say.
  */
 import { at } from '../../apimachinery/fields.ts'
-import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
-import type { PreviewRequest } from '../../apimachinery/placementPreview.ts'
 import { inSlices, type Steps } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import type { PreviewRequest } from '../../placement/desks/placementPreview.ts'
+import { compilePlacement, type PlacementSpec } from '../../placement/select/placementSpec.ts'
+import { resourceKey } from '../../placement/words/names.ts'
+import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
+import { destinationsIn } from '../../placement/words/topology.ts'
+import { type Destination, sameWays, type Ways, waysOf } from '../../placement/words/ways.ts'
 import type { WhereAnswerer, WouldLead } from '../whereDesk.ts'
-import { resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { compilePlacement, type PlacementSpec } from './placementSpec.ts'
-import { destinationsIn } from './topology.ts'
 import type { Approach } from './wayChoice.ts'
-import { type Destination, sameWays, type Ways, waysOf } from './ways.ts'
 
 export interface ImaginedPlacement {
   /** Absent: there is none yet. */

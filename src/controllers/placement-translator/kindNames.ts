@@ -5,7 +5,7 @@ import {
   type KubeObject,
   parseApiVersion,
 } from '../../apimachinery/object.ts'
-import { resourceKey } from './names.ts'
+import { resourceKey } from '../../placement/words/names.ts'
 
 export class KindNames {
   readonly #kinds = new Map<string, string>()

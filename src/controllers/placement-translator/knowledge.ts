@@ -1,5 +1,5 @@
 /** Whether enough is known to act on: a task that cannot be judged yet waits until a stream is complete. */
-import { MAILBOX_NAME } from '../../apimachinery/placement.ts'
+import { MAILBOX_NAME } from '../../placement/words/placement.ts'
 import type { PlacedSource } from '../placedSource.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Task, taskId } from './task.ts'

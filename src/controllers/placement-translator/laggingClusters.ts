@@ -1,5 +1,5 @@
 /** Which clusters are behind with what is placed in them. Pure. */
-import type { LaggingCluster } from '../../apimachinery/carryFigures.ts'
+import type { LaggingCluster } from '../../placement/desks/carryFigures.ts'
 import type { Mailbox } from './mailbox.ts'
 
 /**

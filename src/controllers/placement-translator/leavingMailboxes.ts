@@ -4,9 +4,9 @@
  * more takes nothing away.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { MAILBOX_NAME } from '../../apimachinery/placement.ts'
+import { MAILBOX_NAME } from '../../placement/words/placement.ts'
+import { mailboxOf } from '../../placement/words/topology.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import { mailboxOf } from './topology.ts'
 
 interface Moved {
   readonly stays?: string | undefined

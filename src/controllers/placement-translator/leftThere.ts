@@ -1,5 +1,5 @@
 /** What of an object is left to a cluster: what any of its space's placements leaves that place it there. */
-import { leftOf } from './leftRules.ts'
+import { leftOf } from '../../placement/content/leftRules.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 

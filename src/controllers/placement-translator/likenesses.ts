@@ -3,12 +3,12 @@
  * hold one. Kept only while mailboxes tell what they hold, and are looked at.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { HEALTHY, healthOf } from '../../apimachinery/health.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { isProjected, PROJECTED_LABEL, UPSYNCED } from '../../apimachinery/placement.ts'
 import type { StreamEvent } from '../../client/client.ts'
+import { ownerOf } from '../../placement/content/projection.ts'
+import { HEALTHY, healthOf } from '../../placement/outcome/health.ts'
+import { isProjected, PROJECTED_LABEL, UPSYNCED } from '../../placement/words/placement.ts'
 import { isSameManner, type Manner } from './copyContents.ts'
-import { ownerOf } from './projection.ts'
 import type { ObjectFact } from './workload.ts'
 
 /** And the bytes of their texts. Copies beyond these are looked at one by one. */

@@ -3,14 +3,14 @@
  * Who feeds it is {@link Mailboxes}.
  */
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import type { StreamEvent } from '../../client/client.ts'
+import { namespaceKey, objectKey } from '../../placement/words/names.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import { NOTHING_REFUSED, type Refused } from './clusterRefusals.ts'
 import { CopyHealth } from './copyHealth.ts'
 import type { CopyTimings } from './copyTimings.ts'
 import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
 import type { CopyLikeness } from './likenesses.ts'
-import { namespaceKey, objectKey } from './names.ts'
 import { NamespacedMap } from './namespacedMap.ts'
 import type { UpsyncShare } from './upsyncShare.ts'
 

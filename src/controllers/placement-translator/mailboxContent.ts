@@ -1,8 +1,8 @@
 /** All that is to be looked at in one mailbox, and what of it there is to do. */
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { resourceKey } from '../../placement/words/names.ts'
 import { isContested } from './copiesInHand.ts'
 import type { Mailbox } from './mailbox.ts'
-import { resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Task } from './task.ts'
 import type { ObjectFact } from './workload.ts'

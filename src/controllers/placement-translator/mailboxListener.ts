@@ -1,6 +1,7 @@
 /** What news from a mailbox asks for. */
+
+import { namespaceKey, resourceKey } from '../../placement/words/names.ts'
 import type { Mailbox } from './mailbox.ts'
-import { namespaceKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 import { reportTasks, type Task, told } from './task.ts'

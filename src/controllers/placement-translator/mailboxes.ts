@@ -3,16 +3,8 @@
  * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
  * arrives) is told to the listener.
  */
-import { type HealthVerdict, healthOf } from '../../apimachinery/health.ts'
+
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import {
-  isProjected,
-  MAILBOX_NAME,
-  PROJECTED_LABEL,
-  SYNC_TARGET_NAME_ANNOTATION,
-  UPSYNCED,
-  UPSYNCED_FOR,
-} from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -20,18 +12,34 @@ import type { Logger } from '../../client/logger.ts'
 import type { Waiting } from '../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { ownerOf } from '../../placement/content/projection.ts'
+import { type HealthVerdict, healthOf } from '../../placement/outcome/health.ts'
+import { definedBy } from '../../placement/select/eligibility.ts'
+import {
+  isNamespaceKey,
+  namespaceKey,
+  namespaceOf,
+  objectKey,
+  parseObjectKey,
+  resourceKey,
+} from '../../placement/words/names.ts'
+import {
+  isProjected,
+  MAILBOX_NAME,
+  PROJECTED_LABEL,
+  SYNC_TARGET_NAME_ANNOTATION,
+  UPSYNCED,
+  UPSYNCED_FOR,
+} from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { NOTHING_REFUSED, refusedIn, sameRefused } from './clusterRefusals.ts'
 import { CopyNames } from './copyNames.ts'
 import { CopyTimings, type Stages } from './copyTimings.ts'
-import { definedBy } from './eligibility.ts'
 import { type Likened, Likenesses } from './likenesses.ts'
 import { isEmptyIn, Mailbox, SYNCER_CONFIG_KEY } from './mailbox.ts'
 import type { MailboxListener } from './mailboxListener.ts'
-import { isNamespaceKey, namespaceKey, namespaceOf, objectKey, parseObjectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { Source } from './placementProduct.ts'
-import { ownerOf } from './projection.ts'
 
 export interface MailboxesDeps {
   client: Client

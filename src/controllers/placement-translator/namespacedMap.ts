@@ -1,5 +1,5 @@
 /** A map by keys of objects that knows in which Namespaces it has some. */
-import { namespaceOf } from './names.ts'
+import { namespaceOf } from '../../placement/words/names.ts'
 
 export class NamespacedMap<V> extends Map<string, V> {
   readonly #counts = new Map<string, number>()

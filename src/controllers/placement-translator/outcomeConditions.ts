@@ -1,8 +1,9 @@
 /** The stages of a placement as conditions of its EdgePlacement. Pure. */
-import { MAX_EXCEPTIONS } from '../../apimachinery/outcome.ts'
-import type { Told } from './allowance.ts'
+
+import type { Told } from '../../placement/consent/allowance.ts'
+import { MAX_EXCEPTIONS } from '../../placement/outcome/outcome.ts'
+import { placeName } from '../../placement/words/placeNames.ts'
 import type { PlacementOutcome } from './placementOutcome.ts'
-import { placeName } from './placeNames.ts'
 
 export interface StageCondition extends Told {
   readonly type: 'Resolved' | 'Permitted' | 'Projected' | 'Applied' | 'Healthy'

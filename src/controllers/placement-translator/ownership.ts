@@ -5,17 +5,17 @@
  * has ended, the brake and pauses keep the copy from others as they keep it from being deleted.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+import { resourceKey } from '../../placement/words/names.ts'
 import {
   CONFLICT_ANNOTATION,
   EXECUTING_COUNT_ANNOTATION,
   RELEASE_OWNER_ANNOTATION,
-} from '../../apimachinery/placement.ts'
-import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
+} from '../../placement/words/placement.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { Mailbox } from './mailbox.ts'
-import { resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
-import type { Destination } from './ways.ts'
 
 export interface OwnershipRules {
   /** Whether a space has to give way in the mailbox to whoever else claims the same object. */

@@ -7,12 +7,12 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { PAUSED_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { LabelSelector, LabelSelectorObject } from '../../apimachinery/selectors.ts'
 import { labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { PAUSED_ANNOTATION } from '../../placement/words/placement.ts'
+import { mailboxOf } from '../../placement/words/topology.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
-import { mailboxOf } from './topology.ts'
 
 export interface PausesDeps {
   join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>

@@ -5,7 +5,7 @@
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
 

@@ -4,11 +4,11 @@
  * SyncerConfigs and source objects that it may have touched, and {@link PlacementProduct} answers for one of them at a time.
  */
 import { equalJson } from '../../apimachinery/values.ts'
+import { type PlacementSpec, upsyncs } from '../../placement/select/placementSpec.ts'
+import { type Destination, sameWays, type Ways, waysOf } from '../../placement/words/ways.ts'
 import { ObservedContent } from './observedContent.ts'
 import { destinations, PlacementProduct, type Space } from './placementProduct.ts'
-import { type PlacementSpec, upsyncs } from './placementSpec.ts'
 import type { Consent } from './wayChoice.ts'
-import { type Destination, sameWays, type Ways, waysOf } from './ways.ts'
 import { addTo, type Departure, type ObjectFact, removeFrom, Workload } from './workload.ts'
 
 /**

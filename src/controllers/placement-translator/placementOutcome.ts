@@ -7,16 +7,16 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { HealthVerdict } from '../../apimachinery/health.ts'
+import type { HealthVerdict } from '../../placement/outcome/health.ts'
+import { parseObjectKey } from '../../placement/words/names.ts'
+import { ambiguousNames, type NamedPlace, namedPlace, placeName } from '../../placement/words/placeNames.ts'
+import type { Ways } from '../../placement/words/ways.ts'
 import { UNHEARD } from './clusterOutcomes.ts'
 import type { CopyHealth } from './copyHealth.ts'
 import { type CopyState, type CopyVerdict, healthIn, isDiffering } from './copyState.ts'
-import { parseObjectKey } from './names.ts'
 import type { Fallen } from './outageEvents.ts'
-import { ambiguousNames, type NamedPlace, namedPlace, placeName } from './placeNames.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { Trouble } from './troubleEvents.ts'
-import type { Ways } from './ways.ts'
 
 export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> {
   mailbox: (name: string) => HealthyMailbox | undefined

@@ -6,13 +6,13 @@
  * it go where an upsync set of its space may carry it up, whichever placement has the set: it is born there.
  */
 import { groupResourceName } from '../../apimachinery/object.ts'
-import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
-import { namespaceKey, parseObjectKey } from './names.ts'
-import type { PlacementSpec } from './placementSpec.ts'
+import type { PlacementSpec } from '../../placement/select/placementSpec.ts'
+import { namespaceKey, parseObjectKey } from '../../placement/words/names.ts'
+import { SYNCER_CONFIGS } from '../../placement/words/placement.ts'
+import { type Destination, precedes, type Ways } from '../../placement/words/ways.ts'
 import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
 import { type Approach, type Consent, WayChoice } from './wayChoice.ts'
-import { type Destination, precedes, type Ways } from './ways.ts'
 import type { ObjectFact, WantedState, Workload } from './workload.ts'
 
 export interface Source {

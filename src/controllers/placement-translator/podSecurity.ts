@@ -3,8 +3,8 @@
  * Namespace: saying so takes a grant for the cluster scope.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Told } from './allowance.ts'
-import { namespaceKey } from './names.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
+import { namespaceKey } from '../../placement/words/names.ts'
 import type { Source } from './placementProduct.ts'
 
 const POD_SECURITY = 'pod-security.kubernetes.io/'

@@ -10,10 +10,10 @@ import type { GroupVersionResource, KubeObject } from '../../apimachinery/object
 import { Pace } from '../../apimachinery/pace.ts'
 import { inSlices, type Rests, type Steps } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
+import { FIELD_MANAGER } from '../../placement/words/names.ts'
 import { definitionKey } from './definitions.ts'
 import type { Mailbox } from './mailbox.ts'
-import { FIELD_MANAGER } from './names.ts'
 
 /** Units of work of a write beside its bytes, and bytes that are judged for a unit. */
 const WRITE = 500

@@ -4,12 +4,12 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { project, updatedCopy } from '../../placement/content/projection.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import { leftThere } from './leftThere.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { project, updatedCopy } from './projection.ts'
 import { SourceReader, type SourceReaderDeps } from './sourceReader.ts'
 import { ownersThere } from './travellingOwners.ts'
-import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 interface DisclosureDeps extends SourceReaderDeps {

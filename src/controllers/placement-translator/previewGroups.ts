@@ -4,9 +4,20 @@
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { JsonDigests } from '../../apimachinery/jsonDigests.ts'
-import { leftFieldsOf, withoutFields } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { Pace } from '../../apimachinery/pace.ts'
+import type { Steps } from '../../apimachinery/steps.ts'
+import { setMember } from '../../apimachinery/values.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
+import { leftFieldsOf, withoutFields } from '../../placement/content/leftFields.ts'
+import {
+  MAX_GROUP_LOCATIONS,
+  MAX_PREVIEW_CONTENT_BYTES,
+  type PreviewAction,
+  type PreviewGroup,
+  type PreviewLocation,
+} from '../../placement/desks/placementPreview.ts'
+import { CARRIER_MARKS } from '../../placement/words/names.ts'
 import {
   IMPLIED_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
@@ -15,19 +26,8 @@ import {
   OWNER_REFERENCES_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
-} from '../../apimachinery/placement.ts'
-import {
-  MAX_GROUP_LOCATIONS,
-  MAX_PREVIEW_CONTENT_BYTES,
-  type PreviewAction,
-  type PreviewGroup,
-  type PreviewLocation,
-} from '../../apimachinery/placementPreview.ts'
-import type { Steps } from '../../apimachinery/steps.ts'
-import { setMember } from '../../apimachinery/values.ts'
-import type { Told } from './allowance.ts'
-import { CARRIER_MARKS } from './names.ts'
-import { type Destination, otherTarget } from './ways.ts'
+} from '../../placement/words/placement.ts'
+import { type Destination, otherTarget } from '../../placement/words/ways.ts'
 
 interface Content {
   readonly before?: KubeObject | undefined

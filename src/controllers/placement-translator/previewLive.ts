@@ -2,20 +2,21 @@
  * What clusters hold of an object now, asked of their syncers, beside what is on its way there. Where nobody answers that is said, and
  * what the syncer last reported stands.
  */
+
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { inSlices, type Rests } from '../../apimachinery/steps.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
 import {
   type LIVE_STATES,
   type LiveAnswer,
   type LiveAsker,
   MAX_LIVE_CLUSTERS,
   type Unasked,
-} from '../../apimachinery/liveObjects.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import type { LiveWish, PreviewAction } from '../../apimachinery/placementPreview.ts'
-import { inSlices, type Rests } from '../../apimachinery/steps.ts'
-import type { Told } from './allowance.ts'
+} from '../../placement/desks/liveObjects.ts'
+import type { LiveWish, PreviewAction } from '../../placement/desks/placementPreview.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Finding } from './previewGroups.ts'
-import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 export interface PreviewLiveDeps {

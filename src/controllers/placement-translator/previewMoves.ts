@@ -2,12 +2,13 @@
  * Which stored objects of a space a question moves without asking about them: those that an EdgePlacement in it selects otherwise
  * than the stored one does, or leads elsewhere, and those that name a Customizer in it. Pure.
  */
-import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
-import { MAX_PREVIEW_MOVED, type PreviewedObject } from '../../apimachinery/placementPreview.ts'
+
 import type { Steps } from '../../apimachinery/steps.ts'
+import { MAX_PREVIEW_MOVED, type PreviewedObject } from '../../placement/desks/placementPreview.ts'
+import { downsyncs, upsyncs } from '../../placement/select/placementSpec.ts'
+import { namespaceKey, objectKey, resourceKey } from '../../placement/words/names.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
 import type { ImaginedPlacement } from './imaginedPlacements.ts'
-import { namespaceKey, objectKey, resourceKey } from './names.ts'
-import { downsyncs, upsyncs } from './placementSpec.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 /** What of the join it asks. */

@@ -1,5 +1,5 @@
 /** What a preview is about: its objects as they would be, and what is decided once for all of them. */
-import type { MovedCopies, PreviewedObject, PreviewRequest } from '../../apimachinery/placementPreview.ts'
+import type { MovedCopies, PreviewedObject, PreviewRequest } from '../../placement/desks/placementPreview.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { PreviewChecks } from './previewChecks.ts'
 import type { PreviewDisclosure } from './previewDisclosure.ts'

@@ -2,19 +2,20 @@
  * How many copies EdgePlacements of a question would make and take away, in which clusters, of all that they move: the objects
  * that are shown are few of them. Membership alone is judged, no content. Pure.
  */
-import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
-import { MAX_GROUP_LOCATIONS, type MovedCopies, type PreviewedObject } from '../../apimachinery/placementPreview.ts'
+
 import type { Steps } from '../../apimachinery/steps.ts'
+import { MAX_GROUP_LOCATIONS, type MovedCopies, type PreviewedObject } from '../../placement/desks/placementPreview.ts'
+import { downsyncs } from '../../placement/select/placementSpec.ts'
+import { namespaceKey, resourceKey } from '../../placement/words/names.ts'
+import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { KeysByMailbox } from './brake.ts'
 import { type ImaginedPlacement, imaginedCarriers } from './imaginedPlacements.ts'
 import type { Mailbox } from './mailbox.ts'
-import { namespaceKey, resourceKey } from './names.ts'
 import { isShared } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { downsyncs } from './placementSpec.ts'
 import { previewLocation } from './previewGroups.ts'
 import { carriesOtherwise, type Moves } from './previewMoves.ts'
-import type { Destination } from './ways.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 export interface TotalsDeps {

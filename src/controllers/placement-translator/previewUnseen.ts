@@ -3,8 +3,9 @@
  * tell that too, guess by guess: what is replaced by what is there changes nothing, and where there is no such field it is invalid.
  * So with one all of that is told as one.
  */
-import type { PreviewAction } from '../../apimachinery/placementPreview.ts'
-import type { Told } from './allowance.ts'
+
+import type { Told } from '../../placement/consent/allowance.ts'
+import type { PreviewAction } from '../../placement/desks/placementPreview.ts'
 import type { Finding } from './previewGroups.ts'
 
 /** @param isGuessed whether a Customizer of the question customizes it */

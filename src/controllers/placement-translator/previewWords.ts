@@ -1,6 +1,7 @@
 /** Why something would become of an object in a cluster, or why that is not known: as previews say it. */
-import { MAX_PREVIEW_DESTINATIONS } from '../../apimachinery/placementPreview.ts'
-import type { Told } from './allowance.ts'
+
+import type { Told } from '../../placement/consent/allowance.ts'
+import { MAX_PREVIEW_DESTINATIONS } from '../../placement/desks/placementPreview.ts'
 
 export function conflict(owner: string | undefined): Told {
   return {

@@ -4,7 +4,9 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import type { Allowance, Told } from './allowance.ts'
+import type { Allowance, Told } from '../../placement/consent/allowance.ts'
+import { createdCopy, project, updatedCopy } from '../../placement/content/projection.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { ClusterOutcome } from './clusterOutcomes.ts'
 import { wantsExpansion } from './customize.ts'
 import { leftThere } from './leftThere.ts'
@@ -30,10 +32,8 @@ import {
   REFUSED,
   TAKEN_OVER,
 } from './previewWords.ts'
-import { createdCopy, project, updatedCopy } from './projection.ts'
 import type { StayingCopies } from './stayingCopies.ts'
 import { ownersThere } from './travellingOwners.ts'
-import type { Destination } from './ways.ts'
 
 export interface PreviewedClustersDeps {
   client: Client

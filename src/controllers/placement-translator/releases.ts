@@ -1,8 +1,8 @@
 /** Which spaces have to give way in which mailboxes: what the administrators of inventories write on their SyncTargets. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { mailboxOf } from '../../placement/words/topology.ts'
 import { releasesOn } from './ownership.ts'
-import { mailboxOf } from './topology.ts'
 
 export class Releases {
   /** Ids and paths of the spaces that give way in a mailbox, for mailboxes that have such. */

@@ -1,6 +1,6 @@
 /** What clusters offer, held once for all that offer the same: those of a fleet are mostly of few makes. */
 import { createHash } from 'node:crypto'
-import type { Offer } from '../../apimachinery/offer.ts'
+import type { Offer } from '../../placement/outcome/offer.ts'
 
 /** Different ones that are known again. */
 const KEPT = 50

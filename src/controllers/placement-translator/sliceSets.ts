@@ -4,11 +4,11 @@
  * between two of them, or one that is about to be told again, is no removal.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { PLACEMENT_LABEL } from '../../apimachinery/placement.ts'
-import { placementOf, sliceCount } from '../placementSlices.ts'
+import { PLACEMENT_LABEL } from '../../placement/words/placement.ts'
+import { placementOf, sliceCount } from '../../placement/words/placementSlices.ts'
+import { destinationsIn } from '../../placement/words/topology.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { destinationsIn } from './topology.ts'
-import type { Destination } from './ways.ts'
 
 interface Part {
   /** What it says; what it said last, when it is gone. */

@@ -1,7 +1,7 @@
 /**
  * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
  */
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
 import { type ClusterOutcome, isInDoubt, UNHEARD } from './clusterOutcomes.ts'
 import {
   CARRIED_UP,

@@ -3,9 +3,9 @@
  * SyncTarget where the Location has another name than that. So a name stays whatever else the Location stands for.
  */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
-import { clusterLabel, grantedName } from '../where-resolver/grantedNames.ts'
+import { clusterLabel, grantedName } from '../../placement/words/grantedNames.ts'
+import { type Destination, precedes } from '../../placement/words/ways.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { type Destination, precedes } from './ways.ts'
 
 export interface SpaceLocation {
   readonly mailbox: string

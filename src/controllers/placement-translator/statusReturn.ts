@@ -8,22 +8,27 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupResource, type KubeObject } from '../../apimachinery/object.ts'
-import { inOurGenerations, type Produced } from '../../apimachinery/observedGeneration.ts'
-import { isProjected } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, ObjectRef } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import {
+  claimsStatus,
+  hasReturnedStatus,
+  neverReturns,
+  withBornStatus,
+} from '../../placement/content/returnedStatus.ts'
+import { combinedStatus, type Figures, figuresOf, type Share } from '../../placement/outcome/combinedStatus.ts'
+import { inOurGenerations, type Produced } from '../../placement/outcome/observedGeneration.ts'
+import { FIELD_MANAGER, resourceKey } from '../../placement/words/names.ts'
+import { isProjected } from '../../placement/words/placement.ts'
+import type { Destination } from '../../placement/words/ways.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
-import { combinedStatus, type Figures, figuresOf, type Share } from './combinedStatus.ts'
 import { LookPace } from './lookPace.ts'
 import type { CopyFact, Mailbox, Meaning } from './mailbox.ts'
-import { FIELD_MANAGER, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import type { PlacementJoin } from './placementJoin.ts'
-import { claimsStatus, hasReturnedStatus, neverReturns, withBornStatus } from './returnedStatus.ts'
-import type { Destination } from './ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 export interface StatusReturnDeps {

@@ -2,8 +2,9 @@
  * Copies that nobody places any more and that stay in their clusters all the same: the brake holds them, or something is paused. What
  * is reported of them.
  */
-import { CONFIRM_DELETION_ANNOTATION } from '../../apimachinery/placement.ts'
-import type { Told } from './allowance.ts'
+
+import type { Told } from '../../placement/consent/allowance.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../placement/words/placement.ts'
 import type { Brake } from './brake.ts'
 import type { CopyVerdict } from './copyState.ts'
 import type { Mailbox } from './mailbox.ts'

@@ -6,10 +6,10 @@
  */
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { parseObjectKey, resourceKey } from '../../placement/words/names.ts'
 import type { Brake } from './brake.ts'
 import type { CopyWriter } from './copyWriter.ts'
 import type { Mailbox } from './mailbox.ts'
-import { parseObjectKey, resourceKey } from './names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
 interface SuccessionDeps {

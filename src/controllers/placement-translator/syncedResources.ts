@@ -5,9 +5,9 @@
 
 import { isOneShape } from '../../apimachinery/nearestVersion.ts'
 import { groupResourceName } from '../../apimachinery/object.ts'
-import type { Offer, OfferedResource } from '../../apimachinery/offer.ts'
-import { VERSION_NOT_SERVED } from '../../apimachinery/outcome.ts'
 import type { Client } from '../../client/client.ts'
+import type { Offer, OfferedResource } from '../../placement/outcome/offer.ts'
+import { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
 import type { ClusterOutcome } from './clusterOutcomes.ts'
 import { definitionKey } from './definitions.ts'
 

@@ -4,14 +4,14 @@
  * or goes is no change of it, however many there are.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { UpsyncSet } from '../../placement/select/placementSpec.ts'
 import {
   CARRIES_ANNOTATION,
   CARRIES_PROJECTED,
   EDGE_API_VERSION,
   SYNCER_CONFIG_NAME,
-} from '../../apimachinery/placement.ts'
-import { equalJson } from '../../apimachinery/values.ts'
-import type { UpsyncSet } from './placementSpec.ts'
+} from '../../placement/words/placement.ts'
 
 export interface SyncerConfigSpec {
   readonly namespaceScope: Readonly<Record<string, never>>

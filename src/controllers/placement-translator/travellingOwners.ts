@@ -1,7 +1,8 @@
 /** Which owners of an object go where it goes: its copy there says so, and the cluster has references to them. */
-import { type CarriedOwner, flagsOf, MAX_CARRIED_OWNERS } from '../../apimachinery/carriedOwners.ts'
+
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { objectKey } from './names.ts'
+import { type CarriedOwner, flagsOf, MAX_CARRIED_OWNERS } from '../../placement/content/carriedOwners.ts'
+import { objectKey } from '../../placement/words/names.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { Source } from './placementProduct.ts'
 

@@ -6,9 +6,9 @@
  * ({@link ToldEvents}).
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { objectKey } from '../../placement/words/names.ts'
+import { type NamedPlace, placeName } from '../../placement/words/placeNames.ts'
 import type { ToldEvents } from '../toldEvents.ts'
-import { objectKey } from './names.ts'
-import { type NamedPlace, placeName } from './placeNames.ts'
 
 /** One object's, in one cluster, as the status of the EdgePlacement lists it. */
 export interface Trouble extends NamedPlace {

@@ -5,12 +5,16 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import { jsonSizeInSteps } from '../../apimachinery/jsonSize.ts'
 import { Pace } from '../../apimachinery/pace.ts'
-import { MAX_PREVIEW_READ, MAX_PREVIEW_READ_BYTES, type PreviewRequest } from '../../apimachinery/placementPreview.ts'
-import { reachOf } from '../../apimachinery/reach.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client } from '../../client/client.ts'
-import { isSystemObject } from './eligibility.ts'
-import { objectKey } from './names.ts'
+import {
+  MAX_PREVIEW_READ,
+  MAX_PREVIEW_READ_BYTES,
+  type PreviewRequest,
+} from '../../placement/desks/placementPreview.ts'
+import { isSystemObject } from '../../placement/select/eligibility.ts'
+import { reachOf } from '../../placement/select/reach.ts'
+import { objectKey } from '../../placement/words/names.ts'
 import { Workload } from './workload.ts'
 import { factOf, noteAccount } from './workloads.ts'
 

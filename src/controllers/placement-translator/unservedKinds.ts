@@ -4,10 +4,10 @@
  * there already, as it is served a moment after it is stored.
  */
 import type { GroupVersionResource } from '../../apimachinery/object.ts'
-import type { Told } from './allowance.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
+import { parseObjectKey } from '../../placement/words/names.ts'
 import { definitionKey } from './definitions.ts'
 import type { CopyFact } from './mailbox.ts'
-import { parseObjectKey } from './names.ts'
 
 export const KIND_NOT_SERVED = 'KindNotServed'
 const FIRST_MS = 20

@@ -3,11 +3,11 @@
  * whose sets a SyncerConfig is made of.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { UPSYNCED_FOR } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
+import { FIELD_MANAGER, parseObjectKey, resourceKey } from '../../placement/words/names.ts'
+import { UPSYNCED_FOR } from '../../placement/words/placement.ts'
 import type { Mailbox } from './mailbox.ts'
-import { FIELD_MANAGER, parseObjectKey, resourceKey } from './names.ts'
 import type { UpsyncShare } from './upsyncShare.ts'
 
 export class UpsyncRecords {

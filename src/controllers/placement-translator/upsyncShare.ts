@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import type { GroupResource } from '../../apimachinery/object.ts'
-import { compileUpsync, type UpsyncSet, upsyncs, upsyncsKind } from './placementSpec.ts'
-import type { CutSet } from './upsyncGrants.ts'
+import type { CutSet } from '../../placement/consent/upsyncGrants.ts'
+import { compileUpsync, type UpsyncSet, upsyncs, upsyncsKind } from '../../placement/select/placementSpec.ts'
 import type { ObjectFact } from './workload.ts'
 
 /** Of one space in one mailbox, as JSON. */

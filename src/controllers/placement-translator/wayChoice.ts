@@ -2,9 +2,9 @@
  * Which of the ways to a mailbox an object takes: the first on which it may be placed; and whether upsync sets name it and may carry it
  * up on one of the ways. What they name and may not carry is placed like all else.
  */
-import type { Allowance, Told } from './allowance.ts'
-import { type PlacementSpec, upsyncs } from './placementSpec.ts'
-import type { Destination, Ways } from './ways.ts'
+import type { Allowance, Told } from '../../placement/consent/allowance.ts'
+import { type PlacementSpec, upsyncs } from '../../placement/select/placementSpec.ts'
+import type { Destination, Ways } from '../../placement/words/ways.ts'
 import type { ObjectFact } from './workload.ts'
 
 /** Who says what may go where. */

@@ -3,9 +3,9 @@
  * clusters; and in one, where an author of the object wrote a status. Kept while it is so, for the EdgePlacement to report.
  */
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
-import type { Told } from './allowance.ts'
-import { isCombined } from './combinedStatus.ts'
-import { parseObjectKey, resourceKey } from './names.ts'
+import type { Told } from '../../placement/consent/allowance.ts'
+import { isCombined } from '../../placement/outcome/combinedStatus.ts'
+import { parseObjectKey, resourceKey } from '../../placement/words/names.ts'
 import type { ObjectFact } from './workload.ts'
 
 interface OfKind {

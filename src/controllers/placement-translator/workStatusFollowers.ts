@@ -3,10 +3,10 @@
  *
  * What is too much to be told one by one is told as a whole: then whoever watches begins anew.
  */
-import type { AnswerFollower } from '../../apimachinery/answered.ts'
+import type { AnswerFollower } from '../../placement/desks/answered.ts'
+import { workStatusName } from '../../placement/words/workStatusNames.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import type { SpaceLocations } from './spaceLocations.ts'
-import { workStatusName } from './workStatusNames.ts'
 
 export interface WorkStatusFollowersDeps {
   join: Pick<PlacementJoin, 'workload'>

@@ -2,10 +2,11 @@
  * The objects of a namespace in the order of their work statuses: sorted anew when one has come or gone, not for each page. Only
  * what somebody lists is kept, and little of that.
  */
-import type { Pace } from '../../apimachinery/answered.ts'
+
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
+import type { Pace } from '../../placement/desks/answered.ts'
+import { tailOf } from '../../placement/words/workStatusNames.ts'
 import type { Workload } from './workload.ts'
-import { tailOf } from './workStatusNames.ts'
 
 /** An object, behind what stands behind the location in the name of its work status. */
 export type Keyed = readonly [tail: string, key: string]

@@ -3,17 +3,31 @@
  * a ClusterWorkStatus where the object has no namespace. Nothing of it is stored. What a copy is {@link SpaceCluster} says, as it
  * does for the counts of placements; what its cluster reports is read from the copy when somebody wants to see it.
  */
-import type { Answerer, AnswerFollower, AnswerName, AnswerRange, AnswerRow, Pace } from '../../apimachinery/answered.ts'
+
 import { StatusError } from '../../apimachinery/errors.ts'
 import { fixedUid } from '../../apimachinery/fixedUid.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { inOurGenerations } from '../../apimachinery/observedGeneration.ts'
-import { LOCATION_LABEL, LOCATION_LABELS, OWNED_SINCE_ANNOTATION, WORK_STATUSES } from '../../apimachinery/placement.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import type {
+  Answerer,
+  AnswerFollower,
+  AnswerName,
+  AnswerRange,
+  AnswerRow,
+  Pace,
+} from '../../placement/desks/answered.ts'
+import { inOurGenerations } from '../../placement/outcome/observedGeneration.ts'
+import { parseObjectKey } from '../../placement/words/names.ts'
+import {
+  LOCATION_LABEL,
+  LOCATION_LABELS,
+  OWNED_SINCE_ANNOTATION,
+  WORK_STATUSES,
+} from '../../placement/words/placement.ts'
+import { splitWorkStatusName, tailOf } from '../../placement/words/workStatusNames.ts'
 import { type CopyVerdict, healthIn } from './copyState.ts'
 import type { CopyFact, Mailbox } from './mailbox.ts'
-import { parseObjectKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
 import { isShared } from './ownership.ts'
 import type { PlacementJoin } from './placementJoin.ts'
@@ -24,7 +38,6 @@ import { inOrder, type SpaceLocation, type SpaceLocations } from './spaceLocatio
 import type { StayingCopies } from './stayingCopies.ts'
 import type { ObjectFact } from './workload.ts'
 import type { WorkStatusFollowers } from './workStatusFollowers.ts'
-import { splitWorkStatusName, tailOf } from './workStatusNames.ts'
 import { type Keyed, WorkStatusOrder } from './workStatusOrder.ts'
 
 export interface WorkStatusesDeps {

@@ -8,10 +8,10 @@
 import type { GroupResource, GroupVersionResource } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { downsyncs, type PlacementSpec } from '../../placement/select/placementSpec.ts'
+import { resourceKey } from '../../placement/words/names.ts'
 import { Dependents } from './dependents.ts'
 import { KindNames } from './kindNames.ts'
-import { resourceKey } from './names.ts'
-import { downsyncs, type PlacementSpec } from './placementSpec.ts'
 
 /** What is remembered of each object of the space. */
 export interface ObjectFact {

@@ -1,14 +1,5 @@
 /** The workload description spaces that are being followed: one stream each, from the first EdgePlacement to the last. */
-import { isNatured } from '../../apimachinery/nature.ts'
-import { NOTES } from '../../apimachinery/notes.ts'
-import {
-  CUSTOMIZERS,
-  EDGE_PLACEMENTS,
-  HAND_OVER_ANNOTATION,
-  PAUSED_ANNOTATION,
-  SLICES,
-} from '../../apimachinery/placement.ts'
-import { reachOf } from '../../apimachinery/reach.ts'
+
 import { CRDS } from '../../apimachinery/resources.ts'
 import { accountOf } from '../../apimachinery/tokenSecret.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
@@ -17,13 +8,23 @@ import type { Logger } from '../../client/logger.ts'
 import type { Waiting } from '../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { type StreamedRef, StreamSource } from '../../client/streamSource.ts'
+import { hasReturnedStatus } from '../../placement/content/returnedStatus.ts'
+import { definedBy, isSystemObject } from '../../placement/select/eligibility.ts'
+import { reachOf } from '../../placement/select/reach.ts'
+import { isNatured } from '../../placement/spaces/nature.ts'
+import { namespaceKey, objectKey, resourceKey } from '../../placement/words/names.ts'
+import { NOTES } from '../../placement/words/notes.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  HAND_OVER_ANNOTATION,
+  PAUSED_ANNOTATION,
+  SLICES,
+} from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { customizerOf, wantsExpansion } from './customize.ts'
 import { ownerNames } from './dependents.ts'
-import { definedBy, isSystemObject } from './eligibility.ts'
-import { namespaceKey, objectKey, resourceKey } from './names.ts'
 import type { ObjectCache } from './objectCache.ts'
-import { hasReturnedStatus } from './returnedStatus.ts'
 import type { ObjectFact, Workload } from './workload.ts'
 
 export interface WorkloadsDeps {

@@ -7,9 +7,7 @@
  * of ReplicaSets would, is answered with the Deployment's next change.
  */
 import { digestInSteps } from '../../apimachinery/jsonDigests.ts'
-import { isNatured, type Places } from '../../apimachinery/nature.ts'
 import type { GroupVersionResource, KubeObject } from '../../apimachinery/object.ts'
-import { EXECUTING_COUNT_ANNOTATION, STAND_IN_ANNOTATION } from '../../apimachinery/placement.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Random } from '../../client/backoff.ts'
@@ -20,6 +18,8 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import type { StreamHandler } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { isNatured, type Places } from '../../placement/spaces/nature.ts'
+import { EXECUTING_COUNT_ANNOTATION, STAND_IN_ANNOTATION } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'

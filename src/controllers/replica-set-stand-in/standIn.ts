@@ -4,10 +4,10 @@
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label
  */
 import { type Fields, num, record } from '../../apimachinery/fields.ts'
-import { NATURED_LABEL } from '../../apimachinery/nature.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { STAND_IN_ANNOTATION } from '../../apimachinery/placement.ts'
-import { hasReturnedStatus } from '../placement-translator/returnedStatus.ts'
+import { hasReturnedStatus } from '../../placement/content/returnedStatus.ts'
+import { NATURED_LABEL } from '../../placement/spaces/nature.ts'
+import { STAND_IN_ANNOTATION } from '../../placement/words/placement.ts'
 
 const HASH_LABEL = 'pod-template-hash'
 /** Whoever makes ReplicaSets of a Deployment counts them there. */

@@ -1,10 +1,11 @@
 /** Which quotas count what, from the stream: so that a change concerns a quota only when it can have freed something. */
-import type { Nature } from '../../apimachinery/nature.ts'
+
 import { groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { amountsOf } from '../../apimachinery/quota/resourceList.ts'
 import { countedResources } from '../../apimachinery/quota/usage.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamHandler } from '../../client/streamSource.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 
 /** Where quotas are to be measured: all of a namespace at once. */
 export interface QuotaPlace {

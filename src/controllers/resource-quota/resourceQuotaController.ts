@@ -3,7 +3,6 @@
  * @see https://kubernetes.io/docs/concepts/policy/resource-quotas/
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import type { Nature } from '../../apimachinery/nature.ts'
 import {
   type GroupResource,
   type GroupVersionResource,
@@ -21,6 +20,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import type { Nature } from '../../placement/spaces/nature.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { hardOf, QUOTAS, QuotaIndex, type QuotaPlace } from './quotaIndex.ts'

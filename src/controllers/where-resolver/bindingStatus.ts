@@ -1,9 +1,9 @@
 /** What an InventoryBinding is told: whether the inventory grants, and to which space it is pinned since it first did. */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { INVENTORY_BINDINGS } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { INVENTORY_BINDINGS } from '../../placement/words/placement.ts'
 import type { Binding, ConsentIndex } from '../consent/consentIndex.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import type { ObjectId } from './whereIndex.ts'

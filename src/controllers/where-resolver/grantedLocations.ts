@@ -3,10 +3,10 @@
  * take workload, nothing else of the inventory.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_API_VERSION, GRANTED_LOCATIONS } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { EDGE_API_VERSION, GRANTED_LOCATIONS } from '../../placement/words/placement.ts'
 import type { GrantedRow, ObjectId, WhereIndex } from './whereIndex.ts'
 
 export interface GrantedLocationDeps {

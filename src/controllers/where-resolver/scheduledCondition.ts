@@ -3,10 +3,10 @@
  * more. One that never met such a cluster has no such condition.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
 import { SCHEDULED } from './scheduling.ts'
 import type { SliceDestination } from './whereIndex.ts'
 

@@ -1,6 +1,6 @@
 /** Which slices there are of each placement, by name alone, and which of their versions are our own writing. */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { placementOf } from '../placementSlices.ts'
+import { placementOf } from '../../placement/words/placementSlices.ts'
 import type { ObjectId } from './whereIndex.ts'
 
 interface Known {

@@ -6,7 +6,7 @@
  * takes nothing in at the same time. So there is an order of writes in which none is missing from all slices for a moment: what
  * gains comes before what gives away.
  */
-import { MAX_DESTINATIONS, sliceName } from '../placementSlices.ts'
+import { MAX_DESTINATIONS, sliceName } from '../../placement/words/placementSlices.ts'
 import { byPlace, type SliceDestination } from './whereIndex.ts'
 
 export interface Slice {

@@ -3,11 +3,11 @@
  * differs, and in an order in which no destination that stays is missing for a moment.
  */
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { PLACEMENT_LABEL, SLICES } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import { placementLabel, placementOf, rowsOf, SLICES_ANNOTATION } from '../placementSlices.ts'
+import { PLACEMENT_LABEL, SLICES } from '../../placement/words/placement.ts'
+import { placementLabel, placementOf, rowsOf, SLICES_ANNOTATION } from '../../placement/words/placementSlices.ts'
 import type { SliceNames } from './sliceNames.ts'
 import { planSlices, rowKey } from './slicePlan.ts'
 import { byPlace, type Resolved, type SliceDestination } from './whereIndex.ts'

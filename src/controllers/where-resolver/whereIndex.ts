@@ -10,13 +10,13 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { coversLocation, type Grant } from '../../placement/consent/grant.ts'
+import { compileSelector, compileSelectors } from '../../placement/select/selectors.ts'
+import { grantedName, mayBeShortened, splitGrantedName } from '../../placement/words/grantedNames.ts'
 import { ConsentIndex } from '../consent/consentIndex.ts'
-import { coversLocation, type Grant } from '../consent/grant.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import { grantedName, mayBeShortened, splitGrantedName } from './grantedNames.ts'
 import { SCHEDULED, type Scheduling, schedulingOf } from './scheduling.ts'
-import { compileSelector, compileSelectors } from './selectors.ts'
 
 export interface ObjectId {
   readonly space: string

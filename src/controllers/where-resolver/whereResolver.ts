@@ -6,15 +6,6 @@
  * Nothing is written before all of these kinds are known whole, and what is not known takes nothing away.
  */
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import {
-  EDGE_PLACEMENTS,
-  GRANTED_LOCATIONS,
-  INVENTORY_BINDINGS,
-  LOCATIONS,
-  PLACEMENT_GRANTS,
-  SLICES,
-  SYNC_TARGETS,
-} from '../../apimachinery/placement.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -23,6 +14,16 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { compileSelector, faultAnnotations, placementFaults } from '../../placement/select/selectors.ts'
+import {
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNC_TARGETS,
+} from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
@@ -33,7 +34,6 @@ import type { WhereDesk } from '../whereDesk.ts'
 import { reconcileBinding } from './bindingStatus.ts'
 import { reconcileGranted } from './grantedLocations.ts'
 import { tellScheduled } from './scheduledCondition.ts'
-import { compileSelector, faultAnnotations, placementFaults } from './selectors.ts'
 import { SliceNames } from './sliceNames.ts'
 import { writeSlices } from './sliceWriter.ts'
 import { type Counts, type ObjectId, type Touched, WhereIndex } from './whereIndex.ts'

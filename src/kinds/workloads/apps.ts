@@ -11,9 +11,9 @@ import {
   setIfEmpty,
   str,
 } from '../../apimachinery/fields.ts'
-import { NOTES } from '../../apimachinery/notes.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
+import { NOTES } from '../../placement/words/notes.ts'
 import { atMostAll, immutable, intOrPercent, nonNegative } from '../checks.ts'
 import { labelsOf, type Strategies, withStatus } from '../kind.ts'
 import { defaultPodTemplate } from '../pods/podDefaults.ts'

@@ -9,11 +9,11 @@
  * for ever. What the cluster does not serve, or nobody asks for any more, is waited for by none.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { isProjected } from '../../apimachinery/placement.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import { waveOf } from '../../apimachinery/wave.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import { waveOf } from '../../placement/content/wave.ts'
+import { isProjected } from '../../placement/words/placement.ts'
 import { fieldsOf, keyOf, keyText, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import { ownerOf } from '../objects/ownership.ts'
 import type { Trouble } from '../tells/outcomes.ts'

@@ -3,17 +3,23 @@
  * the cluster changed of that. What was there before, or is to be left alone, stays.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { endOf } from '../../apimachinery/finished.ts'
-import type { HealthVerdict } from '../../apimachinery/health.ts'
-import { leftFieldsOf, withoutFields } from '../../apimachinery/leftFields.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { DOWNSYNCED, isProjected, OVERWRITE, PROJECTED_LABEL, PROJECTED_VALUE } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { leftFieldsOf, withoutFields } from '../../placement/content/leftFields.ts'
+import { endOf } from '../../placement/outcome/finished.ts'
+import type { HealthVerdict } from '../../placement/outcome/health.ts'
+import {
+  DOWNSYNCED,
+  isProjected,
+  OVERWRITE,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+} from '../../placement/words/placement.ts'
 import type { Echoes } from '../mailbox/echoes.ts'
 import { keyText, type MailboxMirror, type Mirrored, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'

@@ -3,14 +3,15 @@
  * reference may outlive its owner by our doing: the cluster's garbage collector would take the dependent, which is still
  * wanted. So before an owner is deleted its dependents let go of it, and none takes hold of it meanwhile.
  */
-import { type CarriedOwner, carriedOwnersOf } from '../../apimachinery/carriedOwners.ts'
+
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { type GroupResource, type KubeObject, type OwnerReference, parseApiVersion } from '../../apimachinery/object.ts'
-import { DOWNSYNCED, OWNER_ANNOTATION } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import type { CacheChange } from '../../client/informer.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { type CarriedOwner, carriedOwnersOf } from '../../placement/content/carriedOwners.ts'
+import { DOWNSYNCED, OWNER_ANNOTATION } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { keyOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'

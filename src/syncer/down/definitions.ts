@@ -2,13 +2,14 @@
  * Definitions that came along with custom objects. The cluster may have its own of that name, perhaps a richer one: it stays
  * as it is, and where it does not serve the version of an object, that object is told so.
  */
-import { healthOf } from '../../apimachinery/health.ts'
+
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { VERSION_NOT_SERVED } from '../../apimachinery/outcome.ts'
-import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { healthOf } from '../../placement/outcome/health.ts'
+import { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
+import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import type { MailboxMirror, SyncKey } from '../mailbox/mirror.ts'
 import { isOurs, mayAdopt } from '../objects/ownership.ts'
 import type { ServedResources } from '../sees/served.ts'

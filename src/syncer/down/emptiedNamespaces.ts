@@ -4,11 +4,11 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { fieldsOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import { isOurs, isServersOwn, ownerOf, spaceUser } from '../objects/ownership.ts'

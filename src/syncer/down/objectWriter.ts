@@ -4,13 +4,13 @@
 import { EMPTY_SET, type FieldSet, isEmptySet, union } from '../../apimachinery/apply/fieldSet.ts'
 import { withoutHollow } from '../../apimachinery/apply/looseFields.ts'
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
-import type { Pointer } from '../../apimachinery/leftFields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { OVERWRITE } from '../../apimachinery/placement.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import type { Pointer } from '../../placement/content/leftFields.ts'
+import { OVERWRITE } from '../../placement/words/placement.ts'
 import { fieldsOf, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import {
   claimOf,

@@ -6,9 +6,9 @@
  */
 import { createHash } from 'node:crypto'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION, isProjected } from '../../apimachinery/placement.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import { keyText, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import type { Trouble } from '../tells/outcomes.ts'
 

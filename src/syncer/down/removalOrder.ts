@@ -3,8 +3,8 @@
  * what needed it is gone. Whatever does not go, because of a finalizer say, is waited for a while and not for ever.
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { waveOf } from '../../apimachinery/wave.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
+import { waveOf } from '../../placement/content/wave.ts'
 import { keyText, type SyncKey } from '../mailbox/mirror.ts'
 import { ownerOf } from '../objects/ownership.ts'
 import { PHASE_COUNT, phaseOf } from './phases.ts'

@@ -4,12 +4,12 @@
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { DOWNSYNCED, isProjected } from '../../apimachinery/placement.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { DOWNSYNCED, isProjected } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { FIELD_MANAGER, isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf } from '../objects/ownership.ts'

@@ -3,9 +3,9 @@
  * as digests: two short strings for each object, however large it is.
  */
 import { hash } from 'node:crypto'
-import type { HealthVerdict } from '../../apimachinery/health.ts'
 import type { GroupResource, KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
-import { DOWNSYNCED } from '../../apimachinery/placement.ts'
+import type { HealthVerdict } from '../../placement/outcome/health.ts'
+import { DOWNSYNCED } from '../../placement/words/placement.ts'
 import { isAbout, isOfAnother, ownershipOf } from '../objects/formerStatus.ts'
 import { ownPartOf } from '../objects/handOver.ts'
 import { asMade, claimsOfOurs, isOurs } from '../objects/ownership.ts'

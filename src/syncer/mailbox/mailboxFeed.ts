@@ -3,15 +3,15 @@
  * complete, which is what allows deletions.
  */
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
-import { isProjected, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
-import { SPOKEN } from '../../apimachinery/syncProtocol.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { Client, StreamBatch, StreamEvent, StreamOptions } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { StreamSource } from '../../client/streamSource.ts'
+import { SPOKEN } from '../../placement/desks/syncProtocol.ts'
+import { isProjected, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { retrying } from '../retrying.ts'
 import { keyOf, keyText, type MailboxMirror, type SyncKey } from './mirror.ts'

@@ -5,14 +5,14 @@
  * An order to leave is final: it comes with the end of the mailbox, and nothing is carried any more whatever the mailbox says.
  */
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
+import type { Logger } from '../../client/logger.ts'
 import {
   type DetachPolicy,
   LEAVE_ANNOTATION,
   PAUSED_ANNOTATION,
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
-} from '../../apimachinery/placement.ts'
-import type { Logger } from '../../client/logger.ts'
+} from '../../placement/words/placement.ts'
 import type { MailboxMirror } from './mirror.ts'
 
 /** How far a syncer is with leaving, as the status of a SyncerConfig has it. */

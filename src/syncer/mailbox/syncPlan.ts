@@ -11,7 +11,6 @@ import {
   isRecord,
   type KubeObject,
 } from '../../apimachinery/object.ts'
-import { CARRIES_ANNOTATION, CARRIES_PROJECTED, EDGE_GROUP } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import {
   resourceOfKind,
@@ -19,9 +18,10 @@ import {
   setsWantDefinition,
   type UpsyncSet,
   upsyncSets,
-} from '../../apimachinery/upsyncSets.ts'
+} from '../../placement/select/upsyncSets.ts'
+import { CARRIES_ANNOTATION, CARRIES_PROJECTED, EDGE_GROUP } from '../../placement/words/placement.ts'
 
-export { isNeverCarried, setCovers, type UpsyncSet } from '../../apimachinery/upsyncSets.ts'
+export { isNeverCarried, setCovers, type UpsyncSet } from '../../placement/select/upsyncSets.ts'
 
 const ALL = '*'
 

@@ -2,10 +2,11 @@
  * What of an object a cluster does not hold as it was sent: fields that it drops, as its schema is older, and fields that its admission
  * changes. What the cluster adds is no difference, elements of lists included. Pure.
  */
-import { isDeciding } from '../../apimachinery/decidingFields.ts'
-import { type FieldDifference, MAX_DIFFERENCES, MAX_PATH, MAX_VALUE } from '../../apimachinery/fieldDifference.ts'
+
 import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { oneLine } from '../../apimachinery/oneLine.ts'
+import { isDeciding } from '../../placement/outcome/decidingFields.ts'
+import { type FieldDifference, MAX_DIFFERENCES, MAX_PATH, MAX_VALUE } from '../../placement/outcome/fieldDifference.ts'
 import { comparedForm, isEmptyValue, isSameBase64, isSameScalar } from './normalForms.ts'
 
 export interface AlteredFields {

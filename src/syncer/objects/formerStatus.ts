@@ -6,8 +6,8 @@
  */
 import { isOfKubernetes } from '../../apimachinery/kubernetesGroups.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { tellsGenerations } from '../../apimachinery/observedGeneration.ts'
-import { OWNED_SINCE_ANNOTATION } from '../../apimachinery/placement.ts'
+import { tellsGenerations } from '../../placement/outcome/observedGeneration.ts'
+import { OWNED_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
 import { ownerOf } from './ownership.ts'
 
 /** Of an object in the mailbox: whose it is, and since when if it was another's before. */

@@ -17,8 +17,8 @@ import {
 } from '../../apimachinery/apply/fieldSet.ts'
 import { differingIn, keysOf, missingIn, partOf, unsaidIn } from '../../apimachinery/apply/looseFields.ts'
 import { fieldElement } from '../../apimachinery/apply/pathElement.ts'
-import { leftIn, type Pointer } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
 import { claimsOfOurs, FIELD_MANAGER } from './ownership.ts'
 
 /** Holds in a cluster what the center said once and says no more. It never writes anything else. */

@@ -2,8 +2,10 @@
  * Whose an object is, and what crosses: the marks that downsync and upsync leave, and the copies that they carry. Pure.
  */
 
-import { NOTES } from '../../apimachinery/notes.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import { isTokenSecret } from '../../apimachinery/tokenSecret.ts'
+import { cloneJson } from '../../apimachinery/values.ts'
+import { NOTES } from '../../placement/words/notes.ts'
 import {
   ADOPT,
   CLUSTER_RECORD,
@@ -21,9 +23,7 @@ import {
   PROJECTED_VALUE,
   UPSYNCED,
   UPSYNCED_FOR,
-} from '../../apimachinery/placement.ts'
-import { isTokenSecret } from '../../apimachinery/tokenSecret.ts'
-import { cloneJson } from '../../apimachinery/values.ts'
+} from '../../placement/words/placement.ts'
 
 /** Field manager of everything that the syncer applies. */
 export const FIELD_MANAGER = 'kubestellar-syncer'

@@ -10,7 +10,7 @@ import {
   OWNER_ANNOTATION,
   PRESERVE_ANNOTATION,
   PROJECTED_LABEL,
-} from '../../apimachinery/placement.ts'
+} from '../../placement/words/placement.ts'
 import { LEFT_MANAGER } from './handOver.ts'
 import { claimsOfOurs } from './ownership.ts'
 

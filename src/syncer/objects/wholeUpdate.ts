@@ -14,9 +14,9 @@ import {
 } from '../../apimachinery/apply/fieldSet.ts'
 import { fieldElement, keyElement } from '../../apimachinery/apply/pathElement.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { leftIn, type Pointer } from '../../apimachinery/leftFields.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { cloneJson, setMember } from '../../apimachinery/values.ts'
+import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
 import { ownedByOthers, ownedByUs } from './handOver.ts'
 import { claimsOfOurs, FIELD_MANAGER } from './ownership.ts'
 

@@ -11,7 +11,6 @@ import {
   isRecord,
   type KubeObject,
 } from '../../apimachinery/object.ts'
-import { DOWNSYNCED, IMPLIED_ANNOTATION, PROJECTED_LABEL, PROJECTED_VALUE } from '../../apimachinery/placement.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { atMost } from '../../client/atMost.ts'
@@ -22,6 +21,7 @@ import type { CacheChange } from '../../client/informer.ts'
 import { listAll } from '../../client/listWatch.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { WorkQueue } from '../../client/workqueue.ts'
+import { DOWNSYNCED, IMPLIED_ANNOTATION, PROJECTED_LABEL, PROJECTED_VALUE } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import {

@@ -8,8 +8,8 @@ import {
   groupResourceName,
   type KubeObject,
 } from '../../apimachinery/object.ts'
-import { EDGE_GROUP, isProjected } from '../../apimachinery/placement.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { EDGE_GROUP, isProjected } from '../../placement/words/placement.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 
 export interface ProjectedChange {

@@ -1,6 +1,7 @@
 /** What of all that a cluster serves is told to the center: what its syncer could carry. Pure. */
-import { type Offer, offerOf } from '../../apimachinery/offer.ts'
+
 import type { DiscoveredResource } from '../../client/client.ts'
+import { type Offer, offerOf } from '../../placement/outcome/offer.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 
 export function clusterOffer(served: Iterable<DiscoveredResource>, allowance: Pick<Allowance, 'mayCarry'>): Offer {

@@ -1,11 +1,11 @@
 /** The report in the status of SyncerConfig `the-one`: what the syncer refuses, and whether it holds still or leaves. Written when it changes. */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { type Clock, pause } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import { SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
 import { type LeaveReport, type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
 import { FIELD_MANAGER } from '../objects/ownership.ts'

@@ -1,11 +1,17 @@
 /** Answers what the center asks about the cluster as it is now, one question after the other. Only fields that the center sets leave it. */
-import { type LiveAnswer, type LiveQuestion, MAX_LIVE_BYTES, readLiveQuestion } from '../../apimachinery/liveObjects.ts'
+
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { OUTCOME_FORM, OUTCOME_SUBRESOURCE } from '../../apimachinery/outcome.ts'
-import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
+import {
+  type LiveAnswer,
+  type LiveQuestion,
+  MAX_LIVE_BYTES,
+  readLiveQuestion,
+} from '../../placement/desks/liveObjects.ts'
+import { OUTCOME_FORM, OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { Compared } from '../down/carrier.ts'
 import type { SyncKey } from '../mailbox/mirror.ts'
 import { atPlacesOf, told } from '../objects/ownFields.ts'

@@ -5,7 +5,11 @@
  */
 import { at, num, str } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Offer } from '../../apimachinery/offer.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { SpaceClient } from '../../client/client.ts'
+import { type Clock, pause } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { Offer } from '../../placement/outcome/offer.ts'
 import {
   type ClusterVersions,
   type Exception,
@@ -16,12 +20,8 @@ import {
   type OutcomeReport,
   type OutcomeState,
   STATUS_TOO_LARGE,
-} from '../../apimachinery/outcome.ts'
-import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../apimachinery/placement.ts'
-import { equalJson } from '../../apimachinery/values.ts'
-import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, pause } from '../../client/clock.ts'
-import type { Logger } from '../../client/logger.ts'
+} from '../../placement/outcome/outcome.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { Heard } from '../mailbox/mailboxFeed.ts'
 import type { Outcomes } from './outcomes.ts'
 

@@ -4,14 +4,14 @@
  */
 
 import { isStatusError, namespaceTrouble, StatusError, type StatusReason } from '../../apimachinery/errors.ts'
-import type { FieldDifference } from '../../apimachinery/fieldDifference.ts'
-import type { HealthVerdict } from '../../apimachinery/health.ts'
 import { isRecord } from '../../apimachinery/object.ts'
-import { type Exception, MAX_MESSAGE, type OutcomeState } from '../../apimachinery/outcome.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Clock } from '../../client/clock.ts'
+import type { FieldDifference } from '../../placement/outcome/fieldDifference.ts'
+import type { HealthVerdict } from '../../placement/outcome/health.ts'
+import { type Exception, MAX_MESSAGE, type OutcomeState } from '../../placement/outcome/outcome.ts'
 import { keyText, type SyncKey } from '../mailbox/mirror.ts'
 
 export interface Trouble {

@@ -3,10 +3,10 @@
  * over. Each object has one refusal at most, the newest.
  */
 
-import type { VERSION_NOT_SERVED } from '../../apimachinery/outcome.ts'
-import type { UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
+import type { UPSYNC_FULL } from '../../placement/words/placement.ts'
 import { fieldsOf, keyText, type SyncKey } from '../mailbox/mirror.ts'
 
 export type RefusalReason =

@@ -2,11 +2,12 @@
  * All that a syncer tells its center beside status: what became of what was placed, what the cluster offers and holds when it is
  * asked, what is refused, and how far orders are.
  */
-import { isSameOffer, type Offer } from '../../apimachinery/offer.ts'
-import type { ClusterVersions, OutcomeState } from '../../apimachinery/outcome.ts'
+
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import { isSameOffer, type Offer } from '../../placement/outcome/offer.ts'
+import type { ClusterVersions, OutcomeState } from '../../placement/outcome/outcome.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import type { Heard } from '../mailbox/mailboxFeed.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'

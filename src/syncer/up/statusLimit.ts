@@ -1,8 +1,8 @@
 /** What is said of a status that is too large for the center: nothing, which takes an older one back. It stays in the cluster. */
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../apimachinery/statusLimit.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Logger } from '../../client/logger.ts'
+import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
 import { fieldsOf, keyText, type SyncKey } from '../mailbox/mirror.ts'
 
 export class StatusLimit {

@@ -8,14 +8,14 @@ import {
   isRecord,
   type KubeObject,
 } from '../../apimachinery/object.ts'
-import { DOWNSYNCED, UPSYNC_FULL } from '../../apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
-import { BUDGET_EXCEEDED } from '../../apimachinery/spaceBudget.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
+import { BUDGET_EXCEEDED } from '../../placement/spaces/spaceBudget.ts'
+import { DOWNSYNCED, UPSYNC_FULL } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { Echoes } from '../mailbox/echoes.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'

@@ -9,14 +9,6 @@ import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import {
-  CLUSTER_RECORD,
-  isInMailbox,
-  MAILBOX_NAME,
-  MAILBOX_PARENT,
-  PROJECTED_LABEL,
-  PROJECTED_VALUE,
-} from '../../apimachinery/placement.ts'
-import {
   CLUSTER_ANNOTATION,
   LOGICAL_CLUSTERS,
   PATH_ANNOTATION,
@@ -27,6 +19,14 @@ import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import {
+  CLUSTER_RECORD,
+  isInMailbox,
+  MAILBOX_NAME,
+  MAILBOX_PARENT,
+  PROJECTED_LABEL,
+  PROJECTED_VALUE,
+} from '../../placement/words/placement.ts'
 import { isOursToDelete, ownMark } from '../objects/ownership.ts'
 import { CLUSTER_LIST } from '../sees/listLimit.ts'
 import { ServedResources } from '../sees/served.ts'

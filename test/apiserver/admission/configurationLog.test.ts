@@ -1,10 +1,10 @@
 /** What steers admission is known inside of the commit that changes it: no request sees the setting of before. */
 import t from 'tap'
-import { EVERYTHING_ACTS } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { ConfigurationLog } from '../../../src/apiserver/admission/configurationLog.ts'
 import { LabelledNamespaces } from '../../../src/apiserver/admission/podSecurity/labelledNamespaces.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
+import { EVERYTHING_ACTS } from '../../../src/placement/spaces/nature.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 
 const QUOTAS = { group: '', resource: 'resourcequotas' }

@@ -1,9 +1,9 @@
 /** All authenticators of a server, as it puts them together. */
 import t from 'tap'
-import { EVERYTHING_ACTS } from '../../../src/apimachinery/nature.ts'
 import { authenticators } from '../../../src/apiserver/auth/authenticators.ts'
 import { TokenIssuer } from '../../../src/apiserver/auth/serviceAccountTokens.ts'
 import { newKeyPem } from '../../../src/apiserver/pki/issue.ts'
+import { EVERYTHING_ACTS } from '../../../src/placement/spaces/nature.ts'
 
 t.test("a static token is good for the server's own audiences, as a TokenReview asks for them", async t => {
   const issuer = new TokenIssuer({ clock: Date.now, signingKeyPem: await newKeyPem() })

@@ -1,8 +1,8 @@
 /** What is remembered of a space's roles and bindings is what stands in the store, and only what has changed is read again. */
 import t from 'tap'
-import { EVERYTHING_ACTS } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { RbacReader, type Read } from '../../../src/apiserver/auth/rbacReader.ts'
+import { EVERYTHING_ACTS } from '../../../src/placement/spaces/nature.ts'
 import { openMemoryStore } from '../../../src/storage/memory/openMemoryStore.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'

@@ -1,5 +1,9 @@
 // Questions to syncers: only to those that hear them, one after the other, few at a time, and none for ever.
 import t from 'tap'
+import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
+import { LiveQuestions } from '../../../src/apiserver/authority/liveQuestions.ts'
+import { SYNCER_USER } from '../../../src/apiserver/authority/syncerReach.ts'
+import { DEFAULT_TIMEOUT_MS } from '../../../src/client/http/options.ts'
 import {
   LIVE_PACE_MS,
   LIVE_WAIT_MS,
@@ -9,11 +13,7 @@ import {
   MAX_LIVE_WAITING,
   MAX_TENANT_WAITING,
   readLiveAnswer,
-} from '../../../src/apimachinery/liveObjects.ts'
-import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
-import { LiveQuestions } from '../../../src/apiserver/authority/liveQuestions.ts'
-import { SYNCER_USER } from '../../../src/apiserver/authority/syncerReach.ts'
-import { DEFAULT_TIMEOUT_MS } from '../../../src/client/http/options.ts'
+} from '../../../src/placement/desks/liveObjects.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
 const MAILBOX = 'root:espw:abc-mb-11111111-1111-4111-8111-111111111111'

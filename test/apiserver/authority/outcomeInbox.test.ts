@@ -1,9 +1,9 @@
 /** What the streams of syncers mean for what they report: how long they are asked to wait, and whose word counts. */
 import t from 'tap'
-import { SPOKEN } from '../../../src/apimachinery/syncProtocol.ts'
 import { EXTRAS } from '../../../src/apiserver/auth/users.ts'
 import { OutcomeInbox } from '../../../src/apiserver/authority/outcomeInbox.ts'
 import { SYNCER_USER } from '../../../src/apiserver/authority/syncerReach.ts'
+import { SPOKEN } from '../../../src/placement/desks/syncProtocol.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
 function begin() {

@@ -4,7 +4,7 @@ import {
   MAX_PREVIEWS_AT_ONCE,
   type PlacementConsequence,
   type PlacementWrite,
-} from '../../../src/apimachinery/placementPreview.ts'
+} from '../../../src/placement/desks/placementPreview.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { pathsOf, showPath } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { defaultedFields } from '../../../src/apimachinery/defaultedFields.ts'
-import { MAX_PREVIEWS_AT_ONCE, type PreviewRequest } from '../../../src/apimachinery/placementPreview.ts'
+import { MAX_PREVIEWS_AT_ONCE, type PreviewRequest } from '../../../src/placement/desks/placementPreview.ts'
 import { Api } from '../../support/api.ts'
 import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
 

@@ -1,7 +1,7 @@
 // A syncer's credentials over HTTP: what the renewal credential is good for, how long, and how it ends.
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { RENEWAL_AUDIENCE } from '../../../src/apimachinery/syncerCredential.ts'
+import { RENEWAL_AUDIENCE } from '../../../src/placement/spaces/syncerCredential.ts'
 import { type Answer, Api } from '../../support/api.ts'
 import { startCenter } from '../../support/center.ts'
 import { accessOf } from '../../support/server.ts'

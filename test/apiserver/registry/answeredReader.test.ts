@@ -1,10 +1,10 @@
 /** What is answered and not stored is read as what is stored: pages, selectors, watches that go on where a list ended. */
 import t from 'tap'
-import type { Answerer, AnswerFollower, AnswerRow } from '../../../src/apimachinery/answered.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { AnsweredReader, FORGOTTEN_AFTER_MS } from '../../../src/apiserver/registry/answeredReader.ts'
 import { selectionFor } from '../../../src/apiserver/registry/selection.ts'
+import type { Answerer, AnswerFollower, AnswerRow } from '../../../src/placement/desks/answered.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 

@@ -1,5 +1,6 @@
 /** Budgets of spaces: what would pass them is refused with words, everything else goes on, and nobody escapes by children. */
 import t from 'tap'
+import type { BudgetDocument } from '../../../src/apiserver/spaces/budgetDocument.ts'
 import {
   BUDGET_ANNOTATIONS,
   DEFAULT_SPACE_BYTES,
@@ -8,8 +9,7 @@ import {
   MAILBOX_OVERHEAD_BYTES,
   MAILBOX_OVERHEAD_OBJECTS,
   weightOf,
-} from '../../../src/apimachinery/spaceBudget.ts'
-import type { BudgetDocument } from '../../../src/apiserver/spaces/budgetDocument.ts'
+} from '../../../src/placement/spaces/spaceBudget.ts'
 import type { Api } from '../../support/api.ts'
 import { ALICE, CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'
 

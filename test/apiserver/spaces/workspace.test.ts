@@ -1,8 +1,8 @@
 // What is read of a stored Workspace, however it came to say so.
 import t from 'tap'
-import { BUDGET_ANNOTATIONS, budgetOf } from '../../../src/apimachinery/spaceBudget.ts'
 import { encodeObject } from '../../../src/apiserver/registry/codec.ts'
 import { glanceAt, OWNER_ANNOTATION, ownerName, viewOf, workFor } from '../../../src/apiserver/spaces/workspace.ts'
+import { BUDGET_ANNOTATIONS, budgetOf } from '../../../src/placement/spaces/spaceBudget.ts'
 import { versionOf } from '../../../src/storage/texts.ts'
 
 function stored(object: object) {

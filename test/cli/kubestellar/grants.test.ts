@@ -1,6 +1,5 @@
 /** `kubectl kubestellar grant`, `ungrant` and `grants`, and the consents that other commands make. */
 import t from 'tap'
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import { grantSpec } from '../../../src/cli/kubestellar/grantSpec.ts'
 import { ensureBinding, ensureGrant, grantLine } from '../../../src/cli/kubestellar/grants.ts'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
@@ -8,7 +7,8 @@ import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/firstObjects.ts'
 import type { Terminal } from '../../../src/cli/shell/runProgram.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
-import { EVERYTHING } from '../../../src/controllers/consent/consentObjects.ts'
+import { EVERYTHING } from '../../../src/placement/consent/consentObjects.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t, { more: { firstObjects: FIRST_OBJECTS } })

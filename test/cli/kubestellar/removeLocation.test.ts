@@ -2,11 +2,11 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { LOCATIONS, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
 import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/firstObjects.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { LOCATIONS, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { startTestServer, temporaryDir } from '../../support/server.ts'
 
 const { server } = await startTestServer(t, { more: { firstObjects: FIRST_OBJECTS } })

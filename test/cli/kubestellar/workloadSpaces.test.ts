@@ -2,13 +2,13 @@
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../src/apimachinery/placement.ts'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
 import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/firstObjects.ts'
 import { kubectlWs } from '../../../src/cli/ws/program.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
-import { EVERYTHING } from '../../../src/controllers/consent/consentObjects.ts'
+import { EVERYTHING } from '../../../src/placement/consent/consentObjects.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
 import { ALICE, BOB, createSpace, startTestServer, temporaryDir } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t, { more: { firstObjects: FIRST_OBJECTS } })

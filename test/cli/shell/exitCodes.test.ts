@@ -2,12 +2,12 @@
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import { kubectlKubestellar } from '../../../src/cli/kubestellar/program.ts'
 import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/firstObjects.ts'
 import { kubectlWs } from '../../../src/cli/ws/program.ts'
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
+import { SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { commandTree, type DescribedCommand } from '../../../tools/commands/commandTree.ts'
 import { ALICE, startTestServer, temporaryDir } from '../../support/server.ts'
 

@@ -1,6 +1,5 @@
 /** Aggregated ClusterRoles show what they grant, and follow their parts. */
 import t from 'tap'
-import { natureOf } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { WorkBudget } from '../../../src/apimachinery/workBudget.ts'
@@ -10,6 +9,7 @@ import {
   clusterRoleAggregationController,
   gatheredRules,
 } from '../../../src/controllers/cluster-role-aggregation/clusterRoleAggregationController.ts'
+import { natureOf } from '../../../src/placement/spaces/nature.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 import { realTime } from '../../support/time.ts'
 

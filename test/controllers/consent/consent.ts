@@ -1,6 +1,7 @@
 /** Bindings and grants against a small server in memory, whose spaces are children of the root named by their ids. */
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../src/apimachinery/placement.ts'
-import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/controllers/consent/consentObjects.ts'
+
+import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/placement/consent/consentObjects.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
 import type { FakeServer } from '../placement-translator/fakeServer.ts'
 
 /** `wds` uses `inventory`, by an InventoryBinding of its name, and is granted everything there, by a PlacementGrant of its own. */

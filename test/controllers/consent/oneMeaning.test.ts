@@ -1,12 +1,12 @@
 // When a space may place on an inventory: the where-resolver and the placement-translator hold to the same table.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { INVENTORY_BINDINGS, mailboxName, PLACEMENT_GRANTS } from '../../../src/apimachinery/placement.ts'
 import type { StreamEvent } from '../../../src/client/client.ts'
-import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/controllers/consent/consentObjects.ts'
 import { takeConsent } from '../../../src/controllers/consent/takeConsent.ts'
 import { Consents } from '../../../src/controllers/placement-translator/consents.ts'
 import { WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
+import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/placement/consent/consentObjects.ts'
+import { INVENTORY_BINDINGS, mailboxName, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 
 type Verdict = 'granted' | 'refused' | 'unknown'

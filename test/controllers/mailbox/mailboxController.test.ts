@@ -2,10 +2,10 @@
 
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { mailboxName, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
+import { mailboxName, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { realTime } from '../../support/time.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'
 

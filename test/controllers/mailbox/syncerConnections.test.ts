@@ -1,8 +1,8 @@
 // A syncer lives as long as its connection, and a connection as long as something comes over it.
 
 import t from 'tap'
-import { OUTCOME_SILENCE_MS, QUIET_SECONDS } from '../../../src/apimachinery/outcome.ts'
 import { SyncerConnections } from '../../../src/controllers/mailbox/syncerConnections.ts'
+import { OUTCOME_SILENCE_MS, QUIET_SECONDS } from '../../../src/placement/outcome/outcome.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 
 function world() {

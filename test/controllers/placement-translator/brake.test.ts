@@ -4,8 +4,8 @@ import t from 'tap'
 import type { Clock } from '../../../src/client/clock.ts'
 import { Brake } from '../../../src/controllers/placement-translator/brake.ts'
 import { Mailbox } from '../../../src/controllers/placement-translator/mailbox.ts'
-import { namespaceKey, objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
+import { namespaceKey, objectKey } from '../../../src/placement/words/names.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }

@@ -1,8 +1,8 @@
 // A SyncTarget that says that it is unschedulable: what comes, what stays, and who is told.
 
 import t from 'tap'
-import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import { WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { ALL_MAPS, configMap, FLORIN_UID, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 t.test('an unschedulable SyncTarget gets no new objects; what is there stays up to date', async t => {

@@ -1,11 +1,11 @@
 /** The account that the center keeps of clusters, held against a model: it never says applied of what is not. */
 import t from 'tap'
-import { type Exception, OUTCOME_SILENCE_MS, type OutcomeReport } from '../../../src/apimachinery/outcome.ts'
 import { ClusterOutcomes } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
 import { CopyHealth } from '../../../src/controllers/placement-translator/copyHealth.ts'
 import { DesiredContent, Namings } from '../../../src/controllers/placement-translator/desiredContent.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { placementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
+import { type Exception, OUTCOME_SILENCE_MS, type OutcomeReport } from '../../../src/placement/outcome/outcome.ts'
+import { objectKey } from '../../../src/placement/words/names.ts'
 import { Outcomes } from '../../../src/syncer/tells/outcomes.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import * as fc from '../../support/fastCheck.ts'

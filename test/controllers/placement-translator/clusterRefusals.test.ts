@@ -1,8 +1,8 @@
 /** What clusters refuse is told to those whose objects it is, whatever a syncer says. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, SLICES, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, SLICES, SYNCER_CONFIGS } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { type FakeServer, namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'

@@ -2,12 +2,12 @@
 import t from 'tap'
 import { at } from '../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../src/apimachinery/placement.ts'
 import type { ClusterOutcome } from '../../../src/controllers/placement-translator/clusterOutcomes.ts'
 import { ClusterReports } from '../../../src/controllers/placement-translator/clusterReports.ts'
 import { definitionKey } from '../../../src/controllers/placement-translator/definitions.ts'
 import { DesiredContent } from '../../../src/controllers/placement-translator/desiredContent.ts'
 import type { ToldEvent } from '../../../src/controllers/toldEvents.ts'
+import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer } from './fakeServer.ts'
 

@@ -1,5 +1,7 @@
 // What may go where is asked of both sides: a workload space names the inventory, and the inventory grants.
 import t from 'tap'
+import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { Consents } from '../../../src/controllers/placement-translator/consents.ts'
 import {
   ADOPT,
   EDGE_PLACEMENTS,
@@ -9,9 +11,7 @@ import {
   SLICES,
   SYNC_TARGETS,
   SYNCER_CONFIGS,
-} from '../../../src/apimachinery/placement.ts'
-import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
-import { Consents } from '../../../src/controllers/placement-translator/consents.ts'
+} from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { unreadable } from '../consent/unreadable.ts'
 import { FakeServer, namespace } from './fakeServer.ts'

@@ -1,8 +1,8 @@
 // What may be carried up: upsync sets are cut to what the inventory grants, and leave room for each other.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, PLACEMENT_GRANTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, PLACEMENT_GRANTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import {

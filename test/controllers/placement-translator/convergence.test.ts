@@ -2,8 +2,8 @@
 import t from 'tap'
 import { Convergence } from '../../../src/controllers/placement-translator/convergence.ts'
 import { Mailbox } from '../../../src/controllers/placement-translator/mailbox.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import type { Task } from '../../../src/controllers/placement-translator/task.ts'
+import { objectKey } from '../../../src/placement/words/names.ts'
 
 const KEY = objectKey({ group: '', resource: 'configmaps' }, 'shop', 'page')
 

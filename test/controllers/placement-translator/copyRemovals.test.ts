@@ -2,7 +2,7 @@
 import t from 'tap'
 import { CopyRemovals } from '../../../src/controllers/placement-translator/copyRemovals.ts'
 import { Mailbox } from '../../../src/controllers/placement-translator/mailbox.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
+import { objectKey } from '../../../src/placement/words/names.ts'
 
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const KEY = objectKey(MAPS, 'ns', 'page')

@@ -1,8 +1,8 @@
 /** How long copies take on their way is counted stage by stage, of a few at a time. */
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { CopyTimings, newStages, TIMED } from '../../../src/controllers/placement-translator/copyTimings.ts'
 import { DesiredContent } from '../../../src/controllers/placement-translator/desiredContent.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { ALL_MAPS, configMap, MAPS, placement, replicaSet, SETS, slice, world } from './translatorWorld.ts'
 

@@ -1,8 +1,8 @@
 // A Namespace of a mailbox that is being deleted while objects are placed there: they wait for its end, which is no failure.
 import t from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, tick, world } from './translatorWorld.ts'

@@ -1,7 +1,7 @@
 /** Whatever one space has placed, another's edit is carried as soon as before; also into the same mailbox. */
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
 

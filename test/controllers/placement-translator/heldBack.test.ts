@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
-import { CUSTOMIZERS, EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { ALL_MAPS, configMap, EDGE, MAPS, placement, slice, world } from './translatorWorld.ts'
 

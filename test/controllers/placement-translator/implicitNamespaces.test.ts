@@ -1,8 +1,8 @@
 // Namespaces that came along with objects: they go when nothing needs them, and nothing of others is in them.
 
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES, UPSYNCED } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, SLICES, UPSYNCED } from '../../../src/placement/words/placement.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
 

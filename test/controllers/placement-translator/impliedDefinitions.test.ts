@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { namespace } from './fakeServer.ts'
 import { CRONTABS, consent, placement, slice, world } from './translatorWorld.ts'
 

@@ -2,11 +2,11 @@
 
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, mailboxName, SLICES } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
+import { EDGE_PLACEMENTS, mailboxName, SLICES } from '../../../src/placement/words/placement.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { virtualClock } from '../../syncer/support/virtualClock.ts'
 import { FakeServer, namespace } from './fakeServer.ts'

@@ -1,7 +1,7 @@
 /** What goes to another cluster is there before it leaves the one where it was, however late news of either comes. */
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import type { Client } from '../../../src/client/client.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 t.test(

@@ -1,9 +1,9 @@
 /** An EdgePlacement says up to which content its counts speak, and never more than was taken in. */
 import t from 'tap'
 import { at } from '../../../src/apimachinery/fields.ts'
-import { CUSTOMIZERS, EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import { ObservedContent } from '../../../src/controllers/placement-translator/observedContent.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { ALL_MAPS, configMap, EDGE, MAPS, placement, replicaSet, SETS, slice, tick, world } from './translatorWorld.ts'
 

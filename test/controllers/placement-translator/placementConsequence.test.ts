@@ -2,11 +2,11 @@
 
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, INVENTORY_BINDINGS, SLICES } from '../../../src/apimachinery/placement.ts'
-import { MAX_CONSEQUENCE_WORK } from '../../../src/apimachinery/placementPreview.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import { type Clock, systemClock } from '../../../src/client/clock.ts'
 import type { SliceRow } from '../../../src/controllers/whereDesk.ts'
+import { MAX_CONSEQUENCE_WORK } from '../../../src/placement/desks/placementPreview.ts'
+import { EDGE_PLACEMENTS, INVENTORY_BINDINGS, SLICES } from '../../../src/placement/words/placement.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'
 

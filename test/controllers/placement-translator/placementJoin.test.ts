@@ -4,19 +4,19 @@
 
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { compileGrant } from '../../../src/controllers/consent/grant.ts'
-import { Allowance } from '../../../src/controllers/placement-translator/allowance.ts'
-import { objectKey, resourceKey } from '../../../src/controllers/placement-translator/names.ts'
 import { type ChangeSink, PlacementJoin } from '../../../src/controllers/placement-translator/placementJoin.ts'
+import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
+import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
+import { Allowance } from '../../../src/placement/consent/allowance.ts'
+import { compileGrant } from '../../../src/placement/consent/grant.ts'
 import {
   compilePlacement,
   downsyncs,
   type PlacementSpec,
   upsyncs,
-} from '../../../src/controllers/placement-translator/placementSpec.ts'
-import { syncerConfigSpec } from '../../../src/controllers/placement-translator/syncerConfig.ts'
-import type { Destination } from '../../../src/controllers/placement-translator/ways.ts'
-import type { ObjectFact } from '../../../src/controllers/placement-translator/workload.ts'
+} from '../../../src/placement/select/placementSpec.ts'
+import { objectKey, resourceKey } from '../../../src/placement/words/names.ts'
+import type { Destination } from '../../../src/placement/words/ways.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 /** Every object may go everywhere. */

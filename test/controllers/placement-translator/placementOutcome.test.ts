@@ -1,15 +1,15 @@
 /** What is counted of a placement is the sum of what is said of its copies one by one, whatever holds of them. */
 import t from 'tap'
-import { FIELDS_DROPPED } from '../../../src/apimachinery/fieldDifference.ts'
-import { healthOf } from '../../../src/apimachinery/health.ts'
-import { type Exception, type OutcomeState, STATUS_TOO_LARGE } from '../../../src/apimachinery/outcome.ts'
-import type { Told } from '../../../src/controllers/placement-translator/allowance.ts'
 import { CopyHealth } from '../../../src/controllers/placement-translator/copyHealth.ts'
 import { OBJECT_CONFLICT } from '../../../src/controllers/placement-translator/copyState.ts'
 import { DesiredContent } from '../../../src/controllers/placement-translator/desiredContent.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { COUNTED_AS, placementOutcome } from '../../../src/controllers/placement-translator/placementOutcome.ts'
 import { SpaceCluster } from '../../../src/controllers/placement-translator/spaceCluster.ts'
+import type { Told } from '../../../src/placement/consent/allowance.ts'
+import { FIELDS_DROPPED } from '../../../src/placement/outcome/fieldDifference.ts'
+import { healthOf } from '../../../src/placement/outcome/health.ts'
+import { type Exception, type OutcomeState, STATUS_TOO_LARGE } from '../../../src/placement/outcome/outcome.ts'
+import { objectKey } from '../../../src/placement/words/names.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 const CLAIMS = { group: '', resource: 'persistentvolumeclaims' }

@@ -2,6 +2,8 @@
 import t from 'tap'
 import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import type { LiveWish } from '../../../src/placement/desks/placementPreview.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
@@ -10,9 +12,7 @@ import {
   PLACEMENT_GRANTS,
   SLICES,
   SYNC_TARGETS,
-} from '../../../src/apimachinery/placement.ts'
-import type { LiveWish } from '../../../src/apimachinery/placementPreview.ts'
-import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+} from '../../../src/placement/words/placement.ts'
 import { scene } from './previewScene.ts'
 import {
   ALL_MAPS,

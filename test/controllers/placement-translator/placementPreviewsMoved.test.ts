@@ -1,10 +1,10 @@
 // What other objects an EdgePlacement or Customizer of the question moves, and to whom that is shown.
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES } from '../../../src/apimachinery/placement.ts'
-import { MAX_PREVIEW_READ, MAX_PREVIEW_READ_BYTES } from '../../../src/apimachinery/placementPreview.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import type { SliceRow } from '../../../src/controllers/whereDesk.ts'
+import { MAX_PREVIEW_READ, MAX_PREVIEW_READ_BYTES } from '../../../src/placement/desks/placementPreview.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES } from '../../../src/placement/words/placement.ts'
 import { scene } from './previewScene.ts'
 import { ALL_MAPS, configMap, EDGE, MAPS, placement, slice, world } from './translatorWorld.ts'
 

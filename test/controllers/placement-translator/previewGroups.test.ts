@@ -1,9 +1,9 @@
 import t from 'tap'
 import { JsonDigests } from '../../../src/apimachinery/jsonDigests.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { MAX_GROUP_LOCATIONS, MAX_PREVIEW_CONTENT_BYTES } from '../../../src/apimachinery/placementPreview.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { PreviewGroups } from '../../../src/controllers/placement-translator/previewGroups.ts'
+import { MAX_GROUP_LOCATIONS, MAX_PREVIEW_CONTENT_BYTES } from '../../../src/placement/desks/placementPreview.ts'
 
 const map = (data: Record<string, string>, metadata: object = {}): KubeObject => ({
   apiVersion: 'v1',

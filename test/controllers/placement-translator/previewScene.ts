@@ -1,7 +1,7 @@
 /** A ConfigMap that is placed on two clusters, and questions about what would change. */
 import type { Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 export async function scene(t: Test) {

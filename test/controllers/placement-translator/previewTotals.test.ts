@@ -1,14 +1,14 @@
 // How much is counted of what EdgePlacements would move, and whether it would be held: never with more work than is given.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS } from '../../../src/apimachinery/placement.ts'
 import { atOnce } from '../../../src/apimachinery/steps.ts'
 import type { ImaginedPlacement } from '../../../src/controllers/placement-translator/imaginedPlacements.ts'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
-import { compilePlacement } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { totalsOf } from '../../../src/controllers/placement-translator/previewTotals.ts'
-import type { Destination, Ways } from '../../../src/controllers/placement-translator/ways.ts'
 import { factOf } from '../../../src/controllers/placement-translator/workloads.ts'
+import { compilePlacement } from '../../../src/placement/select/placementSpec.ts'
+import { objectKey } from '../../../src/placement/words/names.ts'
+import { EDGE_PLACEMENTS } from '../../../src/placement/words/placement.ts'
+import type { Destination, Ways } from '../../../src/placement/words/ways.ts'
 
 const MAPS = { group: '', version: 'v1', resource: 'configmaps' }
 const MAP_TEST = { apiGroup: '', resources: ['configmaps'], namespaces: ['ns'] }

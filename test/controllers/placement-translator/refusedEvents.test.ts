@@ -2,17 +2,17 @@
 import t from 'tap'
 import { STATUS_REASONS, StatusError, type StatusReason } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import {
-  CONFLICT_ANNOTATION,
-  EDGE_PLACEMENTS,
-  EXECUTING_COUNT_ANNOTATION,
-  SLICES,
-} from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client } from '../../../src/client/client.ts'
 import { EVENT_PATIENCE_MS } from '../../../src/controllers/createEvent.ts'
 import { createConflictEvent } from '../../../src/controllers/placement-translator/conflicts.ts'
 import { ToldEvents } from '../../../src/controllers/toldEvents.ts'
+import {
+  CONFLICT_ANNOTATION,
+  EDGE_PLACEMENTS,
+  EXECUTING_COUNT_ANNOTATION,
+  SLICES,
+} from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import { consent, placement, replicaSet, SETS, slice, world } from './translatorWorld.ts'

@@ -1,9 +1,9 @@
 /** Which spaces give way in a mailbox: as long as its SyncTarget names them, and no longer. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { RELEASE_OWNER_ANNOTATION } from '../../../src/apimachinery/placement.ts'
 import { Releases } from '../../../src/controllers/placement-translator/releases.ts'
-import { mailboxOf } from '../../../src/controllers/placement-translator/topology.ts'
+import { RELEASE_OWNER_ANNOTATION } from '../../../src/placement/words/placement.ts'
+import { mailboxOf } from '../../../src/placement/words/topology.ts'
 
 const AT = { space: 'inv1', name: 'florin' }
 

@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_API_VERSION } from '../../../src/apimachinery/placement.ts'
-import { compilePlacement } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { SliceSets } from '../../../src/controllers/placement-translator/sliceSets.ts'
-import type { Destination } from '../../../src/controllers/placement-translator/ways.ts'
+import { compilePlacement } from '../../../src/placement/select/placementSpec.ts'
+import { EDGE_API_VERSION } from '../../../src/placement/words/placement.ts'
+import type { Destination } from '../../../src/placement/words/ways.ts'
 
 const SPEC = compilePlacement({ apiVersion: EDGE_API_VERSION, kind: 'EdgePlacement', metadata: { name: 'ep' } })
 

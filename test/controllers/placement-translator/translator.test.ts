@@ -1,14 +1,14 @@
 // The translator against a small server in memory: what users of workload spaces see happen in mailboxes and at home.
 import t from 'tap'
 import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
+import { CRDS, NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import {
   EDGE_PLACEMENTS,
   mailboxName,
   PLACEMENT_GRANTS,
   SLICES,
   SYNCER_CONFIGS,
-} from '../../../src/apimachinery/placement.ts'
-import { CRDS, NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+} from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, CRONTABS, configMap, FLORIN_UID, MAPS, placement, slice, world } from './translatorWorld.ts'

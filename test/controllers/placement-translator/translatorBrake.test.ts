@@ -3,6 +3,8 @@
 import t, { type Test } from 'tap'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import type { Client } from '../../../src/client/client.ts'
 import {
   CONFIRM_DELETION_ANNOTATION,
   CONFLICT_ANNOTATION,
@@ -17,9 +19,7 @@ import {
   RELEASE_OWNER_ANNOTATION,
   SLICES,
   SYNC_TARGETS,
-} from '../../../src/apimachinery/placement.ts'
-import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
-import type { Client } from '../../../src/client/client.ts'
+} from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, slice, world } from './translatorWorld.ts'

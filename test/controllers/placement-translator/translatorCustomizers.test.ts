@@ -1,6 +1,6 @@
 // What Customizers make of copies.
 import t from 'tap'
-import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES } from '../../../src/placement/words/placement.ts'
 import { ALL_MAPS, configMap, EDGE, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 t.test('no Customizer makes something of an object that would not have travelled', async t => {

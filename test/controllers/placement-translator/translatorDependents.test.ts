@@ -1,10 +1,10 @@
 // What owns an object, as far as it goes to the same place: what the copy says of it, and when that changes.
 
 import t, { type Test } from 'tap'
-import { MAX_CARRIED_OWNERS } from '../../../src/apimachinery/carriedOwners.ts'
 import type { OwnerReference } from '../../../src/apimachinery/object.ts'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
 import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import { MAX_CARRIED_OWNERS } from '../../../src/placement/content/carriedOwners.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { namespace } from './fakeServer.ts'
 import { ALL_MAPS, configMap, consent, MAPS, placement, replicaSet, SETS, slice, world } from './translatorWorld.ts'
 

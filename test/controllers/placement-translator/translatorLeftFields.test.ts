@@ -1,8 +1,8 @@
 // What placements leave to the clusters, as copies say it.
 
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
-import { leftOf, leftRules } from '../../../src/controllers/placement-translator/leftRules.ts'
+import { leftOf, leftRules } from '../../../src/placement/content/leftRules.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
 
 const LEFT = 'edge.kubestellar.io/left-fields'

@@ -1,5 +1,6 @@
 /** What stands in a mailbox, or where nobody knows whether it does, commands no cluster. */
 import t from 'tap'
+import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import {
   EDGE_PLACEMENTS,
   LOCATIONS,
@@ -7,8 +8,7 @@ import {
   SLICES,
   SYNC_TARGETS,
   SYNCER_CONFIGS,
-} from '../../../src/apimachinery/placement.ts'
-import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+} from '../../../src/placement/words/placement.ts'
 import { type FakeServer, namespace } from './fakeServer.ts'
 import {
   ALL_MAPS,

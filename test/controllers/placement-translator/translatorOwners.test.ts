@@ -2,6 +2,8 @@
 
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
+import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
+import type { SpaceClient } from '../../../src/client/client.ts'
 import {
   EDGE_PLACEMENTS,
   LOCATIONS,
@@ -10,9 +12,7 @@ import {
   PROJECTED_LABEL,
   SLICES,
   SYNC_TARGETS,
-} from '../../../src/apimachinery/placement.ts'
-import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
-import type { SpaceClient } from '../../../src/client/client.ts'
+} from '../../../src/placement/words/placement.ts'
 import { namespace } from './fakeServer.ts'
 import {
   ALL_MAPS,

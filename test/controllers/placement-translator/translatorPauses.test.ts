@@ -9,7 +9,7 @@ import {
   PAUSED_ANNOTATION,
   SLICES,
   SYNC_TARGETS,
-} from '../../../src/apimachinery/placement.ts'
+} from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from './translatorWorld.ts'
 

@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { at } from '../../../src/apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import {
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
@@ -12,8 +13,7 @@ import {
   PLACEMENT_GRANTS,
   SLICES,
   SYNC_TARGETS,
-} from '../../../src/apimachinery/placement.ts'
-import { CRDS, NAMESPACES } from '../../../src/apimachinery/resources.ts'
+} from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { namespace } from './fakeServer.ts'
 import {

@@ -1,6 +1,6 @@
 /** What a start costs that finds all as it should be, and what it sees to where it does not. */
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import type { FakeServer } from './fakeServer.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from './translatorWorld.ts'

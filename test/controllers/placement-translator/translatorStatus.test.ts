@@ -1,6 +1,6 @@
 // The status that comes back from clusters: while there is one, in generations of the source, and taken back after.
 import t from 'tap'
-import { EDGE_PLACEMENTS, SLICES } from '../../../src/apimachinery/placement.ts'
+import { EDGE_PLACEMENTS, SLICES } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { placement, replicaSet, SETS, slice, world } from './translatorWorld.ts'
 

@@ -1,11 +1,19 @@
 /** What tests of the translator share: two mailboxes, a workload space, a running translator, and objects for them. */
 import type { Test } from 'tap'
-import type { Answerer, AnswerFollower } from '../../../src/apimachinery/answered.ts'
-import type { CarryFigures } from '../../../src/apimachinery/carryFigures.ts'
 import { at } from '../../../src/apimachinery/fields.ts'
-import type { LiveAsker } from '../../../src/apimachinery/liveObjects.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import type { OutcomeReceiver } from '../../../src/apimachinery/outcome.ts'
+import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { type Clock, systemClock } from '../../../src/client/clock.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import type { KeyGuard } from '../../../src/client/setAside/keyGuard.ts'
+import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
+import { WhereDesk } from '../../../src/controllers/whereDesk.ts'
+import type { Answerer, AnswerFollower } from '../../../src/placement/desks/answered.ts'
+import type { CarryFigures } from '../../../src/placement/desks/carryFigures.ts'
+import type { LiveAsker } from '../../../src/placement/desks/liveObjects.ts'
+import type { PreviewReceiver } from '../../../src/placement/desks/placementPreview.ts'
+import type { OutcomeReceiver } from '../../../src/placement/outcome/outcome.ts'
 import {
   CONFIRM_DELETION_ANNOTATION,
   EDGE_PLACEMENTS,
@@ -16,15 +24,7 @@ import {
   SYNC_TARGET_NAME_ANNOTATION,
   SYNC_TARGETS,
   SYNCER_CONFIGS,
-} from '../../../src/apimachinery/placement.ts'
-import type { PreviewReceiver } from '../../../src/apimachinery/placementPreview.ts'
-import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
-import type { Client } from '../../../src/client/client.ts'
-import { type Clock, systemClock } from '../../../src/client/clock.ts'
-import { silentLogger } from '../../../src/client/logger.ts'
-import type { KeyGuard } from '../../../src/client/setAside/keyGuard.ts'
-import { startPlacementTranslator } from '../../../src/controllers/placement-translator/translator.ts'
-import { WhereDesk } from '../../../src/controllers/whereDesk.ts'
+} from '../../../src/placement/words/placement.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import type { FakeClock } from '../../client/support/fakeClock.ts'
 import { FakeServer, namespace } from './fakeServer.ts'

@@ -2,6 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
 import {
   CONFIRM_DELETION_ANNOTATION,
   EDGE_PLACEMENTS,
@@ -10,8 +11,7 @@ import {
   PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   SLICES,
-} from '../../../src/apimachinery/placement.ts'
-import { NAMESPACES } from '../../../src/apimachinery/resources.ts'
+} from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import * as fc from '../../support/fastCheck.ts'
 import { namespace } from './fakeServer.ts'

@@ -1,8 +1,8 @@
 /** The order of work statuses is made when objects come or go, not for each page. */
 import t from 'tap'
-import { objectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { Workload } from '../../../src/controllers/placement-translator/workload.ts'
 import { WorkStatusOrder } from '../../../src/controllers/placement-translator/workStatusOrder.ts'
+import { objectKey } from '../../../src/placement/words/names.ts'
 import { MAPS } from './translatorWorld.ts'
 
 function world() {

@@ -1,16 +1,16 @@
 /** Work statuses: one for each object and cluster, each found again by its name, in an order that pages follow. */
 import t from 'tap'
-import type { AnswerName } from '../../../src/apimachinery/answered.ts'
 import { at } from '../../../src/apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import type { Exception } from '../../../src/apimachinery/outcome.ts'
 import { Mailbox } from '../../../src/controllers/placement-translator/mailbox.ts'
-import { objectKey, parseObjectKey } from '../../../src/controllers/placement-translator/names.ts'
 import { PlacementJoin } from '../../../src/controllers/placement-translator/placementJoin.ts'
-import { compilePlacement } from '../../../src/controllers/placement-translator/placementSpec.ts'
 import { SpaceLocations } from '../../../src/controllers/placement-translator/spaceLocations.ts'
 import { WorkStatuses } from '../../../src/controllers/placement-translator/workStatuses.ts'
 import { WorkStatusFollowers } from '../../../src/controllers/placement-translator/workStatusFollowers.ts'
+import type { AnswerName } from '../../../src/placement/desks/answered.ts'
+import type { Exception } from '../../../src/placement/outcome/outcome.ts'
+import { compilePlacement } from '../../../src/placement/select/placementSpec.ts'
+import { objectKey, parseObjectKey } from '../../../src/placement/words/names.ts'
 import { EDGE, MAPS, placement } from './translatorWorld.ts'
 
 const DEPLOYMENTS: GroupVersionResource = { group: 'apps', version: 'v1', resource: 'deployments' }

@@ -1,6 +1,5 @@
 /** The status of quotas follows what goes and shrinks; copies on their way to a cluster keep the status that comes from there. */
 import t from 'tap'
-import { natureOf } from '../../../src/apimachinery/nature.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
@@ -8,6 +7,7 @@ import {
   ResourceQuotaReconciler,
   resourceQuotaController,
 } from '../../../src/controllers/resource-quota/resourceQuotaController.ts'
+import { natureOf } from '../../../src/placement/spaces/nature.ts'
 import type { Api } from '../../support/api.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 import { CONFIGMAPS, configMap, createSpace, startTestServer } from '../../support/server.ts'

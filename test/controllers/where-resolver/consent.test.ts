@@ -2,6 +2,9 @@
 
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { silentLogger } from '../../../src/client/logger.ts'
+import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
 import {
   EDGE_API_VERSION,
   EDGE_PLACEMENTS,
@@ -11,10 +14,7 @@ import {
   PLACEMENT_GRANTS,
   SLICES,
   SYNC_TARGETS,
-} from '../../../src/apimachinery/placement.ts'
-import type { Client } from '../../../src/client/client.ts'
-import { silentLogger } from '../../../src/client/logger.ts'
-import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
+} from '../../../src/placement/words/placement.ts'
 import { realTime } from '../../support/time.ts'
 import { bind, consent, grant } from '../consent/consent.ts'
 import { unreadable } from '../consent/unreadable.ts'

@@ -1,9 +1,9 @@
 // Destinations stay in the slice where they are, and none is missing from all of them between two writes.
 
 import t from 'tap'
-import { MAX_DESTINATIONS } from '../../../src/controllers/placementSlices.ts'
 import { planSlices, rowKey, type Slice } from '../../../src/controllers/where-resolver/slicePlan.ts'
 import type { SliceDestination } from '../../../src/controllers/where-resolver/whereIndex.ts'
+import { MAX_DESTINATIONS } from '../../../src/placement/words/placementSlices.ts'
 import * as fc from '../../support/fastCheck.ts'
 
 const row = (n: number): SliceDestination => {

@@ -2,10 +2,10 @@
 
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { mailboxName } from '../../../src/apimachinery/placement.ts'
 import { type Clock, systemClock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { startWhereResolver } from '../../../src/controllers/where-resolver/whereResolver.ts'
+import { mailboxName } from '../../../src/placement/words/placement.ts'
 import { timeBy } from '../../support/time.ts'
 import { consent } from '../consent/consent.ts'
 import { FakeServer } from '../placement-translator/fakeServer.ts'

@@ -1,7 +1,7 @@
 /** What was in the cluster before: whose it is, what may be taken over, and what is left alone. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import { ADOPT, DOWNSYNCED, OVERWRITE } from '../../../src/apimachinery/placement.ts'
+import { ADOPT, DOWNSYNCED, OVERWRITE } from '../../../src/placement/words/placement.ts'
 import { FIELD_MANAGER, ownMark } from '../../../src/syncer/objects/ownership.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { startCenter } from '../../support/center.ts'

@@ -1,9 +1,9 @@
 /** A cluster that drops or changes what it is sent: the center hears which fields, at the first write and at each later look. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import type { Exception } from '../../../src/apimachinery/outcome.ts'
-import { LEFT_FIELDS_ANNOTATION } from '../../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
+import type { Exception } from '../../../src/placement/outcome/outcome.ts'
+import { LEFT_FIELDS_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { startCenter } from '../../support/center.ts'
 import { CRDS, DEPLOYMENTS, JOBS, MAPS } from '../support/kinds.ts'
 import { PROJECTED, pairIn, sent } from '../support/pair.ts'

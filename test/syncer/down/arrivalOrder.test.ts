@@ -1,9 +1,14 @@
 /** In which order objects come into a cluster: against real API servers in this process, and what is told meanwhile. */
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { CARRIES_ANNOTATION, CARRIES_PROJECTED, OWNER_ANNOTATION, WAVE } from '../../../src/apimachinery/placement.ts'
-import { waveFault, waveOf } from '../../../src/apimachinery/wave.ts'
 import { systemClock } from '../../../src/client/clock.ts'
+import { waveFault, waveOf } from '../../../src/placement/content/wave.ts'
+import {
+  CARRIES_ANNOTATION,
+  CARRIES_PROJECTED,
+  OWNER_ANNOTATION,
+  WAVE,
+} from '../../../src/placement/words/placement.ts'
 import { ArrivalOrder, WAVE_PATIENCE_MS } from '../../../src/syncer/down/arrivalOrder.ts'
 import { keyOf, type Mirrored } from '../../../src/syncer/mailbox/mirror.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'

@@ -1,8 +1,8 @@
 /** A syncer that is told to leave its cluster, or to hold still there: what it does, what it leaves alone, what it answers. */
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import { DOWNSYNCED } from '../../../src/apimachinery/placement.ts'
 import type { Logger } from '../../../src/client/logger.ts'
+import { DOWNSYNCED } from '../../../src/placement/words/placement.ts'
 import { Allowance } from '../../../src/syncer/mailbox/allowance.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { statusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../../src/apimachinery/placement.ts'
+import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { EmptiedNamespaces } from '../../../src/syncer/down/emptiedNamespaces.ts'
 import { Allowance } from '../../../src/syncer/mailbox/allowance.ts'
 import { keyOf } from '../../../src/syncer/mailbox/mirror.ts'

@@ -1,7 +1,7 @@
 /** What runs to its end and is removed by its cluster then does not run again. */
 import t, { type Test } from 'tap'
-import { endOf } from '../../../src/apimachinery/finished.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
+import { endOf } from '../../../src/placement/outcome/finished.ts'
 import { startCenter } from '../../support/center.ts'
 import { temporaryDir } from '../../support/server.ts'
 import { JOBS } from '../support/kinds.ts'

@@ -1,7 +1,7 @@
 /** Fields that a placement leaves to the cluster, against real API servers in this process. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import { LEFT_FIELDS_ANNOTATION } from '../../../src/apimachinery/placement.ts'
+import { LEFT_FIELDS_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { LEFT_MANAGER } from '../../../src/syncer/objects/handOver.ts'
 import { startCenter } from '../../support/center.ts'
 import { DEPLOYMENTS, MAPS } from '../support/kinds.ts'

@@ -1,14 +1,14 @@
 /** References to owners in the cluster, against real API servers in this process, whose garbage collector acts on them. */
 import t, { type Test } from 'tap'
-import type { CarriedOwner } from '../../../src/apimachinery/carriedOwners.ts'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../../src/client/client.ts'
+import { type Clock, systemClock } from '../../../src/client/clock.ts'
+import type { CarriedOwner } from '../../../src/placement/content/carriedOwners.ts'
 import {
   LEAVE_ANNOTATION,
   OWNER_REFERENCES_ANNOTATION,
   PRESERVE_ANNOTATION,
-} from '../../../src/apimachinery/placement.ts'
-import type { SpaceClient } from '../../../src/client/client.ts'
-import { type Clock, systemClock } from '../../../src/client/clock.ts'
+} from '../../../src/placement/words/placement.ts'
 import type { SyncerOptions } from '../../../src/syncer/syncer.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'

@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { OWNER_REFERENCES_ANNOTATION } from '../../../src/apimachinery/placement.ts'
+import { OWNER_REFERENCES_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import type { Syncer } from '../../../src/syncer/syncer.ts'
 import { startCenter } from '../../support/center.ts'
 import * as fc from '../../support/fastCheck.ts'

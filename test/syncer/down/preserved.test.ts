@@ -7,7 +7,7 @@ import {
   KEEP_ON_DELETE,
   PRESERVE_ANNOTATION,
   PROJECTED_LABEL,
-} from '../../../src/apimachinery/placement.ts'
+} from '../../../src/placement/words/placement.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'
 import { type Pair, PROJECTED, pairIn, sent } from '../support/pair.ts'

@@ -1,7 +1,7 @@
 /** The brake of a syncer, alone: which removals it frees, which it holds, and what ends a hold. */
 import t, { type Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
-import { PROJECTED_LABEL, PROJECTED_VALUE } from '../../../src/apimachinery/placement.ts'
+import { PROJECTED_LABEL, PROJECTED_VALUE } from '../../../src/placement/words/placement.ts'
 import { ADOPTED, RemovalBrake } from '../../../src/syncer/down/removalBrake.ts'
 import { keyOf, type Mirrored, type SyncKey } from '../../../src/syncer/mailbox/mirror.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'

@@ -1,8 +1,8 @@
 /** In which order objects leave a cluster, and what is told of those that do not go, against real API servers in this process. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { CARRIES_ANNOTATION, CARRIES_PROJECTED, WAVE } from '../../../src/apimachinery/placement.ts'
 import { systemClock } from '../../../src/client/clock.ts'
+import { CARRIES_ANNOTATION, CARRIES_PROJECTED, WAVE } from '../../../src/placement/words/placement.ts'
 import { RemovalOrder } from '../../../src/syncer/down/removalOrder.ts'
 import { goingAway } from '../../../src/syncer/tells/verdicts.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'

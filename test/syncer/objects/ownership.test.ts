@@ -8,7 +8,7 @@ import {
   OWNER_ANNOTATION,
   PROJECTED_LABEL,
   UPSYNCED,
-} from '../../../src/apimachinery/placement.ts'
+} from '../../../src/placement/words/placement.ts'
 import {
   downsyncCopy,
   isOurs,

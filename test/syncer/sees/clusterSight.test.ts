@@ -1,9 +1,9 @@
 /** What a syncer claims of a cluster that is out of reach, and of one that comes back as it was before. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import { OUTCOME_SUBRESOURCE, type OutcomeReport, readOutcomeReport } from '../../../src/apimachinery/outcome.ts'
-import { DOWNSYNCED } from '../../../src/apimachinery/placement.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
+import { OUTCOME_SUBRESOURCE, type OutcomeReport, readOutcomeReport } from '../../../src/placement/outcome/outcome.ts'
+import { DOWNSYNCED } from '../../../src/placement/words/placement.ts'
 import { ownMark } from '../../../src/syncer/objects/ownership.ts'
 import type { Syncer } from '../../../src/syncer/syncer.ts'
 import { startCenter } from '../../support/center.ts'

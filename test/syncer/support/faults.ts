@@ -1,7 +1,7 @@
 /** Clients whose connections break when a test says so. */
 import { StatusError, statusError } from '../../../src/apimachinery/errors.ts'
-import { OUTCOME_SUBRESOURCE } from '../../../src/apimachinery/outcome.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
+import { OUTCOME_SUBRESOURCE } from '../../../src/placement/outcome/outcome.ts'
 
 export class Faults {
   /** Every request fails and nothing is delivered. */

@@ -1,9 +1,9 @@
 // A syncer writes its report when that changes, and again when it did not arrive; time alone writes nothing.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { EDGE_API_VERSION, SYNCER_CONFIGS } from '../../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
+import { EDGE_API_VERSION, SYNCER_CONFIGS } from '../../../src/placement/words/placement.ts'
 import { MailboxMirror } from '../../../src/syncer/mailbox/mirror.ts'
 import type { OrdersReport } from '../../../src/syncer/mailbox/orders.ts'
 import { ConfigReport } from '../../../src/syncer/tells/configReport.ts'

@@ -1,8 +1,8 @@
 // What leaves a cluster when the center asks what it holds: the fields that the center sets, Secrets as hashes, and not too much.
 import t from 'tap'
-import { type LiveAnswer, MAX_LIVE_BYTES } from '../../../src/apimachinery/liveObjects.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
+import { type LiveAnswer, MAX_LIVE_BYTES } from '../../../src/placement/desks/liveObjects.ts'
 import type { Compared } from '../../../src/syncer/down/carrier.ts'
 import { atPlacesOf, told } from '../../../src/syncer/objects/ownFields.ts'
 import { LiveAnswers } from '../../../src/syncer/tells/liveAnswers.ts'

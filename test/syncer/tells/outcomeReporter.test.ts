@@ -1,11 +1,11 @@
 /** Whatever a cluster says of whatever it holds: the center takes the report. */
 import t, { type Test } from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { type Offer, offerOf } from '../../../src/apimachinery/offer.ts'
-import { type OutcomeReport, readOutcomeReport } from '../../../src/apimachinery/outcome.ts'
 import { REPORT_LIMIT_BYTES } from '../../../src/apiserver/authority/reportLimit.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
+import { type Offer, offerOf } from '../../../src/placement/outcome/offer.ts'
+import { type OutcomeReport, readOutcomeReport } from '../../../src/placement/outcome/outcome.ts'
 import { OutcomeReporter } from '../../../src/syncer/tells/outcomeReporter.ts'
 import { Outcomes } from '../../../src/syncer/tells/outcomes.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'

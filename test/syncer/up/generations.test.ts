@@ -2,8 +2,8 @@
 // told to those alone whose object it is about.
 import t, { type Test } from 'tap'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import { OWNED_SINCE_ANNOTATION, OWNER_ANNOTATION } from '../../../src/apimachinery/placement.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
+import { OWNED_SINCE_ANNOTATION, OWNER_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { returnStatus, type StatusReturnDeps } from '../../../src/syncer/up/statusReturn.ts'
 import { startCenter } from '../../support/center.ts'
 import { CRDS, DEPLOYMENTS, NAMESPACES, namespace } from '../support/kinds.ts'

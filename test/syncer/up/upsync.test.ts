@@ -1,7 +1,7 @@
 /** Kinds that one side lacks, and objects that are born in the cluster, against real API servers in this process. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import { UPSYNCED } from '../../../src/apimachinery/placement.ts'
+import { UPSYNCED } from '../../../src/placement/words/placement.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, CRDS, NAMESPACES, namespace } from '../support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from '../support/pair.ts'

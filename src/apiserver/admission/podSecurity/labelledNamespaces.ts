@@ -2,8 +2,9 @@
  * The namespaces that say something about the security of pods. The others, nearly all, cost a look into a map: they are not
  * even parsed.
  */
-import type { Nature } from '../../../apimachinery/nature.ts'
+
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
+import type { Nature } from '../../../placement/spaces/nature.ts'
 import type { Store } from '../../../storage/store.ts'
 import { ConfigurationLog } from '../configurationLog.ts'
 import { type Labels, speaksOfPodSecurity } from './policy.ts'

@@ -1,9 +1,9 @@
 /** The workload space that a command asks, and the flags by which it is named. */
 import type { Command } from 'commander'
 import { isStatusError, type StatusError } from '../../../apimachinery/errors.ts'
-import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { isSpaceGone } from '../../../client/spaceGone.ts'
+import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import type { Terminal } from '../../shell/runProgram.ts'
 import { pathOf, type Session, withSession } from '../../shell/session/session.ts'

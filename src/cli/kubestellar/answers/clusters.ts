@@ -4,7 +4,7 @@
  */
 import { objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { clusterLabel } from '../../../controllers/where-resolver/grantedNames.ts'
+import { clusterLabel } from '../../../placement/words/grantedNames.ts'
 import { isPlace, type Place, type Places } from './destinations.ts'
 
 export interface Cluster {

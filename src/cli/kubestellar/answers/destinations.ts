@@ -4,8 +4,8 @@
  */
 import { at, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { splitGrantedName } from '../../../controllers/where-resolver/grantedNames.ts'
-import { compileSelectors } from '../../../controllers/where-resolver/selectors.ts'
+import { compileSelectors } from '../../../placement/select/selectors.ts'
+import { splitGrantedName } from '../../../placement/words/grantedNames.ts'
 import { selectorMisses } from './selectorMisses.ts'
 
 export interface Place {

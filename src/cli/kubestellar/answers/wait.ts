@@ -4,8 +4,8 @@
  */
 import { num, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { EDGE_PLACEMENTS } from '../../../apimachinery/placement.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
+import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { nameOfObject } from './askedObject.ts'
 import { type WhyFacts, why } from './why/why.ts'
 import { type ClusterState, isDone } from './workStatus.ts'

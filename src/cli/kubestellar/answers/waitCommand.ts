@@ -1,9 +1,9 @@
 /** `kubectl kubestellar wait`: follows the objects of files until they are in all clusters where they are placed. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { type KubeObject, parseApiVersion } from '../../../apimachinery/object.ts'
-import { CLUSTER_WORK_STATUSES, EDGE_PLACEMENTS, SLICES, WORK_STATUSES } from '../../../apimachinery/placement.ts'
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { systemClock } from '../../../client/clock.ts'
+import { CLUSTER_WORK_STATUSES, EDGE_PLACEMENTS, SLICES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import type { Terminal } from '../../shell/runProgram.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from './answerSession.ts'

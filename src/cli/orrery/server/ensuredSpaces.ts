@@ -7,7 +7,7 @@
 import { WORKSPACES } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Logger } from '../../../client/logger.ts'
-import { EVERYTHING } from '../../../controllers/consent/consentObjects.ts'
+import { EVERYTHING } from '../../../placement/consent/consentObjects.ts'
 import { ROOT_SPACE, splitPath } from '../../shell/session/spacePath.ts'
 
 export interface EnsuredSpaces {

@@ -1,5 +1,5 @@
 /** From the first start on the first workload space uses the first inventory, and may place there whatever it likes. */
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../apimachinery/placement.ts'
+
 import type { FirstObject } from '../../../apiserver/spaces/initialSpaces.ts'
 import {
   bindingName,
@@ -7,7 +7,8 @@ import {
   grantName,
   inventoryBinding,
   placementGrant,
-} from '../../../controllers/consent/consentObjects.ts'
+} from '../../../placement/consent/consentObjects.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../placement/words/placement.ts'
 
 const INVENTORY = 'root:imw1'
 const WORKLOAD = 'root:wmw1'

@@ -1,8 +1,8 @@
 /** Names of spaces and clusters for completion, asked of the server; nothing when it does not answer soon. */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
-import { GRANTED_LOCATIONS, SYNC_TARGETS } from '../../../apimachinery/placement.ts'
 import { WORKSPACES } from '../../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../../client/client.ts'
+import { GRANTED_LOCATIONS, SYNC_TARGETS } from '../../../placement/words/placement.ts'
 import { currentPath, pathOf, type Session, withSession } from '../session/session.ts'
 import { typeOf } from '../session/spaces.ts'
 import type { Asked, Candidate } from './complete.ts'

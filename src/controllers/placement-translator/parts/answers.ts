@@ -1,6 +1,6 @@
 /** Who asks the translator from outside what it knows: work statuses, previews, figures; and who tells it how clusters are. */
-import type { Desks } from '../../../apimachinery/desks.ts'
-import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../apimachinery/placement.ts'
+import type { Desks } from '../../../placement/desks/desks.ts'
+import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 import type { WhereDesk } from '../../whereDesk.ts'
 import { laggingClusters } from '../laggingClusters.ts'
 import { PlacementPreviews } from '../placementPreviews.ts'

@@ -1,6 +1,9 @@
 /**
  * What the translator hears: placements and where they lead, the workload of each space, each mailbox; and what of it is known.
  */
+
+import { WORKSPACES } from '../../../apimachinery/resources.ts'
+import { StreamSource } from '../../../client/streamSource.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,
@@ -10,9 +13,7 @@ import {
   PLACEMENT_GRANTS,
   SLICES,
   SYNC_TARGETS,
-} from '../../../apimachinery/placement.ts'
-import { WORKSPACES } from '../../../apimachinery/resources.ts'
-import { StreamSource } from '../../../client/streamSource.ts'
+} from '../../../placement/words/placement.ts'
 import { PlacedSource } from '../../placedSource.ts'
 import { ClosedMailboxes } from '../closedMailboxes.ts'
 import { newStages } from '../copyTimings.ts'

@@ -1,8 +1,9 @@
 /**
  * What changes go through: the queue of tasks, the join that names what a change is about, and who is told what is named.
  */
-import { MAILBOX_NAME } from '../../../apimachinery/placement.ts'
+
 import { WorkQueue } from '../../../client/workqueue.ts'
+import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
 import { Consents } from '../consents.ts'
 import { CopiesInHand } from '../copiesInHand.ts'
 import { Namings } from '../desiredContent.ts'

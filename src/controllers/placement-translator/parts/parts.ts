@@ -2,8 +2,7 @@
  * What the translator consists of. Its parts tell each other things in circles, so each is handed the others as {@link Parts}: those
  * made before it are there when it is made, and later ones when it works. In which order they are made, translator.ts says.
  */
-import type { FigureDesk } from '../../../apimachinery/carryFigures.ts'
-import type { OutcomeSource } from '../../../apimachinery/outcome.ts'
+
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { CrowdLog } from '../../../client/crowdLog.ts'
@@ -11,6 +10,8 @@ import type { Logger } from '../../../client/logger.ts'
 import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import type { StreamSource } from '../../../client/streamSource.ts'
 import type { WorkQueue } from '../../../client/workqueue.ts'
+import type { FigureDesk } from '../../../placement/desks/carryFigures.ts'
+import type { OutcomeSource } from '../../../placement/outcome/outcome.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { PlacedSource, SpacePlaces } from '../../placedSource.ts'
 import type { Brake } from '../brake.ts'

@@ -2,12 +2,13 @@
  * What people are told of what is placed: how each cluster keeps up, and what became of it, as conditions, counts and Events of
  * EdgePlacements; and which work statuses are others now.
  */
+
+import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { ToldEvents } from '../../toldEvents.ts'
 import { ClusterOutcomes, isInDoubt } from '../clusterOutcomes.ts'
 import { ClusterRefusals } from '../clusterRefusals.ts'
 import { ClusterReports } from '../clusterReports.ts'
 import { grantFindings } from '../grantFindings.ts'
-import { FIELD_MANAGER } from '../names.ts'
 import { OutageEvents } from '../outageEvents.ts'
 import type { PlacementOutcomeDeps } from '../placementOutcome.ts'
 import { PlacementReports } from '../placementReports.ts'

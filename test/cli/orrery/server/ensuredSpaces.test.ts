@@ -1,10 +1,10 @@
 /** `--ensure-imw` and `--ensure-wmw`. */
 import t from 'tap'
-import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../../src/apimachinery/placement.ts'
 import { WORKSPACES } from '../../../../src/apimachinery/resources.ts'
 import { embeddedClient } from '../../../../src/apiserver/embedded/embeddedClient.ts'
 import { ensuredSpaces, ensureSpaces } from '../../../../src/cli/orrery/server/ensuredSpaces.ts'
 import type { Client } from '../../../../src/client/client.ts'
+import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../../src/placement/words/placement.ts'
 import { startTestServer } from '../../../support/server.ts'
 
 t.test('paths are below the root, with or without its name', async t => {

@@ -1,4 +1,6 @@
 /** The table of scenes: moves that a scene is made of, each alone, and pairs and triples of them that a seed chooses. */
+
+import { CRDS, NAMESPACES, WORKSPACES } from '../../../../src/apimachinery/resources.ts'
 import {
   CONFIRM_DELETION_ANNOTATION,
   CUSTOMIZER_ANNOTATION,
@@ -11,8 +13,7 @@ import {
   PAUSED_ANNOTATION,
   PLACEMENT_GRANTS,
   SYNC_TARGETS,
-} from '../../../../src/apimachinery/placement.ts'
-import { CRDS, NAMESPACES, WORKSPACES } from '../../../../src/apimachinery/resources.ts'
+} from '../../../../src/placement/words/placement.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { namespace } from '../fakeServer.ts'
 import { CRONTABS, configMap, EDGE, FLORIN_UID, MAPS, SETS } from '../translatorWorld.ts'

@@ -1,7 +1,7 @@
 /** Which Locations an edit of an EdgePlacement's selectors would choose besides, and which no more, of those that are granted. Pure. */
 import { at } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
-import { compileSelectors } from '../../../../controllers/where-resolver/selectors.ts'
+import { compileSelectors } from '../../../../placement/select/selectors.ts'
 
 /** Names in the sentence. */
 const NAMED = 5

@@ -4,18 +4,18 @@ import { objects } from '../../../../apimachinery/fields.ts'
 import { messageOf } from '../../../../apimachinery/messageOf.ts'
 import { apiVersionOf, type KubeObject } from '../../../../apimachinery/object.ts'
 import {
+  type LiveWish,
+  MAX_PREVIEW_BYTES,
+  MAX_PREVIEWED,
+  PLACEMENT_PREVIEWS,
+} from '../../../../placement/desks/placementPreview.ts'
+import {
   EDGE_API_VERSION,
   EDGE_PLACEMENTS,
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
   SLICES,
-} from '../../../../apimachinery/placement.ts'
-import {
-  type LiveWish,
-  MAX_PREVIEW_BYTES,
-  MAX_PREVIEWED,
-  PLACEMENT_PREVIEWS,
-} from '../../../../apimachinery/placementPreview.ts'
+} from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, painter, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/runProgram.ts'

@@ -1,7 +1,7 @@
 /** The fleet of a workload space and its troubles at a glance: placements, and the clusters that they may lead to. Pure. */
 import { at, num, objects, str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
-import { compileSelector } from '../../../../controllers/where-resolver/selectors.ts'
+import { compileSelector } from '../../../../placement/select/selectors.ts'
 import { ANSWERS_VERSION } from '../../../shell/version.ts'
 import { BrokenPlaces, staleClusters, UNREACHABLE } from '../brokenPlaces.ts'
 import { Clusters, placeText } from '../clusters.ts'

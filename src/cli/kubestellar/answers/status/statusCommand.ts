@@ -2,6 +2,8 @@
 import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
+import type { SpaceClient } from '../../../../client/client.ts'
+import { systemClock } from '../../../../client/clock.ts'
 import {
   CLUSTER_WORK_STATUSES,
   EDGE_PLACEMENTS,
@@ -11,9 +13,7 @@ import {
   SLICES,
   SYNC_TARGETS,
   WORK_STATUSES,
-} from '../../../../apimachinery/placement.ts'
-import type { SpaceClient } from '../../../../client/client.ts'
-import { systemClock } from '../../../../client/clock.ts'
+} from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, painter, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/runProgram.ts'

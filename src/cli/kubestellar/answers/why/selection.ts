@@ -10,8 +10,8 @@ import {
   type Matchable,
   unmetCriteria,
   upsyncs,
-} from '../../../../controllers/placement-translator/placementSpec.ts'
-import { compileSelectors } from '../../../../controllers/where-resolver/selectors.ts'
+} from '../../../../placement/select/placementSpec.ts'
+import { compileSelectors } from '../../../../placement/select/selectors.ts'
 import { selectorMisses } from '../selectorMisses.ts'
 
 type Labels = Readonly<Record<string, string>>

@@ -2,7 +2,7 @@
 import { num, objects, str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../../client/client.ts'
-import type { Matchable } from '../../../../controllers/placement-translator/placementSpec.ts'
+import type { Matchable } from '../../../../placement/select/placementSpec.ts'
 import { ANSWERS_VERSION } from '../../../shell/version.ts'
 import { nameOfObject } from '../askedObject.ts'
 import { brokenAt } from '../brokenPlaces.ts'

@@ -2,6 +2,10 @@
 import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { didYouMean } from '../../../../apimachinery/nearest.ts'
 import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
+import { NAMESPACES } from '../../../../apimachinery/resources.ts'
+import type { DiscoveredResource, SpaceClient } from '../../../../client/client.ts'
+import { definedBy } from '../../../../placement/select/eligibility.ts'
+import type { Matchable } from '../../../../placement/select/placementSpec.ts'
 import {
   CLUSTER_WORK_STATUSES,
   EDGE_PLACEMENTS,
@@ -9,11 +13,7 @@ import {
   INVENTORY_BINDINGS,
   SLICES,
   WORK_STATUSES,
-} from '../../../../apimachinery/placement.ts'
-import { NAMESPACES } from '../../../../apimachinery/resources.ts'
-import type { DiscoveredResource, SpaceClient } from '../../../../client/client.ts'
-import { definedBy } from '../../../../controllers/placement-translator/eligibility.ts'
-import type { Matchable } from '../../../../controllers/placement-translator/placementSpec.ts'
+} from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import type { Asked } from '../answerSession.ts'
 import { nameOfObject, parseAsked, resolveKind } from '../askedObject.ts'

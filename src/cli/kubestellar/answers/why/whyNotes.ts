@@ -1,7 +1,12 @@
 /** What is in the way of one object, as it, its kind and its placements say. Pure. */
 import { at, objects, str } from '../../../../apimachinery/fields.ts'
-import { isNatured, NATURED_LABEL } from '../../../../apimachinery/nature.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
+import type { DiscoveredResource } from '../../../../client/client.ts'
+import { waveFault, waveOf } from '../../../../placement/content/wave.ts'
+import { isSystemObject } from '../../../../placement/select/eligibility.ts'
+import { reachOf } from '../../../../placement/select/reach.ts'
+import { VALIDATION_ERROR_PREFIX } from '../../../../placement/select/selectors.ts'
+import { isNatured, NATURED_LABEL } from '../../../../placement/spaces/nature.ts'
 import {
   CONFLICT_ANNOTATION,
   CREATE_ONLY,
@@ -9,12 +14,7 @@ import {
   OVERWRITE,
   PAUSED_ANNOTATION,
   STAND_IN_ANNOTATION,
-} from '../../../../apimachinery/placement.ts'
-import { reachOf } from '../../../../apimachinery/reach.ts'
-import { waveFault, waveOf } from '../../../../apimachinery/wave.ts'
-import type { DiscoveredResource } from '../../../../client/client.ts'
-import { isSystemObject } from '../../../../controllers/placement-translator/eligibility.ts'
-import { VALIDATION_ERROR_PREFIX } from '../../../../controllers/where-resolver/selectors.ts'
+} from '../../../../placement/words/placement.ts'
 
 export interface Note {
   /** Of the condition that says so. */

@@ -2,9 +2,9 @@
 import { at, records, str } from '../../../../apimachinery/fields.ts'
 import { groupResourceName, type KubeObject } from '../../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../../client/client.ts'
-import { isCombined } from '../../../../controllers/placement-translator/combinedStatus.ts'
-import { neverReturns } from '../../../../controllers/placement-translator/returnedStatus.ts'
 import { STATUS_WITHHELD } from '../../../../controllers/placement-translator/withheldStatuses.ts'
+import { neverReturns } from '../../../../placement/content/returnedStatus.ts'
+import { isCombined } from '../../../../placement/outcome/combinedStatus.ts'
 import type { ClusterState } from '../workStatus.ts'
 
 interface Selecting {

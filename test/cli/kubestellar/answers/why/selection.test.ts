@@ -1,11 +1,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../../src/apimachinery/object.ts'
 import { explainSelection } from '../../../../../src/cli/kubestellar/answers/why/selection.ts'
-import {
-  compilePlacement,
-  downsyncs,
-  type Matchable,
-} from '../../../../../src/controllers/placement-translator/placementSpec.ts'
+import { compilePlacement, downsyncs, type Matchable } from '../../../../../src/placement/select/placementSpec.ts'
 import * as fc from '../../../../support/fastCheck.ts'
 
 const placement = (downsync: unknown[], upsync: unknown[] = []): KubeObject => ({

@@ -1,0 +1,13 @@
+/** What the center says to a syncer in annotations of a copy: lists, as JSON. */
+import type { KubeObject } from '../../apimachinery/object.ts'
+
+/** `undefined` where there is none, or what is there nobody of us wrote: the center puts back what somebody changed. */
+export function annotationJson({ metadata }: Readonly<KubeObject>, annotation: string): unknown {
+  const text = metadata.annotations?.[annotation]
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

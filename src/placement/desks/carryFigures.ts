@@ -1,0 +1,30 @@
+/** How controllers and what is placed get on, in numbers: what the server's metrics tell of it, and where whoever knows makes itself known. */
+import type { Distribution } from '../../apimachinery/distribution.ts'
+
+/** Each begins where the one before ends, the first where an object is written; what is returned, where a copy is. */
+export const STAGES = ['selected', 'projected', 'delivered', 'applied', 'returned'] as const
+export type Stage = (typeof STAGES)[number]
+
+export interface LaggingCluster {
+  /** A name that the center has made. */
+  readonly mailbox: string
+  /** Changes that its syncer has not looked at. */
+  readonly objects: number
+  /** Since it is behind. */
+  readonly seconds: number
+}
+
+export interface CarryFigures {
+  /** Seconds, by stage. */
+  readonly stages: Readonly<Record<Stage, Distribution>>
+  /** The clusters that are most behind, at most so many. */
+  lagging(most: number): readonly LaggingCluster[]
+}
+
+export interface FigureDesk {
+  show(figures: CarryFigures | undefined): void
+  /** Pieces of work that wait or run, by controller. */
+  showQueues(depths: (() => Readonly<Record<string, number>>) | undefined): void
+  /** When a change was on the disk, in milliseconds since the epoch; `undefined`: nobody remembers, or it is not yet. */
+  writtenAtMs(revision: number): number | undefined
+}

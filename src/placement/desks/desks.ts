@@ -1,0 +1,20 @@
+/** Where the controllers of placement and the server of their process meet. */
+
+import type { OutcomeSource } from '../outcome/outcome.ts'
+import type { AnswerDesk } from './answered.ts'
+import type { FigureDesk } from './carryFigures.ts'
+import type { LiveAsker } from './liveObjects.ts'
+import type { PreviewSource } from './placementPreview.ts'
+
+export interface Desks {
+  /** The reports of syncers. */
+  readonly outcomes: OutcomeSource
+  /** Questions of people: what would change where. */
+  readonly previews: PreviewSource
+  /** Asks clusters for the objects that they hold now. */
+  readonly live: LiveAsker
+  /** Takes answerers for kinds that are answered and not stored. */
+  readonly answers: AnswerDesk
+  /** Shows how the controllers and placed objects get on. */
+  readonly figures: FigureDesk
+}

@@ -1,0 +1,109 @@
+/**
+ * What a cluster holds of an object right now, asked of its syncer: a question goes down the stream of the mailbox, to syncers that
+ * said that they hear questions, and the answer comes in where outcomes do. It tells the fields that the center sets and no
+ * others; values of Secrets as hashes with a key of the question. Pure.
+ */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import { shortLine } from '../../apimachinery/shortened.ts'
+import type { OutcomeKey } from '../outcome/outcome.ts'
+
+/** Of what is told of one object, as JSON, each side for itself. */
+export const MAX_LIVE_BYTES = 64 * 1024
+/** How long a syncer is waited for, and a turn before it: whoever asks hears that nobody answered before their client gives up. */
+export const LIVE_WAIT_MS = 10_000
+/** Between two questions of a space about one cluster. */
+export const LIVE_PACE_MS = 1000
+/** Questions that wait for answers, of all spaces. */
+export const MAX_LIVE_WAITING = 200
+/** And of one tenant, which is a space below the root with all below it. */
+export const MAX_TENANT_WAITING = 80
+/** Clusters that one PlacementPreview asks. */
+export const MAX_LIVE_CLUSTERS = 20
+
+const MAX_ID = 64
+const MAX_MESSAGE = 300
+
+export interface LiveQuestion extends OutcomeKey {
+  readonly id: string
+  /** Values of Secrets are hashed with it. */
+  readonly hashKey: string
+}
+
+export const LIVE_STATES = [
+  /** The cluster has it as the syncer would write it. */
+  'same',
+  'differs',
+  /** The cluster has none. */
+  'missing',
+  /** It has run to its end there, and the cluster holds it no more. */
+  'finished',
+  /** It was there before, and the syncer leaves it alone. */
+  'notOurs',
+  /** The mailbox holds none, or the syncer does not carry it. */
+  'notCarried',
+  /** The cluster did not answer. */
+  'failed',
+] as const
+export type LiveState = (typeof LIVE_STATES)[number]
+
+export interface LiveAnswer {
+  readonly id: string
+  readonly state: LiveState
+  /** In the cluster's words, where it failed. */
+  readonly message: string
+  /** What the center sets: as the syncer would write it, and as the cluster has it. Absent where it is too large. */
+  readonly wanted?: Readonly<Record<string, unknown>> | undefined
+  readonly live?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Why nobody answered. */
+export type Unasked = 'NoSyncer' | 'SilentSyncer' | 'TooMany'
+
+/** Who asks clusters. */
+export interface LiveAsker {
+  /** `mailbox` is the id of its space, `space` that of whoever asks. `gone`: nobody waits for the answer any more. */
+  ask(
+    mailbox: string,
+    space: string,
+    question: Omit<LiveQuestion, 'id'>,
+    gone?: AbortSignal,
+  ): Promise<LiveAnswer | Unasked>
+}
+
+/** From a line of a stream; `undefined` where it is none that we understand. */
+export function readLiveQuestion(value: unknown): LiveQuestion | undefined {
+  if (!isRecord(value)) return undefined
+  const { id, hashKey, group, resource, namespace, name } = value
+  const texts = [id, hashKey, group, resource, namespace, name]
+  if (!texts.every(text => typeof text === 'string')) return undefined
+  return { id, hashKey, group, resource, namespace, name } as LiveQuestion
+}
+
+/** From `spec.answer` of what a syncer sends. @throws StatusError BadRequest, naming the field */
+export function readLiveAnswer(value: unknown): LiveAnswer {
+  if (!isRecord(value)) throw bad('answer', 'must be an object')
+  const { id, state, message = '', wanted, live } = value
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID) throw bad('answer.id', 'must be the id of a question')
+  if (!LIVE_STATES.includes(state as LiveState)) throw bad('answer.state', `must be one of ${LIVE_STATES.join(', ')}`)
+  if (typeof message !== 'string') throw bad('answer.message', 'must be a text')
+  return {
+    id,
+    state: state as LiveState,
+    message: shortLine(message, MAX_MESSAGE),
+    wanted: readSide(wanted, 'answer.wanted'),
+    live: readSide(live, 'answer.live'),
+  }
+}
+
+function readSide(value: unknown, field: string): Readonly<Record<string, unknown>> | undefined {
+  if (value === undefined) return undefined
+  if (!isRecord(value)) throw bad(field, 'must be an object')
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_LIVE_BYTES)
+    throw bad(field, `has more than ${MAX_LIVE_BYTES} bytes; leave it out`)
+  return value
+}
+
+function bad(field: string, why: string): StatusError {
+  return new StatusError('BadRequest', `the answer of a syncer is malformed: ${field}: ${why}`)
+}

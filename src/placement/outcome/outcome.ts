@@ -1,0 +1,319 @@
+/**
+ * What became in a cluster of what was placed there, as its syncer reports it. Pure.
+ *
+ * A report belongs to a session, the life of one syncer process, and to the center's epoch, a life of its store. It
+ * says up to which revision of its mailbox the syncer has looked at every change, and names the exceptions: what it looked at
+ * and could not make so. The first report of a session is whole, later ones say what changed. Nothing counts before the syncer
+ * has compared all of its mailbox with the live cluster.
+ *
+ * Lists are bounded. What finds no place in them is counted by reason, and then the center claims nothing of what it cannot see.
+ */
+import { StatusError } from '../../apimachinery/errors.ts'
+import { isRecord } from '../../apimachinery/object.ts'
+import { oneLine } from '../../apimachinery/oneLine.ts'
+import { EDGE_API_VERSION } from '../words/placement.ts'
+import { type FieldDifference, readDifferences } from './fieldDifference.ts'
+import { HEALTHS, type HealthVerdict } from './health.ts'
+import { type Offer, readOffer } from './offer.ts'
+
+export const OUTCOME_STATES = [
+  /** The cluster, or its syncer by order of the cluster's owner, does not take it. */
+  'refused',
+  /** It failed, and is tried again. */
+  'retrying',
+  /** It is in the mailbox, and what it needs is not there yet. */
+  'waiting',
+  /** The cluster does not serve its kind. */
+  'unserved',
+  /** The cluster's object is going away, and is made anew or gone after that. */
+  'terminating',
+  /** Its syncer was told to hold still. */
+  'held',
+  /** Somebody in the cluster keeps changing it. */
+  'drifted',
+  /** The cluster dropped or changed fields of it that decide whether or how something runs. */
+  'altered',
+  /** The cluster has it, and something is to be known of that. */
+  'applied',
+  /** It ran to its end in the cluster, which removed it: it is not made anew until its spec changes. */
+  'finished',
+] as const
+export type OutcomeState = (typeof OUTCOME_STATES)[number]
+
+/** Whether nothing is left to be done: it counts as applied. */
+export function isDone(state: OutcomeState): boolean {
+  return state === 'applied' || state === 'finished'
+}
+
+export interface OutcomeKey {
+  readonly group: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface Exception extends OutcomeKey {
+  /** Revision of the mailbox's object that it is about. */
+  readonly seq: number
+  readonly state: OutcomeState
+  readonly reason: string
+  /** In the cluster's words where it said something. */
+  readonly message: string
+  /** RFC 3339. */
+  readonly since: string
+  /** Of what the cluster does not hold as it was sent. */
+  readonly differences?: readonly FieldDifference[] | undefined
+  /** By what the cluster holds, where that is another spec than the center's. Of what is finished: how it ended. */
+  readonly health?: HealthVerdict | undefined
+}
+
+export interface OutcomeReport {
+  readonly session: string
+  /** Counts the reports of a session, from 1. */
+  readonly number: number
+  /** Whether it says all, not what changed since the report before. */
+  readonly whole: boolean
+  /** As the stream told it from which `processed` comes; `''` before anything did. */
+  readonly epoch: string
+  /** Whether all of the mailbox was compared with the live cluster in this session. */
+  readonly compared: boolean
+  /** The syncer does not reach its cluster: it knows nothing of now. Absent: it does. */
+  readonly unreachable?: boolean | undefined
+  /** Every change of the mailbox up to this revision was looked at. */
+  readonly processed: number
+  readonly exceptions: readonly Exception[]
+  /** What is no exception any more. */
+  readonly settled: readonly OutcomeKey[]
+  /** How many exceptions found no place in the list, by state. */
+  readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
+  /** Absent: it does not say. */
+  readonly versions?: ClusterVersions | undefined
+  /** What the cluster offers. Absent: in a whole report it does not say, in another one it is as it was. */
+  readonly offer?: Offer | undefined
+}
+
+/** What a cluster and its syncer are. */
+export interface ClusterVersions {
+  /** As the cluster's API server says it, such as v1.34.1. */
+  readonly kubernetes: string
+  readonly syncer: string
+}
+
+export interface OutcomeAnswer {
+  readonly epoch: string
+  /** Whether the next report has to be whole: this one did not count. */
+  readonly again: boolean
+  /** A word about nothing new is early enough after so long. Absent: as the syncer thinks right. */
+  readonly quietSeconds?: number
+  /** News are to wait for so long before they are told. Absent: not at all. */
+  readonly gatherMilliseconds?: number
+}
+
+/** Mailboxes are named by the ids of their spaces. */
+export interface OutcomeReceiver {
+  /** Takes what the syncer of a mailbox says. */
+  take(space: string, report: OutcomeReport): OutcomeAnswer
+  /** The session reads the mailbox no more. */
+  silent(space: string, session: string): void
+}
+
+/** Hears whether syncers are connected. Mailboxes are named by the ids of their spaces. */
+export interface SyncerListener {
+  /** Its syncer reads the mailbox from now on, and speaks this protocol. */
+  opened(space: string, protocol: number): void
+  /** Its syncer was turned away: there is no protocol that both can. `why` is for people. */
+  turnedAway(space: string, why: string): void
+  /** It said something, whatever that was. */
+  heard(space: string): void
+  /** It reads no more; it may come back. */
+  closed(space: string): void
+}
+
+/** Where reports come in; they go to one receiver. That syncers are there anybody may hear. */
+export interface OutcomeSource {
+  /** Of the center; its streams tell the same. */
+  readonly epoch: string
+  deliverTo(receiver: OutcomeReceiver | undefined): void
+  /** Tells of those that are connected now, and from then on; the answer ends that. */
+  follow(listener: SyncerListener): () => void
+}
+
+/** Of an exception: the cluster's own definition of the kind does not serve the version of what is placed. */
+export const VERSION_NOT_SERVED = 'VersionNotServed'
+/** Of an exception, with `applied`: the cluster reports more of the object than the center takes, so nothing is known of how it is. */
+export const STATUS_TOO_LARGE = 'StatusTooLarge'
+export const OUTCOME_SUBRESOURCE = 'outcome'
+export const OUTCOME_FORM = { apiVersion: EDGE_API_VERSION, kind: 'SyncerOutcome' }
+/**
+ * Between two words about nothing new; each costs 2 KB. The end of a connection is known at once and a lost network mostly, too: only these
+ * words tell of a process that stands still behind a connection that is good.
+ */
+export const QUIET_SECONDS = 70
+/**
+ * A silence of so long is an outage, so that operators learn of each within two minutes. A word that a slow link delays by 45 seconds is
+ * still in time, and one that was not heard is said again within seconds.
+ */
+export const OUTCOME_SILENCE_MS = 115_000
+/** A connection without requests is kept for so long, also for a syncer that was asked for fewer words. */
+export const OUTCOME_CONNECTION_MS = 420_000
+/** Exceptions of one cluster that are listed. */
+export const MAX_EXCEPTIONS = 300
+export const MAX_MESSAGE = 300
+const MAX_REASON = 60
+/** More than any release knows. */
+const MAX_STATES = 40
+/** Of one state that find no place in the list: more than a mailbox can hold are no count. */
+export const MAX_UNLISTED = 10_000_000
+/** Some kinds have names of any length; what has a longer one is counted as unlisted. */
+export const MAX_NAME = 253
+const MAX_ID = 64
+const MAX_VERSION = 64
+const DNS_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
+const ID = /^[\w.-]+$/
+const WORD = /^[A-Za-z][A-Za-z0-9]*$/
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+/** From `spec` of what a syncer sends. @throws StatusError BadRequest, naming the field */
+export function readOutcomeReport(spec: unknown): OutcomeReport {
+  if (!isRecord(spec)) throw bad('spec', 'must be an object')
+  const exceptions = listOf(spec, 'exceptions', MAX_EXCEPTIONS).map((item, i) =>
+    readException(item, `exceptions[${i}]`),
+  )
+  const settled = listOf(spec, 'settled', 2 * MAX_EXCEPTIONS).map((item, i) => readKey(item, `settled[${i}]`))
+  return {
+    session: id(spec, 'session'),
+    number: count(spec, 'number'),
+    whole: spec.whole === true,
+    epoch: spec.epoch === undefined || spec.epoch === '' ? '' : id(spec, 'epoch'),
+    compared: spec.compared === true,
+    processed: count(spec, 'processed'),
+    ...(spec.unreachable === true && { unreachable: true }),
+    exceptions,
+    settled,
+    unlisted: readUnlisted(spec.unlisted),
+    ...(spec.versions !== undefined && { versions: readVersions(spec.versions) }),
+    ...(spec.offer !== undefined && { offer: readOffer(spec.offer, bad) }),
+  }
+}
+
+function readException(item: unknown, at: string): Exception {
+  const key = readKey(item, at)
+  if (!isRecord(item)) throw bad(at, 'must be an object')
+  const reason = text(item, 'reason', MAX_REASON, '', at)
+  if (!WORD.test(reason)) throw bad(`${at}.reason`, 'must be one word of letters and digits')
+  const since = text(item, 'since', 32, '', at)
+  if (!TIME.test(since) || Number.isNaN(Date.parse(since)))
+    throw bad(`${at}.since`, 'must be a time such as 2026-01-31T12:00:00Z')
+  // on one line, whatever a cluster says
+  const message = oneLine(text(item, 'message', MAX_MESSAGE, '', at))
+  const { differences, health } = item
+  return {
+    ...key,
+    seq: count(item, 'seq', at),
+    state: stateOf(text(item, 'state', MAX_REASON, undefined, at)),
+    reason,
+    message,
+    since,
+    ...(differences !== undefined && { differences: readDifferences(differences, `${at}.differences`, bad) }),
+    ...(health !== undefined && { health: readHealth(health, `${at}.health`) }),
+  }
+}
+
+function readHealth(value: unknown, at: string): HealthVerdict {
+  if (!isRecord(value)) throw bad(at, 'must be an object')
+  const said = text(value, 'health', MAX_REASON, undefined, at)
+  // a later release may know more: nobody is well by a word that nobody knows
+  const health = HEALTHS.find(one => one === said) ?? 'Progressing'
+  return { health, message: oneLine(text(value, 'message', MAX_MESSAGE, '', at)) }
+}
+
+function readKey(item: unknown, at: string): OutcomeKey {
+  if (!isRecord(item)) throw bad(at, 'must be an object')
+  const key = {
+    group: text(item, 'group', MAX_NAME, '', at),
+    resource: text(item, 'resource', MAX_NAME, undefined, at),
+    namespace: text(item, 'namespace', MAX_NAME, '', at),
+    name: text(item, 'name', MAX_NAME, undefined, at),
+  }
+  for (const field of ['group', 'resource', 'namespace'] as const) {
+    if (key[field] !== '' && !DNS_NAME.test(key[field])) throw bad(`${at}.${field}`, 'must be a DNS name')
+  }
+  return key
+}
+
+function readUnlisted(value: unknown): OutcomeReport['unlisted'] {
+  if (value === undefined) return {}
+  if (!isRecord(value)) throw bad('unlisted', 'must be an object')
+  const unlisted: Partial<Record<OutcomeState, number>> = {}
+  const words = Object.keys(value)
+  if (words.length > MAX_STATES) throw bad('unlisted', `has ${words.length} states; at most ${MAX_STATES}`)
+  for (const word of words) {
+    const shown = word.slice(0, MAX_REASON)
+    if (!WORD.test(word)) throw bad('unlisted', `${JSON.stringify(shown)} is no state`)
+    const number = count(value, word, 'unlisted')
+    if (number > MAX_UNLISTED) throw bad(`unlisted.${shown}`, `must be at most ${MAX_UNLISTED}`)
+    const state = stateOf(word)
+    // none is nothing to tell
+    if (number > 0) unlisted[state] = Math.min((unlisted[state] ?? 0) + number, MAX_UNLISTED)
+  }
+  return unlisted
+}
+
+function readVersions(value: unknown): ClusterVersions {
+  if (!isRecord(value)) throw bad('versions', 'must be an object')
+  const version = (field: string): string => oneLine(text(value, field, MAX_VERSION, '', 'versions'))
+  return { kubernetes: version('kubernetes'), syncer: version('syncer') }
+}
+
+/**
+ * A syncer looks at what the center told it, so nothing that it says is about a later revision than `newest`.
+ * @throws StatusError BadRequest, naming the field
+ */
+export function requireReached({ processed, exceptions }: OutcomeReport, newest: number): void {
+  const why = `is a revision that the center has not reached: its newest is ${newest}`
+  if (processed > newest) throw bad('processed', `${processed} ${why}`)
+  for (const [i, { seq }] of exceptions.entries()) if (seq > newest) throw bad(`exceptions[${i}].seq`, `${seq} ${why}`)
+}
+
+/** A syncer of a later release may know more states: one that this center does not know is none that is done. */
+function stateOf(word: string): OutcomeState {
+  return OUTCOME_STATES.find(one => one === word) ?? 'waiting'
+}
+
+function listOf(from: Record<string, unknown>, field: string, limit: number): unknown[] {
+  const value = from[field] ?? []
+  if (!Array.isArray(value)) throw bad(field, 'must be a list')
+  if (value.length > limit)
+    throw bad(field, `has ${value.length} items; at most ${limit}, and the rest is counted in unlisted`)
+  return value
+}
+
+function text(from: Record<string, unknown>, field: string, limit: number, otherwise?: string, at = ''): string {
+  const value = from[field] ?? otherwise
+  const path = at ? `${at}.${field}` : field
+  if (typeof value !== 'string' || (otherwise === undefined && value === '')) throw bad(path, 'must be a text')
+  if (value.length > limit) throw bad(path, `must have at most ${limit} characters`)
+  return value
+}
+
+/** Of a session that a stream names. @throws StatusError BadRequest */
+export function readSession(value: string | null): string | undefined {
+  return value ? id({ session: value }, 'session') : undefined
+}
+
+function id(from: Record<string, unknown>, field: string): string {
+  const value = text(from, field, MAX_ID)
+  if (!ID.test(value)) throw bad(field, 'must have letters, digits, ".", "_" and "-" only')
+  return value
+}
+
+function count(from: Record<string, unknown>, field: string, at = ''): number {
+  const value = from[field]
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw bad(at ? `${at}.${field}` : field, 'must be a whole number from 0')
+  return value as number
+}
+
+function bad(field: string, why: string): StatusError {
+  return new StatusError('BadRequest', `the report of a syncer is malformed: ${field}: ${why}`)
+}

@@ -1,0 +1,65 @@
+/** Refusals of one placement, counted by reason, with a few examples of each. */
+import type { Told } from '../consent/allowance.ts'
+
+/** Of each reason. */
+const EXAMPLES = 5
+
+interface Reason {
+  readonly what: Set<string>
+  clusters: number
+  /** What is refused by its message, for the first few. */
+  readonly examples: Map<string, string[]>
+  shown: number
+}
+
+export class RefusalCount {
+  readonly #reasons = new Map<string, Reason>()
+
+  get isEmpty(): boolean {
+    return this.#reasons.size === 0
+  }
+
+  /** Of all objects, how many that are in all clusters. */
+  get copies(): number {
+    return [...this.#reasons.values()].reduce((sum, { clusters }) => sum + clusters, 0)
+  }
+
+  /** @param what the object or field */
+  add(what: string, { reason, message }: Told, clusters: number): void {
+    let known = this.#reasons.get(reason)
+    if (!known) {
+      known = { what: new Set(), clusters: 0, examples: new Map(), shown: 0 }
+      this.#reasons.set(reason, known)
+    }
+    known.clusters += clusters
+    known.what.add(what)
+    const alike = known.examples.get(message)
+    // one object may be refused for several causes, such as two owners in two clusters
+    if (known.shown === EXAMPLES || alike?.includes(what)) return
+    known.shown++
+    if (alike) alike.push(what)
+    else known.examples.set(message, [what])
+  }
+
+  /** The most frequent one. */
+  get reason(): string {
+    return this.#sorted()[0]?.[0] ?? ''
+  }
+
+  /** Reason by reason, most frequent first: how many, which and what to do. */
+  message(): string {
+    return this.#sorted()
+      .map(([reason, { what, clusters, examples }]) => {
+        const rest = what.size - new Set([...examples.values()].flat()).size
+        const told = [...examples].map(([message, alike]) => `${alike.join(', ')}: ${message}`).join('; ')
+        return `${reason}: ${what.size} refused (${clusters} ${clusters === 1 ? 'copy' : 'copies'}): ${told}${rest > 0 ? `; and ${rest} more` : ''}`
+      })
+      .join('. ')
+  }
+
+  #sorted(): [string, Reason][] {
+    return [...this.#reasons].sort(
+      ([a, one], [b, other]) => other.what.size - one.what.size || other.clusters - one.clusters || (a < b ? -1 : 1),
+    )
+  }
+}

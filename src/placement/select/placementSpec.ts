@@ -1,0 +1,225 @@
+/**
+ * An EdgePlacement's `spec`, compiled: which objects it downsyncs and what it upsyncs.
+ *
+ * Downsync tests are ORed, their criteria ANDed, an empty list matches everything. Upsync sets are ORed, their lists ANDed,
+ * an empty list matches nothing. Within a space upsync beats downsync where it is granted: the object is born there.
+ */
+import { isStatusError } from '../../apimachinery/errors.ts'
+import { objects, strings } from '../../apimachinery/fields.ts'
+import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { type LeftRule, leftRules } from '../content/leftRules.ts'
+import { groupOfTest } from '../words/placement.ts'
+import { SelectorParts } from './selectorParts.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+/** What is known of an object when it is matched. */
+export interface Matchable {
+  readonly resource: GroupResource
+  readonly namespace: string
+  readonly name: string
+  readonly labels: Labels
+}
+
+/** As it stands in configurations. */
+export interface UpsyncSet {
+  apiGroup: string
+  resources: string[]
+  namespaces: string[]
+  names: string[]
+}
+
+type Listed = Pick<ReadonlySet<string>, 'has'>
+
+interface UpsyncTest {
+  /** `undefined`: any. */
+  resources: Listed | undefined
+  namespaces: Listed | undefined
+  names: Listed | undefined
+}
+
+/** By API group: whether any of many sets holds an object is asked of those alone that are about its group. */
+type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
+
+export interface DownsyncTest {
+  apiGroup: string | undefined
+  resources: Listed | undefined
+  namespaces: Listed | undefined
+  names: Listed | undefined
+  /** `undefined`: no criterion. A list whose items are all malformed matches nothing. */
+  namespaceSelectors: readonly LabelSelector[] | undefined
+  labelSelectors: readonly LabelSelector[] | undefined
+}
+
+export interface PlacementSpec {
+  readonly downsync: readonly DownsyncTest[]
+  /** In the order of the object, so that the i-th is `spec.upsync[i]`. */
+  readonly upsync: readonly UpsyncSet[]
+  readonly upsyncTests: UpsyncTests
+  readonly wantSingletonReportedState: boolean
+  readonly wantMultiWECReportedState: boolean
+  /** Whether clusters keep what is not placed any more. */
+  readonly preserves: boolean
+  /** Whether nothing of it is changed or deleted in the mailboxes. */
+  readonly isPaused: boolean
+  /** What of the objects is left to the clusters. */
+  readonly left: readonly LeftRule[]
+  /** Whether labels of Namespaces can change the outcome. */
+  readonly readsNamespaceLabels: boolean
+}
+
+export function compilePlacement(object: KubeObject): PlacementSpec {
+  const spec = isRecord(object.spec) ? object.spec : {}
+  const parts = new SelectorParts()
+  const downsync: DownsyncTest[] = []
+  for (const test of objects(spec.downsync)) {
+    // the where-resolver says so
+    if (!parts.takeTest()) break
+    downsync.push(compileTest(test, parts))
+  }
+  const upsync = upsyncSets(spec.upsync)
+  return {
+    downsync,
+    upsync,
+    upsyncTests: compileUpsync(upsync),
+    wantSingletonReportedState: spec.wantSingletonReportedState === true,
+    wantMultiWECReportedState: spec.wantMultiWECReportedState === true,
+    preserves: spec.preserveResourcesOnDeletion === true,
+    isPaused: spec.paused === true,
+    left: leftRules(spec),
+    readsNamespaceLabels: downsync.some(test => test.namespaceSelectors !== undefined),
+  }
+}
+
+/** Before any upsync set is asked. `namespaceLabels` are those of the object's Namespace; ignored for cluster-scoped objects. */
+export function downsyncs(spec: PlacementSpec, object: Matchable, namespaceLabels: Labels | undefined): boolean {
+  return spec.downsync.some(test => passes(test, object, namespaceLabels))
+}
+
+/** Sets of one placement or of several, compiled to be held against many objects. */
+export function compileUpsync(sets: readonly UpsyncSet[]): UpsyncTests {
+  const tests = new Map<string, UpsyncTest[]>()
+  for (const { apiGroup, resources, namespaces, names } of sets) {
+    const test = { resources: anyOf(resources), namespaces: anyOf(namespaces), names: anyOf(names) }
+    const ofGroup = tests.get(apiGroup)
+    if (ofGroup) ofGroup.push(test)
+    else tests.set(apiGroup, [test])
+  }
+  return tests
+}
+
+export function upsyncs(tests: UpsyncTests, { resource, namespace, name }: Omit<Matchable, 'labels'>): boolean {
+  const ofGroup = tests.get(resource.group)
+  return (
+    ofGroup?.some(
+      test =>
+        (test.resources?.has(resource.resource) ?? true) &&
+        (namespace === '' || (test.namespaces?.has(namespace) ?? true)) &&
+        (test.names?.has(name) ?? true),
+    ) ?? false
+  )
+}
+
+/** Whether any objects of the kind may match. */
+export function upsyncsKind(tests: UpsyncTests, { group, resource }: GroupResource): boolean {
+  return tests.get(group)?.some(test => test.resources?.has(resource) ?? true) ?? false
+}
+
+/** Those that count: of too many, the first ones. */
+function upsyncSets(value: unknown): UpsyncSet[] {
+  const parts = new SelectorParts()
+  const sets: UpsyncSet[] = []
+  for (const set of objects(value)) {
+    // the where-resolver says so
+    if (!parts.takeTest()) break
+    sets.push({
+      apiGroup: typeof set.apiGroup === 'string' ? set.apiGroup : '',
+      resources: strings(set.resources),
+      namespaces: strings(set.namespaces),
+      names: strings(set.names),
+    })
+  }
+  return sets
+}
+
+/** What a test asks of an object, by the name of its field; each is asked for itself. */
+const CRITERIA = {
+  apiGroup: (test, { resource }) => test.apiGroup === undefined || test.apiGroup === resource.group,
+  resources: (test, { resource }) => test.resources?.has(resource.resource) ?? true,
+  namespaces: (test, { namespace }) => test.namespaces?.has(namespace) ?? true,
+  objectNames: (test, { name }) => test.names?.has(name) ?? true,
+  labelSelectors: (test, { labels }) => test.labelSelectors?.some(s => s.matches(labels)) ?? true,
+  namespaceSelectors: (test, { namespace }, namespaceLabels = {}) =>
+    test.namespaceSelectors?.some(s => s.matches(namespace === '' ? {} : namespaceLabels)) ?? true,
+} satisfies Record<string, (test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined) => boolean>
+
+export type Criterion = keyof typeof CRITERIA
+const CRITERION_NAMES = Object.keys(CRITERIA) as Criterion[]
+const ASKED = Object.values(CRITERIA)
+
+function passes(test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined): boolean {
+  for (const holds of ASKED) if (!holds(test, object, namespaceLabels)) return false
+  return true
+}
+
+/** What of a test an object does not meet; empty where it passes. For people: all is asked. */
+export function unmetCriteria(test: DownsyncTest, object: Matchable, namespaceLabels: Labels | undefined): Criterion[] {
+  return CRITERION_NAMES.filter(name => !CRITERIA[name](test, object, namespaceLabels))
+}
+
+function compileTest(test: Record<string, unknown>, parts: SelectorParts): DownsyncTest {
+  return {
+    apiGroup: groupOfTest(test),
+    resources: criterion(test.resources),
+    namespaces: criterion(test.namespaces),
+    names: criterion(test.objectNames),
+    namespaceSelectors: selectors(test.namespaceSelectors, parts),
+    labelSelectors: selectors(test.labelSelectors, parts),
+  }
+}
+
+/** A list as a set; empty or with `*` it is no criterion at all. */
+function criterion(value: unknown): Listed | undefined {
+  const list = strings(value)
+  return list.length === 0 || list.includes('*') ? undefined : listed(list)
+}
+
+/** A malformed selector, or one too many, is left out (the where-resolver reports it to the user); the others still count. */
+function selectors(value: unknown, parts: SelectorParts): readonly LabelSelector[] | undefined {
+  const list = objects(value)
+  if (list.length === 0) return undefined
+  return list.flatMap(item => {
+    if (!parts.take(item)) return []
+    try {
+      return [labelSelectorFromObject(item as LabelSelectorObject)]
+    } catch (error) {
+      if (isStatusError(error)) return []
+      throw error
+    }
+  })
+}
+
+/** A list as a set; with `*` anything is in it, empty nothing is. */
+function anyOf(list: readonly string[]): Listed | undefined {
+  return list.includes('*') ? undefined : listed(list)
+}
+
+/** A Set takes ten times the memory of a short list, and a placement may have thousands of them. */
+function listed(list: readonly string[]): Listed {
+  return list.length > FEW ? new Set(list) : new Few(list)
+}
+
+const FEW = 8
+
+class Few implements Listed {
+  readonly #list: readonly string[]
+
+  constructor(list: readonly string[]) {
+    this.#list = list
+  }
+
+  has(text: string): boolean {
+    return this.#list.includes(text)
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * How much the selectors of one placement may ask for. Every object or Location is held against every one of them, at once and
+ * whenever something changes; a hundred thousand selectors fit into a request.
+ */
+import { isRecord } from '../../apimachinery/object.ts'
+
+/** Selectors, their labels, expressions and values, downsync tests; or upsync sets. A thousand clusters can be named one by one. */
+export const MAX_SELECTOR_PARTS = 10_000
+
+/** Of one list of `locationSelectors`, of all selectors of a `downsync`, or of one list of `upsync`, in their order. */
+export class SelectorParts {
+  #left = MAX_SELECTOR_PARTS
+
+  /** Whether it may count. Once one may not, none behind it may. */
+  take(selector: unknown): boolean {
+    this.#left -= partsOf(selector)
+    return this.#left >= 0
+  }
+
+  /** The same for a downsync test, apart from its selectors, and for an upsync set. */
+  takeTest(): boolean {
+    this.#left--
+    return this.#left >= 0
+  }
+}
+
+function partsOf(selector: unknown): number {
+  if (!isRecord(selector)) return 0
+  const { matchLabels, matchExpressions } = selector
+  let parts = 1 + (isRecord(matchLabels) ? Object.keys(matchLabels).length : 0)
+  for (const expression of Array.isArray(matchExpressions) ? matchExpressions : []) {
+    parts += 1 + (isRecord(expression) && Array.isArray(expression.values) ? expression.values.length : 0)
+  }
+  return parts
+}

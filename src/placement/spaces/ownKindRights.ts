@@ -1,0 +1,51 @@
+/**
+ * What the ClusterRoles `admin`, `edit` and `view` hold of Orrery's own kinds, beside what they hold of Kubernetes'. Whoever
+ * may see a space sees where its workload goes; whoever may edit it places and describes clusters. Who consents, a workload
+ * space to an inventory or an inventory to a space, decides for all the others there: that is for administrators. Nobody
+ * writes by these roles what the center alone writes.
+ */
+import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
+import { PLACEMENT_PREVIEWS } from '../desks/placementPreview.ts'
+import {
+  CLUSTER_WORK_STATUSES,
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  GRANTED_LOCATIONS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNC_TARGETS,
+  WORK_STATUSES,
+} from '../words/placement.ts'
+
+export interface KindRights {
+  readonly group: string
+  /** With sub-resources. */
+  readonly resources: readonly string[]
+  readonly verbs: 'read' | 'write'
+}
+
+/** Written by the center alone. */
+const TOLD = [SLICES, GRANTED_LOCATIONS, WORK_STATUSES, CLUSTER_WORK_STATUSES]
+const EDITED = [EDGE_PLACEMENTS, CUSTOMIZERS, LOCATIONS, SYNC_TARGETS]
+const CONSENT = [INVENTORY_BINDINGS, PLACEMENT_GRANTS]
+const WITH_STATUS: ReadonlySet<string> = new Set(
+  [EDGE_PLACEMENTS, LOCATIONS, SYNC_TARGETS, ...CONSENT].map(groupResourceName),
+)
+
+/** By the role that they are added to. `edit` holds what `view` does, `admin` what `edit` does. */
+export const OWN_KIND_RIGHTS: Readonly<Record<'admin' | 'edit' | 'view', KindRights>> = {
+  admin: rights('write', CONSENT),
+  edit: rights('write', [...EDITED, PLACEMENT_PREVIEWS]),
+  view: rights('read', [...TOLD, ...EDITED, ...CONSENT]),
+}
+
+function rights(verbs: 'read' | 'write', kinds: readonly GroupResource[]): KindRights {
+  const resources = kinds.flatMap(kind =>
+    verbs === 'read' && WITH_STATUS.has(groupResourceName(kind))
+      ? [kind.resource, `${kind.resource}/status`]
+      : kind.resource,
+  )
+  return { group: kinds[0]!.group, resources: resources.sort(), verbs }
+}

@@ -1,0 +1,48 @@
+/** What the placement translator calls itself, and keys of objects. */
+import type { GroupResource } from '../../apimachinery/object.ts'
+import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { DOWNSYNCED, UPSYNCED, UPSYNCED_FOR } from './placement.ts'
+
+export const FIELD_MANAGER = 'placement-translator'
+/** The marks on what was carried say something about one object in one place, so no source's travels. */
+export const CARRIER_MARKS = [DOWNSYNCED, UPSYNCED, UPSYNCED_FOR] as const
+
+/** `group|resource`: no group, resource or name holds a bar. */
+export function resourceKey(gr: GroupResource): string {
+  return `${gr.group}|${gr.resource}`
+}
+
+/** `group|resource|namespace|name`, without a version: the same object whatever version it is read at. */
+export function objectKey(gr: GroupResource, namespace: string, name: string): string {
+  return `${gr.group}|${gr.resource}|${namespace}|${name}`
+}
+
+const NAMESPACE_KEYS = objectKey(NAMESPACES, '', '')
+
+export function namespaceKey(name: string): string {
+  return NAMESPACE_KEYS + name
+}
+
+/** Whether it is that of a Namespace: it is asked of each copy. */
+export function isNamespaceKey(key: string): boolean {
+  return key.startsWith(NAMESPACE_KEYS)
+}
+
+/** Of one that {@link objectKey} has made. */
+export function parseObjectKey(key: string): GroupResource & { namespace: string; name: string } {
+  const afterGroup = key.indexOf('|') + 1
+  const afterResource = key.indexOf('|', afterGroup) + 1
+  const afterNamespace = key.indexOf('|', afterResource) + 1
+  return {
+    group: key.slice(0, afterGroup - 1),
+    resource: key.slice(afterGroup, afterResource - 1),
+    namespace: key.slice(afterResource, afterNamespace - 1),
+    name: key.slice(afterNamespace),
+  }
+}
+
+/** The Namespace alone: it is asked of each copy more than once. */
+export function namespaceOf(key: string): string {
+  const from = key.indexOf('|', key.indexOf('|') + 1) + 1
+  return key.slice(from, key.indexOf('|', from))
+}
