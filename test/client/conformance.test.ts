@@ -2,7 +2,7 @@
 import t from 'tap'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { httpClient } from '../../src/client/http/httpClient.ts'
-import { FakeServer as PlacementServer } from '../controllers/placement-translator/fakeServer.ts'
+import { FakeServer as PlacementServer } from '../controllers/placement/fakeServer.ts'
 import { accessOf, startTestServer } from '../support/server.ts'
 import { clientConformance } from './conformance.ts'
 import { FakeServer } from './support/fakeServer.ts'

@@ -5,7 +5,7 @@ import { startBuiltinControllers } from '../../src/controllers/builtinController
 import { UNIVERSAL } from '../../src/placement/spaces/spaceTypes.ts'
 import { type WorkOptions, WorkTurns } from '../../src/program/workTurns.ts'
 import { realTime } from '../support/time.ts'
-import { FakeServer } from './placement-translator/fakeServer.ts'
+import { FakeServer } from './placement/fakeServer.ts'
 
 t.test('a start tells all controllers of everything in slices that they share', async t => {
   const server = new FakeServer()

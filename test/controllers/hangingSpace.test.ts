@@ -9,15 +9,15 @@ import { startEventTtl } from '../../src/controllers/event-ttl/eventTtlControlle
 import { startMailboxController } from '../../src/controllers/mailbox/mailboxController.ts'
 import { startSyncerLiveness } from '../../src/controllers/mailbox/syncerLiveness.ts'
 import type { SpacePlaces } from '../../src/controllers/placedSource.ts'
-import { startPlacementTranslator } from '../../src/controllers/placement-translator/translator.ts'
+import { startPlacementTranslator } from '../../src/controllers/placement/translator.ts'
 import { startWhereResolver } from '../../src/controllers/where-resolver/whereResolver.ts'
 import type { SyncerListener } from '../../src/placement/outcome/outcome.ts'
 import { EDGE_PLACEMENTS, mailboxName, SLICES, SYNC_TARGETS } from '../../src/placement/words/placement.ts'
 import type { WorkTurns } from '../../src/program/workTurns.ts'
 import { FakeClock } from '../client/support/fakeClock.ts'
 import { timeBy } from '../support/time.ts'
-import { FakeServer, namespace } from './placement-translator/fakeServer.ts'
-import { consent, inventory } from './placement-translator/translatorWorld.ts'
+import { FakeServer, namespace } from './placement/fakeServer.ts'
+import { consent, inventory } from './placement/translatorWorld.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const EVENTS = { group: '', version: 'v1', resource: 'events' }

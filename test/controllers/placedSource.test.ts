@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { PlacedSource, standsInMailbox } from '../../src/controllers/placedSource.ts'
 import { LOCATIONS, mailboxName } from '../../src/placement/words/placement.ts'
 import { realTime } from '../support/time.ts'
-import { FakeServer } from './placement-translator/fakeServer.ts'
+import { FakeServer } from './placement/fakeServer.ts'
 
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`
 

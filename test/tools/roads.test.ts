@@ -56,10 +56,10 @@ const ROADS: Readonly<Record<string, Road>> = {
   'writes EdgePlacement.status': {
     under: /^src\//,
     marks: [/\bEDGE_PLACEMENTS\b/, /subresource: 'status'/],
-    use: 'the reports of src/controllers/placement-translator/placementReports.ts',
+    use: 'the reports of src/controllers/placement/status/placementReports.ts',
     files: [
-      'src/controllers/placement-translator/placementNotes.ts',
-      'src/controllers/placement-translator/placementReports.ts',
+      'src/controllers/placement/status/placementNotes.ts',
+      'src/controllers/placement/status/placementReports.ts',
       'src/controllers/where-resolver/scheduledCondition.ts',
       'src/controllers/where-resolver/whereResolver.ts',
     ],
@@ -70,8 +70,8 @@ const ROADS: Readonly<Record<string, Road>> = {
     use: 'src/controllers/toldEvents.ts',
     files: [
       'src/controllers/createEvent.ts',
-      'src/controllers/placement-translator/conflicts.ts',
-      'src/controllers/placement-translator/placementNotes.ts',
+      'src/controllers/placement/feedback/conflicts.ts',
+      'src/controllers/placement/status/placementNotes.ts',
       'src/controllers/toldEvents.ts',
     ],
   },

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { CarryBoard, CLUSTERS_SHOWN } from '../../../src/apiserver/metrics/carryMetrics.ts'
 import { metricText } from '../../../src/apiserver/metrics/metric.ts'
-import { newStages } from '../../../src/controllers/placement-translator/copyTimings.ts'
+import { newStages } from '../../../src/controllers/placement/mailboxes/copyTimings.ts'
 
 t.test('stages, queues and the clusters that are most behind', async t => {
   const board = new CarryBoard()

@@ -2,7 +2,7 @@
 
 import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/placement/consent/consentObjects.ts'
 import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
-import type { FakeServer } from '../placement-translator/fakeServer.ts'
+import type { FakeServer } from '../placement/fakeServer.ts'
 
 /** `wds` uses `inventory`, by an InventoryBinding of its name, and is granted everything there, by a PlacementGrant of its own. */
 export async function consent(server: FakeServer, inventory: string, wds: string): Promise<void> {

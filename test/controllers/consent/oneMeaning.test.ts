@@ -3,11 +3,11 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { StreamEvent } from '../../../src/client/client.ts'
 import { takeConsent } from '../../../src/controllers/consent/takeConsent.ts'
-import { Consents } from '../../../src/controllers/placement-translator/consents.ts'
+import { Consents } from '../../../src/controllers/placement/inventory/consents.ts'
 import { WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
 import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/placement/consent/consentObjects.ts'
 import { INVENTORY_BINDINGS, mailboxName, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
-import { FakeServer } from '../placement-translator/fakeServer.ts'
+import { FakeServer } from '../placement/fakeServer.ts'
 
 type Verdict = 'granted' | 'refused' | 'unknown'
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Client, StreamEvent } from '../../../src/client/client.ts'
-import type { FakeServer } from '../placement-translator/fakeServer.ts'
+import type { FakeServer } from '../placement/fakeServer.ts'
 
 /** The server, but objects of that resource that exist when a stream begins cannot be decoded. */
 export function unreadable(server: FakeServer, resource: string): Client {

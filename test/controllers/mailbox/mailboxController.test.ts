@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/client/logger.ts'
 import { startMailboxController } from '../../../src/controllers/mailbox/mailboxController.ts'
 import { mailboxName, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
 import { realTime } from '../../support/time.ts'
-import { FakeServer } from '../placement-translator/fakeServer.ts'
+import { FakeServer } from '../placement/fakeServer.ts'
 
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const ROLES = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }

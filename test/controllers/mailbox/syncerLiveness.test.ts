@@ -11,7 +11,7 @@ import type { SyncerListener } from '../../../src/placement/outcome/outcome.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
-import { FakeServer, namespace } from '../placement-translator/fakeServer.ts'
+import { FakeServer, namespace } from '../placement/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789abcdef')}`

@@ -18,7 +18,7 @@ import {
 import { realTime } from '../../support/time.ts'
 import { bind, consent, grant } from '../consent/consent.ts'
 import { unreadable } from '../consent/unreadable.ts'
-import { FakeServer } from '../placement-translator/fakeServer.ts'
+import { FakeServer } from '../placement/fakeServer.ts'
 
 type Labels = Record<string, string>
 

@@ -7,7 +7,7 @@ import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { type Touched, WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
 import { countSteps } from '../../support/countSteps.ts'
 import * as fc from '../../support/fastCheck.ts'
-import { FakeServer } from '../placement-translator/fakeServer.ts'
+import { FakeServer } from '../placement/fakeServer.ts'
 
 const EDGE = 'edge.kubestellar.io/v2alpha1'
 type Labels = Record<string, string>

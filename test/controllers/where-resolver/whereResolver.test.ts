@@ -8,7 +8,7 @@ import { startWhereResolver } from '../../../src/controllers/where-resolver/wher
 import { mailboxName } from '../../../src/placement/words/placement.ts'
 import { timeBy } from '../../support/time.ts'
 import { consent } from '../consent/consent.ts'
-import { FakeServer } from '../placement-translator/fakeServer.ts'
+import { FakeServer } from '../placement/fakeServer.ts'
 
 const edge = (resource: string): GroupVersionResource => ({
   group: 'edge.kubestellar.io',

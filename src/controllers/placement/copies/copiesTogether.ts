@@ -1,0 +1,93 @@
+/**
+ * Copies that are written, or taken away, many at a time: of content that goes everywhere as it is, and what nobody wants any more. They have one wait for the disk, and what follows from each is told once for all of them. What
+ * anything speaks against goes alone ({@link CopyReconciler.reconcile}), where what speaks against it is told.
+ */
+import type { Together } from '../../../client/bundles.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { Task } from '../join/task.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { CopyRemovals } from './copyRemovals.ts'
+import type { GoingCopy, SharedCopy } from './copyWriter.ts'
+import type { SharedCopies, UnmadeCopy } from './sharedCopies.ts'
+
+export interface CopiesTogetherDeps {
+  sharedCopies: Pick<SharedCopies, 'toWrite' | 'write'>
+  removals: Pick<CopyRemovals, 'toRemove' | 'removeTogether'>
+  /** The mailbox, if its copies may be worked on now. */
+  mailbox: (name: string) => Mailbox | undefined
+  /** Copies are as they should be. */
+  converged: (copies: readonly ConvergedCopy[]) => void
+}
+
+export interface ConvergedCopy {
+  readonly mailbox: Mailbox
+  readonly key: string
+  /** Absent where none is wanted. */
+  readonly source?: Source
+}
+
+type Prepared = SharedCopy | UnmadeCopy | GoingCopy
+
+/** A turn of this is some milliseconds at most. */
+const MOST = 64
+/** So many times that wait for the disk. */
+const AT_ONCE = 2
+
+export class CopiesTogether implements Together<Task, Prepared> {
+  readonly most = MOST
+  readonly atOnce = AT_ONCE
+  readonly #deps: CopiesTogetherDeps
+  /** That of the copy that was prepared last: copies go there in runs, in the turn of the loop in which they are worked on. */
+  #mailbox: Mailbox | undefined
+
+  constructor(deps: CopiesTogetherDeps) {
+    this.#deps = deps
+  }
+
+  concerns(task: Task): boolean {
+    return task.type === 'copy'
+  }
+
+  prepare(task: Task): Prepared | undefined {
+    if (task.type !== 'copy') return undefined
+    const { sharedCopies, removals } = this.#deps
+    const mailbox = this.#mailbox?.name === task.mailbox ? this.#mailbox : this.#deps.mailbox(task.mailbox)
+    if (!mailbox) return undefined
+    const copy = sharedCopies.toWrite(mailbox, task.key) ?? removals.toRemove(mailbox, task.key)
+    if (copy) this.#mailbox = mailbox
+    return copy
+  }
+
+  async work(copies: readonly Prepared[]): Promise<readonly boolean[]> {
+    this.#mailbox = undefined
+    const tickets = copies.map(({ mailbox, key }) => mailbox.desired.ticket(key))
+    const done = await this.#write(copies)
+    for (let i = 0; i < copies.length; i++) {
+      const { mailbox, key } = copies[i]!
+      const ticket = tickets[i]
+      if (!done[i]) continue
+      if (ticket !== undefined) mailbox.desired.converged(key, ticket)
+      // all of them are told of
+      mailbox.desired.wasToldBehind(key)
+    }
+    this.#deps.converged(copies.filter((_, i) => done[i]))
+    return done
+  }
+
+  async #write(copies: readonly Prepared[]): Promise<readonly boolean[]> {
+    const { sharedCopies, removals } = this.#deps
+    const wanted = copies.filter(isWanted)
+    const going = copies.filter((one): one is GoingCopy => !isWanted(one))
+    const [made, gone] = await Promise.all([
+      wanted.length > 0 ? sharedCopies.write(wanted) : [],
+      going.length > 0 ? removals.removeTogether(going) : [],
+    ])
+    if (going.length === 0) return made
+    const [ofWanted, ofGoing] = [made.values(), gone.values()]
+    return copies.map(one => (isWanted(one) ? ofWanted : ofGoing).next().value === true)
+  }
+}
+
+function isWanted(one: Prepared): one is SharedCopy | UnmadeCopy {
+  return 'source' in one
+}

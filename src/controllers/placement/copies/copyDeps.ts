@@ -1,0 +1,58 @@
+/** What those who keep copies as they should be stand on. Each takes of it what it needs. */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { Client } from '../../../client/client.ts'
+import type { Told } from '../../../placement/consent/allowance.ts'
+import type { ObjectCache } from '../join/objectCache.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { OwnershipRules } from '../mailboxes/ownership.ts'
+import type { Brake } from '../retention/brake.ts'
+import type { Pauses } from '../retention/pauses.ts'
+import type { HeldBack } from './heldBack.ts'
+import type { SourceReader } from './sourceReader.ts'
+
+export interface CopyDeps {
+  client: Client
+  join: PlacementJoin
+  cache: ObjectCache
+  sources: SourceReader
+  /** Whether the space is followed and the object is not in it, or the space is none that feeds others. */
+  isGoneFrom: (space: string, key: string) => boolean
+  /** The mailbox, when it is ready and all that it should hold is known. */
+  mailbox: (name: string) => Mailbox | undefined
+  rules: OwnershipRules
+  /** Whether it is known what the space says of a copy that it may want no more; it is looked at again when it is. */
+  isFollowed: (space: string) => boolean
+  /** Whether an object is not to come into a mailbox that does not hold it yet; it is looked at again when it is. */
+  keepsOut: (mailbox: Mailbox, key: string, claims: readonly Source[]) => boolean
+  /** Says whether what nobody wants any more may go. */
+  brake: Pick<Brake, 'mayGo' | 'isPreserved' | 'paused' | 'settled'>
+  /** Says what stays as it is for now. */
+  pauses: Pick<Pauses, 'holdsClaim' | 'holdsCopy'>
+  /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
+  again: (mailbox: string, key: string) => void
+  /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
+  maySecure: (source: Source) => boolean | undefined
+  /** What of a source does not reach a mailbox although the copy does; `undefined`: nothing. */
+  withheld: (source: Source, told: Told | undefined) => void
+  /** Why a source has no copy there although it may; `undefined`: nothing keeps it back any more. */
+  unserved: (source: Source, told: Told | undefined) => void
+  /** A write into a mailbox is over, whatever became of it. */
+  written: (mailbox: Mailbox, key: string) => void
+  /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
+  wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
+  /** Is told what keeps copies from being right that is their authors' to mend. */
+  heldBack: Pick<HeldBack, 'cannotCustomize' | 'notTaken' | 'settle'>
+  /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
+  verdictChanged: (mailbox: string, key: string) => void
+  /** The state of a copy is about another generation of its owner's object than before. */
+  meansOther: (space: string, key: string) => void
+}
+
+/** Whether the copy may be owed to a claim of which nobody knows whether it is granted. */
+export function mayBeAnothers(join: CopyDeps['join'], mailbox: Mailbox, key: string): boolean {
+  const unsure = join.unsureOf(mailbox.name, key)
+  if (unsure.size === 0) return false
+  return unsure.has(mailbox.ownerOf(key) ?? '') || join.sourcesOf(mailbox.name, key).length === 0
+}

@@ -1,0 +1,56 @@
+/**
+ * Whether copies are there and say what they should, as far as that can be told by what they are like: then nothing is to be done
+ * about them. What one copy was found to be counts for all that are like it, so that many are looked at without being read.
+ */
+
+import { updatedCopy } from '../../../placement/content/projection.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
+import type { Manner } from './copyContents.ts'
+import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
+import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
+import type { CopyNotes } from './copyNotes.ts'
+
+export interface CopyLooksDeps extends Pick<CopyDeps, 'join' | 'pauses'> {
+  making: CopyMaking
+  notes: CopyNotes
+}
+
+export class CopyLooks {
+  readonly #deps: CopyLooksDeps
+
+  constructor(deps: CopyLooksDeps) {
+    this.#deps = deps
+  }
+
+  isRight(mailbox: Mailbox, key: string): boolean | Promise<boolean> {
+    const { join, pauses, making } = this.#deps
+    const copy = mailbox.copies.get(key)
+    if (!copy?.likeness || copy.terminating || mayBeAnothers(join, mailbox, key)) return false
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mailbox.bereft.has(key)) return false
+    const [source, ...rivals] = join.sourcesOf(mailbox.name, key)
+    if (!source || rivals.length > 0 || copy.owner !== source.space || !isSameEverywhere(source.fact)) return false
+    if (copy.resource.version !== source.fact.resource.version || pauses.holdsClaim(source)) return false
+    const manner = making.mannerOf(source)
+    const known = copy.likeness.judged(source.fact, manner)
+    if (known) return known.isRight && this.#noteRight(mailbox, source, copy, known.generation)
+    return this.#judge(mailbox, source, copy, manner)
+  }
+
+  async #judge(mailbox: Mailbox, source: Source, copy: CopyFact, manner: Manner): Promise<boolean> {
+    const { making } = this.#deps
+    const { likeness } = copy
+    const content = making.ready(source) ?? (await making.firstGood(mailbox, [source]))?.content
+    if (!likeness?.sample || !content?.isShared) return false
+    const isRight = updatedCopy(content.projection, likeness.sample) === undefined
+    const { generation } = content
+    likeness.judge({ fact: source.fact, manner, isRight, generation })
+    if (!isRight || mailbox.copies.get(source.fact.key) !== copy) return false
+    return this.#noteRight(mailbox, source, copy, generation)
+  }
+
+  #noteRight(mailbox: Mailbox, source: Source, { uid, likeness }: CopyFact, generation: number | undefined): true {
+    this.#deps.notes.right(mailbox, source, generation, { uid, generation: likeness?.sample?.metadata.generation })
+    return true
+  }
+}

@@ -1,0 +1,82 @@
+/** What copies are to say, and whose object that is: made once for all mailboxes where nothing depends on the destination. */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { project } from '../../../placement/content/projection.ts'
+import { isNamespaceKey } from '../../../placement/words/names.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import { type CopyContent, CopyContents, contentOf, type Manner } from './copyContents.ts'
+import type { CopyDeps } from './copyDeps.ts'
+import { leftThere } from './leftThere.ts'
+import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
+import { ownersThere } from './travellingOwners.ts'
+
+export interface Made {
+  readonly source: Source
+  readonly content: CopyContent
+}
+
+export class CopyMaking {
+  readonly #deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'heldBack'>
+  readonly #contents = new CopyContents()
+
+  constructor(deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'heldBack'>) {
+    this.#deps = deps
+  }
+
+  /** What is made already for another mailbox, and says the same here. */
+  ready(source: Source): CopyContent | undefined {
+    const { space, fact } = source
+    return isSameEverywhere(fact) ? this.#contents.get(space, fact, this.mannerOf(source)) : undefined
+  }
+
+  /**
+   * Of the first claim whose object is there and can be customized; nothing, when one has just gone, or it is not known what of it
+   * may go: news of that come.
+   */
+  async firstGood(mailbox: Mailbox, claims: readonly Source[]): Promise<Made | undefined> {
+    for (const source of claims) {
+      const ready = this.ready(source)
+      if (ready) return { source, content: ready }
+      const { space, fact } = source
+      const object = await this.#deps.sources.read(space, fact)
+      if (!object) return undefined
+      if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
+      const customized = await this.#deps.sources.flawless(source, object)
+      if (!customized) {
+        this.#deps.heldBack.cannotCustomize(mailbox.name, source, await this.#deps.sources.faults(source, object))
+        continue // the source is told, too
+      }
+      const manner = this.mannerOf(source)
+      const owners = ownersThere(this.#deps.join, mailbox.name, source, object)
+      const projection = project(space, this.#secured(source, customized), { ...manner, owners })
+      const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
+      const content = contentOf(projection, object.metadata.generation, isShared)
+      if (isShared) this.#contents.keep(space, fact, manner, content)
+      return { source, content }
+    }
+    return undefined
+  }
+
+  mannerOf(source: Source): Manner {
+    const { space, placements, implied = false } = source
+    const { join } = this.#deps
+    const preserve = placements.some(name => join.spec(space, name)?.preserves)
+    return { implied, preserve, adopt: join.adopts(source), left: leftThere(join, source) }
+  }
+
+  #secured(source: Source, object: KubeObject): KubeObject {
+    if (!isNamespaceKey(source.fact.key)) return object
+    const withheld = asksToSecure(source, object) && !this.#deps.maySecure(source)
+    this.#deps.withheld(source, withheld ? UNSECURED : undefined)
+    return withheld ? withoutPodSecurity(object) : object
+  }
+}
+
+/**
+ * Whether it goes as it is to whatever mailbox it goes to. What a Namespace says depends on what its destination allows, and what is
+ * said of owners on which of them go there.
+ */
+export function isSameEverywhere({ customized, owners, key }: ObjectFact): boolean {
+  return !customized && owners === undefined && !isNamespaceKey(key)
+}

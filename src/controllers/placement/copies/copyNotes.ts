@@ -1,0 +1,55 @@
+/** What is noted of copies that are as they should be: nothing holds them, and what their states are about. */
+
+import type { Source } from '../join/placementProduct.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { CopyDeps } from './copyDeps.ts'
+
+/** Which copy, and which version of what it asks for. */
+export interface Meant {
+  readonly uid?: string
+  readonly generation?: number | undefined
+}
+
+export class CopyNotes {
+  readonly #deps: Pick<CopyDeps, 'join' | 'brake' | 'heldBack' | 'meansOther'>
+
+  constructor(deps: Pick<CopyDeps, 'join' | 'brake' | 'heldBack' | 'meansOther'>) {
+    this.#deps = deps
+  }
+
+  /** The copy is wanted, or not there (any more). */
+  settled(mailbox: Mailbox, key: string): void {
+    this.#deps.brake.settled(mailbox, key)
+  }
+
+  /** Nothing keeps the copy from being right any more. */
+  unhindered(mailbox: Mailbox, key: string): void {
+    this.#deps.heldBack.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
+  }
+
+  /** A copy is as it should be. `generation`: that of the object that is copied. */
+  right(mailbox: Mailbox, source: Source, generation: number | undefined, copy: Meant): void {
+    const { key } = source.fact
+    this.settled(mailbox, key)
+    this.unhindered(mailbox, key)
+    this.meaning(mailbox, source, generation, copy)
+  }
+
+  /** For whom the state of the copy comes back: which of the source's generations it is about. */
+  meaning(
+    mailbox: Mailbox,
+    { space, fact: { key } }: Source,
+    source: number | undefined,
+    { uid = '', generation }: Meant = {},
+  ): void {
+    if (source === undefined || generation === undefined || !this.#deps.join.wantedState(space, key)) {
+      mailbox.meanings.delete(key)
+      return
+    }
+    const before = mailbox.meanings.get(key)
+    const same = before?.owner === space && before.uid === uid
+    if (same && before.source === source && before.generation === generation) return
+    mailbox.meanings.set(key, { owner: space, uid, generation, source })
+    this.#deps.meansOther(space, key)
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Converges one object of one mailbox: makes it, brings it up to date, or has it taken out when nothing wants it any more. Decides
+ * only on complete knowledge; its caller sees to that. What cannot be customized as its owner asks is held back: the copy stays as
+ * it was.
+ */
+import { hasCause, isStatusError, NAMESPACE_TERMINATING, namespaceTrouble } from '../../../apimachinery/errors.ts'
+import { NAMESPACES } from '../../../apimachinery/resources.ts'
+import type { ReconcileResult } from '../../../client/workqueue.ts'
+import type { Told } from '../../../placement/consent/allowance.ts'
+import { implicitNamespace } from '../../../placement/content/projection.ts'
+import { BUDGET_EXCEEDED } from '../../../placement/spaces/spaceBudget.ts'
+import { FIELD_MANAGER, namespaceKey, namespaceOf } from '../../../placement/words/names.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import { byRight } from '../mailboxes/ownership.ts'
+import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
+import type { CopyMaking } from './copyMaking.ts'
+import type { CopyNotes } from './copyNotes.ts'
+import type { CopyRemovals } from './copyRemovals.ts'
+import type { CopyWriter } from './copyWriter.ts'
+import { holdsData, succeed } from './succession.ts'
+import { UnservedKindError, unservedKind } from './unservedKinds.ts'
+
+export interface CopyReconcilerDeps
+  extends Pick<
+    CopyDeps,
+    | 'client'
+    | 'join'
+    | 'sources'
+    | 'rules'
+    | 'brake'
+    | 'keepsOut'
+    | 'pauses'
+    | 'again'
+    | 'unserved'
+    | 'heldBack'
+    | 'verdictChanged'
+  > {
+  making: CopyMaking
+  notes: CopyNotes
+  writer: CopyWriter
+  removals: Pick<CopyRemovals, 'remove' | 'isGivenUp' | 'stays'>
+}
+
+export interface CopyResult extends ReconcileResult {
+  /** The copy is not as it should be, and news will say when it can be. */
+  readonly behind?: boolean
+  /** Of the object there, as they were looked at; absent where nobody claims it. */
+  readonly claims?: readonly Source[]
+}
+
+/** What a mailbox is called, and what others have there, is nobody's business. */
+const MAILBOX_FULL =
+  'all that is placed in that cluster is as much as it may be; place less there, or ask who runs the server for a larger budget of its mailbox'
+
+/** Until a customized object that a mailbox refused is tried again without news. */
+const MISFIT_RETRY_MS = 60_000
+
+export class CopyReconciler {
+  readonly #deps: CopyReconcilerDeps
+
+  constructor(deps: CopyReconcilerDeps) {
+    this.#deps = deps
+  }
+
+  async reconcile(mailbox: Mailbox, key: string): Promise<CopyResult> {
+    if (mayBeAnothers(this.#deps.join, mailbox, key)) return { postponed: true } // all is looked at again once it is known
+    const hadNamespace = mailbox.namespaces.has(namespaceOf(key))
+    try {
+      const result = await this.#converge(mailbox, key)
+      this.#noteRefusal(mailbox, key, undefined)
+      if (!result.behind) this.#deps.notes.unhindered(mailbox, key)
+      if (mailbox.unserved.delete(key)) this.#tellUnserved(mailbox, key, undefined)
+      return result
+    } catch (error) {
+      if (error instanceof UnservedKindError) return this.#unserved(mailbox, key, error)
+      // no failure: the end of a Namespace wakes all that goes there, also one that the mailbox's stream has yet to report
+      const trouble = namespaceTrouble(error)
+      if (trouble === NAMESPACE_TERMINATING || (trouble && hadNamespace)) return { behind: true }
+      if (isStatusError(error, 'Invalid', 'BadRequest')) {
+        this.#noteRefusal(mailbox, key, error.message)
+        const succession = await succeed(this.#deps, mailbox, key)
+        if (!succession || succession.remedy !== undefined)
+          this.#tellNotTaken(mailbox, key, error.message, succession?.remedy)
+        if (succession) return succession
+        // what customizes it is the author's to mend, which is told; the rest of the world seldom helps
+        if (this.#deps.join.sourcesOf(mailbox.name, key).some(({ fact }) => fact.customized)) {
+          return { requeueAfterMs: MISFIT_RETRY_MS }
+        }
+      }
+      if (hasCause(error, BUDGET_EXCEEDED)) {
+        this.#noteRefusal(mailbox, key, MAILBOX_FULL)
+        this.#tellNotTaken(mailbox, key, MAILBOX_FULL)
+      }
+      throw error
+    }
+  }
+
+  async #converge(mailbox: Mailbox, key: string): Promise<CopyResult> {
+    const { join, rules, making, notes, writer, removals } = this.#deps
+    const claims = join.sourcesOf(mailbox.name, key)
+    if (claims.length === 0) return await removals.remove(mailbox, key)
+    if (this.#deps.keepsOut(mailbox, key, claims)) return {}
+    const known = mailbox.copies.get(key)
+    // that it may pass on counts until it has
+    if (!known || !removals.isGivenUp(mailbox, key, claims)) notes.settled(mailbox, key)
+    else if (removals.stays(mailbox, key, known)) return {}
+    else if (holdsData(key)) return (await succeed(this.#deps, mailbox, key)) ?? {}
+    const owner = mailbox.ownerOf(key)
+    const ranked = byRight(claims, { mailbox: mailbox.name, owner, rules })
+    if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
+    const made = await making.firstGood(mailbox, owner === undefined ? ranked : ranked.slice(0, 1))
+    if (!made) return { behind: true }
+    const { source, content } = made
+    const { namespace } = content.projection
+    if (namespace !== '' && !mailbox.namespaces.has(namespace)) await this.#ensureNamespace(mailbox, namespace)
+    const { wrote, copy } = await writer.write(mailbox, key, source.fact.resource, content)
+    mailbox.bereft.delete(key)
+    notes.meaning(mailbox, source, content.generation, copy?.metadata)
+    const isNewOwner = owner !== undefined && owner !== source.space
+    if (isNewOwner) notes.settled(mailbox, key)
+    if (isNewOwner || (wrote && claims.length > 1)) this.#deps.verdictChanged(mailbox.name, key)
+    return { claims }
+  }
+
+  /** Whose object it is or would be. */
+  #tellNotTaken(mailbox: Mailbox, key: string, why: string, remedy?: string): void {
+    const { join, rules, heldBack } = this.#deps
+    const claims = join.sourcesOf(mailbox.name, key)
+    const [source] = byRight(claims, { mailbox: mailbox.name, owner: mailbox.ownerOf(key), rules })
+    if (source) heldBack.notTaken(mailbox.name, source, why, remedy)
+  }
+
+  /** Not thrown: nobody mends that by trying often, and a log full of it helps nobody. */
+  #unserved(mailbox: Mailbox, key: string, error: UnservedKindError): ReconcileResult {
+    const attempt = (mailbox.unserved.get(key) ?? 0) + 1
+    mailbox.unserved.set(key, attempt)
+    const spaces = this.#deps.join.sourcesOf(mailbox.name, key).map(({ space }) => space)
+    const isComing = (definition: string): boolean =>
+      !mailbox.refused.has(definition) && this.#deps.join.sourcesOf(mailbox.name, definition).length > 0
+    const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies, spaces, isComing })
+    this.#tellUnserved(mailbox, key, told)
+    this.#noteRefusal(mailbox, key, told?.message)
+    return { requeueAfterMs: retryMs }
+  }
+
+  #tellUnserved(mailbox: Mailbox, key: string, told: Told | undefined): void {
+    for (const source of this.#deps.join.sourcesOf(mailbox.name, key)) this.#deps.unserved(source, told)
+  }
+
+  #noteRefusal(mailbox: Mailbox, key: string, why: string | undefined): void {
+    if (mailbox.refused.get(key) === why) return
+    if (why === undefined) mailbox.refused.delete(key)
+    else mailbox.refused.set(key, why)
+    this.#deps.verdictChanged(mailbox.name, key)
+  }
+
+  async #ensureNamespace(mailbox: Mailbox, name: string): Promise<void> {
+    if (mailbox.namespaces.has(name)) return
+    const key = namespaceKey(name)
+    if (this.#deps.join.sourcesOf(mailbox.name, key).length > 0) {
+      try {
+        await this.reconcile(mailbox, key)
+      } finally {
+        this.#deps.again(mailbox.name, key)
+      }
+      return
+    }
+    try {
+      await this.#deps.client
+        .in(mailbox.space)
+        .create(NAMESPACES, implicitNamespace(name), { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error
+    }
+  }
+}

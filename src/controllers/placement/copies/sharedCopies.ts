@@ -1,0 +1,94 @@
+/**
+ * Copies of what is made once for many mailboxes: those that are not there, and those that say what the object was before, are
+ * written many at a time.
+ */
+import { isOfKubernetes } from '../../../apimachinery/kubernetesGroups.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
+import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
+import type { CopyNotes } from './copyNotes.ts'
+import type { CopyWriter, SharedCopy } from './copyWriter.ts'
+
+export interface SharedCopiesDeps extends Pick<CopyDeps, 'join' | 'pauses' | 'keepsOut'> {
+  making: CopyMaking
+  notes: CopyNotes
+  writer: CopyWriter
+}
+
+/** One of which nobody has made yet what it is to say. */
+export interface UnmadeCopy {
+  readonly mailbox: Mailbox
+  readonly key: string
+  readonly source: Source
+  readonly content?: undefined
+}
+
+export class SharedCopies {
+  readonly #deps: SharedCopiesDeps
+  /** What is being made, by what it is made of. */
+  readonly #making = new Map<ObjectFact, Promise<unknown>>()
+
+  constructor(deps: SharedCopiesDeps) {
+    this.#deps = deps
+  }
+
+  /** One of them, if nothing else is to be thought of; `undefined`: it is not as simple. */
+  toWrite(mailbox: Mailbox, key: string): SharedCopy | UnmadeCopy | undefined {
+    const { join, making, pauses, keepsOut } = this.#deps
+    const copy = mailbox.copies.get(key)
+    if (copy?.terminating || mailbox.bereft.has(key)) return undefined
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mayBeAnothers(join, mailbox, key)) return undefined
+    const claims = join.sourcesOf(mailbox.name, key)
+    const [source] = claims
+    if (!source || claims.length > 1 || !isSameEverywhere(source.fact) || pauses.holdsClaim(source)) return undefined
+    const { resource, namespace } = source.fact
+    if (copy && (copy.owner !== source.space || copy.resource.version !== resource.version)) return undefined
+    if (namespace !== '' && !mailbox.namespaces.has(namespace)) return undefined
+    if (keepsOut(mailbox, key, claims)) return undefined
+    const content = making.ready(source)
+    if (content) return { mailbox, key, content, source, claims, copy }
+    // to read what users define may take a webhook
+    return isOfKubernetes(resource) ? { mailbox, key, source } : undefined
+  }
+
+  /** Writes many of them; whether each is as it should be. */
+  async write(copies: readonly (SharedCopy | UnmadeCopy)[]): Promise<readonly boolean[]> {
+    const ready = copies.every(isMade) ? copies : await this.#made(copies)
+    const written = (await this.#deps.writer.writeTogether(ready.filter(one => one !== undefined))).values()
+    return ready.map(copy => {
+      const one = copy && written.next().value
+      if (!copy || !one) return false
+      const { mailbox, source, content } = copy
+      this.#deps.notes.right(mailbox, source, content.generation, {
+        uid: one.uid,
+        generation: one.like.metadata.generation,
+      })
+      return true
+    })
+  }
+
+  /** The same with what they are to say; absent is what has to be written by itself. */
+  async #made(copies: readonly (SharedCopy | UnmadeCopy)[]): Promise<readonly (SharedCopy | undefined)[]> {
+    await Promise.all(copies.map(one => (isMade(one) ? undefined : this.#make(one))))
+    return copies.map(({ mailbox, key }) => {
+      const now = this.toWrite(mailbox, key)
+      return now && isMade(now) ? now : undefined
+    })
+  }
+
+  #make({ mailbox, source }: UnmadeCopy): Promise<unknown> {
+    const known = this.#making.get(source.fact)
+    if (known) return known
+    const over = (): unknown => this.#making.delete(source.fact)
+    // what is wrong with it is said where it is written by itself
+    const making = this.#deps.making.firstGood(mailbox, [source]).then(over, over)
+    this.#making.set(source.fact, making)
+    return making
+  }
+}
+
+function isMade(one: SharedCopy | UnmadeCopy): one is SharedCopy {
+  return one.content !== undefined
+}

@@ -1,0 +1,180 @@
+/** Reads objects of workload spaces, newest version as indexed, and customizes them for a Location. */
+import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { digestInSteps } from '../../../apimachinery/jsonDigests.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { inSlices } from '../../../apimachinery/steps.ts'
+import { isTokenSecret } from '../../../apimachinery/tokenSecret.ts'
+import type { Client } from '../../../client/client.ts'
+import { asAuthored, asDescribed } from '../../../placement/content/asDescribed.ts'
+import { asSaid } from '../../../placement/content/asSaid.ts'
+import { isSystemObject } from '../../../placement/select/eligibility.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
+import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { ObjectCache } from '../join/objectCache.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import { type Customization, type CustomizationInputs, customize } from './customize.ts'
+import { parametersOf } from './parameterExpansion.ts'
+
+export interface SourceReaderDeps {
+  client: Client
+  cache: ObjectCache
+  location: (cluster: string, name: string) => KubeObject | undefined
+  /** `reference` is `namespace/name`. */
+  customizer: (space: string, reference: string) => KubeObject | undefined
+  /** Whose slices of the loop's time objects are customized in. */
+  turns: Pick<WorkTurns, 'begin'>
+  /** Whether it is remembered what was wrong with objects that are dear to customize. Default: yes. */
+  keepsVerdicts?: boolean
+}
+
+type At = { space: string; fact: ObjectFact; location: Destination }
+
+interface Verdict {
+  /** Of the object as it was last seen to be the same: the way without reading it. */
+  revision: number
+  /** Of the object, and what it was customized with. */
+  readonly digest: string
+  readonly location: KubeObject | undefined
+  readonly customizer: KubeObject | undefined
+  readonly faults: readonly string[]
+}
+
+/** What was made last, for other destinations of the same object. */
+interface Made {
+  readonly source: KubeObject
+  readonly customizer: KubeObject | undefined
+  readonly hasLocation: boolean
+  readonly asked: ReadonlyMap<string, string | undefined>
+  readonly made: Customization
+}
+
+const STAYS = 'it would be what never travels: a token that a server gives, or an object that acts in its space'
+
+/** In units of work: what is cheaper is done again. */
+const DEAR = 5_000
+/** What was wrong with an object that is dear to customize: for each destination it is asked at least twice. */
+const VERDICTS = { entries: 2000, characters: 4 * 1024 * 1024 }
+
+export class SourceReader {
+  readonly #deps: SourceReaderDeps
+  /** By space: settles with the customization that was begun last. */
+  readonly #last = new Map<string, Promise<void>>()
+  readonly #verdicts = new BoundedCache<string, Verdict>({
+    entries: VERDICTS.entries,
+    weight: { limit: VERDICTS.characters, of: ({ faults }, key) => key.length + faults.join().length },
+  })
+  #made: Made | undefined
+
+  constructor(deps: SourceReaderDeps) {
+    this.#deps = deps
+  }
+
+  /** The object, shared: nobody changes it. `undefined` when it is gone or going. */
+  async read(space: string, fact: ObjectFact): Promise<KubeObject | undefined> {
+    const cached = this.#deps.cache.get(space, fact.key, String(fact.revision))
+    if (cached) return cached
+    try {
+      const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
+      const object = await this.#deps.client.in(space).get(fact.resource, ref)
+      if (object.metadata.deletionTimestamp !== undefined) return undefined
+      this.#deps.cache.set(space, fact.key, object)
+      return object
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  /** `source` is as {@link read} gives it: what its own server added stays there. */
+  async customize(at: At, source: KubeObject): Promise<Customization> {
+    if (!at.fact.customized) return { object: asSaid(asDescribed(source), source), faults: [], work: 0 }
+    const inputs = this.#inputs(at)
+    const known = this.#madeAlike(source, inputs)
+    if (known) return known
+    const object = asAuthored(source)
+    const { customized, digest } = await this.#oneAtATime(at.space, async () => {
+      const work = this.#deps.turns.begin({ owner: at.space })
+      const customized = await inSlices(customize(object, inputs), work)
+      const isKept = customized.work >= DEAR && (this.#deps.keepsVerdicts ?? true)
+      return { customized, digest: isKept ? (await inSlices(digestInSteps(object), work)).digest : undefined }
+    })
+    // what stays at home is left out before anybody customizes
+    const made = customized.object
+    const stays = isSystemObject(at.fact.resource, made) || (isTokenSecret(made) && !isTokenSecret(source))
+    const faults = stays ? [...customized.faults, STAYS] : customized.faults
+    const { location, customizer } = inputs
+    const { revision } = at.fact
+    if (digest !== undefined) this.#verdicts.set(idOf(at), { revision, digest, location, customizer, faults })
+    const result = { ...customized, object: asSaid(made, source), faults }
+    const { asked } = customized
+    if (faults.length === 0 && asked)
+      this.#made = { source, customizer, hasLocation: location !== undefined, asked, made: result }
+    return result
+  }
+
+  /** What was made of the object for another destination, where it says the same of all that was asked of it. */
+  #madeAlike(source: KubeObject, { location, customizer }: CustomizationInputs): Customization | undefined {
+    const last = this.#made
+    if (last?.source !== source || last.customizer !== customizer) return undefined
+    if (last.hasLocation !== (location !== undefined)) return undefined
+    const parameters = location && parametersOf(location)
+    for (const [name, value] of last.asked) if (parameters?.get(name) !== value) return undefined
+    return last.made
+  }
+
+  /** The object as the destination gets it; `undefined` when something is wrong with it. */
+  async flawless(at: At, source: KubeObject): Promise<KubeObject | undefined> {
+    // nearly always: nobody waits for what is not there
+    const known = this.#verdicts.has(idOf(at)) ? await this.#known(at, source) : undefined
+    if (known !== undefined && known.length > 0) return undefined
+    const { object, faults } = await this.customize(at, source)
+    return faults.length === 0 ? object : undefined
+  }
+
+  /** What is wrong with the object as the destination would get it. */
+  async faults(at: At, source: KubeObject): Promise<readonly string[]> {
+    return (await this.#known(at, source)) ?? (await this.customize(at, source)).faults
+  }
+
+  /** Where all is as it was when the object was last customized for the destination. */
+  async #known(at: At, source: KubeObject): Promise<readonly string[] | undefined> {
+    const known = this.#verdicts.get(idOf(at))
+    if (!known) return undefined
+    const { location, customizer } = this.#inputs(at)
+    if (known.location !== location || known.customizer !== customizer) return undefined
+    if (known.revision !== at.fact.revision) {
+      const work = this.#deps.turns.begin({ owner: at.space })
+      if (known.digest !== (await inSlices(digestInSteps(asAuthored(source)), work)).digest) return undefined
+      known.revision = at.fact.revision
+    }
+    return known.faults
+  }
+
+  #inputs({ space, fact, location: { cluster, locationName } }: At): CustomizationInputs {
+    return {
+      location: this.#deps.location(cluster, locationName),
+      locationName,
+      customizer: fact.customizer === '' ? undefined : this.#deps.customizer(space, fact.customizer),
+    }
+  }
+
+  /** For each space, so that no space has many large objects half made at a time. */
+  async #oneAtATime<T>(space: string, run: () => Promise<T>): Promise<T> {
+    const running = (this.#last.get(space) ?? Promise.resolve()).then(run)
+    const settled = running.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#last.set(space, settled)
+    try {
+      return await running
+    } finally {
+      if (this.#last.get(space) === settled) this.#last.delete(space)
+    }
+  }
+}
+
+function idOf({ space, fact, location: { cluster, locationName } }: At): string {
+  return `${space} ${fact.key} ${cluster} ${locationName}`
+}

@@ -1,0 +1,218 @@
+/**
+ * Converges what one object of a workload space is told: in how many clusters it runs, what went wrong while it was
+ * customized, where another space owns it, and, where a placement asks for it, the state reported from there. What is in a cluster counts where the object's own space owns it.
+ */
+
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { shortened } from '../../../apimachinery/shortened.ts'
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import type { Client } from '../../../client/client.ts'
+import type { Clock } from '../../../client/clock.ts'
+import type { ReconcileResult } from '../../../client/workqueue.ts'
+import { type Projection, project, saySame } from '../../../placement/content/projection.ts'
+import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
+import { FIELD_MANAGER } from '../../../placement/words/names.ts'
+import {
+  CONFLICT_ANNOTATION,
+  CUSTOMIZATION_ERROR_ANNOTATION,
+  EXECUTING_COUNT_ANNOTATION,
+} from '../../../placement/words/placement.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
+import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { SourceReader } from '../copies/sourceReader.ts'
+import type { ObjectCache } from '../join/objectCache.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { ObjectFact, WantedState } from '../join/workload.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import { executingCount, isShared, type Standing, type StandingInputs, standingOf } from '../mailboxes/ownership.ts'
+import type { WithheldStatuses } from '../status/withheldStatuses.ts'
+import { type Conflict, type Conflicts, conflictText, createConflictEvent } from './conflicts.ts'
+import { StatusReturn } from './statusReturn.ts'
+
+export interface FeedbackReconcilerDeps {
+  client: Client
+  join: PlacementJoin
+  cache: ObjectCache
+  sources: SourceReader
+  /** The mailbox, as far as it is known. */
+  mailbox: (name: string) => Mailbox | undefined
+  isKept: StandingInputs['isKept']
+  conflicts: Conflicts
+  withheld: Pick<WithheldStatuses, 'set' | 'forgetObject' | 'forget'>
+  turns: WorkTurns
+  clock: Clock
+}
+
+interface Contested {
+  space: string
+  fact: ObjectFact
+  object: KubeObject
+  standing: Standing
+}
+
+interface Faulty {
+  space: string
+  fact: ObjectFact
+  object: KubeObject
+  destinations: readonly Destination[]
+  refusals: ReadonlyMap<string, string>
+}
+
+/** Bytes of the error annotation are bounded; there may be thousands of destinations. */
+const ERROR_LIMIT = 2000
+
+export class FeedbackReconciler {
+  readonly #deps: FeedbackReconcilerDeps
+  readonly #status: StatusReturn
+
+  constructor(deps: FeedbackReconcilerDeps) {
+    this.#deps = deps
+    this.#status = new StatusReturn(deps)
+  }
+
+  /** What a space serves is asked again at the next need. */
+  forgetKinds(space: string): void {
+    this.#status.forgetKinds(space)
+  }
+
+  forget(space: string): void {
+    this.#status.forget(space)
+    this.#deps.withheld.forget(space)
+  }
+
+  async reconcile(space: string, key: string): Promise<ReconcileResult> {
+    const { join, sources, conflicts, withheld } = this.#deps
+    const fact = join.fact(space, key)
+    if (!fact) {
+      conflicts.set(space, key, [])
+      this.#status.forgetObject(space, key)
+      withheld.forgetObject(space, key)
+      return {}
+    }
+    if (join.isUnsureOf(space, key)) return {} // told once it is known where it goes
+    const waitMs = this.#status.waitMs(space, key)
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const wantedState = join.wantedState(space, key)
+    const standing = standingOf(this.#deps, space, key)
+    const { own, others, certain } = standing
+    const refusals = this.#refusalsOf(key, own)
+    if (others.length === 0 && certain) conflicts.set(space, key, [])
+    if (!wantedState) withheld.set(space, fact, 0)
+    if (!wantedState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0) return {}
+    const object = await sources.read(space, fact)
+    if (!object) return {}
+    const found = await this.#conflictsOf({ space, fact, object, standing })
+    if (certain) conflicts.set(space, key, found)
+    const destinations = [...own, ...others.map(({ destination }) => destination)]
+    const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
+    // a status says in how many clusters it is: it goes before the count says otherwise, and comes after the count does
+    const from = tellsState(wantedState, fact, own.length) ? own : []
+    if (from.length === 0 && (certain || !wantedState)) await this.#status.takeBack(space, fact, object)
+    const before = object.metadata.annotations?.[CONFLICT_ANNOTATION]
+    const conflict = certain ? conflictText(found) : before
+    await this.#annotate(space, fact, object, {
+      [EXECUTING_COUNT_ANNOTATION]: wantedState ? executingCount(standing, object) : null,
+      [CUSTOMIZATION_ERROR_ANNOTATION]: faults,
+      [CONFLICT_ANNOTATION]: conflict ?? null,
+    })
+    if (wantedState && certain) {
+      const isWithheld =
+        from.length > 0
+          ? await this.#status.give(space, fact, from, object)
+          : own.length > 1 && (await this.#status.has(space, fact, own))
+      withheld.set(space, fact, isWithheld ? own.length : 0)
+    }
+    return {}
+  }
+
+  async #annotate(
+    space: string,
+    fact: ObjectFact,
+    object: KubeObject,
+    wanted: Record<string, string | null>,
+  ): Promise<void> {
+    const { join, client, clock } = this.#deps
+    const annotations = changed(object, wanted)
+    if (!annotations) return
+    const text = annotations[CONFLICT_ANNOTATION]
+    if (text != null && object.metadata.annotations?.[CONFLICT_ANNOTATION] === undefined) {
+      await createConflictEvent(client, { space, object, text, at: timestamp(new Date(clock.now())), clock })
+    }
+    const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
+    const { uid } = object.metadata
+    const body = { metadata: { ...(uid && { uid }), annotations } }
+    const written = await client.in(space).patch(fact.resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+    if (Object.values(annotations).some(value => value !== null)) {
+      join.workload(space).noteFeedback(fact.key, Number(written.metadata.resourceVersion))
+    }
+  }
+
+  /** Where another space's object is not what this one would be. What many need is no conflict while all say the same. */
+  async #conflictsOf({ space, fact, object, standing }: Contested): Promise<Conflict[]> {
+    const found: Conflict[] = []
+    for (const { destination, owner, isKept } of standing.others) {
+      if (isShared(fact.key)) {
+        const ours = await this.#projectionOf({ space, fact, location: destination }, object)
+        const theirs = await this.#theirs(owner, destination.mailbox, fact.key)
+        if (!theirs || saySame(ours, theirs)) continue
+      }
+      found.push({ mailbox: destination.mailbox, locationName: destination.locationName, owner, isKept })
+    }
+    return found
+  }
+
+  async #theirs(owner: string, mailbox: string, key: string): Promise<Projection | undefined> {
+    const source = this.#deps.join.sourcesOf(mailbox, key).find(({ space }) => space === owner)
+    const object = source && (await this.#deps.sources.read(owner, source.fact))
+    return object && (await this.#projectionOf(source, object))
+  }
+
+  async #projectionOf(
+    at: { space: string; fact: ObjectFact; location: Destination },
+    source: KubeObject,
+  ): Promise<Projection> {
+    const { object } = await this.#deps.sources.customize(at, source)
+    return project(at.space, object)
+  }
+
+  /** What mailboxes say that do not take the object, by mailbox. */
+  #refusalsOf(key: string, destinations: readonly Destination[]): Map<string, string> {
+    const refusals = new Map<string, string>()
+    for (const { mailbox } of destinations) {
+      const why = this.#deps.mailbox(mailbox)?.refused.get(key)
+      if (why !== undefined) refusals.set(mailbox, why)
+    }
+    return refusals
+  }
+
+  /** Every fault once, with the Locations for which it counts; `null` when all is well. */
+  async #faultsOf({ space, fact, object, destinations, refusals }: Faulty): Promise<string | null> {
+    const byFault = new Map<string, Set<string>>()
+    for (const location of destinations) {
+      const faults = await this.#deps.sources.faults({ space, fact, location }, object)
+      const refusal = refusals.get(location.mailbox)
+      for (const fault of refusal === undefined ? faults : [...faults, `the copy is refused: ${refusal}`]) {
+        byFault.set(fault, (byFault.get(fault) ?? new Set()).add(location.locationName))
+      }
+    }
+    if (byFault.size === 0) return null
+    const text = [...byFault]
+      .map(([fault, at]) => `${fault} (for ${[...at].sort().join(', ')})`)
+      .sort()
+      .join('; ')
+    return shortened(text, ERROR_LIMIT)
+  }
+}
+
+/** Whether so many clusters have a state that is told as that of the object. */
+function tellsState(wanted: WantedState | undefined, { resource }: ObjectFact, clusters: number): boolean {
+  if (clusters === 1) return wanted !== undefined
+  return clusters > 1 && wanted === 'of all' && isCombined(resource)
+}
+
+/** The part of `wanted` (null: absent) that the object does not say yet. */
+function changed(object: KubeObject, wanted: Record<string, string | null>): Record<string, string | null> | undefined {
+  const current = object.metadata.annotations ?? {}
+  const entries = Object.entries(wanted).filter(([key, value]) => (current[key] ?? null) !== value)
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined
+}

@@ -1,0 +1,222 @@
+/**
+ * What one space may send on one way, as the {@link ConsentIndex} has it and as the Locations and SyncTargets are.
+ *
+ * A way is judged by the Location and the SyncTarget that exist, not by what a slice says of them: a slice is an object that
+ * others may write. What is not known is not allowed, so nobody asks before the stream has told everything.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
+import { Allowance, type Told } from '../../../placement/consent/allowance.ts'
+import { coversLocation } from '../../../placement/consent/grant.ts'
+import { mailboxName } from '../../../placement/words/placement.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
+import { ConsentIndex } from '../../consent/consentIndex.ts'
+import type { ConsentObject, ConsentTaker } from '../../consent/takeConsent.ts'
+import type { SpacePlaces } from '../../placedSource.ts'
+
+type Labels = Readonly<Record<string, string>>
+export type Through = (way: Destination) => boolean
+
+/** What a space may send on some ways may be another now, and why it has none. `undefined`: any space. */
+export type ConsentChanged = (space: string | undefined, through: Through) => void
+
+/** More changes than these, each of which looks at all ways, are told as one of everything. */
+const MANY = 20
+
+export class Consents implements ConsentTaker {
+  readonly #places: SpacePlaces
+  readonly #changed: ConsentChanged
+  /** What a snapshot has changed so far; as many as there may be of it. */
+  #snapshot: { readonly space: string | undefined; readonly through: Through }[] | undefined
+  readonly #index: ConsentIndex
+  /** By `inventory/name`. */
+  readonly #locations = new Map<string, Labels>()
+  /** Mailboxes by `inventory/name` of the SyncTarget. */
+  readonly #targets = new Map<string, string>()
+  /** Labels of SyncTargets. */
+  readonly #byMailbox = new Map<string, Labels>()
+  /** Asked for every copy. */
+  #known = new WeakMap<Destination, Allowance>()
+  /** One for each combination of grants. */
+  readonly #shared = new Map<string, Allowance>()
+
+  constructor(places: SpacePlaces, changed: ConsentChanged) {
+    this.#places = places
+    this.#changed = changed
+    this.#index = new ConsentIndex(places, {
+      consent: (space, inventory) => {
+        this.#forget()
+        this.#tell(space, way => inventory === undefined || way.cluster === inventory)
+      },
+      binding: () => {}, // told by the where-resolver
+    })
+  }
+
+  /** All that is known is told (again) one by one, until {@link synced}: who is to look where is told once, then. */
+  begin(): void {
+    this.#snapshot ??= []
+  }
+
+  synced(): void {
+    const told = this.#snapshot ?? []
+    this.#snapshot = undefined
+    if (told.length > MANY) this.#changed(undefined, () => true)
+    else for (const { space, through } of told) this.#changed(space, through)
+  }
+
+  #tell(space: string | undefined, through: Through): void {
+    if (!this.#snapshot) this.#changed(space, through)
+    else if (this.#snapshot.length <= MANY) this.#snapshot.push({ space, through })
+  }
+
+  /** Until the answer is called, follows which space is at which path. */
+  follow(): () => void {
+    return this.#index.follow()
+  }
+
+  setBinding(space: string, name: string, object: ConsentObject): void {
+    const before = this.#index.bindingOf(space, name)?.path
+    this.#index.setBinding(space, name, object)
+    if (object === 'unreadable') this.#forget()
+    // also one that leads nowhere is named to who has nowhere to place
+    if (before !== this.#index.bindingOf(space, name)?.path) this.#tell(space, () => false)
+  }
+
+  setGrant(inventory: string, name: string, object: ConsentObject): void {
+    this.#index.setGrant(inventory, name, object)
+    if (object === 'unreadable') this.#forget()
+  }
+
+  setLocation(cluster: string, name: string, object: KubeObject | undefined): void {
+    if (!this.#setLabels(this.#locations, `${cluster}/${name}`, { cluster, object })) return
+    this.#tell(undefined, way => way.cluster === cluster && way.locationName === name)
+  }
+
+  setTarget(cluster: string, name: string, object: KubeObject | undefined): void {
+    const id = `${cluster}/${name}`
+    const before = this.#targets.get(id)
+    const mailbox = object && mailboxName(cluster, object.metadata.uid ?? '')
+    const changed = new Set<string>()
+    if (before !== undefined && before !== mailbox) {
+      if (this.#setLabels(this.#byMailbox, before, { cluster, object: undefined })) changed.add(before)
+    }
+    if (mailbox === undefined) this.#targets.delete(id)
+    else {
+      this.#targets.set(id, mailbox)
+      if (this.#setLabels(this.#byMailbox, mailbox, { cluster, object })) changed.add(mailbox)
+    }
+    if (changed.size > 0) this.#tell(undefined, way => changed.has(way.mailbox))
+  }
+
+  /** @param way a row of a slice of the space: the object itself, which is no other space's */
+  allowance(space: string, way: Destination): Allowance {
+    let allowance = this.#known.get(way)
+    if (!allowance) {
+      allowance = this.#judge(space, way)
+      this.#known.set(way, allowance)
+    }
+    return allowance
+  }
+
+  /** Why a space has nowhere to place; `undefined` when there is an inventory that grants it something. */
+  nowhere(space: string): Told | undefined {
+    const bindings = [...this.#index.bindingsOf(space)]
+    const first = bindings.find(({ path }) => path !== '') ?? bindings[0]
+    if (first?.path === '') {
+      return {
+        reason: 'NotBound',
+        message: `InventoryBinding "${first.name}" names no inventory (spec.path); have an administrator of the space delete it and make it again with spec.path`,
+      }
+    }
+    if (!first) {
+      return {
+        reason: 'NotBound',
+        message:
+          'this space uses no inventory; have an administrator of the space create an InventoryBinding (spec.path)',
+      }
+    }
+    const granting = this.#index.inventoriesOf(space).some(id => this.#index.grantsFor(space, id).length > 0)
+    return granting ? undefined : notGranted(first.path, this.#places.pathOf(space) ?? space)
+  }
+
+  /** The first by name of the InventoryBindings by which a space uses an inventory. */
+  bindingTo(space: string, inventory: string): string | undefined {
+    const names = [...this.#index.bindingsOf(space)].flatMap(binding =>
+      binding.inventory === inventory ? [binding.name] : [],
+    )
+    return names.sort()[0]
+  }
+
+  /** Whether it may be so of any space. */
+  get anyUncertain(): boolean {
+    return this.#index.hasUnread
+  }
+
+  /** Whether it is not known which inventories a space uses, or what one of them grants it. */
+  isUncertain(space: string): boolean {
+    return this.#index.isUncertain(space)
+  }
+
+  #judge(space: string, { cluster, mailbox, locationName }: Destination): Allowance {
+    const isUncertain = this.#index.isUncertain(space, cluster)
+    if (!this.#index.uses(space, cluster)) {
+      // by its id: who may not see the inventory is not told where it is
+      const message = `this space does not use the inventory with id "${cluster}"; have an administrator of the space create an InventoryBinding (spec.path)`
+      return new Allowance([], { refuses: { reason: 'NotBound', message }, isUncertain })
+    }
+    const location = this.#locations.get(`${cluster}/${locationName}`)
+    const target = this.#byMailbox.get(mailbox)
+    const all = this.#index.grantsFor(space, cluster)
+    const grants = all.filter(grant => location && target && coversLocation(grant, location, target))
+    if (grants.length === 0) {
+      const [inventory, path] = [this.#places.pathOf(cluster) ?? cluster, this.#places.pathOf(space) ?? space]
+      // whom no grant is for is not told what there is
+      if (all.length > 0 && !(location && target))
+        return new Allowance([], {
+          refuses: gone(inventory, locationName, location ? 'SyncTarget' : 'Location'),
+          isUncertain,
+        })
+      return new Allowance([], { refuses: notGranted(inventory, path), isUncertain })
+    }
+    const id = `${isUncertain} ${cluster} ${grants.map(({ name }) => name).join(' ')}`
+    const shared = this.#shared.get(id) ?? new Allowance(grants, { isUncertain })
+    this.#shared.set(id, shared)
+    return shared
+  }
+
+  #forget(): void {
+    this.#known = new WeakMap()
+    this.#shared.clear()
+  }
+
+  /** Whether that may change a judgement: labels count only where a grant looks at them. */
+  #setLabels(
+    map: Map<string, Labels>,
+    key: string,
+    { cluster, object }: { cluster: string; object: KubeObject | undefined },
+  ): boolean {
+    const before = map.get(key)
+    const after = object && (object.metadata.labels ?? {})
+    if (equalJson(before, after)) return false
+    if (after) map.set(key, after)
+    else map.delete(key)
+    if (before && after && !this.#index.looksAtLabels(cluster)) return false
+    this.#known = new WeakMap()
+    return true
+  }
+}
+
+/** No grant would help. The EdgePlacement leads there until it is resolved anew. */
+function gone(inventory: string, locationName: string, what: 'Location' | 'SyncTarget'): Told {
+  const subject = `Location "${locationName}" of inventory "${inventory}"`
+  const message =
+    what === 'Location' ? `${subject} does not exist any more` : `the SyncTarget of ${subject} does not exist any more`
+  return { reason: 'NotGranted', message }
+}
+
+function notGranted(inventory: string, space: string): Told {
+  return {
+    reason: 'NotGranted',
+    message: `inventory "${inventory}" does not grant this space the place; ask who administers it for: kubectl kubestellar grant --imw ${inventory} ${space}`,
+  }
+}

@@ -1,0 +1,80 @@
+/** Whether enough is known to act on: a task that cannot be judged yet waits until a stream is complete. */
+import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
+import type { PlacedSource } from '../../placedSource.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+import { type Task, taskId } from './task.ts'
+import type { Workloads } from './workloads.ts'
+
+export interface KnowledgeDeps {
+  join: PlacementJoin
+  workloads: Workloads
+  topology: () => Pick<PlacedSource, 'holds' | 'holdsAny'>
+  addAll: (tasks: Iterable<Task>) => void
+  /** Something is known whole now. */
+  released: () => void
+}
+
+export class Knowledge {
+  readonly #deps: KnowledgeDeps
+  readonly #postponed = new Map<string, Task>()
+  #topologySynced = false
+
+  constructor(deps: KnowledgeDeps) {
+    this.#deps = deps
+  }
+
+  /** The topology is known whole. */
+  topologyIsWhole(): void {
+    this.#topologySynced = true
+    this.release()
+  }
+
+  get isTopologyWhole(): boolean {
+    return this.#topologySynced
+  }
+
+  postpone(task: Task): void {
+    this.#postponed.set(taskId(task), task)
+  }
+
+  /** Something is known whole now: what waits is looked at again. */
+  release(): void {
+    const tasks = [...this.#postponed.values()]
+    this.#postponed.clear()
+    this.#deps.addAll(tasks)
+    this.#deps.released()
+  }
+
+  /**
+   * What a mailbox should hold is known only when every space that feeds it is known whole, and the inventory that it belongs
+   * to.
+   */
+  knowsMailbox(mailbox: string): boolean {
+    if (!this.#topologySynced) return false
+    const topology = this.#deps.topology()
+    if (topology.holdsAny && topology.holds(MAILBOX_NAME.exec(mailbox)?.[1] ?? '')) return false
+    return this.#deps.join.areAllFor(mailbox, space => this.#deps.workloads.isSynced(space))
+  }
+
+  /** Whether it is known where an object goes, or that its space feeds nobody any more. */
+  knowsSource(space: string, key: string): boolean {
+    const { join, workloads } = this.#deps
+    if (!this.#topologySynced || (join.isWorkloadSpace(space) && !workloads.isSynced(space))) return false
+    return this.#knowsWaysOf(space, join.workload(space).selectionOf(key).placements)
+  }
+
+  /** Whether it is known what a placement selects and where it leads. */
+  knowsPlacement(space: string, name: string): boolean {
+    return this.#topologySynced && this.#deps.workloads.isSynced(space) && this.#knowsWaysOf(space, [name])
+  }
+
+  /** Whether the inventories to which placements lead are known: a grant that nobody has seen yet is no refusal. */
+  #knowsWaysOf(space: string, placements: readonly string[]): boolean {
+    if (!this.#deps.topology().holdsAny) return true
+    return placements.every(name =>
+      [...(this.#deps.join.waysOf(space, name)?.values() ?? [])].every(ways =>
+        ways.every(({ cluster }) => !this.#deps.topology().holds(cluster)),
+      ),
+    )
+  }
+}

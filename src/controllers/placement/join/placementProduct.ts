@@ -1,0 +1,395 @@
+/**
+ * What goes where, asked for one object or one mailbox at a time: the product of EdgePlacements, slices and workload, as
+ * {@link PlacementJoin} keeps them. The product is never stored.
+ *
+ * An object goes only where a Location leads on which it may be placed; what is refused everywhere counts as not selected there. Nor does
+ * it go where an upsync set of its space may carry it up, whichever placement has the set: it is born there.
+ */
+import { groupResourceName } from '../../../apimachinery/object.ts'
+import { CRDS } from '../../../apimachinery/resources.ts'
+import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
+import { namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
+import { SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
+import { type Destination, precedes, type Ways } from '../../../placement/words/ways.ts'
+import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
+import { type Approach, type Consent, WayChoice } from './wayChoice.ts'
+import type { ObjectFact, WantedState, Workload } from './workload.ts'
+
+export interface Source {
+  readonly space: string
+  readonly fact: ObjectFact
+  /** First by name of the Locations that lead to the mailbox with the object: the one whose parameters count. */
+  readonly location: Destination
+  /** The placements of the space that claim the object for the mailbox. */
+  readonly placements: readonly string[]
+  /** Creation time of the oldest of them. */
+  readonly since: string
+  /** Whether none of them selects it for its own sake: it defines the kind of what they select. */
+  readonly implied: boolean
+}
+
+/** What has an object in a mailbox: a placement of a space. */
+export interface Cause {
+  readonly space: string
+  readonly placement?: string
+}
+
+/** A placement of a space. */
+export interface Lead {
+  readonly space: string
+  readonly name: string
+}
+
+export interface Space {
+  readonly workload: Workload
+  /** The placements that exist, each one object. */
+  readonly leads: Map<string, Lead>
+  readonly specs: Map<string, PlacementSpec>
+  /** Names of those with upsync sets. */
+  readonly carriers: Set<string>
+  /** Creation times of the placements, by name. */
+  readonly created: Map<string, string>
+  /** By placement name. Kept whether or not the placement exists. */
+  readonly slices: Map<string, Ways>
+}
+
+const NOWHERE: Ways = new Map()
+const NONE: ReadonlySet<string> = new Set()
+const NO_LEADS: ReadonlySet<Lead> = new Set()
+const NO_APPROACHES: readonly Approach[] = []
+
+export class PlacementProduct {
+  protected readonly spaces = new Map<string, Space>()
+  /** Mailbox → the placements whose slice names it, as {@link Space.leads} has them. */
+  protected readonly byMailbox = new Map<string, Set<Lead>>()
+  readonly #consent: Consent
+  protected readonly choice: WayChoice
+
+  constructor(consent: Consent) {
+    this.#consent = consent
+    this.choice = new WayChoice(consent)
+  }
+
+  fact(id: string, key: string): ObjectFact | undefined {
+    return this.spaces.get(id)?.workload.get(key)
+  }
+
+  /** Whether objects of the space carry feedback that would stay there if the space were forgotten. */
+  hasFeedback(id: string): boolean {
+    return this.spaces.get(id)?.workload.hasFeedback ?? false
+  }
+
+  isWorkloadSpace(id: string): boolean {
+    return (this.spaces.get(id)?.specs.size ?? 0) > 0
+  }
+
+  *workloadSpaces(): Generator<string> {
+    for (const [id, { specs }] of this.spaces) if (specs.size > 0) yield id
+  }
+
+  placementNames(id: string): string[] {
+    return [...(this.spaces.get(id)?.specs.keys() ?? [])]
+  }
+
+  /** Whether something is so of all spaces with a placement that leads to the mailbox. */
+  areAllFor(mailbox: string, isSo: (space: string) => boolean): boolean {
+    for (const { space } of this.byMailbox.get(mailbox) ?? NO_LEADS) if (!isSo(space)) return false
+    return true
+  }
+
+  /** Where one object of one space goes. */
+  destinationsOf(id: string, key: string): Map<string, Destination> {
+    const space = this.spaces.get(id)
+    const found = new Map<string, Destination>()
+    const fact = space?.workload.get(key)
+    if (!space || !fact) return found
+    for (const name of space.workload.selectionOf(key).placements) {
+      const spec = space.specs.get(name)!
+      for (const [mailbox, ways] of destinations(space, name)) {
+        const way = this.wayOn({ space: id, spec, ways }, fact, this.carriersTo(id, mailbox))
+        const old = way && found.get(way.mailbox)
+        if (way && (!old || precedes(way, old))) found.set(way.mailbox, way)
+      }
+    }
+    return found
+  }
+
+  /** Spaces of which it is not known whether they claim an object of a mailbox, or by which Location. */
+  unsureOf(mailbox: string, key: string): ReadonlySet<string> {
+    if (!this.#consent.anyUncertain) return NONE
+    const unsure = new Set<string>()
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      const { workload } = this.spaces.get(id)!
+      if (!workload.selects(name, key)) continue
+      if (this.#isUnsure(this.#approach(id, name, mailbox), workload.get(key)!, mailbox)) unsure.add(id)
+    }
+    return unsure
+  }
+
+  /** Whether it is not known where one object of one space goes. */
+  isUnsureOf(id: string, key: string): boolean {
+    const space = this.spaces.get(id)
+    const fact = space?.workload.get(key)
+    if (!this.#consent.anyUncertain || !space || !fact) return false
+    return [...space.workload.selectionOf(key).placements].some(name =>
+      [...destinations(space, name)].some(([mailbox, ways]) =>
+        this.#isUnsure({ space: id, spec: space.specs.get(name)!, ways }, fact, mailbox),
+      ),
+    )
+  }
+
+  /** Whether it is not known all that may go to a mailbox. */
+  isUncertain(mailbox: string): boolean {
+    if (!this.#consent.anyUncertain) return false
+    return this.placementsOf(mailbox).some(({ space, name }) =>
+      this.spaces
+        .get(space)!
+        .slices.get(name)!
+        .get(mailbox)!
+        .some(way => this.#consent.allowance(space, way).isUncertain),
+    )
+  }
+
+  wantedState(id: string, key: string): WantedState | undefined {
+    return this.spaces.get(id)?.workload.wantedState(key)
+  }
+
+  /** The claims on one object of a mailbox, one for each space, oldest first; empty when the mailbox should not hold it. */
+  sourcesOf(mailbox: string, key: string): Source[] {
+    let found: Source | undefined
+    let others: Map<string, Source> | undefined
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      const space = this.spaces.get(id)!
+      if (!space.workload.selects(name, key)) continue
+      const fact = space.workload.get(key)!
+      const location = this.#way(id, name, mailbox, fact)
+      if (!location) continue
+      const since = space.created.get(name)!
+      const old = others ? others.get(id) : found?.space === id ? found : undefined
+      const source: Source = {
+        space: id,
+        fact,
+        location: old && !precedes(location, old.location) ? old.location : location,
+        placements: old ? [...old.placements, name] : [name],
+        since: old && old.since < since ? old.since : since,
+        implied: (old?.implied ?? true) && !space.workload.names(name, key),
+      }
+      // nearly always one space alone claims it
+      if (found && found.space !== id) others ??= new Map([[found.space, found]])
+      if (others) others.set(id, source)
+      else found = source
+    }
+    if (others) return [...others.values()].sort(byAge)
+    return found ? [found] : []
+  }
+
+  /** Whether some placement of a space brings an object into a mailbox. */
+  brings(id: string, mailbox: string, key: string): boolean {
+    const space = this.spaces.get(id)
+    const fact = space?.workload.get(key)
+    if (!space || !fact) return false
+    for (const name of space.specs.keys()) {
+      if (!destinations(space, name).has(mailbox) || !space.workload.selects(name, key)) continue
+      if (this.#way(id, name, mailbox, fact)) return true
+    }
+    return false
+  }
+
+  /** Looks whether a placement brings anything anywhere that counts, one object and cluster at a time: `true` when it does. */
+  *carrying(id: string, name: string, counts: (key: string) => boolean): Generator<boolean> {
+    const space = this.spaces.get(id)
+    if (!space?.specs.has(name)) return
+    for (const mailbox of destinations(space, name).keys()) {
+      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
+      for (const key of space.workload.namedBy(name)) {
+        const fact = space.workload.get(key)!
+        const mayGo = () =>
+          this.wayOn(approach, fact, carriers) !== undefined || this.#isUnsure(approach, fact, mailbox)
+        yield counts(key) && mayGo()
+      }
+    }
+  }
+
+  /** The placements by which a mailbox holds an object, or a Namespace for others; the mailbox's, for what serves all of them. */
+  causesOf(mailbox: string, key: string): Cause[] {
+    const { group, resource, name: object } = parseObjectKey(key)
+    const all = [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
+    const causes = (wants: (workload: Workload, placement: string) => boolean): Cause[] =>
+      all.flatMap(({ space, name: placement }) =>
+        wants(this.spaces.get(space)!.workload, placement) ? [{ space, placement }] : [],
+      )
+    if (group === SYNCER_CONFIGS.group && resource === SYNCER_CONFIGS.resource) return causes(() => true)
+    const claims = this.sourcesOf(mailbox, key).flatMap(({ space, placements }) =>
+      placements.map(placement => ({ space, placement })),
+    )
+    if (claims.length > 0 || key !== namespaceKey(object)) return claims
+    return causes((workload, placement) =>
+      [...workload.inNamespace(object)].some(inside => workload.selects(placement, inside)),
+    )
+  }
+
+  /** Everything that a mailbox should hold, one fact (of the oldest claim) for each object, unordered, and whose claim each is. */
+  claimsIn(mailbox: string): Map<string, { readonly space: string; readonly fact: ObjectFact }> {
+    const content = new Map<string, { space: string; fact: ObjectFact }>()
+    for (const { space: id, name } of this.#claimsOn(mailbox)) {
+      const { workload } = this.spaces.get(id)!
+      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
+      for (const key of workload.selectedBy(name)) {
+        if (content.has(key)) continue
+        const fact = workload.get(key)!
+        if (this.wayOn(approach, fact, carriers)) content.set(key, { space: id, fact })
+      }
+    }
+    return content
+  }
+
+  /** Whether some object of this kind is selected for the mailbox. */
+  needsKind(mailbox: string, kind: string): boolean {
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      if (this.spaces.get(id)!.workload.uses(name, kind)) return true
+    }
+    return false
+  }
+
+  /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */
+  upsyncOf(mailbox: string): UpsyncShare {
+    const bySpace = new Map<string, SpaceSets>()
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      const space = this.spaces.get(id)!
+      const spec = space.specs.get(name)!
+      if (spec.upsync.length === 0) continue
+      const allowances = new Set(
+        space.slices
+          .get(name)!
+          .get(mailbox)!
+          .map(way => this.#consent.allowance(id, way)),
+      )
+      const sets = [...allowances].flatMap(allowance => allowance.upsync(spec).sets)
+      bySpace.set(id, (bySpace.get(id) ?? new Map()).set(name, sets))
+    }
+    return shareUpsync(bySpace)
+  }
+
+  /** Spaces and names of the placements that lead to the mailbox. */
+  placementsOf(mailbox: string): Lead[] {
+    return [...(this.byMailbox.get(mailbox) ?? NO_LEADS)]
+  }
+
+  spec(id: string, name: string): PlacementSpec | undefined {
+    return this.spaces.get(id)?.specs.get(name)
+  }
+
+  /** Where a placement leads; `undefined` as long as nobody knows. */
+  waysOf(id: string, name: string): Ways | undefined {
+    const space = this.spaces.get(id)
+    return space?.specs.has(name) ? space.slices.get(name) : undefined
+  }
+
+  /**
+   * By which of its ways to a mailbox a placement would bring an object; neither need be there. `undefined`: by none. `carriers`: the
+   * ways there of all placements of the space with upsync sets.
+   */
+  wayOn(approach: Approach, fact: ObjectFact, carriers: readonly Approach[]): Destination | undefined {
+    if (carriers.some(carrier => this.choice.carriesUp(carrier, fact))) return undefined
+    return this.choice.first(approach, fact)
+  }
+
+  /** The ways to a mailbox of the placements of a space with upsync sets. */
+  carriersTo(id: string, mailbox: string): readonly Approach[] {
+    const space = this.spaces.get(id)
+    if (!space || space.carriers.size === 0) return NO_APPROACHES
+    const leading = [...space.carriers].filter(name => destinations(space, name).has(mailbox))
+    return leading.map(name => this.#approach(id, name, mailbox))
+  }
+
+  /** Whether any placement of a space has upsync sets. */
+  carriesUp(id: string): boolean {
+    return (this.spaces.get(id)?.carriers.size ?? 0) > 0
+  }
+
+  /**
+   * Whether the grants let what comes of a claim take over what the cluster held before. Never a definition: the cluster's may be
+   * the richer one, and others' objects hang on it.
+   */
+  adopts({
+    space,
+    fact: { resource, namespace, name },
+    location,
+    implied,
+  }: Omit<Source, 'placements' | 'since'>): boolean {
+    if (implied || groupResourceName(resource) === groupResourceName(CRDS)) return false
+    const { group, resource: plural } = resource
+    return this.#consent.allowance(space, location).adopts({ group, resource: plural, namespace, name })
+  }
+
+  /** Creation time of a placement. */
+  createdAt(id: string, name: string): string {
+    return this.spaces.get(id)?.created.get(name) ?? ''
+  }
+
+  /** Whether any placement leads to the mailbox. */
+  isChosen(mailbox: string): boolean {
+    return this.byMailbox.has(mailbox)
+  }
+
+  /** Whether some object in this Namespace should be in the mailbox, or may have to. */
+  needsNamespace(mailbox: string, namespace: string): boolean {
+    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
+      const { workload } = this.spaces.get(id)!
+      const [approach, carriers] = [this.#approach(id, name, mailbox), this.carriersTo(id, mailbox)]
+      for (const key of workload.inNamespace(namespace)) {
+        if (!workload.selects(name, key)) continue
+        const fact = workload.get(key)!
+        if (this.wayOn(approach, fact, carriers) || this.#isUnsure(approach, fact, mailbox)) return true
+      }
+    }
+    return false
+  }
+
+  /** By which way a placement that leads to the mailbox brings an object. */
+  #way(id: string, name: string, mailbox: string, fact: ObjectFact): Destination | undefined {
+    return this.wayOn(this.#approach(id, name, mailbox), fact, this.carriersTo(id, mailbox))
+  }
+
+  #isUnsure(approach: Approach, fact: ObjectFact, mailbox: string): boolean {
+    const carried = this.carriersTo(approach.space, mailbox).map(carrier => this.choice.carriesUp(carrier, fact))
+    if (carried.includes(true)) return false
+    return carried.includes(undefined) || this.choice.isUnsure(approach, fact)
+  }
+
+  /** Of a placement that leads to the mailbox. */
+  #approach(id: string, name: string, mailbox: string): Approach {
+    const { specs, slices } = this.spaces.get(id)!
+    return { space: id, spec: specs.get(name)!, ways: slices.get(name)!.get(mailbox)! }
+  }
+
+  /** Placements that lead to the mailbox with something, the oldest first. */
+  #claimsOn(mailbox: string): Lead[] {
+    // thousands may lead there that select nothing
+    const leads = this.placementsOf(mailbox).filter(({ space, name }) =>
+      this.spaces.get(space)!.workload.selectsAny(name),
+    )
+    return leads
+      .map(lead => ({
+        lead,
+        claim: claimOf({ space: lead.space, since: this.spaces.get(lead.space)!.created.get(lead.name)! }),
+      }))
+      .sort((a, b) => (a.claim < b.claim ? -1 : 1))
+      .map(({ lead }) => lead)
+  }
+}
+
+/** A slice counts only beside its placement. */
+export function destinations(space: Space, name: string): Ways {
+  return space.specs.has(name) ? (space.slices.get(name) ?? NOWHERE) : NOWHERE
+}
+
+/** Of claims on one object. */
+export function byAge(a: Source, b: Source): number {
+  return claimOf(a) < claimOf(b) ? -1 : 1
+}
+
+/** Sorts the older claim first; of two made in the same second, the one of the space whose id is first. */
+function claimOf({ since, space }: { readonly since: string; readonly space: string }): string {
+  return `${since} ${space}`
+}

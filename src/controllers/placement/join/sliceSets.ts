@@ -1,0 +1,123 @@
+/**
+ * Puts the slices of each placement together for the join. A destination counts while any slice has it. While a slice is missing,
+ * or a snapshot is being told that brings one after the other, what the slices said before counts too: a destination that moves
+ * between two of them, or one that is about to be told again, is no removal.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { PLACEMENT_LABEL } from '../../../placement/words/placement.ts'
+import { placementOf, sliceCount } from '../../../placement/words/placementSlices.ts'
+import { destinationsIn } from '../../../placement/words/topology.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
+import type { PlacementJoin } from './placementJoin.ts'
+
+interface Part {
+  /** What it says; what it said last, when it is gone. */
+  rows: readonly Destination[]
+  /** What it said before the snapshot that is being told. */
+  before: readonly Destination[]
+  /** How many slices there are, if it is the first. */
+  count: number
+  /** Whether it was written by the where-resolver, who writes it again if somebody deletes it. */
+  kept: boolean
+  gone: boolean
+}
+
+export class SliceSets {
+  readonly #join: Pick<PlacementJoin, 'setDestinations' | 'spec'>
+  /** By space, placement and name. */
+  readonly #sets = new Map<string, Map<string, Map<string, Part>>>()
+  /** The placement of each slice, by `space name`. */
+  readonly #placements = new Map<string, string>()
+  /** Sets that are another in the snapshot that is being told; absent when none is. */
+  #told: Map<string, readonly [space: string, placement: string]> | undefined
+
+  constructor(join: Pick<PlacementJoin, 'setDestinations' | 'spec'>) {
+    this.#join = join
+  }
+
+  /** A snapshot begins; {@link synced} ends it. */
+  begin(): void {
+    this.#told ??= new Map()
+  }
+
+  synced(): void {
+    const told = this.#told
+    this.#told = undefined
+    for (const [space, placement] of told?.values() ?? []) this.#settle(space, placement)
+  }
+
+  set(space: string, name: string, slice: KubeObject | undefined): void {
+    const before = this.#placements.get(`${space} ${name}`)
+    const placement = slice && placementOf(slice)
+    if (before !== undefined && before !== placement) {
+      const part = this.#sets.get(space)?.get(before)?.get(name)
+      if (part) part.gone = true
+      this.#placements.delete(`${space} ${name}`)
+      this.#settle(space, before)
+    }
+    if (slice === undefined || placement === undefined) return
+    this.#placements.set(`${space} ${name}`, placement)
+    const parts = this.#partsOf(space, placement)
+    const old = parts.get(name)
+    parts.set(name, {
+      rows: destinationsIn(slice),
+      before: this.#told && old ? [...old.before, ...old.rows] : [],
+      count: name === placement ? sliceCount(slice) : 0,
+      kept: slice.metadata.labels?.[PLACEMENT_LABEL] !== undefined,
+      gone: false,
+    })
+    this.#settle(space, placement)
+  }
+
+  /** The placement is gone: nothing more is to come of it. */
+  placementGone(space: string, placement: string): void {
+    if (this.#sets.get(space)?.has(placement)) this.#settle(space, placement)
+  }
+
+  #partsOf(space: string, placement: string): Map<string, Part> {
+    const sets = this.#sets.get(space) ?? new Map<string, Map<string, Part>>()
+    this.#sets.set(space, sets)
+    const parts = sets.get(placement) ?? new Map<string, Part>()
+    sets.set(placement, parts)
+    return parts
+  }
+
+  #settle(space: string, placement: string): void {
+    const parts = this.#partsOf(space, placement)
+    const isOld = [...parts.values()].some(({ gone, before }) => gone || before.length > 0)
+    if (this.#told) {
+      if (isOld) this.#told.set(`${space} ${placement}`, [space, placement])
+    } else if (isOld) {
+      const isWhole = this.#isWhole(space, placement, parts)
+      for (const [name, part] of parts) {
+        part.before = []
+        if (part.gone && (isWhole || !part.kept)) parts.delete(name)
+      }
+    }
+    if (parts.size > 0) {
+      this.#join.setDestinations(space, placement, together([...parts.values()]))
+      return
+    }
+    const sets = this.#sets.get(space)
+    sets?.delete(placement)
+    if (sets?.size === 0) this.#sets.delete(space)
+    this.#join.setDestinations(space, placement, undefined)
+  }
+
+  #isWhole(space: string, placement: string, parts: ReadonlyMap<string, Part>): boolean {
+    if (!this.#join.spec(space, placement)) return true
+    const first = parts.get(placement)
+    if (!first || first.gone) return false
+    return [...parts.values()].filter(({ gone }) => !gone).length >= first.count
+  }
+}
+
+function together(parts: readonly Part[]): readonly Destination[] {
+  const [only] = parts
+  if (parts.length === 1 && only && only.before.length === 0) return only.rows
+  const all = new Map<string, Destination>()
+  for (const { rows, before } of parts) {
+    for (const row of [...rows, ...before]) all.set(`${row.mailbox} ${row.cluster} ${row.locationName}`, row)
+  }
+  return [...all.values()]
+}

@@ -1,0 +1,126 @@
+/** The translator's units of work, and the queue's view of them. */
+import type { Lane } from '../../../client/fairQueue.ts'
+import type { Place } from '../../../client/workqueue.ts'
+
+export type Task =
+  /**
+   * One object in one mailbox; `origin` is the space on whose account it is looked at, when that is known. `isCheck`: nothing is known to
+   * have changed, so what has goes first.
+   */
+  | {
+      readonly type: 'copy'
+      readonly mailbox: string
+      readonly key: string
+      readonly origin?: string | undefined
+      readonly isCheck?: boolean
+    }
+  /** The SyncerConfig of one mailbox. */
+  | { readonly type: 'config'; readonly mailbox: string }
+  /** What the cluster of one mailbox refuses. */
+  | { readonly type: 'refused'; readonly mailbox: string }
+  /** What is told of the cluster of one mailbox on its SyncTarget. */
+  | { readonly type: 'cluster'; readonly mailbox: string }
+  /** What one object in a workload space is told: count, errors, status. */
+  | { readonly type: 'source'; readonly space: string; readonly key: string }
+  /** Who asked for one object that was carried up into a mailbox. */
+  | { readonly type: 'asked'; readonly mailbox: string; readonly key: string }
+  /** What one placement is told: whether all that it selects is placed. */
+  | { readonly type: 'report'; readonly space: string; readonly name: string }
+  /** What of a space is not wanted any more: whether it may go; queued behind the work which that caused. */
+  | { readonly type: 'judge'; readonly space: string }
+  /** What one placement is told of holds and pauses. */
+  | { readonly type: 'note'; readonly space: string; readonly name: string }
+  /** A space lost its last placement; queued behind the work which that caused. */
+  | { readonly type: 'close'; readonly space: string }
+
+export function taskId(task: Task): string {
+  switch (task.type) {
+    case 'copy':
+      return `copy ${task.mailbox} ${task.key}`
+    case 'config':
+      return `config ${task.mailbox}`
+    case 'refused':
+      return `refused ${task.mailbox}`
+    case 'cluster':
+      return `cluster ${task.mailbox}`
+    case 'source':
+      return `source ${task.space} ${task.key}`
+    case 'asked':
+      return `asked ${task.mailbox} ${task.key}`
+    case 'report':
+      return `report ${task.space} ${task.name}`
+    case 'judge':
+      return `judge ${task.space}`
+    case 'note':
+      return `note ${task.space} ${task.name}`
+    case 'close':
+      return `close ${task.space}`
+  }
+}
+
+/** The same in strings that are at hand: copies are many. No key of an object is like the id of another task. */
+export function taskPlace(task: Task): Place {
+  return task.type === 'copy' ? { part: task.mailbox, name: task.key } : { part: '', name: taskId(task) }
+}
+
+/** Whose requests the work waits for: the mailbox or space that it writes to. */
+export function taskParty(task: Task): string {
+  return 'mailbox' in task ? task.mailbox : task.space
+}
+
+/**
+ * In whose turn a task waits: what a space has placed is its own work in each mailbox, what a mailbox asks for by itself the
+ * mailbox's. A space is let go of when nothing else is to be done for it.
+ */
+export function taskLane(task: Task): Lane {
+  switch (task.type) {
+    case 'copy': {
+      const owner = task.origin ?? task.mailbox
+      return task.isCheck ? { owner, last: true } : { owner, part: task.mailbox }
+    }
+    case 'config':
+    case 'refused':
+    case 'cluster':
+    case 'asked':
+      return { owner: task.mailbox, part: task.mailbox }
+    case 'source':
+    case 'report':
+    case 'note':
+      return { owner: task.space }
+    case 'judge':
+    case 'close':
+      return { owner: task.space, last: true }
+  }
+}
+
+/**
+ * Objects that go to one mailbox in a row, and so to all of them before the next ones do: their events reach those who follow it
+ * together, and what they say is made once for all.
+ */
+export const RUN = 32
+
+/** Each of the objects in each of the mailboxes, on account of the space `origin`. */
+export function* copyTasks(mailboxes: readonly string[], keys: readonly string[], origin: string): Generator<Task> {
+  for (let from = 0; from < keys.length; from += RUN) {
+    const through = Math.min(keys.length, from + RUN)
+    for (const mailbox of mailboxes)
+      for (let i = from; i < through; i++) yield { type: 'copy', mailbox, key: keys[i]!, origin }
+  }
+}
+
+export function* configTasks(mailboxes: readonly string[]): Generator<Task> {
+  for (const mailbox of mailboxes) yield { type: 'config', mailbox }
+}
+
+export function* sourceTasks(space: string, keys: readonly string[]): Generator<Task> {
+  for (const key of keys) yield { type: 'source', space, key }
+}
+
+export function* reportTasks(space: string, names: readonly string[]): Generator<Task> {
+  for (const name of names) yield { type: 'report', space, name }
+}
+
+/** Who draws what follows from a space's changes beside copies: it does not wait until those are done. */
+export function told(space: string): string {
+  return `told ${space}`
+}

@@ -1,0 +1,67 @@
+/**
+ * The upsync sets of one mailbox, with a bound for each space: they stand in one SyncerConfig, which one tenant's sets must not
+ * make too large for all others. Pure.
+ */
+import { hash } from 'node:crypto'
+import type { GroupResource } from '../../../apimachinery/object.ts'
+import type { CutSet } from '../../../placement/consent/upsyncGrants.ts'
+import { compileUpsync, type UpsyncSet, upsyncs, upsyncsKind } from '../../../placement/select/placementSpec.ts'
+import type { ObjectFact } from './workload.ts'
+
+/** Of one space in one mailbox, as JSON. */
+export const MAX_SPACE_UPSYNC = 100_000
+
+/** Of one space: sets by name of the placement. */
+export type SpaceSets = Map<string, readonly CutSet[]>
+
+export interface UpsyncShare {
+  readonly sets: readonly UpsyncSet[]
+  /** Placements some of whose sets found no room, and how many. */
+  readonly crowded: readonly { space: string; name: string; left: number }[]
+  /** Ids of the spaces that asked for an object, sorted. */
+  askedBy(object: Pick<ObjectFact, 'resource' | 'namespace' | 'name'>): string[]
+  /** Those that asked for any objects of a kind. */
+  askedForKind(kind: GroupResource): string[]
+  /** The same for shares that say the same. */
+  readonly digest: string
+}
+
+/** Placements in the order of their names; what finds no room is left out, with all behind it. */
+export function shareUpsync(bySpace: ReadonlyMap<string, SpaceSets>): UpsyncShare {
+  const sets: UpsyncSet[] = []
+  const crowded: { space: string; name: string; left: number }[] = []
+  const tests = new Map<string, ReturnType<typeof compileUpsync>>()
+  const texts: unknown[] = []
+  for (const [space, byName] of [...bySpace].sort(byFirst)) {
+    const taken = new Map<string, UpsyncSet>()
+    let size = 0
+    let full = false
+    for (const [name, cut] of [...byName].sort(byFirst)) {
+      let left = 0
+      for (const { set, text } of cut) {
+        if (taken.has(text)) continue
+        full ||= size + text.length > MAX_SPACE_UPSYNC
+        if (full) left++
+        else {
+          size += text.length
+          taken.set(text, set)
+        }
+      }
+      if (left > 0) crowded.push({ space, name, left })
+    }
+    sets.push(...taken.values())
+    texts.push([space, ...taken.keys()])
+    if (taken.size > 0) tests.set(space, compileUpsync([...taken.values()]))
+  }
+  return {
+    sets,
+    crowded,
+    digest: hash('sha256', JSON.stringify(texts), 'base64'),
+    askedForKind: kind => [...tests].filter(([, compiled]) => upsyncsKind(compiled, kind)).map(([space]) => space),
+    askedBy: object => [...tests].filter(([, compiled]) => upsyncs(compiled, object)).map(([space]) => space),
+  }
+}
+
+function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
+}

@@ -1,0 +1,98 @@
+/** What news from a mailbox asks for. */
+
+import { namespaceKey, resourceKey } from '../../placement/words/names.ts'
+import type { PlacementJoin } from './join/placementJoin.ts'
+import type { Source } from './join/placementProduct.ts'
+import { reportTasks, type Task, told } from './join/task.ts'
+import type { ObjectFact } from './join/workload.ts'
+import type { Mailbox } from './mailboxes/mailbox.ts'
+
+export interface MailboxListener {
+  /** The mailbox is ready and all that it holds is known (again). */
+  synced(mailbox: string): void
+  /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
+  changed(mailbox: string, key: string): void
+  /** A projected object's status may have changed. `claims`: those on it, where they were just looked at. */
+  reported(mailbox: string, key: string, claims?: readonly Source[]): void
+  /** Its syncer has looked at the newest that an object asks for. */
+  processed(mailbox: string, key: string): void
+  /** A projected object is healthy, or otherwise than before. */
+  healthChanged(mailbox: string, key: string): void
+  configChanged(mailbox: string): void
+  /** Its cluster refuses something else than before. */
+  clusterRefuses(mailbox: string): void
+  /** An object was carried up, or it says another thing about who asked for it. */
+  carriedUp(mailbox: string, key: string): void
+  /** The mailbox defines (again) a kind. */
+  served(mailbox: string, resource: string): void
+  /** Its definitions of kinds are others than before. */
+  definesOther(mailbox: string): void
+  namespaceGone(mailbox: string, namespace: string): void
+}
+
+export interface MailboxListenerDeps {
+  add(task: Task): void
+  /** By and by, those of one owner in order. */
+  addAll(tasks: Iterable<Task>, owner: string): void
+  /** All of a mailbox is to be looked at. */
+  look(mailbox: string): void
+  join: PlacementJoin
+  mailbox(name: string): Mailbox | undefined
+  /** What became of one object in one cluster may be something else now. */
+  touched(mailbox: string, key: string): void
+}
+
+export function mailboxListener({
+  add,
+  addAll,
+  look,
+  join,
+  mailbox: find,
+  touched,
+}: MailboxListenerDeps): MailboxListener {
+  const copy = (mailbox: string, key: string, origin = find(mailbox)?.ownerOf(key)): Task & { type: 'copy' } => ({
+    type: 'copy',
+    mailbox,
+    key,
+    origin,
+  })
+  function* claimed(mailbox: string, of: (key: string, fact: ObjectFact) => boolean): Generator<Task> {
+    for (const [key, { space, fact }] of join.claimsIn(mailbox)) if (of(key, fact)) yield copy(mailbox, key, space)
+  }
+  return {
+    synced: look,
+    changed(mailbox, key) {
+      touched(mailbox, key)
+      add(copy(mailbox, key))
+    },
+    processed: touched,
+    reported(mailbox, key, claims = join.sourcesOf(mailbox, key)) {
+      touched(mailbox, key)
+      for (const { space } of claims) {
+        if (join.wantedState(space, key) || join.fact(space, key)?.annotated) add({ type: 'source', space, key })
+      }
+    },
+    healthChanged(mailbox, key) {
+      for (const { space, placements } of join.sourcesOf(mailbox, key))
+        addAll(reportTasks(space, placements), told(space))
+    },
+    carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
+    clusterRefuses: mailbox => add({ type: 'refused', mailbox }),
+    configChanged: mailbox => add({ type: 'config', mailbox }),
+    served(mailbox, resource) {
+      const isMissing = (key: string) => !find(mailbox)?.copies.has(key)
+      addAll(
+        claimed(mailbox, (key, fact) => resourceKey(fact.resource) === resource && isMissing(key)),
+        mailbox,
+      )
+    },
+    definesOther: mailbox => add({ type: 'cluster', mailbox }),
+    namespaceGone(mailbox, namespace) {
+      const own = namespaceKey(namespace)
+      addAll(
+        claimed(mailbox, (key, fact) => fact.namespace === namespace || key === own),
+        mailbox,
+      )
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** Which copies of mailboxes are to be looked at again, as tasks: those that a space owns, and those that several claim. */
+
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { Task } from '../join/task.ts'
+import type { Mailbox } from './mailbox.ts'
+
+export interface CopiesInHandDeps {
+  join: Pick<PlacementJoin, 'sourcesOf'>
+  /** The mailbox, as far as it is known. */
+  mailbox(name: string): Mailbox | undefined
+}
+
+export class CopiesInHand {
+  readonly #deps: CopiesInHandDeps
+
+  constructor(deps: CopiesInHandDeps) {
+    this.#deps = deps
+  }
+
+  /** What a space has in some mailboxes, or of one key, whether it is wanted or not. */
+  *ownedBy(space: string, mailboxes: readonly string[], only?: string): Generator<Task> {
+    for (const mailbox of mailboxes) {
+      const copies = this.#deps.mailbox(mailbox)?.copies
+      for (const key of only === undefined ? (copies?.keys() ?? []) : [only]) {
+        if (copies?.get(key)?.owner === space) yield { type: 'copy', mailbox, key, origin: space }
+      }
+    }
+  }
+
+  /** What several spaces claim in a mailbox, or another than the owner. */
+  *contestedIn(mailbox: string): Generator<Task> {
+    for (const [key, { owner }] of this.#deps.mailbox(mailbox)?.copies ?? [])
+      if (isContested(this.#deps.join.sourcesOf(mailbox, key), owner)) yield this.again(mailbox, key)
+  }
+
+  /** Who claims copies. */
+  *claimantsOf(copies: Iterable<{ readonly mailbox: string; readonly key: string }>): Generator<Task> {
+    for (const { mailbox, key } of copies)
+      for (const { space } of this.#deps.join.sourcesOf(mailbox, key)) yield { type: 'source', space, key }
+  }
+
+  /** One copy, on account of whoever owns it. */
+  again(mailbox: string, key: string): Task {
+    return { type: 'copy', mailbox, key, origin: this.#deps.mailbox(mailbox)?.ownerOf(key) }
+  }
+}
+
+/** Copies on account of one space. */
+export function* copiesAgain(
+  copies: Iterable<{ readonly mailbox: string; readonly key: string }>,
+  origin: string,
+): Generator<Task> {
+  for (const { mailbox, key } of copies) yield { type: 'copy', mailbox, key, origin }
+}
+
+/** Whether several spaces claim a copy, or another than its owner. */
+export function isContested(claims: readonly Pick<Source, 'space'>[], owner: string | undefined): boolean {
+  const [first, ...others] = claims
+  return first !== undefined && (others.length > 0 || first.space !== owner)
+}

@@ -1,0 +1,190 @@
+/**
+ * The sequence of one mailbox: which of its copies changed in what they ask for, and at which revision, as long as its syncer
+ * has not looked at that. Statuses that come back do not count, and cost nothing here.
+ *
+ * Revisions are the store's, so nothing has to be kept for a restart: a copy that is seen for the first time counts from the
+ * revision that it has, which is never too early.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { CopyTimings } from './copyTimings.ts'
+
+export interface DesiredContentDeps {
+  /** Is told what the syncer has looked at. */
+  left?: (key: string) => void
+  timings?: CopyTimings
+  /** Milliseconds since the epoch. */
+  now?: () => number
+}
+
+export class DesiredContent {
+  readonly #left: (key: string) => void
+  readonly #timings: CopyTimings | undefined
+  readonly #now: () => number
+  #behindSinceMs = 0
+  /** What may have to change, by the number of its newest naming, until that was looked at. */
+  readonly #named = new Map<string, number>()
+  readonly #writing = new Set<string>()
+  /** What somebody was told is behind, although nothing had named it. */
+  readonly #toldBehind = new Set<string>()
+  /** Revisions that the syncer has not looked at, about in their order. */
+  readonly #seqs = new Map<string, number>()
+  #namings = 0
+
+  constructor({ left = () => {}, timings, now = () => 0 }: DesiredContentDeps = {}) {
+    this.#left = left
+    this.#timings = timings
+    this.#now = now
+  }
+
+  name(key: string): void {
+    this.#named.set(key, ++this.#namings)
+    this.#timings?.named(key)
+  }
+
+  /** To be given to {@link converged}. */
+  ticket(key: string): number | undefined {
+    return this.#named.get(key)
+  }
+
+  /** The copy is as it should be, unless it was named again since. */
+  converged(key: string, ticket: number | undefined): void {
+    if (this.#named.get(key) !== ticket) return
+    this.#named.delete(key)
+    this.#timings?.converged(key)
+  }
+
+  /** Of a write that says how the copy should be. */
+  async write(key: string, work: () => Promise<KubeObject>): Promise<KubeObject> {
+    this.begin(key)
+    try {
+      const written = await work()
+      this.changed(key, Number(written.metadata.resourceVersion))
+      return written
+    } finally {
+      this.end(key)
+    }
+  }
+
+  /** The same in two steps, around a write whose revision {@link changed} is told. */
+  begin(key: string): void {
+    this.#writing.add(key)
+    this.#timings?.projected(key)
+  }
+
+  end(key: string): void {
+    this.#writing.delete(key)
+  }
+
+  /**
+   * Somebody is told that the copy is not as it should be. Where nothing has named it, as where other hands have changed it or taken it
+   * away, that it is again is otherwise no news.
+   */
+  toldBehind(key: string): void {
+    if (!this.#named.has(key)) this.#toldBehind.add(key)
+  }
+
+  /** Whether somebody was told so; once. */
+  wasToldBehind(key: string): boolean {
+    return this.#toldBehind.delete(key)
+  }
+
+  changed(key: string, revision: number): void {
+    if (this.#writing.has(key)) this.#timings?.written(key)
+    if ((this.#seqs.get(key) ?? 0) >= revision) return
+    if (this.#seqs.size === 0) this.#behindSinceMs = this.#now()
+    this.#seqs.delete(key)
+    this.#seqs.set(key, revision)
+  }
+
+  gone(key: string): void {
+    this.#seqs.delete(key)
+    this.#timings?.gone(key)
+  }
+
+  /**
+   * The syncer has looked at everything up to there, and made it so where nothing is in doubt. What came out of order waits for
+   * what came before it.
+   */
+  processed(revision: number, isInDoubt: (key: string) => boolean = () => false): void {
+    this.#timings?.lookAgain(isInDoubt)
+    for (const [key, seq] of this.#seqs) {
+      if (seq > revision) return
+      this.#seqs.delete(key)
+      this.#timings?.processed(key, isInDoubt)
+      this.#left(key)
+    }
+  }
+
+  /** Whether the copy is not in the mailbox yet as it should be. */
+  isBehind(key: string): boolean {
+    return this.#named.has(key) || this.#writing.has(key)
+  }
+
+  isPending(key: string): boolean {
+    return this.#named.has(key) || this.#writing.has(key) || this.#seqs.has(key)
+  }
+
+  /** Copies that are not in the mailbox yet as they should be. */
+  *behind(): Generator<string> {
+    yield* this.#named.keys()
+    for (const key of this.#writing) if (!this.#named.has(key)) yield key
+  }
+
+  /** Copies of which the cluster has not heard the newest, or which are not there yet. */
+  *pending(): Generator<string> {
+    yield* this.behind()
+    for (const key of this.#seqs.keys()) if (!this.#named.has(key) && !this.#writing.has(key)) yield key
+  }
+
+  /** Since when the syncer has not looked at all; `undefined`: it has. */
+  get behindSinceMs(): number | undefined {
+    return this.#seqs.size > 0 ? this.#behindSinceMs : undefined
+  }
+
+  get unprocessed(): number {
+    return this.#seqs.size
+  }
+}
+
+/** What is named by and by: until all of it is drawn, nobody knows what else of its owner's may have to change. */
+export class Namings {
+  readonly #open = new Map<string, number>()
+  readonly #closed: (owner: string) => void
+
+  /** @param closed is told whose things are all named */
+  constructor(closed: (owner: string) => void = () => {}) {
+    this.#closed = closed
+  }
+
+  isOpen(owner: string): boolean {
+    return this.#open.has(owner)
+  }
+
+  /** Something of the owner's is yet to be named, until what this answers is called. */
+  open(owner: string): () => void {
+    this.#open.set(owner, (this.#open.get(owner) ?? 0) + 1)
+    return () => {
+      const left = (this.#open.get(owner) ?? 1) - 1
+      if (left === 0) {
+        this.#open.delete(owner)
+        this.#closed(owner)
+      } else this.#open.set(owner, left)
+    }
+  }
+
+  /** The same, as of now counted as open until they are all drawn: each is named as it is, by `each` or by drawing it. */
+  of<T>(owner: string, items: Iterable<T>, each?: (item: T) => void): Iterable<T> {
+    return this.#drawn(this.open(owner), items, each)
+  }
+
+  *#drawn<T>(close: () => void, items: Iterable<T>, each?: (item: T) => void): Generator<T> {
+    try {
+      for (const item of items) {
+        each?.(item)
+        yield item
+      }
+    } finally {
+      close()
+    }
+  }
+}

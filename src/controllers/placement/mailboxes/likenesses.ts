@@ -1,0 +1,104 @@
+/**
+ * What copies are like that mailboxes are told to hold: each kind of copy is parsed and judged once, however many mailboxes
+ * hold one. Kept only while mailboxes tell what they hold, and are looked at.
+ */
+import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { StreamEvent } from '../../../client/client.ts'
+import { ownerOf } from '../../../placement/content/projection.ts'
+import { HEALTHY, healthOf } from '../../../placement/outcome/health.ts'
+import { isProjected, PROJECTED_LABEL, UPSYNCED } from '../../../placement/words/placement.ts'
+import { isSameManner, type Manner } from '../copies/copyContents.ts'
+import type { ObjectFact } from '../join/workload.ts'
+
+/** And the bytes of their texts. Copies beyond these are looked at one by one. */
+const KEPT = { entries: 50_000, bytes: 16 * 1024 * 1024 }
+
+interface Judged {
+  readonly fact: ObjectFact
+  readonly manner: Manner
+  readonly isRight: boolean
+  /** Of the object that is copied. */
+  readonly generation: number | undefined
+}
+
+/** What some copies have in common. */
+export class CopyLikeness {
+  #sample: KubeObject | undefined
+  readonly owner: string
+  readonly isTerminating: boolean
+  /** Whether they are healthy, those that report nothing. */
+  readonly isHealthy: boolean
+  #judged: Judged | undefined
+  /** Of the text of each. */
+  readonly bytes: number
+
+  constructor(event: StreamEvent, bytes: number) {
+    this.bytes = bytes
+    this.#sample = event.object
+    this.owner = ownerOf(event.object)
+    this.isTerminating = event.object.metadata.deletionTimestamp !== undefined
+    const { status: _, ...silent } = event.object
+    this.isHealthy = healthOf(event.resource, silent).health === HEALTHY.health
+  }
+
+  /** One of them, as long as that is known: of the others all is the same but which one they are, and what is reported of them. */
+  get sample(): KubeObject | undefined {
+    return this.#sample
+  }
+
+  /** What was found when one of them was held against that. */
+  judged(fact: ObjectFact, manner: Manner): Judged | undefined {
+    const known = this.#judged
+    return known?.fact === fact && isSameManner(known.manner, manner) ? known : undefined
+  }
+
+  judge(judged: Judged): Judged {
+    this.#judged = judged
+    return judged
+  }
+
+  forget(): void {
+    this.#sample = undefined
+    this.#judged = undefined
+  }
+}
+
+/** One copy. */
+export interface Likened {
+  readonly likeness: CopyLikeness
+  readonly uid: string
+  /** Whether it may report something. */
+  readonly hasStatus: boolean
+}
+
+export class Likenesses {
+  /** By content. */
+  readonly #known = new BoundedCache<string, CopyLikeness>({
+    entries: KEPT.entries,
+    weight: { limit: KEPT.bytes, of: likeness => likeness.bytes },
+  })
+
+  /** What a copy is like that a snapshot tells; `undefined` of what is no copy, and where nobody can tell. */
+  of(event: StreamEvent): Likened | undefined {
+    const like = event.likeness?.()
+    if (!like) return undefined
+    const { content, uid, hasStatus, bytes } = like
+    let likeness = this.#known.peek(content)
+    if (!likeness) {
+      if (!event.mentions(PROJECTED_LABEL) || event.mentions(UPSYNCED) || !isProjected(event.object)) return undefined
+      likeness = new CopyLikeness(event, bytes)
+      if (!this.#known.setIfRoom(content, likeness)) return undefined
+    }
+    return { likeness, uid, hasStatus }
+  }
+
+  get size(): number {
+    return this.#known.size
+  }
+
+  clear(): void {
+    for (const [, likeness] of this.#known) likeness.forget()
+    this.#known.clear()
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * One mailbox as it is: an index of the projected objects inside, what else is known of them, and how far its stream has told.
+ * Who feeds it is {@link Mailboxes}.
+ */
+import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import type { StreamEvent } from '../../../client/client.ts'
+import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
+import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
+import type { UpsyncShare } from '../join/upsyncShare.ts'
+import { NOTHING_REFUSED, type Refused } from '../status/clusterRefusals.ts'
+import { CopyHealth } from './copyHealth.ts'
+import type { CopyTimings } from './copyTimings.ts'
+import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
+import type { CopyLikeness } from './likenesses.ts'
+import { NamespacedMap } from './namespacedMap.ts'
+
+/** What is remembered of each projected object. */
+export interface CopyFact {
+  readonly resource: GroupVersionResource
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly terminating: boolean
+  /** Id of the space whose object it is; `''`: nobody's. */
+  readonly owner: string
+  /** Whether this version is known to say what we want: then its event is no news. */
+  readonly settled: boolean
+  /** As a snapshot told it. */
+  readonly likeness?: CopyLikeness | undefined
+}
+
+/** Which generation of an owner's object a copy says. */
+export interface Meaning {
+  readonly owner: string
+  readonly uid: string
+  /** Of the copy; a later one says the same, or is put right. */
+  readonly generation: number
+  /** Of the owner's object. */
+  readonly source: number
+}
+
+/** What is remembered of each object that the syncer carried up. */
+export interface CarriedFact {
+  readonly resource: GroupVersionResource
+  readonly uid: string
+  /** Who asked for it, as the object says. */
+  readonly askedBy: string
+}
+
+export type MailboxTiming = DesiredContentDeps
+
+export class Mailbox {
+  readonly name: string
+  /** Logical-cluster id. */
+  readonly space: string
+  /** Of the SyncTarget that it is for; `''` where its Workspace does not say. */
+  readonly targetName: string
+  readonly copies = new NamespacedMap<CopyFact>()
+  readonly carried = new NamespacedMap<CarriedFact>()
+  /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
+  readonly others = new NamespacedMap<true>()
+  readonly namespaces = new Set<string>()
+  /** Which of the copies changed in what they ask for, until the cluster has them. */
+  readonly desired: DesiredContent
+  readonly timings: CopyTimings | undefined
+  readonly health = new CopyHealth()
+  /** What copies say whose state a space wants back, as they were written or found right in this run. */
+  readonly meanings = new Map<string, Meaning>()
+  /** Why the mailbox does not take an object, for those that it refused when last asked. */
+  readonly refused = new Map<string, string>()
+  /** How often an object was tried whose kind it does not serve, for those that wait. */
+  readonly unserved = new Map<string, number>()
+  /** What its cluster refuses of what is in it. */
+  clusterRefuses: Refused = NOTHING_REFUSED
+  /** What its syncer was last asked to carry up. */
+  share: UpsyncShare | undefined
+  /** Owners of copies that other hands have taken away, and that are to be made again. */
+  readonly bereft = new Map<string, string>()
+  /** What is being written by us, and what the mailbox's stream has told of it meanwhile: news only if it is another's. */
+  readonly #writing = new Map<string, StreamEvent | undefined>()
+  /** Counts the changes of definitions in it. */
+  definitionChanges = 0
+  synced = false
+  /** While a snapshot is told that is not the first: what was known before and was not told yet. */
+  #untold: Set<string> | undefined
+  #hasConfig = false
+  /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
+  told = Number.POSITIVE_INFINITY
+
+  constructor(name: string, space: string, targetName = '', timing: MailboxTiming = {}) {
+    this.name = name
+    this.timings = timing.timings
+    this.desired = new DesiredContent(timing)
+    this.space = space
+    this.targetName = targetName
+  }
+
+  /** Id of the space that owns the object there by what was written last. */
+  ownerOf(key: string): string | undefined {
+    return (this.copies.get(key)?.owner ?? this.bereft.get(key)) || undefined
+  }
+
+  /**
+   * Whether what a read or write of ours answered is news: an answer may arrive after the stream has told of what came later,
+   * and must not bring back what is gone.
+   */
+  isNews({ metadata }: KubeObject): boolean {
+    return Number(metadata.resourceVersion) > this.told
+  }
+
+  /** A snapshot begins: what is known and not part of it is gone. */
+  beginSnapshot(): void {
+    this.told = Number.POSITIVE_INFINITY
+    const namespaces = [...this.namespaces].map(namespaceKey)
+    const known = [...this.copies.keys(), ...this.carried.keys(), ...this.others.keys(), ...namespaces]
+    this.#untold = new Set(this.#hasConfig ? [...known, SYNCER_CONFIG_KEY] : known)
+  }
+
+  /** Everything was told. What is gone since the last time. */
+  endSnapshot(revision: number): Iterable<string> {
+    const gone = this.#untold ?? []
+    this.#untold = undefined
+    this.told = revision
+    return gone
+  }
+
+  /** An object of the mailbox was told of. */
+  tell(key: string, isThere: boolean): void {
+    this.#untold?.delete(key)
+    if (key === SYNCER_CONFIG_KEY) this.#hasConfig = isThere
+  }
+
+  /** Whether a snapshot is under way. */
+  get isBeingTold(): boolean {
+    return this.told === Number.POSITIVE_INFINITY
+  }
+
+  /** A write of ours begins. */
+  begin(key: string): void {
+    if (!this.#writing.has(key)) this.#writing.set(key, undefined)
+  }
+
+  /** Whether a change waits until a write of ours is through, and with it what is known to be ours. */
+  awaits(key: string, event: StreamEvent): boolean {
+    if (!this.#writing.has(key)) return false
+    this.#writing.set(key, event)
+    return true
+  }
+
+  /** Whether all that follows from a version of a copy was looked at when it was written, or found right. */
+  isSettled(key: string, revision: number): boolean {
+    const known = this.copies.get(key)
+    return known?.settled === true && !this.isBeingTold && known.resourceVersion === String(revision)
+  }
+
+  /** Whether the stream has told just what a write of ours made: then there is nothing more to be told of it. */
+  hasTold(key: string, resourceVersion: string): boolean {
+    const heard = this.#writing.get(key)
+    if (heard === undefined || String(heard.revision) !== resourceVersion) return false
+    this.#writing.set(key, undefined)
+    return true
+  }
+
+  /** The write is over: what was told meanwhile that was not ours. */
+  end(key: string): StreamEvent | undefined {
+    const heard = this.#writing.get(key)
+    this.#writing.delete(key)
+    return heard
+  }
+
+  /** The same, before a later change of the object is looked at. */
+  overtake(key: string): StreamEvent | undefined {
+    const heard = this.#writing.get(key)
+    if (heard !== undefined) this.#writing.set(key, undefined)
+    return heard
+  }
+
+  /** Forgets a copy that was found gone, unless the stream has told of a newer one meanwhile. */
+  forget(key: string, known: CopyFact | undefined): void {
+    if (known && this.copies.get(key) === known) this.copies.delete(key)
+  }
+}
+
+/** Whether nothing is in a Namespace of the mailbox but what the server puts into each. */
+export function isEmptyIn({ copies, carried, others }: Mailbox, namespace: string): boolean {
+  return !copies.hasIn(namespace) && !carried.hasIn(namespace) && !others.hasIn(namespace)
+}
+
+export const SYNCER_CONFIG_KEY = objectKey(SYNCER_CONFIGS, '', SYNCER_CONFIG_NAME)

@@ -1,0 +1,49 @@
+/** All that is to be looked at in one mailbox, and what of it there is to do. */
+import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
+import { resourceKey } from '../../../placement/words/names.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Task } from '../join/task.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import { isContested } from './copiesInHand.ts'
+import type { Mailbox } from './mailbox.ts'
+
+export interface MailboxContentDeps {
+  join: PlacementJoin
+  mailbox: (name: string) => Mailbox | undefined
+}
+
+/** Definers and Namespaces go first, so that what needs them does not fail first. */
+const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
+
+/** Keys of what it should hold, and of what it holds when its turn comes. */
+export function* contentOf({ join }: Pick<MailboxContentDeps, 'join'>, { name, copies }: Mailbox): Generator<string> {
+  const claims = join.claimsIn(name)
+  const isFirst = ({ resource }: ObjectFact) => FIRST.has(resourceKey(resource))
+  for (const [key, { fact }] of claims) if (isFirst(fact)) yield key
+  for (const [key, { fact }] of claims) if (!isFirst(fact)) yield key
+  for (const key of copies.keys()) if (!claims.has(key)) yield key
+}
+
+/**
+ * What is to be done about `keys` of it, and about the mailbox itself. What is there already is looked at behind all that changes.
+ * Who claims what several spaces claim, or another than the owner, is told anew: whose it is may not have been known when they were last told.
+ */
+export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: readonly string[]): Generator<Task> {
+  const { join, mailbox: find } = deps
+  const mailbox = find(name)
+  if (!mailbox) return
+  const claims = keys?.length === 0 ? undefined : join.claimsIn(name)
+  for (const key of keys ?? contentOf(deps, mailbox)) {
+    const claim = claims?.get(key)
+    const isFirst = claim !== undefined && FIRST.has(resourceKey(claim.fact.resource))
+    const origin = claim?.space ?? mailbox.ownerOf(key)
+    const isCheck = claim !== undefined && !isFirst && mailbox.copies.has(key)
+    yield { type: 'copy', mailbox: name, key, origin, ...(isCheck && { isCheck }) }
+    const sources = claim && mailbox.copies.has(key) ? join.sourcesOf(name, key) : []
+    if (isContested(sources, mailbox.ownerOf(key)))
+      for (const { space } of sources) yield { type: 'source', space, key }
+  }
+  yield { type: 'config', mailbox: name }
+  yield { type: 'refused', mailbox: name }
+  if (mailbox.desired.unprocessed > 0) yield { type: 'cluster', mailbox: name }
+}

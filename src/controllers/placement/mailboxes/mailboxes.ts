@@ -1,0 +1,346 @@
+/**
+ * The mailboxes as they are: which Workspaces are ready, and for each an index of the projected objects inside, fed by one
+ * stream per mailbox. What happens in a mailbox (somebody edits or deletes a copy, a kind begins to be served, a status
+ * arrives) is told to the listener.
+ */
+
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
+import type { Client, StreamEvent } from '../../../client/client.ts'
+import type { Clock } from '../../../client/clock.ts'
+import type { Logger } from '../../../client/logger.ts'
+import type { Waiting } from '../../../client/setAside/intake.ts'
+import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
+import { StreamSource } from '../../../client/streamSource.ts'
+import { ownerOf } from '../../../placement/content/projection.ts'
+import { type HealthVerdict, healthOf } from '../../../placement/outcome/health.ts'
+import { definedBy } from '../../../placement/select/eligibility.ts'
+import {
+  isNamespaceKey,
+  namespaceKey,
+  namespaceOf,
+  objectKey,
+  parseObjectKey,
+  resourceKey,
+} from '../../../placement/words/names.ts'
+import {
+  isProjected,
+  MAILBOX_NAME,
+  PROJECTED_LABEL,
+  SYNC_TARGET_NAME_ANNOTATION,
+  UPSYNCED,
+  UPSYNCED_FOR,
+} from '../../../placement/words/placement.ts'
+import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { ObjectCache } from '../join/objectCache.ts'
+import type { Source } from '../join/placementProduct.ts'
+import type { MailboxListener } from '../mailboxListener.ts'
+import { NOTHING_REFUSED, refusedIn, sameRefused } from '../status/clusterRefusals.ts'
+import { CopyNames } from './copyNames.ts'
+import { CopyTimings, type Stages } from './copyTimings.ts'
+import { type Likened, Likenesses } from './likenesses.ts'
+import { isEmptyIn, Mailbox, SYNCER_CONFIG_KEY } from './mailbox.ts'
+
+export interface MailboxesDeps {
+  client: Client
+  /** Is told what their snapshots tell. */
+  guard?: KeyGuard | undefined
+  logger: Logger
+  clock: Clock
+  random: () => number
+  signal: AbortSignal
+  cache: ObjectCache
+  /** Whose slices of the loop's time all their streams are taken in. */
+  turns: WorkTurns
+  /** Objects for which the intake of a mailbox waits, none once it goes on. */
+  waits?: (mailbox: string, objects: readonly Waiting[]) => void
+  /** Where is counted how long copies take. */
+  stages?: Stages
+}
+
+/** A start opens thousands of streams at once: what says what they are for does not wait for all of them. */
+const TURNS = 'mailboxes'
+
+interface Running {
+  readonly mailbox: Mailbox
+  readonly stop: AbortController
+  readonly done: Promise<void>
+}
+
+export class Mailboxes {
+  readonly #deps: MailboxesDeps
+  readonly #listener: MailboxListener
+  readonly #running = new Map<string, Running>()
+  readonly #ending = new Set<Promise<void>>()
+  readonly #likenesses = new Likenesses()
+  readonly #names = new CopyNames()
+  /** The one whose health was asked for last. */
+  #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict } | undefined
+
+  constructor(deps: MailboxesDeps, listener: MailboxListener) {
+    this.#deps = deps
+    this.#listener = listener
+  }
+
+  /** The mailbox, once it is ready and its content is known. */
+  get(name: string): Mailbox | undefined {
+    const mailbox = this.known(name)
+    return mailbox?.synced ? mailbox : undefined
+  }
+
+  /** The mailbox, once it is ready, as far as its content is known. */
+  known(name: string): Mailbox | undefined {
+    return this.#running.get(name)?.mailbox
+  }
+
+  /** All that are ready, as far as their content is known. */
+  *all(): Generator<Mailbox> {
+    for (const { mailbox } of this.#running.values()) yield mailbox
+  }
+
+  /** Takes in one event of the Workspaces that are children of the mailbox parent. */
+  workspaceChanged(event: StreamEvent): void {
+    if (!MAILBOX_NAME.test(event.name)) return
+    const { spec, status, metadata } = event.object
+    const cluster = isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
+    const ready =
+      event.type !== 'DELETED' &&
+      metadata.deletionTimestamp === undefined &&
+      cluster !== '' &&
+      isRecord(status) &&
+      status.phase === 'Ready'
+    if (ready && this.#running.get(event.name)?.mailbox.space === cluster) return
+    this.close(event.name)
+    if (ready) this.#open(event.name, cluster, metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION] ?? '')
+  }
+
+  close(name: string): void {
+    const running = this.#running.get(name)
+    if (!running) return
+    this.#running.delete(name)
+    running.stop.abort()
+    this.#deps.waits?.(name, [])
+    this.#ending.add(running.done)
+    void running.done.finally(() => this.#ending.delete(running.done))
+  }
+
+  /** A write of ours into the mailbox is over: what was told of the object meanwhile is looked at now, unless it is that. */
+  written(mailbox: Mailbox, key: string): void {
+    const heard = mailbox.end(key)
+    if (heard) this.#look(mailbox, key, heard)
+  }
+
+  /** What a write of ours made, or was found right: what follows from that beside its content. */
+  wrote(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]): void {
+    mailbox.others.delete(key)
+    mailbox.carried.delete(key)
+    this.#noteState(mailbox, key, object, claims)
+  }
+
+  /** What mailboxes have told was looked at: what of it was kept for that is forgotten, unless one is telling. */
+  looked(): void {
+    for (const mailbox of this.all()) if (mailbox.isBeingTold) return
+    this.#likenesses.clear()
+  }
+
+  /** Resolves when every stream has ended. */
+  async stop(): Promise<void> {
+    for (const name of [...this.#running.keys()]) this.close(name)
+    await Promise.all(this.#ending)
+  }
+
+  #open(name: string, space: string, targetName: string): void {
+    const { client, guard, logger, turns, clock, random, signal } = this.#deps
+    const { stages } = this.#deps
+    const mailbox = new Mailbox(name, space, targetName, {
+      left: key => this.#listener.processed(name, key),
+      now: () => clock.now(),
+      ...(stages && { timings: new CopyTimings(clock, stages) }),
+    })
+    const stop = new AbortController()
+    const source = new StreamSource({
+      client,
+      space,
+      guard,
+      logger,
+      turns,
+      owner: TURNS,
+      clock,
+      random,
+      handler: {
+        begin: () => mailbox.beginSnapshot(),
+        change: event => this.#change(mailbox, event),
+        waits: objects => this.#deps.waits?.(name, objects),
+        synced: revision => {
+          this.#deps.waits?.(name, [])
+          for (const key of mailbox.endSnapshot(revision)) {
+            mailbox.overtake(key)
+            this.#gone(mailbox, key)
+          }
+          mailbox.synced = true
+          this.#listener.synced(name)
+        },
+      },
+    })
+    const done = source.run(AbortSignal.any([signal, stop.signal]))
+    this.#running.set(name, { mailbox, stop, done })
+  }
+
+  #change(mailbox: Mailbox, event: StreamEvent): void {
+    const { resource, namespace, name, type, revision } = event
+    if (revision > mailbox.told) mailbox.told = revision
+    const id = resourceKey(resource)
+    const key = objectKey(resource, namespace, name)
+    mailbox.tell(key, type !== 'DELETED')
+    const before = mailbox.overtake(key)
+    if (before) this.#look(mailbox, key, before)
+    if (type === 'DELETED') {
+      this.#gone(mailbox, key)
+      return
+    }
+    const isPlain = id !== NAMESPACES_ID && id !== CRDS_ID
+    if (isPlain && (mailbox.awaits(key, event) || mailbox.isSettled(key, revision))) return
+    const likened = isPlain && mailbox.isBeingTold ? this.#likenesses.of(event) : undefined
+    if (likened && !mailbox.carried.has(key)) this.#take(mailbox, key, event, likened)
+    else this.#look(mailbox, key, event)
+  }
+
+  /** Takes in what a snapshot tells of a copy, by what it is like: all of it is looked at when the snapshot is complete. */
+  #take(mailbox: Mailbox, key: string, event: StreamEvent, { likeness, uid, hasStatus }: Likened): void {
+    const { revision } = event
+    mailbox.others.delete(key)
+    const known = mailbox.copies.get(key)
+    const resourceVersion = String(revision)
+    const owner = known?.owner || mailbox.bereft.get(key) || likeness.owner
+    if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
+    const settled = known?.resourceVersion === resourceVersion && known.settled
+    const terminating = likeness.isTerminating
+    const resource = this.#names.kind(event.resource)
+    const fact = { resource, uid, resourceVersion, terminating, owner, settled, likeness }
+    mailbox.copies.set(known ? key : this.#names.key(key), fact)
+    if (hasStatus || !likeness.isHealthy) {
+      if (hasStatus && known && !settled) mailbox.timings?.returned(key)
+      this.#noteState(mailbox, key, event.object)
+      return
+    }
+    this.#listener.reported(mailbox.name, key)
+    if (mailbox.health.forget(key)) this.#listener.healthChanged(mailbox.name, key)
+  }
+
+  /** Takes in a version of an object of the mailbox. */
+  #look(mailbox: Mailbox, key: string, event: StreamEvent): void {
+    const { resource, namespace, name, revision } = event
+    const id = resourceKey(resource)
+    if (key === SYNCER_CONFIG_KEY) {
+      this.#listener.configChanged(mailbox.name)
+      this.#noteRefused(mailbox, event)
+    }
+    if (id === NAMESPACES_ID) {
+      if (event.object.metadata.deletionTimestamp === undefined) mailbox.namespaces.add(name)
+      else mailbox.namespaces.delete(name)
+    }
+    if (id === CRDS_ID) {
+      this.#definesOther(mailbox)
+      for (const gr of definedBy(resource, event.object)) this.#listener.served(mailbox.name, resourceKey(gr))
+    }
+    if (event.mentions(PROJECTED_LABEL) || event.mentions(UPSYNCED)) mailbox.others.delete(key)
+    else if (namespace !== '' && !isServersOwn(id, name)) mailbox.others.set(key, true)
+    if (event.mentions(UPSYNCED) || mailbox.carried.has(key)) this.#noteCarried(mailbox, key, event)
+    const known = mailbox.copies.get(key)
+    if (!known && !event.mentions(PROJECTED_LABEL)) return
+    const { object } = event
+    const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
+    if (isProjected(object)) {
+      // once known, the owner is told by our own writes alone: no hand in the mailbox gives an object away
+      const owner = known?.owner || mailbox.bereft.get(key) || ownerOf(object)
+      if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
+      const settled = known?.resourceVersion === resourceVersion && known.settled
+      const terminating = deletionTimestamp !== undefined
+      const fact = { resource: this.#names.kind(resource), uid, resourceVersion, terminating, owner, settled }
+      mailbox.copies.set(known ? key : this.#names.key(key), fact)
+      this.#deps.cache.set(mailbox.space, key, object)
+      if (object.status !== undefined && known && !settled) mailbox.timings?.returned(key)
+      this.#noteState(mailbox, key, object)
+      // all that a snapshot tells is looked at when it is complete
+      if (settled || mailbox.isBeingTold) return
+    } else {
+      if (!known) return
+      mailbox.health.forget(key)
+      mailbox.bereft.set(key, known.owner)
+      mailbox.copies.delete(key)
+    }
+    this.#listener.changed(mailbox.name, key)
+  }
+
+  #definesOther(mailbox: Mailbox): void {
+    mailbox.definitionChanges++
+    this.#listener.definesOther(mailbox.name)
+  }
+
+  /** Whoever looks at the state of copies is told of this one's. */
+  #noteState(mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]): void {
+    this.#listener.reported(mailbox.name, key, claims)
+    if (mailbox.health.note(key, this.#healthOf(key, object))) this.#listener.healthChanged(mailbox.name, key)
+  }
+
+  /** Of copies that say the same many are written in a row. */
+  #healthOf(key: string, object: Readonly<KubeObject>): HealthVerdict {
+    if (this.#judged?.object !== object) this.#judged = { object, verdict: healthOf(parseObjectKey(key), object) }
+    return this.#judged.verdict
+  }
+
+  #noteRefused(mailbox: Mailbox, event: StreamEvent): void {
+    const refused = event.mentions('"refused"') ? refusedIn(event.object) : NOTHING_REFUSED
+    if (sameRefused(mailbox.clusterRefuses, refused)) return
+    mailbox.clusterRefuses = refused
+    this.#listener.clusterRefuses(mailbox.name)
+  }
+
+  #noteCarried(mailbox: Mailbox, key: string, { object, resource }: StreamEvent): void {
+    const { uid = '', annotations = {} } = object.metadata
+    if (annotations[UPSYNCED] === undefined || isProjected(object)) {
+      mailbox.carried.delete(key)
+      return
+    }
+    const before = mailbox.carried.get(key)
+    const askedBy = annotations[UPSYNCED_FOR] ?? ''
+    if (before?.uid === uid && before.askedBy === askedBy) return
+    mailbox.carried.set(key, { resource, uid, askedBy })
+    this.#listener.carriedUp(mailbox.name, key)
+  }
+
+  #gone(mailbox: Mailbox, key: string): void {
+    this.#deps.cache.delete(mailbox.space, key)
+    mailbox.meanings.delete(key)
+    mailbox.carried.delete(key)
+    mailbox.others.delete(key)
+    mailbox.desired.gone(key)
+    mailbox.health.forget(key)
+    if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
+    if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)
+    if (isNamespaceKey(key)) {
+      const { name } = parseObjectKey(key)
+      mailbox.namespaces.delete(name)
+      this.#listener.namespaceGone(mailbox.name, name)
+    }
+    const known = mailbox.copies.get(key)
+    if (known) {
+      mailbox.bereft.set(key, known.owner)
+      mailbox.copies.delete(key)
+      this.#listener.changed(mailbox.name, key)
+    }
+    const namespace = namespaceOf(key)
+    if (namespace === '' || !isEmptyIn(mailbox, namespace)) return
+    const around = namespaceKey(namespace)
+    if (mailbox.copies.has(around)) this.#listener.changed(mailbox.name, around)
+  }
+}
+
+function isServersOwn(resource: string, name: string): boolean {
+  if (resource === '|serviceaccounts') return name === 'default'
+  if (resource === '|configmaps') return name === 'kube-root-ca.crt'
+  return resource === '|events' || resource === 'events.k8s.io|events'
+}
+
+const NAMESPACES_ID = resourceKey(NAMESPACES)
+const CRDS_ID = resourceKey(CRDS)

@@ -1,0 +1,59 @@
+/**
+ * What is stored of a mailbox's SyncerConfig `the-one`. Its syncer carries down what is projected into the mailbox, and that is not
+ * said again here: who reads the lists gets them made from the mailbox (derivedLists.ts of the server). So an object that comes
+ * or goes is no change of it, however many there are.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
+import type { UpsyncSet } from '../../../placement/select/placementSpec.ts'
+import {
+  CARRIES_ANNOTATION,
+  CARRIES_PROJECTED,
+  EDGE_API_VERSION,
+  SYNCER_CONFIG_NAME,
+} from '../../../placement/words/placement.ts'
+
+export interface SyncerConfigSpec {
+  readonly namespaceScope: Readonly<Record<string, never>>
+  readonly namespacedObjects: readonly []
+  readonly clusterScope: readonly []
+  readonly upsync: readonly UpsyncSet[]
+}
+
+/** Equal upsync sets count once. */
+export function syncerConfigSpec(upsync: readonly UpsyncSet[]): SyncerConfigSpec {
+  return { namespaceScope: {}, namespacedObjects: [], clusterScope: [], upsync: distinct(upsync) }
+}
+
+export function createdSyncerConfig(spec: SyncerConfigSpec): KubeObject {
+  return {
+    apiVersion: EDGE_API_VERSION,
+    kind: 'SyncerConfig',
+    metadata: { name: SYNCER_CONFIG_NAME, annotations: { [CARRIES_ANNOTATION]: CARRIES_PROJECTED } },
+    spec,
+  }
+}
+
+/** The body that brings it up to date, status untouched, or `undefined` when it says the same already. */
+export function updatedSyncerConfig(spec: SyncerConfigSpec, current: KubeObject): KubeObject | undefined {
+  const { annotations } = current.metadata
+  if (equalJson(current.spec, spec) && annotations?.[CARRIES_ANNOTATION] === CARRIES_PROJECTED) return undefined
+  const metadata = { ...current.metadata, annotations: { ...annotations, [CARRIES_ANNOTATION]: CARRIES_PROJECTED } }
+  return { ...current, metadata, spec }
+}
+
+function distinct(sets: readonly UpsyncSet[]): UpsyncSet[] {
+  const byText = new Map(
+    sets.map(set => [JSON.stringify([set.apiGroup, set.resources, set.namespaces, set.names]), set]),
+  )
+  return [...byText].sort(byFirst).map(([, { apiGroup, resources, namespaces, names }]) => ({
+    apiGroup,
+    resources: [...resources],
+    namespaces: [...namespaces],
+    names: [...names],
+  }))
+}
+
+function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
+}

@@ -1,0 +1,58 @@
+/**
+ * Says on each object that was carried up into a mailbox which spaces asked for it. Only the center says that, as only it knows
+ * whose sets a SyncerConfig is made of.
+ */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { CRDS } from '../../../apimachinery/resources.ts'
+import type { Client } from '../../../client/client.ts'
+import { FIELD_MANAGER, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
+import { UPSYNCED_FOR } from '../../../placement/words/placement.ts'
+import type { UpsyncShare } from '../join/upsyncShare.ts'
+import type { Mailbox } from './mailbox.ts'
+
+export class UpsyncRecords {
+  readonly #client: Client
+  readonly #again: (mailbox: string, key: string) => void
+
+  constructor(client: Client, again: (mailbox: string, key: string) => void) {
+    this.#client = client
+    this.#again = again
+  }
+
+  /** From now on the mailbox's syncer is asked for this. */
+  setShare(mailbox: Mailbox, share: UpsyncShare): void {
+    const before = mailbox.share
+    mailbox.share = share
+    if (before?.digest === share.digest) return
+    for (const key of mailbox.carried.keys()) this.#again(mailbox.name, key)
+  }
+
+  async reconcile(mailbox: Mailbox, key: string): Promise<void> {
+    const { share } = mailbox
+    const carried = mailbox.carried.get(key)
+    if (!share || !carried) return // all is asked again once it is known what the syncer is asked for
+    const { namespace, name } = parseObjectKey(key)
+    const { uid, resource } = carried
+    const spaces =
+      resourceKey(resource) === resourceKey(CRDS)
+        ? share.askedForKind(kindOf(name))
+        : share.askedBy({ resource, namespace, name })
+    const askedBy = spaces.join(',')
+    if (askedBy === carried.askedBy) return
+    const body = { metadata: { uid, annotations: { [UPSYNCED_FOR]: askedBy === '' ? null : askedBy } } }
+    const ref = { ...(namespace && { namespace }), name }
+    try {
+      const api = this.#client.in(mailbox.space)
+      await api.patch(resource, ref, 'merge', body, { fieldManager: FIELD_MANAGER })
+    } catch (error) {
+      // gone, or another object of the name: its event comes
+      if (!isStatusError(error, 'NotFound', 'Conflict')) throw error
+    }
+  }
+}
+
+/** Of a CRD's name: it comes along with the objects that it defines. */
+function kindOf(name: string): { group: string; resource: string } {
+  const [resource = '', ...group] = name.split('.')
+  return { group: group.join('.'), resource }
+}

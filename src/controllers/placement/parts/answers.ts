@@ -1,0 +1,98 @@
+/** Who asks the translator from outside what it knows: work statuses, previews, figures; and who tells it how clusters are. */
+import type { Desks } from '../../../placement/desks/desks.ts'
+import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../placement/words/placement.ts'
+import type { WhereDesk } from '../../whereDesk.ts'
+import { PlacementPreviews } from '../preview/placementPreviews.ts'
+import { laggingClusters } from '../status/laggingClusters.ts'
+import { WorkStatuses } from '../status/workStatuses.ts'
+import type { Parts, Setup } from './parts.ts'
+
+export interface Askers extends Partial<Desks> {
+  /** Who says where placements would lead. Absent: nobody knows. */
+  where?: Pick<WhereDesk, 'answerer'> | undefined
+}
+
+/** From now on it answers, until what is returned is called. */
+export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => void {
+  const { outcomes, previews, answers, figures } = askers
+  const { mailboxes, stages } = parts
+  outcomes?.deliverTo(parts.outcomes)
+  previews?.deliverTo(previewsOf(askers, setup, parts))
+  figures?.show({
+    stages,
+    lagging: most => laggingClusters(mailboxes.all(), setup.clock.now(), most),
+  })
+  answers?.answerFor(WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: true }))
+  answers?.answerFor(CLUSTER_WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: false }))
+  return () => {
+    outcomes?.deliverTo(undefined)
+    previews?.deliverTo(undefined)
+    figures?.show(undefined)
+    answers?.answerFor(WORK_STATUSES, undefined)
+    answers?.answerFor(CLUSTER_WORK_STATUSES, undefined)
+  }
+}
+
+function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamespaced: boolean }): WorkStatuses {
+  const {
+    join,
+    cache,
+    sources,
+    kinds,
+    clusters,
+    mailboxes,
+    locations,
+    statuses,
+    staying,
+    brake,
+    knowledge,
+    workloads,
+  } = parts
+  const deps = {
+    client,
+    join,
+    cache,
+    sources,
+    kinds,
+    clusters,
+    mailbox: (name: string) => mailboxes.get(name),
+    locations,
+    followers: statuses,
+    staying,
+    isKnown: (space: string) =>
+      knowledge.isTopologyWhole &&
+      (!join.isWorkloadSpace(space) || workloads.isSynced(space)) &&
+      // what is held is placed by nobody, and would be left out
+      !brake.isUnsure(space),
+    pathOf: (space: string) => places.pathOf(space),
+  }
+  return new WorkStatuses(deps, about)
+}
+
+function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: Setup, parts: Parts): PlacementPreviews {
+  const { join, consents, rules, brake, pauses, staying, leaving, closed, mailboxes, knowledge, intake } = parts
+  return new PlacementPreviews({
+    client,
+    join,
+    turns,
+    clock,
+    logger,
+    consents,
+    rules,
+    where: () => where?.answerer,
+    live,
+    now: () => clock.now(),
+    brake,
+    nowhere: space => consents.nowhere(space),
+    pauses,
+    staying,
+    isLeaving: mailbox => leaving.has(mailbox),
+    wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
+    mailbox: name => mailboxes.known(name),
+    outcome: space => parts.outcomes.of(space),
+    knows: (space, key) => knowledge.knowsSource(space, key),
+    knowsMailbox: name => knowledge.knowsMailbox(name),
+    location: (cluster, name) => intake.location(cluster, name),
+    customizer: (space, reference) => intake.customizer(space, reference),
+  })
+}

@@ -1,0 +1,250 @@
+/**
+ * What the translator hears: placements and where they lead, the workload of each space, each mailbox; and what of it is known.
+ */
+
+import { WORKSPACES } from '../../../apimachinery/resources.ts'
+import { StreamSource } from '../../../client/streamSource.ts'
+import {
+  CUSTOMIZERS,
+  EDGE_PLACEMENTS,
+  INVENTORY_BINDINGS,
+  LOCATIONS,
+  MAILBOX_PARENT,
+  PLACEMENT_GRANTS,
+  SLICES,
+  SYNC_TARGETS,
+} from '../../../placement/words/placement.ts'
+import { PlacedSource } from '../../placedSource.ts'
+import { SourceReader } from '../copies/sourceReader.ts'
+import { ServedKinds } from '../inventory/servedKinds.ts'
+import { Knowledge } from '../join/knowledge.ts'
+import { ObjectCache } from '../join/objectCache.ts'
+import { SpaceClosing } from '../join/spaceClosing.ts'
+import { configTasks, copyTasks, sourceTasks, taskId } from '../join/task.ts'
+import { Workloads } from '../join/workloads.ts'
+import { ClosedMailboxes } from '../mailboxes/closedMailboxes.ts'
+import { newStages } from '../mailboxes/copyTimings.ts'
+import { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
+import { contentOf, contentTasks } from '../mailboxes/mailboxContent.ts'
+import { Mailboxes } from '../mailboxes/mailboxes.ts'
+import { Releases } from '../mailboxes/releases.ts'
+import { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
+import { mailboxListener } from '../mailboxListener.ts'
+import { keyOf, TopologyIntake } from '../topologyIntake.ts'
+import type { Parts, Setup } from './parts.ts'
+
+/** Who has what mailboxes should hold queued: in turn with the spaces, whose changes name copies. */
+const MAILBOXES = 'mailboxes'
+/** Who looks at mailboxes: in turn with the streams that tell of them. */
+const CHECKS = 'checks of mailboxes'
+/** Whole objects kept at hand; the rest is read again when needed. */
+const CACHED_OBJECTS = 2000
+
+type Made =
+  | 'records'
+  | 'cache'
+  | 'kinds'
+  | 'stages'
+  | 'workloads'
+  | 'listener'
+  | 'mailboxes'
+  | 'knowledge'
+  | 'checks'
+  | 'closing'
+  | 'releases'
+  | 'closed'
+  | 'intake'
+  | 'sources'
+  | 'topology'
+  | 'workspaces'
+
+/** After what keeps copies. */
+export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
+  const { join, queue, inHand, consents, brake, pauses, intakes, evictions, wholeness, naming, note, named } = parts
+  const kinds = new ServedKinds(client)
+  const stages = newStages()
+  const moreIsKnown = () => {
+    if (wholeness.completes()) brake.release()
+  }
+  const records = new UpsyncRecords(client, (mailbox, key) => queue.add({ type: 'asked', mailbox, key }))
+  const cache = new ObjectCache(CACHED_OBJECTS)
+  const workloads: Workloads = new Workloads({
+    ...common,
+    signal,
+    cache,
+    workload: space => join.workload(space),
+    waits: (space, objects) => intakes.ofSpace(space, objects),
+    synced: space => {
+      named.release(space)
+      knowledge.release()
+      brake.release()
+      closing.closeIfIdle(space)
+    },
+    gone: (space, key, byName) => brake.sourceGone(space, key, byName),
+    came: (space, key) => brake.sourceCame(space, key),
+    selected: revision => {
+      const atMs = writtenAtMs(revision)
+      if (atMs !== undefined) stages.selected.add(Math.max(0, clock.now() - atMs) / 1000)
+    },
+    pauseChanged: (space, key) => {
+      for (const name of join.placementNames(space)) note(space, name)
+      for (const { name } of mailboxes.all()) queue.addAll(inHand.ownedBy(space, [name], key), space)
+    },
+    namespaceGoing: (space, namespace) =>
+      brake.namespaceGoing(space, namespace, join.workload(space).inNamespace(namespace)),
+    changed: (space, told) => {
+      if (told) queue.add({ type: 'source', space, key: told })
+      closing.closeIfIdle(space)
+    },
+    heard: (space, ref, revision) => join.observed.heard(space, keyOf(ref), revision),
+    kindsChanged: space => {
+      parts.feedback.forgetKinds(space)
+      kinds.forget(space)
+    },
+  })
+  const listener = mailboxListener({
+    add: task => queue.add(task),
+    addAll: (tasks, owner) => queue.addAll(naming(owner, tasks), owner),
+    look: mailbox => checks.ask(mailbox),
+    join,
+    mailbox: name => mailboxes.get(name),
+    touched: (mailbox, key) => parts.statuses.touched(mailbox, key),
+  })
+  const synced = (mailbox: string) => {
+    listener.synced(mailbox)
+    moreIsKnown()
+  }
+  const mailboxes: Mailboxes = new Mailboxes(
+    { ...common, signal, cache, stages, waits: (mailbox, objects) => intakes.ofMailbox(mailbox, objects) },
+    { ...listener, synced },
+  )
+  const knowledge: Knowledge = new Knowledge({
+    join,
+    workloads,
+    topology: () => topology,
+    addAll: tasks => queue.addAll(tasks),
+    released: () => checks.release(),
+  })
+  const content = { join, mailbox: (name: string) => mailboxes.get(name) }
+  const checks: MailboxChecks = new MailboxChecks({
+    work: turns.begin({ owner: CHECKS }),
+    mailbox: content.mailbox,
+    knows: mailbox => knowledge.knowsMailbox(mailbox),
+    keys: mailbox => contentOf(content, mailbox),
+    isRight: (mailbox, key) =>
+      guard?.suspects?.(() => taskId({ type: 'copy', mailbox: mailbox.name, key })) !== true &&
+      parts.looks.isRight(mailbox, key),
+    found: (mailbox, keys) => queue.addAll(naming(mailbox, contentTasks(content, mailbox, keys)), MAILBOXES),
+    done: () => mailboxes.looked(),
+    failed: (mailbox, error) => logger.error({ mailbox, err: error }, 'not all of a mailbox could be looked at'),
+  })
+  const closing: SpaceClosing = new SpaceClosing({
+    join,
+    workloads,
+    places,
+    isPending: space => brake.isPending(space),
+    // behind all that the space's changes have named
+    ask: space => {
+      named.settle(space)
+      queue.addAll([{ type: 'close', space }], space)
+    },
+  })
+  const releases = new Releases()
+  const closed = new ClosedMailboxes({
+    spaceOf: mailbox => mailboxes.known(mailbox)?.space,
+    tell: (source, told) => parts.reports.reportCopy(source, told),
+    withdraw: (source, reason) => parts.reports.withdrawCopy(source, reason),
+  })
+  const intake = new TopologyIntake({
+    join,
+    consents,
+    releases,
+    leaving: parts.leaving,
+    closed,
+    brake,
+    pauses,
+    evictions,
+    pauseChanged: (space, name, among) => {
+      note(space, name)
+      const keys = join.workload(space).selectedBy(name)
+      queue.addAll(copyTasks(among, keys, space), space)
+      queue.addAll(inHand.ownedBy(space, among), space)
+      queue.addAll(configTasks(among), space)
+      queue.addAll(sourceTasks(space, keys), space)
+      brake.lookAgain(space)
+    },
+    stays: mailbox => {
+      if (mailboxes.get(mailbox)) listener.synced(mailbox)
+    },
+    released: mailbox => {
+      for (const task of inHand.contestedIn(mailbox)) queue.add(task)
+    },
+    placed: (space, name) => {
+      workloads.open(space)
+      intakes.placed(space, name)
+    },
+    unplaced: (space, name) => {
+      parts.reports.forget(space, name)
+      parts.notes.forget(space, name)
+      parts.refusals.forget(space, name)
+      closing.closeIfIdle(space)
+    },
+  })
+  const sources = new SourceReader({
+    client,
+    cache,
+    turns,
+    location: (cluster, name) => intake.location(cluster, name),
+    customizer: (space, reference) => intake.customizer(space, reference),
+  })
+  const topology: PlacedSource = new PlacedSource({
+    ...common,
+    places,
+    space: '*',
+    resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
+    handler: {
+      begin: () => intake.begin(),
+      change: event => intake.change(event),
+      vanished: ref => intake.vanished(ref),
+      waits: objects => intakes.ofTopology(objects),
+      synced: () => {
+        intakes.ofTopology([])
+        intake.synced()
+        knowledge.topologyIsWhole()
+        moreIsKnown()
+      },
+    },
+  })
+  const workspaces = new StreamSource({
+    ...common,
+    space: MAILBOX_PARENT,
+    resources: [WORKSPACES],
+    handler: {
+      change: event => mailboxes.workspaceChanged(event),
+      vanished: ref => mailboxes.close(ref.name),
+      synced: () => {
+        wholeness.workspacesAreSynced()
+        moreIsKnown()
+      },
+    },
+  })
+  return {
+    records,
+    cache,
+    kinds,
+    stages,
+    workloads,
+    listener,
+    mailboxes,
+    knowledge,
+    checks,
+    closing,
+    releases,
+    closed,
+    intake,
+    sources,
+    topology,
+    workspaces,
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What changes go through: the queue of tasks, the join that names what a change is about, and who is told what is named.
+ */
+
+import { WorkQueue } from '../../../client/workqueue.ts'
+import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
+import { Consents } from '../inventory/consents.ts'
+import { LeavingMailboxes } from '../inventory/leavingMailboxes.ts'
+import { NamedCopies } from '../join/namedCopies.ts'
+import { ObservedContent } from '../join/observedContent.ts'
+import { PlacementJoin } from '../join/placementJoin.ts'
+import {
+  configTasks,
+  copyTasks,
+  RUN,
+  reportTasks,
+  sourceTasks,
+  type Task,
+  taskId,
+  taskLane,
+  taskParty,
+  taskPlace,
+  told,
+} from '../join/task.ts'
+import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
+import { Namings } from '../mailboxes/desiredContent.ts'
+import { Wholeness } from '../mailboxes/wholeness.ts'
+import { tellHeld } from '../tellHeld.ts'
+import type { Parts, Setup } from './parts.ts'
+
+type Made =
+  | 'leaving'
+  | 'queue'
+  | 'inHand'
+  | 'wholeness'
+  | 'namings'
+  | 'consents'
+  | 'join'
+  | 'report'
+  | 'note'
+  | 'naming'
+  | 'named'
+
+/** The first: all others are made with these. */
+export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { places, guard, turns, logger, clock, random } = setup
+  const leaving = new LeavingMailboxes(places)
+  const queue = new WorkQueue<Task>({
+    id: taskId,
+    place: taskPlace,
+    party: taskParty,
+    lane: taskLane,
+    run: RUN,
+    guard,
+    held: (task, hold) => tellHeld({ join, reports: parts.reports }, task, hold),
+    logger,
+    turns,
+    clock,
+    random,
+  })
+  const inHand = new CopiesInHand({
+    join: { sourcesOf: (...what) => join.sourcesOf(...what) },
+    mailbox: name => parts.mailboxes.known(name),
+  })
+  const wholeness = new Wholeness({
+    isTopologyWhole: () => parts.knowledge.isTopologyWhole,
+    mailboxes: () => parts.mailboxes.all(),
+    // also where nobody has anything to be judged: what was there at the start is looked at now
+    becameWhole: () => queue.add({ type: 'judge', space: '' }),
+  })
+  const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
+  const note: Parts['note'] = (space, name) => queue.add({ type: 'note', space, name })
+  const namings = new Namings(owner => {
+    if (MAILBOX_NAME.test(owner)) {
+      parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
+      for (const { space, name } of join.placementsOf(owner)) report(space, name)
+    } else {
+      parts.statuses.named(owner)
+      parts.reports.named(owner)
+    }
+  })
+  const naming: Parts['naming'] = (owner, tasks) =>
+    namings.of(owner, tasks, task => {
+      if (task.type === 'copy') parts.mailboxes.known(task.mailbox)?.desired.name(task.key)
+    })
+  function* nameIn(keys: readonly string[], mailboxes: readonly string[]): Generator<void> {
+    for (const mailbox of mailboxes) {
+      const desired = parts.mailboxes.known(mailbox)?.desired
+      for (let i = 0; i < keys.length; i++) {
+        desired?.name(keys[i]!)
+        if (i % RUN === 0) yield
+      }
+    }
+  }
+  const named = new NamedCopies({
+    isKnown: space => parts.workloads.isSynced(space),
+    open: space => namings.open(space),
+    name: (space, { keys, mailboxes, isNews }) => {
+      // all of what is awaited is looked at once more is known
+      const isLive = isNews && parts.knowledge.isTopologyWhole
+      const ready = mailboxes.filter(
+        mailbox => parts.mailboxes.get(mailbox) && (isLive || !parts.checks.isAwaited(mailbox)),
+      )
+      if (ready.length === 0) return
+      // all of them are named before any waits for the others to be done
+      queue.addAll(copyTasks(ready, keys, space), space, namings.of(space, nameIn(keys, ready)))
+    },
+    soon: queueMicrotask,
+  })
+  const consents: Consents = new Consents(places, (space, through) => join.touchConsent(space, through))
+  const join: PlacementJoin = new PlacementJoin(
+    {
+      copies: (mailboxes, keys, origin) => {
+        parts.statuses.changed(origin, mailboxes, keys)
+        named.add(origin, keys, mailboxes)
+      },
+      configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), told(origin)),
+      sources: (space, keys) => queue.addAll(sourceTasks(space, keys), told(space)),
+      placement: report,
+      placements: (space, names) => queue.addAll(reportTasks(space, names), told(space)),
+      lost: (space, name, what) => {
+        parts.brake.lost(space, name, what)
+        if (join.workload(space).hasPaused) note(space, name)
+      },
+    },
+    consents,
+    new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
+  )
+  return { leaving, queue, inHand, wholeness, namings, consents, join, report, note, naming, named }
+}

@@ -1,0 +1,78 @@
+/**
+ * What keeps copies that nothing places any more, and what keeps all as it is: the brake, pauses; and who is told of that.
+ */
+import { CrowdLog } from '../../../client/crowdLog.ts'
+import { Evictions } from '../inventory/evictions.ts'
+import { copiesAgain } from '../mailboxes/copiesInHand.ts'
+import { Brake } from '../retention/brake.ts'
+import { Pauses } from '../retention/pauses.ts'
+import { StayingCopies } from '../retention/stayingCopies.ts'
+import { PlacementNotes } from '../status/placementNotes.ts'
+import { WaitingIntakes } from '../status/waitingIntakes.ts'
+import type { Parts, Setup } from './parts.ts'
+
+type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'intakes' | 'notes'
+
+/** After the join. */
+export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { client, places, clock, logger } = setup
+  const { join, queue, inHand, named, report, note } = parts
+  const evictions = new Evictions(clock)
+  const brake = new Brake({
+    join,
+    clock,
+    mailboxes: () => parts.mailboxes.all(),
+    mailbox: name => parts.mailboxes.known(name),
+    isWhole: () => parts.wholeness.isWhole,
+    isKnown: space => !join.isWorkloadSpace(space) || parts.workloads.isSynced(space),
+    isOpen: mailbox => parts.namings.isOpen(mailbox) || parts.checks.isOpen(mailbox),
+    isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
+    isEvicted: mailbox => evictions.has(mailbox),
+    isLeaving: mailbox => parts.leaving.has(mailbox),
+    isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
+    keepsAll: (space, mailbox) => pauses.locationOf(mailbox) !== undefined || pauses.leadsPaused(space, mailbox),
+    // behind all that the space's changes have named
+    ask: space => {
+      named.settle(space)
+      queue.addAll([{ type: 'judge', space }], space)
+    },
+    again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
+    stays: (space, copies) => {
+      parts.statuses.staying(space, copies)
+      queue.addAll(inHand.claimantsOf(copies), space)
+      for (const mailbox of new Set(copies.map(copy => copy.mailbox)))
+        for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
+    },
+    emptied: space => parts.closing.closeIfIdle(space),
+    tell: (space, name) => {
+      note(space, name)
+      report(space, name)
+    },
+  })
+  const pauses = new Pauses({
+    join,
+    changed: mailbox => {
+      for (const { space, name } of join.placementsOf(mailbox)) note(space, name)
+      if (parts.mailboxes.get(mailbox)) parts.listener.synced(mailbox)
+    },
+  })
+  const staying = new StayingCopies({
+    join,
+    brake,
+    pauses,
+    mailbox: name => parts.mailboxes.get(name),
+  })
+  const crowdLog = new CrowdLog(logger, clock)
+  const intakes = new WaitingIntakes({ join, targetOf: mailbox => parts.leaving.targetOf(mailbox), note })
+  const notes = new PlacementNotes({
+    client,
+    join,
+    pauses,
+    brake,
+    intakes,
+    clusterOf: mailbox => parts.leaving.targetOf(mailbox),
+    clock,
+    log: crowdLog,
+  })
+  return { evictions, brake, pauses, staying, crowdLog, intakes, notes }
+}

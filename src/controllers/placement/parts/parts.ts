@@ -1,0 +1,150 @@
+/**
+ * What the translator consists of. Its parts tell each other things in circles, so each is handed the others as {@link Parts}: those
+ * made before it are there when it is made, and later ones when it works. In which order they are made, translator.ts says.
+ */
+
+import type { Client } from '../../../client/client.ts'
+import type { Clock } from '../../../client/clock.ts'
+import type { CrowdLog } from '../../../client/crowdLog.ts'
+import type { Logger } from '../../../client/logger.ts'
+import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
+import type { StreamSource } from '../../../client/streamSource.ts'
+import type { WorkQueue } from '../../../client/workqueue.ts'
+import type { FigureDesk } from '../../../placement/desks/carryFigures.ts'
+import type { OutcomeSource } from '../../../placement/outcome/outcome.ts'
+import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { PlacedSource, SpacePlaces } from '../../placedSource.ts'
+import type { CopiesTogether } from '../copies/copiesTogether.ts'
+import type { CopyLooks } from '../copies/copyLooks.ts'
+import type { CopyRemovals } from '../copies/copyRemovals.ts'
+import type { SourceReader } from '../copies/sourceReader.ts'
+import type { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
+import type { Consents } from '../inventory/consents.ts'
+import type { Evictions } from '../inventory/evictions.ts'
+import type { LeavingMailboxes } from '../inventory/leavingMailboxes.ts'
+import type { ServedKinds } from '../inventory/servedKinds.ts'
+import type { Knowledge } from '../join/knowledge.ts'
+import type { NamedCopies } from '../join/namedCopies.ts'
+import type { ObjectCache } from '../join/objectCache.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { SpaceClosing } from '../join/spaceClosing.ts'
+import type { SpaceLocations } from '../join/spaceLocations.ts'
+import type { Task } from '../join/task.ts'
+import type { Workloads } from '../join/workloads.ts'
+import type { ClosedMailboxes } from '../mailboxes/closedMailboxes.ts'
+import type { CopiesInHand } from '../mailboxes/copiesInHand.ts'
+import type { newStages } from '../mailboxes/copyTimings.ts'
+import type { Namings } from '../mailboxes/desiredContent.ts'
+import type { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
+import type { Mailboxes } from '../mailboxes/mailboxes.ts'
+import type { OwnershipRules } from '../mailboxes/ownership.ts'
+import type { Releases } from '../mailboxes/releases.ts'
+import type { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
+import type { Wholeness } from '../mailboxes/wholeness.ts'
+import type { mailboxListener } from '../mailboxListener.ts'
+import type { Brake } from '../retention/brake.ts'
+import type { Pauses } from '../retention/pauses.ts'
+import type { StayingCopies } from '../retention/stayingCopies.ts'
+import type { ClusterOutcomes } from '../status/clusterOutcomes.ts'
+import type { ClusterRefusals } from '../status/clusterRefusals.ts'
+import type { ClusterReports } from '../status/clusterReports.ts'
+import type { PlacementNotes } from '../status/placementNotes.ts'
+import type { PlacementOutcomeDeps } from '../status/placementOutcome.ts'
+import type { PlacementReports } from '../status/placementReports.ts'
+import type { WaitingIntakes } from '../status/waitingIntakes.ts'
+import type { WithheldStatuses } from '../status/withheldStatuses.ts'
+import type { WorkStatusFollowers } from '../status/workStatusFollowers.ts'
+import type { TaskRouter } from '../taskRouter.ts'
+import type { TopologyIntake } from '../topologyIntake.ts'
+
+/** What all are made with. */
+export interface Setup {
+  readonly client: Client
+  readonly places: SpacePlaces
+  readonly logger: Logger
+  readonly guard: KeyGuard | undefined
+  readonly turns: WorkTurns
+  readonly clock: Clock
+  readonly random: () => number
+  readonly signal: AbortSignal
+  /** Of the syncers' reports, in which life of the store they count. */
+  readonly epoch: OutcomeSource['epoch'] | undefined
+  /** For whatever follows a stream. */
+  readonly common: Common
+  readonly writtenAtMs: FigureDesk['writtenAtMs']
+}
+
+export interface Common {
+  readonly client: Client
+  readonly guard: KeyGuard | undefined
+  readonly logger: Logger
+  readonly turns: WorkTurns
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+export interface Parts {
+  // joiningParts.ts
+  readonly leaving: LeavingMailboxes
+  readonly queue: WorkQueue<Task>
+  readonly inHand: CopiesInHand
+  readonly wholeness: Wholeness
+  readonly namings: Namings
+  readonly consents: Consents
+  readonly join: PlacementJoin
+  /** What an EdgePlacement says of its outcome is to be looked at. */
+  report(this: void, space: string, name: string): void
+  /** What it says of held deletions and pauses is to be looked at. */
+  note(this: void, space: string, name: string): void
+  /** The copies that tasks name may have to change from now on. */
+  naming(this: void, owner: string, tasks: Iterable<Task>): Iterable<Task>
+  /** What is about to be queued. */
+  readonly named: NamedCopies
+
+  // tellingParts.ts
+  readonly locations: SpaceLocations
+  readonly statuses: WorkStatusFollowers
+  readonly refusals: ClusterRefusals
+  readonly outcomes: ClusterOutcomes
+  readonly clusterReports: ClusterReports
+  readonly clusters: PlacementOutcomeDeps
+  readonly withheld: WithheldStatuses
+  readonly reports: PlacementReports
+
+  // keepingParts.ts
+  readonly evictions: Evictions
+  readonly brake: Brake
+  readonly pauses: Pauses
+  readonly staying: StayingCopies
+  readonly crowdLog: CrowdLog
+  readonly intakes: WaitingIntakes
+  readonly notes: PlacementNotes
+
+  // hearingParts.ts
+  readonly records: UpsyncRecords
+  readonly cache: ObjectCache
+  readonly kinds: ServedKinds
+  readonly stages: ReturnType<typeof newStages>
+  readonly workloads: Workloads
+  readonly listener: ReturnType<typeof mailboxListener>
+  readonly mailboxes: Mailboxes
+  readonly knowledge: Knowledge
+  readonly checks: MailboxChecks
+  readonly closing: SpaceClosing
+  readonly releases: Releases
+  readonly closed: ClosedMailboxes
+  readonly intake: TopologyIntake
+  readonly sources: SourceReader
+  readonly topology: PlacedSource
+  readonly workspaces: StreamSource
+
+  // writingParts.ts
+  readonly rules: OwnershipRules
+  /** Whose writes into mailboxes say which EdgePlacements are behind them. */
+  readonly client: Client
+  readonly removals: CopyRemovals
+  readonly looks: CopyLooks
+  readonly feedback: FeedbackReconciler
+  readonly router: TaskRouter
+  readonly together: CopiesTogether
+}

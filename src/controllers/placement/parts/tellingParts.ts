@@ -1,0 +1,109 @@
+/**
+ * What people are told of what is placed: how each cluster keeps up, and what became of it, as conditions, counts and Events of
+ * EdgePlacements; and which work statuses are others now.
+ */
+
+import { FIELD_MANAGER } from '../../../placement/words/names.ts'
+import { ToldEvents } from '../../toldEvents.ts'
+import { SpaceLocations } from '../join/spaceLocations.ts'
+import { ClusterOutcomes, isInDoubt } from '../status/clusterOutcomes.ts'
+import { ClusterRefusals } from '../status/clusterRefusals.ts'
+import { ClusterReports } from '../status/clusterReports.ts'
+import { grantFindings } from '../status/grantFindings.ts'
+import { OutageEvents } from '../status/outageEvents.ts'
+import type { PlacementOutcomeDeps } from '../status/placementOutcome.ts'
+import { PlacementReports } from '../status/placementReports.ts'
+import { TroubleEvents } from '../status/troubleEvents.ts'
+import { WithheldStatuses } from '../status/withheldStatuses.ts'
+import { WorkStatusFollowers } from '../status/workStatusFollowers.ts'
+import type { Parts, Setup } from './parts.ts'
+
+type Made = 'locations' | 'statuses' | 'refusals' | 'outcomes' | 'clusterReports' | 'clusters' | 'withheld' | 'reports'
+
+/** After the join. */
+export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { client, places, clock, epoch } = setup
+  const { join, consents, queue, report } = parts
+  const locations = new SpaceLocations({
+    join: {
+      placementNames: id => join.placementNames(id),
+      waysOf: (...what) => join.waysOf(...what),
+      version: () => join.version,
+    },
+    targetOf: mailbox => parts.mailboxes.known(mailbox)?.targetName,
+    bindingTo: (...what) => consents.bindingTo(...what),
+    renamed: space => statuses.lost(space),
+  })
+  const statuses: WorkStatusFollowers = new WorkStatusFollowers({
+    join: { workload: space => join.workload(space) },
+    locations,
+    isNamed: space => !parts.namings.isOpen(space),
+  })
+  const refusals = new ClusterRefusals({
+    join,
+    mailbox: name => parts.mailboxes.get(name),
+    clock,
+    changed: report,
+  })
+  const events = new ToldEvents({ client, clock, component: FIELD_MANAGER })
+  const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
+  const outcome: PlacementOutcomeDeps['outcome'] = space => outcomes.of(space)
+  const outcomes: ClusterOutcomes = new ClusterOutcomes({
+    clock,
+    epoch,
+    isAwaited: space => (parts.mailboxes.known(mailboxAt(space))?.desired.unprocessed ?? 1) > 0,
+    changed: (space, keys) => {
+      const mailbox = mailboxAt(space)
+      if (keys === 'all') statuses.clusterChanged(mailbox, () => join.claimsIn(mailbox).keys())
+      else for (const key of keys) statuses.touched(mailbox, key)
+      const said = outcome(space)
+      if (said.live && said.compared) parts.mailboxes.get(mailbox)?.desired.processed(said.processed, isInDoubt(said))
+      queue.add({ type: 'cluster', mailbox })
+      for (const placement of join.placementsOf(mailbox)) report(placement.space, placement.name)
+    },
+  })
+  const clusterReports = new ClusterReports({ client, outcome, events, clock })
+  const clusters: PlacementOutcomeDeps = {
+    join,
+    mailbox: name => parts.mailboxes.get(name),
+    outcome,
+    isNamed: owner => !parts.namings.isOpen(owner) && !parts.checks.isOpen(owner),
+    ...grantFindings(join, consents),
+    found: (...what) => reports.found(...what),
+    foundIn: (...where) => reports.foundIn(...where),
+    pauses: { locationOf: name => parts.pauses.locationOf(name) },
+    pathOf: space => places.pathOf(space),
+  }
+  const withheld = new WithheldStatuses((space, key) => {
+    for (const name of join.workload(space).selectionOf(key).placements) report(space, name)
+  })
+  const reports: PlacementReports = new PlacementReports({
+    client,
+    join,
+    allowances: consents,
+    refusals,
+    stayingCopies: (space, name) => {
+      const hold = parts.brake.holdOf(space, name)
+      return typeof hold === 'object' ? hold.copies : 0
+    },
+    behindPause: (...what) => parts.staying.behindPauseOf(...what),
+    withheld: (space, name) => {
+      const { wantSingletonReportedState, wantMultiWECReportedState } = join.spec(space, name) ?? {}
+      if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined
+      return withheld.of(space, key => join.workload(space).names(name, key))
+    },
+    outcomes: clusters,
+    clock,
+    events: new TroubleEvents({
+      events,
+      read: async (space, key) => {
+        const fact = join.fact(space, key)
+        return fact && (await parts.sources.read(space, fact))
+      },
+    }),
+    outages: new OutageEvents({ events, clock }),
+    told: (key, mailbox) => statuses.touched(mailbox, key),
+    again: report,
+  })
+  return { locations, statuses, refusals, outcomes, clusterReports, clusters, withheld, reports }
+}

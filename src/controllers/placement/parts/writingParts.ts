@@ -1,0 +1,145 @@
+/**
+ * What writes: copies into mailboxes, what comes back into workload spaces; and which of it works on a task.
+ */
+import { standsInMailbox } from '../../placedSource.ts'
+import { Convergence } from '../convergence.ts'
+import { CopiesTogether } from '../copies/copiesTogether.ts'
+import type { CopyDeps } from '../copies/copyDeps.ts'
+import { CopyLooks } from '../copies/copyLooks.ts'
+import { CopyMaking } from '../copies/copyMaking.ts'
+import { CopyNotes } from '../copies/copyNotes.ts'
+import { CopyReconciler } from '../copies/copyReconciler.ts'
+import { CopyRemovals } from '../copies/copyRemovals.ts'
+import { CopyWriter } from '../copies/copyWriter.ts'
+import { HeldBack } from '../copies/heldBack.ts'
+import { SharedCopies } from '../copies/sharedCopies.ts'
+import { Conflicts, conflictReports } from '../feedback/conflicts.ts'
+import { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
+import { explainedClient } from '../mailboxes/explainedClient.ts'
+import type { OwnershipRules } from '../mailboxes/ownership.ts'
+import { TaskRouter } from '../taskRouter.ts'
+import type { Parts, Setup } from './parts.ts'
+
+type Made = 'rules' | 'client' | 'removals' | 'looks' | 'feedback' | 'router' | 'together'
+
+/** After what is heard. */
+export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+  const { places, turns, clock } = setup
+  const {
+    join,
+    queue,
+    inHand,
+    consents,
+    cache,
+    sources,
+    closed,
+    releases,
+    brake,
+    pauses,
+    staying,
+    mailboxes,
+    knowledge,
+  } = parts
+  const known = (name: string) => mailboxes.known(name)
+  /** Whether copies in a mailbox may be worked on. */
+  const isOpen = (name: string) =>
+    !parts.leaving.has(name) && pauses.locationOf(name) === undefined && knowledge.knowsMailbox(name)
+  const rules: OwnershipRules = {
+    isReleased: (mailbox, space) => releases.of(mailbox).some(reference => rules.isSpace(reference, space)),
+    isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
+  }
+  const client = explainedClient(setup.client, {
+    join,
+    places,
+    cameFrom: (mailbox, key) => mailboxes.get(mailbox)?.copies.get(key)?.owner,
+  })
+  const deps: CopyDeps = {
+    client,
+    join,
+    cache,
+    sources,
+    isFollowed: space => parts.closing.isFollowed(space),
+    isGoneFrom: (space, key) =>
+      standsInMailbox(places, space) === true ||
+      (parts.workloads.isSynced(space) && join.fact(space, key) === undefined),
+    again: (mailbox, key) => queue.add(inHand.again(mailbox, key)),
+    rules,
+    keepsOut: (mailbox, key, claims) => closed.keepsOut(mailbox, key, claims),
+    brake,
+    pauses,
+    maySecure: source => {
+      const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
+      return clusterScoped || (isUncertain ? undefined : false)
+    },
+    withheld: (source, told) => parts.reports.reportCopy(source, told),
+    unserved: (source, told) => parts.reports.reportUnserved(source, told),
+    written: (mailbox, key) => mailboxes.written(mailbox, key),
+    wrote: (...what) => mailboxes.wrote(...what),
+    heldBack: new HeldBack({
+      reportCopy: (source, told) => parts.reports.reportCopy(source, told),
+      withdrawCopy: (source, reason) => parts.reports.withdrawCopy(source, reason),
+    }),
+    verdictChanged: (mailbox, key) => {
+      for (const { space } of join.sourcesOf(mailbox, key)) queue.add({ type: 'source', space, key })
+    },
+    meansOther: (space, key) => queue.add({ type: 'source', space, key }),
+    mailbox: name => {
+      const mayChange = knowledge.knowsMailbox(name) && pauses.locationOf(name) === undefined
+      return mayChange ? mailboxes.get(name) : undefined
+    },
+  }
+  const making = new CopyMaking(deps)
+  const notes = new CopyNotes(deps)
+  const writer = new CopyWriter({ ...deps, clock })
+  const looks = new CopyLooks({ join, pauses, making, notes })
+  const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
+  const sharedCopies = new SharedCopies({ join, pauses, keepsOut: deps.keepsOut, making, notes, writer })
+  const removals = new CopyRemovals({ ...deps, notes, writer, converge })
+  const copies: CopyReconciler = new CopyReconciler({ ...deps, making, notes, writer, removals })
+  const feedback = new FeedbackReconciler({
+    client,
+    join,
+    cache,
+    sources,
+    mailbox: known,
+    isKept: (...what) => staying.keeps(...what),
+    conflicts: new Conflicts(join, conflictReports(parts.reports)),
+    withheld: parts.withheld,
+    turns,
+    clock,
+  })
+  const convergence = new Convergence({
+    copies,
+    join,
+    statuses: parts.statuses,
+    add: task => queue.add(task),
+    addAll: (tasks, space) => queue.addAll(tasks, space),
+    isReportAwaited: mailbox => parts.clusterReports.isAwaited(mailbox),
+  })
+  const router = new TaskRouter({
+    client,
+    join,
+    mailboxes,
+    knowledge,
+    leaving: parts.leaving,
+    pauses,
+    named: parts.named,
+    removals,
+    convergence,
+    records: parts.records,
+    refusals: parts.refusals,
+    clusterReports: parts.clusterReports,
+    feedback,
+    reports: parts.reports,
+    notes: parts.notes,
+    brake,
+    closing: parts.closing,
+  })
+  const together = new CopiesTogether({
+    sharedCopies,
+    removals,
+    mailbox: name => (isOpen(name) ? mailboxes.get(name) : undefined),
+    converged: copies => convergence.converged(copies),
+  })
+  return { rules, client, removals, looks, feedback, router, together }
+}

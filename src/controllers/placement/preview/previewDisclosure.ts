@@ -1,0 +1,82 @@
+/**
+ * What a preview may show. Spaces are told the labels of the Locations that they may place on, and not their annotations, which
+ * are parameters of customization all the same. So content is shown only where it is what comes without them.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
+import { project, updatedCopy } from '../../../placement/content/projection.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
+import { leftThere } from '../copies/leftThere.ts'
+import { SourceReader, type SourceReaderDeps } from '../copies/sourceReader.ts'
+import { ownersThere } from '../copies/travellingOwners.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { ObjectFact } from '../join/workload.ts'
+
+interface DisclosureDeps extends SourceReaderDeps {
+  /** Customizers as they are stored; the others are those of the question. */
+  storedCustomizer: SourceReaderDeps['customizer']
+  join: Pick<PlacementJoin, 'adopts' | 'fact' | 'sourcesOf' | 'spec' | 'workload'>
+}
+
+interface At {
+  readonly space: string
+  readonly fact: ObjectFact
+  readonly location: Destination
+}
+
+export class PreviewDisclosure {
+  readonly #deps: DisclosureDeps
+  /** As if Locations had no annotations. */
+  readonly #asked: SourceReader
+  readonly #stored: SourceReader
+
+  constructor(deps: DisclosureDeps) {
+    this.#deps = deps
+    const location: SourceReaderDeps['location'] = (cluster, name) => {
+      const found = deps.location(cluster, name)
+      if (!found) return undefined
+      const annotations = Object.fromEntries(Object.entries(found.metadata.annotations ?? {}).filter(isTold))
+      return { ...found, metadata: { ...found.metadata, annotations } }
+    }
+    this.#asked = new SourceReader({ ...deps, location })
+    this.#stored = new SourceReader({ ...deps, location, customizer: deps.storedCustomizer })
+  }
+
+  /** Whether what was made of an object for a destination says nothing of the Location's annotations. */
+  async showsMade(
+    at: At,
+    object: KubeObject,
+    made: { object: KubeObject; faults: readonly string[] },
+  ): Promise<boolean> {
+    if (!at.fact.customized || !this.#hasAnnotations(at.location)) return true
+    const { object: without, faults } = await this.#asked.customize(at, object)
+    return equalJson(without, made.object) && equalJson(faults, made.faults)
+  }
+
+  /** The same of a copy that is there: it has to be what the stored object makes of it without them. */
+  async showsCopy({ space, fact: { key }, location }: At, copy: KubeObject): Promise<boolean> {
+    if (!this.#hasAnnotations(location)) return true
+    const { join } = this.#deps
+    const fact = join.fact(space, key)
+    const source = fact && (await this.#stored.read(space, fact))
+    if (!source) return false
+    const { object, faults } = await this.#stored.customize({ space, fact, location }, source)
+    if (faults.length > 0) return false
+    const claim = join.sourcesOf(location.mailbox, key).find(one => one.space === space)
+    if (!claim) return updatedCopy(project(space, object), copy) === undefined
+    const preserve = claim.placements.some(name => join.spec(space, name)?.preserves)
+    const owners = ownersThere(join, location.mailbox, claim, source)
+    const manner = { preserve, adopt: join.adopts(claim), left: leftThere(join, claim) }
+    return updatedCopy(project(space, object, { ...manner, owners }), copy) === undefined
+  }
+
+  #hasAnnotations({ cluster, locationName }: Destination): boolean {
+    const { annotations = {} } = this.#deps.location(cluster, locationName)?.metadata ?? {}
+    return !Object.entries(annotations).every(isTold)
+  }
+}
+
+/** The server's own say where an object is, which spaces are told. */
+function isTold([key]: [string, string]): boolean {
+  return key.startsWith('kcp.io/')
+}

@@ -1,0 +1,167 @@
+/**
+ * What clusters hold of an object now, asked of their syncers, beside what is on its way there. Where nobody answers that is said, and
+ * what the syncer last reported stands.
+ */
+
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { inSlices, type Rests } from '../../../apimachinery/steps.ts'
+import type { Told } from '../../../placement/consent/allowance.ts'
+import {
+  type LIVE_STATES,
+  type LiveAnswer,
+  type LiveAsker,
+  MAX_LIVE_CLUSTERS,
+  type Unasked,
+} from '../../../placement/desks/liveObjects.ts'
+import type { LiveWish, PreviewAction } from '../../../placement/desks/placementPreview.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
+import type { ObjectFact } from '../join/workload.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { Finding } from './previewGroups.ts'
+
+export interface PreviewLiveDeps {
+  live: LiveAsker | undefined
+  mailbox: (name: string) => Pick<Mailbox, 'space' | 'synced' | 'copies' | 'ownerOf'> | undefined
+}
+
+export interface AskedLive {
+  readonly space: string
+  readonly fact: ObjectFact
+  readonly object: KubeObject
+  /** Where it is placed, by mailbox. */
+  readonly ways: ReadonlyMap<string, Destination>
+  /** Whether what is on its way there may be shown. */
+  readonly shows: (mailbox: string, way: Destination) => Promise<boolean>
+}
+
+interface Found {
+  readonly action: PreviewAction
+  readonly told?: Told | undefined
+  readonly content?: { readonly before: KubeObject; readonly after: KubeObject }
+}
+
+export interface LiveAsking {
+  readonly wish: LiveWish
+  /** Of this preview alone. */
+  readonly hashKey: string
+  /** Whoever asks has gone. */
+  readonly gone?: AbortSignal | undefined
+  readonly work?: Rests | undefined
+}
+
+/** Of one preview. */
+export class PreviewLive {
+  readonly #deps: PreviewLiveDeps
+  readonly #wish: LiveWish
+  readonly #hashKey: string
+  readonly #gone: AbortSignal | undefined
+  readonly #work: Rests | undefined
+  /** Mailboxes whose syncers were waited for in vain: not once more for each object. */
+  readonly #silent = new Set<string>()
+  #left = MAX_LIVE_CLUSTERS
+
+  constructor(deps: PreviewLiveDeps, { wish, hashKey, gone, work }: LiveAsking) {
+    this.#deps = deps
+    this.#wish = wish
+    this.#hashKey = hashKey
+    this.#gone = gone
+    this.#work = work
+  }
+
+  async find(asked: AskedLive, findings: Finding): Promise<void> {
+    const { locations } = this.#wish
+    const wanted = [...asked.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
+    const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(asked, mailbox, way)))
+    // in the order of the places, whoever answers first
+    for (const [i, { action, told, content }] of found.entries()) {
+      if (content) await inSlices(findings.show(action, wanted[i]![1], content, told), this.#work)
+      else findings.add(action, wanted[i]![1], told)
+    }
+  }
+
+  async #ask(asked: AskedLive, name: string, way: Destination): Promise<Found> {
+    const { space, fact, object } = asked
+    const mailbox = this.#deps.mailbox(name)
+    if (!mailbox?.synced || !mailbox.copies.has(fact.key) || mailbox.ownerOf(fact.key) !== space)
+      return { action: 'Unknown', told: NOT_THERE }
+    if (this.#silent.has(name)) return { action: 'Unknown', told: UNASKED.SilentSyncer }
+    if (this.#left-- <= 0) return { action: 'Unknown', told: NOT_ASKED }
+    const { group, resource } = fact.resource
+    const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#hashKey }
+    const answer = (await this.#deps.live?.ask(mailbox.space, space, question, this.#gone)) ?? 'NoSyncer'
+    if (answer === 'SilentSyncer') this.#silent.add(name)
+    if (typeof answer === 'string') return { action: 'Unknown', told: UNASKED[answer] }
+    const { action, told } = MEANINGS[answer.state]
+    if (answer.state !== 'differs') return { action, told: told && { ...told, message: wordsOf(told, answer) } }
+    if (!(await asked.shows(name, way))) return { action, told: HIDDEN }
+    if (!answer.wanted || !answer.live) return { action, told: TOO_LARGE }
+    return { action, content: { before: objectOf(object, answer.live), after: objectOf(object, answer.wanted) } }
+  }
+}
+
+/** A syncer's word, in the form of the object that it is about: it may say anything. */
+function objectOf(
+  { apiVersion, kind, metadata: { name, namespace } }: KubeObject,
+  said: Record<string, unknown>,
+): KubeObject {
+  const { metadata, ...fields } = said
+  const texts = (field: 'labels' | 'annotations'): Record<string, string> => {
+    const map = isRecord(metadata) ? metadata[field] : undefined
+    const entries = Object.entries(isRecord(map) ? map : {})
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  }
+  const place = { ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) }
+  return {
+    ...fields,
+    apiVersion,
+    kind,
+    metadata: { ...place, labels: texts('labels'), annotations: texts('annotations') },
+  }
+}
+
+function wordsOf({ message }: Told, answer: LiveAnswer): string {
+  return answer.message === '' ? message : `${message}: ${answer.message}`
+}
+
+const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewAction; told?: Told }>> = {
+  same: { action: 'Unchanged' },
+  differs: { action: 'Update' },
+  missing: { action: 'Create', told: { reason: 'Missing', message: 'the cluster has none' } },
+  finished: {
+    action: 'Unchanged',
+    told: { reason: 'Finished', message: 'it has run to its end there, and the cluster holds it no more' },
+  },
+  notOurs: {
+    action: 'Conflict',
+    told: { reason: 'NotOurs', message: 'what is there was there before, or is left alone: it is not compared' },
+  },
+  notCarried: {
+    action: 'Unknown',
+    told: { reason: 'NotCarried', message: 'its syncer does not carry it, or not yet' },
+  },
+  failed: { action: 'Unknown', told: { reason: 'ClusterFailed', message: 'the cluster could not be read' } },
+}
+
+const STANDS = 'what it last reported stands'
+const UNASKED: Readonly<Record<Unasked, Told>> = {
+  NoSyncer: { reason: 'NoSyncer', message: `the cluster was not read, for no syncer of it is connected; ${STANDS}` },
+  SilentSyncer: {
+    reason: 'SilentSyncer',
+    message: `the cluster was not read, for its syncer did not answer; ${STANDS}`,
+  },
+  TooMany: {
+    reason: 'TooMany',
+    message: `the cluster was not read, for too many questions wait; ${STANDS}; try again`,
+  },
+}
+const NOT_ASKED: Told = {
+  reason: 'NotAsked',
+  message: `no more than ${MAX_LIVE_CLUSTERS} clusters are read for one question; ${STANDS}`,
+}
+const NOT_THERE: Told = { reason: 'NotPlaced', message: 'it is not on its way to the cluster yet' }
+const TOO_LARGE: Told = { reason: 'TooLarge', message: 'it is not as it should be, and too large to be shown' }
+const HIDDEN: Told = {
+  reason: 'NotShown',
+  message:
+    'it is not as it should be; what differs is not shown, for annotations of the location, which are not told to this space, are in it',
+}

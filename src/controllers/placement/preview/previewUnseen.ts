@@ -1,0 +1,35 @@
+/**
+ * What is told of an object that whoever asks may not get: where it goes, and never what it says. A Customizer of the question would
+ * tell that too, guess by guess: what is replaced by what is there changes nothing, and where there is no such field it is invalid.
+ * So with one all of that is told as one.
+ */
+
+import type { Told } from '../../../placement/consent/allowance.ts'
+import type { PreviewAction } from '../../../placement/desks/placementPreview.ts'
+import type { Finding } from './previewGroups.ts'
+
+/** @param isGuessed whether a Customizer of the question customizes it */
+export function unseen(findings: Finding, isGuessed: boolean): Finding {
+  const add: Finding['add'] = (action, way, told) => {
+    if (isGuessed && BY_CONTENT.has(action)) findings.add('Update', way, MAY_CHANGE)
+    else findings.add(action, way, action === 'Invalid' ? INVALID : told)
+  }
+  return {
+    add,
+    // biome-ignore lint/correctness/useYield: there is nothing to be shown
+    show: function* (action, way, _content, told) {
+      add(action, way, told)
+    },
+    groups: () => findings.groups(),
+  }
+}
+
+const BY_CONTENT: ReadonlySet<PreviewAction> = new Set(['Create', 'Update', 'Unchanged', 'Invalid'])
+const MAY_CHANGE: Told = {
+  reason: 'NotShown',
+  message: 'you may not get this object: whether anything would change, and what, is not shown',
+}
+const INVALID: Told = {
+  reason: 'NotShown',
+  message: 'you may not get this object: what is invalid is not shown',
+}

@@ -1,0 +1,494 @@
+/**
+ * The brake: what is deleted by name goes, an object as well as an EdgePlacement with all that it had. What nobody wants any more for
+ * another reason (a selector, a label, a Location, a grant, a binding, a Namespace that is deleted, a store that was restored) goes
+ * only while it is little and leaves no EdgePlacement empty. Else it is held: the copies stay, the EdgePlacements that had them report it, and it goes when one of them
+ * confirms just this.
+ *
+ * A copy that another space waits for counts by number, too. It empties no EdgePlacement: the object stays in its cluster.
+ *
+ * What a space's changes took away is judged once all work that they caused was looked at, so that the first copy does not go
+ * before the last one is known. What is found at a start is judged when all mailboxes are known, for nobody remembers then what
+ * was deleted by name. A hold is no state of its own that could be lost: it follows from what is in the mailboxes. The time
+ * at which it began, which is part of its hash, is read from the EdgePlacements.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import type { Clock } from '../../../client/clock.ts'
+import { isTooMuch, MAX_REMOVED } from '../../../placement/brake/removalLimits.ts'
+import { isNamespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
+import type { LostCopies, PlacementJoin } from '../join/placementJoin.ts'
+import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
+import { isShared } from '../mailboxes/ownership.ts'
+import { type BrakeLedger, type Order, planHash, type Removal } from './brakeLedger.ts'
+import { type Hold, heldSince, holdOf } from './hold.ts'
+import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
+
+interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {
+  join: Pick<PlacementJoin, 'fact' | 'isWorkloadSpace' | 'placementNames' | 'carrying' | 'sourcesOf'>
+  clock: Clock
+  /** Whether the present is known: all mailboxes, and what is placed. */
+  isWhole: () => boolean
+  /** Whether a space goes with all that is in it, or is gone. */
+  isGoing: (space: string) => boolean
+  /** Whether a mailbox is to be emptied, by the word of who administers the inventory about just this cluster. */
+  isEvicted: (mailbox: string) => boolean
+  /** Whether a pause keeps all in a mailbox that its space wants no more. */
+  keepsAll: (space: string, mailbox: string) => boolean
+  /** The copies are to be looked at again. */
+  again: (copies: Iterable<{ readonly mailbox: string; readonly key: string }>, space: string) => void
+  /** Copies stay from now on although their space wants them no more, or do so no more. */
+  stays: (space: string, copies: readonly { readonly mailbox: string; readonly key: string }[]) => void
+  /** No copy is left that the space wants no more. */
+  emptied: (space: string) => void
+  /** {@link Brake.holdOf} answers otherwise. */
+  tell: (space: string, placement: string) => void
+}
+
+export type KeysByMailbox = ReadonlyMap<string, ReadonlySet<string>>
+
+/** By which copies of one moment are judged. */
+interface Circumstances {
+  /** Removals that are new on the list. Later ones are for the next judgement. */
+  readonly judged: ReadonlySet<Removal>
+  readonly isEmptying: (removal: Removal) => boolean
+  /** Keys that go soon with their Namespace, by mailbox. */
+  readonly doomed: KeysByMailbox
+}
+
+export class Brake {
+  readonly #deps: BrakeDeps
+  readonly #list: UnwantedCopies
+  readonly #holds = new Map<string, Hold>()
+  /** Spaces that are judged once more is known. */
+  readonly #waiting = new Set<string>()
+  /** All that was in the mailboxes at the start is looked at, once. */
+  #looking: Promise<void> | undefined
+
+  constructor(deps: BrakeDeps) {
+    this.#deps = deps
+    this.#list = new UnwantedCopies({
+      ...deps,
+      isThere: (space, key) => deps.join.fact(space, key) !== undefined,
+      dropped: removal => {
+        const { space, state, isPaused } = removal
+        if (state === 'held' || isPaused) deps.stays(space, [removal])
+        if (this.isPending(space)) return
+        if (this.#list.known(space)?.going.size) deps.ask(space)
+        deps.emptied(space)
+      },
+    })
+  }
+
+  /** More is known than before. */
+  release(): void {
+    if (this.#waiting.size === 0) return
+    const spaces = [...this.#waiting]
+    this.#waiting.clear()
+    for (const space of spaces) this.#deps.ask(space)
+  }
+
+  /** Whether a copy that its owner wants no more may go now, or pass to another space; else it is looked at again when it may. */
+  mayGo(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
+    const space = copy.owner
+    if (space === '') return true
+    const known = this.#list.find(mailbox.name, key)
+    const removal = this.#list.list(space, mailbox, key, copy)
+    if (removal.isPaused) {
+      removal.isPaused = false
+      this.#deps.stays(space, [removal])
+    }
+    if (removal.state === 'held' && removal.isOfEmptied && this.#isAwaited(removal)) {
+      removal.state = 'new'
+      this.#deps.stays(space, [removal])
+    }
+    if (removal.state === 'free') return true
+    removal.order ??= this.#list.ledger(space).orderFor(mailbox.name, key)
+    if (this.#isOrdered(removal)) {
+      removal.state = 'free'
+      if (known === removal) this.#deps.ask(space)
+      return true
+    }
+    if (removal.state === 'new') this.#deps.ask(space)
+    return false
+  }
+
+  /** Whether the cluster is to keep a copy that goes because its EdgePlacement was deleted. */
+  isPreserved(mailbox: string, key: string): boolean {
+    return this.#list.find(mailbox, key)?.order?.preserve ?? false
+  }
+
+  /** A pause keeps the copy: it is judged anew when that ends, with all that it kept. */
+  paused(mailbox: Mailbox, key: string): void {
+    const copy = mailbox.copies.get(key)
+    if (copy && copy.owner !== '') this.#pause(this.#list.list(copy.owner, mailbox, key, copy))
+  }
+
+  #pause(removal: Removal): void {
+    if (removal.state === 'free') removal.state = 'new'
+    if (removal.isPaused) return
+    removal.isPaused = true
+    this.#deps.stays(removal.space, [removal])
+  }
+
+  /** The copy was found wanted, or not there (any more): what has changed since then counts. */
+  settled(mailbox: Mailbox, key: string): void {
+    const removal = this.#list.find(mailbox.name, key)
+    if (!removal || this.#deps.isUnwanted(mailbox, key) === true) return
+    this.#list.drop(removal)
+    if (removal.state !== 'free') this.#deps.ask(removal.space)
+  }
+
+  /** What has left a placement. What is named until all is known has left none, unless the placement is deleted by name. */
+  lost(space: string, placement: string, what: LostCopies): void {
+    if (what.mailboxes.length === 0 || what.keys.length === 0) return
+    if (!this.#looking && !this.#list.known(space)?.isDeparting(placement)) return
+    const ledger = this.#list.ledger(space)
+    ledger.lose(placement, what)
+    if (ledger.isAsked) return
+    ledger.isAsked = true
+    // behind all that this turn of the loop names
+    queueMicrotask(() => {
+      ledger.isAsked = false
+      this.#deps.ask(space)
+    })
+  }
+
+  /** What keeps copies of a space may be over. */
+  lookAgain(space: string): void {
+    if (this.isPending(space)) this.#deps.ask(space)
+  }
+
+  /**
+   * Whether it would be held that copies of a space go, as they are wanted no more. `going`: their keys, by mailbox; `kept`: of those that
+   * would be wanted no more either, and that a pause keeps.
+   */
+  wouldHold(space: string, going: KeysByMailbox, kept: KeysByMailbox): boolean {
+    const byMailbox = this.#list.known(space)?.recent(this.#deps.clock.now()) ?? new Map<string, Set<string>>()
+    const isDoomed = (name: string, key: string): boolean =>
+      going.get(name)?.has(key) === true || kept.get(name)?.has(key) === true
+    const remains = (name: string): boolean => this.#remains(space, name, key => isDoomed(name, key))
+    return isTooMuch({ byMailbox: joined(byMailbox, going), remains })
+  }
+
+  /** Takes in what an EdgePlacement says of holds. */
+  placementSeen(space: string, name: string, { metadata, status }: KubeObject): void {
+    const confirmed = metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
+    const since = heldSince(status)
+    const ledger = this.#list.known(space)
+    ledger?.arrive(name)
+    if (confirmed === ledger?.confirmed.get(name) && (since === undefined || ledger?.since !== undefined)) return
+    if (confirmed === undefined && since === undefined) {
+      ledger?.confirmed.delete(name)
+      return
+    }
+    const { told, inherited, confirmed: confirmations } = this.#list.ledger(space)
+    if (confirmed === undefined) confirmations.delete(name)
+    else confirmations.set(name, confirmed)
+    if (since !== undefined && !told.has(name)) inherited.set(name, since)
+    this.#deps.ask(space)
+  }
+
+  /** An EdgePlacement is gone; to be called before it is taken out of the join. `order`: it was deleted by name, and what it had goes. */
+  placementGone(space: string, name: string, order?: Order): void {
+    if (order) this.#list.ledger(space).depart(name, order)
+    this.#list.known(space)?.forget(name)
+    this.#deps.ask(space)
+  }
+
+  /** An object of a workload space is there no more (`byName`), or is none that travels any more. */
+  sourceGone(space: string, key: string, byName: boolean): void {
+    if (byName) this.#list.known(space)?.withdrawn.delete(key)
+    else this.#list.ledger(space).withdrawn.add(key)
+    // with the last of its copies its deletion is over
+    if (isNamespaceKey(key) && this.#list.known(space)?.going.has(parseObjectKey(key).name)) this.#deps.ask(space)
+    this.#lookAgainAt(space, key)
+  }
+
+  /** An object of a workload space is there. */
+  sourceCame(space: string, key: string): void {
+    const ledger = this.#list.known(space)
+    ledger?.withdrawn.delete(key)
+    if (!ledger) return
+    // it may hand its copies over
+    this.#lookAgainAt(space, key)
+    if (ledger.going.size > 0 && isNamespaceKey(key)) ledger.going.delete(parseObjectKey(key).name)
+  }
+
+  /** A Namespace of a workload space is being deleted, with the objects in it. */
+  namespaceGoing(space: string, namespace: string, keys: Iterable<string>): void {
+    const { going } = this.#list.ledger(space)
+    if (!going.has(namespace)) going.set(namespace, new Set(keys))
+  }
+
+  /** What is held in a mailbox is so no more: what becomes of it is between its SyncTarget and its syncer, or it is emptied. */
+  mailboxLeaves(mailbox: string): void {
+    const spaces = new Set<string>()
+    for (const { space } of this.#list.in(mailbox)) spaces.add(space)
+    for (const space of spaces) this.#deps.ask(space)
+  }
+
+  /** Whether copies are there that the space wants no more, or may be: until that is over it is followed. */
+  isPending(space: string): boolean {
+    return this.#list.known(space)?.isPending ?? false
+  }
+
+  /** The space is followed no more. */
+  forget(space: string): void {
+    this.#list.forget(space)
+    this.#holds.delete(space)
+  }
+
+  /** What is held of a placement; `unknown` as long as nobody has looked. */
+  holdOf(space: string, placement: string): Hold | 'unknown' | undefined {
+    const ledger = this.#list.known(space)
+    if (ledger?.told.has(placement)) return this.#holds.get(space)
+    return ledger?.inherited.has(placement) ? 'unknown' : undefined
+  }
+
+  /** Whether something of it was held when the server ended, and nobody has looked yet what of that still is. */
+  isUnsure(space: string): boolean {
+    return (this.#list.known(space)?.inherited.size ?? 0) > 0
+  }
+
+  /** What of a space stays although it wants it no more. */
+  *stayingIn(space: string): Generator<Removal> {
+    for (const removal of this.#list.known(space)?.removals ?? [])
+      if (removal.state === 'held' || removal.isPaused) yield removal
+  }
+
+  /** Why a copy stays that its space wants no more; `undefined`: it does not. */
+  staysAs(space: string, mailbox: string, key: string): 'held' | 'paused' | undefined {
+    const removal = this.#list.find(mailbox, key)
+    if (removal?.space !== space) return undefined
+    return removal.state === 'held' ? 'held' : removal.isPaused ? 'paused' : undefined
+  }
+
+  /** The hold of a space, and the first by name of the placements that are told of it. */
+  holdIn(space: string): { readonly hold: Hold; readonly placement: string | undefined } | undefined {
+    const hold = this.#holds.get(space)
+    return hold && { hold, placement: [...(this.#list.known(space)?.told ?? [])].sort()[0] }
+  }
+
+  async judge(space: string): Promise<void> {
+    const { isWhole, isKnown, clock, emptied } = this.#deps
+    if (isWhole()) {
+      this.#looking ??= this.#list.lookAtAll()
+      await this.#looking
+    }
+    if (!isWhole() || !isKnown(space)) {
+      if (space !== '') this.#waiting.add(space)
+      return
+    }
+    const judged = await this.#list.complete(space)
+    const ledger = this.#list.known(space)
+    if (!ledger) return
+    const isEmptying = await this.#emptying(space, ledger, judged)
+    const doomed = await this.#doomed(space, ledger)
+    this.#decide(space, ledger, { judged, isEmptying, doomed })
+    if (!ledger.isPending) emptied(space)
+    if (ledger.isEmpty(clock.now())) this.#list.forget(space)
+  }
+
+  #decide(space: string, ledger: BrakeLedger, { judged, isEmptying, doomed }: Circumstances): void {
+    const nowMs = this.#deps.clock.now()
+    const again: Removal[] = []
+    const before = new Set(ledger.held())
+    const free = (removal: Removal) => {
+      ledger.free(removal, nowMs)
+      again.push(removal)
+    }
+    const keptIn = new Map<string, boolean>()
+    const open: Removal[] = []
+    for (const removal of ledger.removals) {
+      const { mailbox, key } = removal
+      const isAllKept = keptIn.get(mailbox) ?? this.#deps.keepsAll(space, mailbox)
+      keptIn.set(mailbox, isAllKept)
+      if (isAllKept || this.#deps.join.fact(space, key)?.isPaused) this.#pause(removal)
+      // the work on it finds that the pause is over
+      else if (removal.isPaused) again.push(removal)
+      else if (removal.state === 'held' || (removal.state === 'new' && judged.has(removal))) open.push(removal)
+    }
+    for (const removal of open) {
+      if (!this.#isOrdered(removal) && !follows(removal)) continue
+      removal.state = 'free'
+      again.push(removal)
+    }
+    const fresh = open.filter(({ state }) => state === 'new')
+    const isHeld = fresh.length > 0 && this.#isTooMuch(space, ledger.recent(nowMs), doomed)
+    for (const removal of fresh) {
+      removal.isOfEmptied = !isHeld && isEmptying(removal)
+      if (isHeld || removal.isOfEmptied) [removal.state, removal.atMs] = ['held', nowMs]
+      else free(removal)
+    }
+    for (const removal of this.#released(space, ledger, nowMs)) free(removal)
+    this.#tellHold(space, ledger)
+    const changed = [...ledger.removals].filter(one => before.has(one) !== (one.state === 'held'))
+    if (changed.length > 0) this.#deps.stays(space, changed)
+    this.#deps.again(again, space)
+  }
+
+  /** Which copies belong to an EdgePlacement that carries nothing any more, and not because its objects were edited one by one. */
+  async #emptying(
+    space: string,
+    ledger: BrakeLedger,
+    judged: ReadonlySet<Removal>,
+  ): Promise<(removal: Removal) => boolean> {
+    const namesOf = ({ had, isFromStart, isOrphan }: Removal): string[] =>
+      // of what was found at the start nobody remembers whose it was
+      isFromStart && !isOrphan && had.size === 0
+        ? this.#deps.join.placementNames(space)
+        : [...had].flatMap(([name, isTaken]) => (isTaken ? [name] : []))
+    const emptied = new Map<string, boolean>()
+    const idOf = (name: string, key: string) => `${name} ${isShared(key)}`
+    for (const removal of judged) {
+      for (const name of namesOf(removal)) {
+        const id = idOf(name, removal.key)
+        if (!emptied.has(id)) emptied.set(id, !(await this.#carries(space, name, isShared(removal.key))))
+      }
+    }
+    return removal =>
+      (removal.isFromStart && ledger.inherited.size > 0) ||
+      (!this.#isAwaited(removal) && namesOf(removal).some(name => emptied.get(idOf(name, removal.key)) === true))
+  }
+
+  /** Whether another space takes the copy over: its object stays in the cluster, and nothing is emptied. */
+  #isAwaited({ space, mailbox, key }: Removal): boolean {
+    return this.#deps.join.sourcesOf(mailbox, key).some(source => source.space !== space)
+  }
+
+  /** Whether an EdgePlacement brings something somewhere; what others need as well counts only beside the same. */
+  async #carries(space: string, name: string, isAlsoShared: boolean): Promise<boolean> {
+    let work = 0
+    for (const isCarried of this.#deps.join.carrying(space, name, key => isAlsoShared || !isShared(key))) {
+      if (isCarried) return true
+      if (++work % TURN_WORK === 0) await setImmediate()
+    }
+    return false
+  }
+
+  /** What will go with Namespaces that are being deleted, until that is too much. The deletion of one ends with its last copy. */
+  async #doomed(space: string, ledger: BrakeLedger): Promise<KeysByMailbox> {
+    const doomed = new Map<string, Set<string>>()
+    // also in mailboxes that are closed
+    const listed = new Set(ledger.going.size > 0 ? [...ledger.removals].map(({ key }) => key) : [])
+    let [work, count] = [0, 0]
+    for (const [namespace, keys] of [...ledger.going]) {
+      const mailboxes = [...this.#deps.mailboxes()].filter(({ copies }) => copies.hasIn(namespace))
+      for (const key of [...keys]) {
+        let isPlaced = listed.has(key)
+        for (const { name, copies } of mailboxes) {
+          if (++work % TURN_WORK === 0) await setImmediate()
+          if (copies.get(key)?.owner !== space) continue
+          isPlaced = true
+          if (this.#list.find(name, key)) continue
+          doomed.set(name, (doomed.get(name) ?? new Set<string>()).add(key))
+          if (++count > MAX_REMOVED) return doomed
+        }
+        if (!isPlaced && this.#deps.join.fact(space, key) === undefined) keys.delete(key)
+      }
+      if (keys.size === 0 && ledger.going.get(namespace) === keys) ledger.going.delete(namespace)
+    }
+    return doomed
+  }
+
+  /** Of what goes now, has gone lately, and is doomed. */
+  #isTooMuch(space: string, byMailbox: Map<string, Set<string>>, doomed: KeysByMailbox): boolean {
+    const remains = (name: string): boolean => this.#remains(space, name, key => doomed.get(name)?.has(key) === true)
+    return isTooMuch({ byMailbox: joined(byMailbox, doomed), remains })
+  }
+
+  /** Whether something of the space that is wanted stays in a mailbox; what came along is nothing, nor is what only a pause keeps. */
+  #remains(space: string, name: string, isDoomed: (key: string) => boolean): boolean {
+    const mailbox = this.#deps.mailbox(name)
+    if (!mailbox) return false
+    for (const [key, { owner, terminating }] of mailbox.copies) {
+      if (terminating || owner !== space || isNamespaceKey(key)) continue
+      if (this.#list.find(name, key) || isDoomed(key)) continue
+      if (isShared(key) && !this.#isMeant(space, name, key)) continue
+      if (this.#deps.isUnwanted(mailbox, key) !== true) return true
+    }
+    return false
+  }
+
+  /** Whether a space places an object for its own sake there. */
+  #isMeant(space: string, mailbox: string, key: string): boolean {
+    return this.#deps.join.sourcesOf(mailbox, key).some(source => source.space === space && !source.implied)
+  }
+
+  /** What of the held copies may go: all when it is confirmed; where nobody knows whose they were, when all who were asked are gone. */
+  #released(space: string, ledger: BrakeLedger, nowMs: number): Removal[] {
+    const held = ledger.held()
+    if (held.length === 0) return []
+    const { askers, inherited, confirmed } = ledger
+    const names = new Set(this.#deps.join.placementNames(space))
+    const unclear = held.filter(removal => !isAnyOf(removal.had.keys(), names))
+    if (unclear.length > 0 && askers.size > 0 && !isAnyOf(askers, names)) {
+      askers.clear()
+      return unclear
+    }
+    if (unclear.length > 0 && askers.size === 0)
+      for (const name of isAnyOf(inherited.keys(), names) ? inherited.keys() : names) askers.add(name)
+    ledger.since ??= [...inherited.values()].sort()[0] ?? timestamp(new Date(nowMs))
+    const hash = planHash(held, ledger.since)
+    return this.#toldOf(space, ledger).some(name => confirmed.get(name) === hash) ? held : []
+  }
+
+  /** The EdgePlacements whose copies are held. */
+  #toldOf(space: string, ledger: BrakeLedger): string[] {
+    const names = new Set(this.#deps.join.placementNames(space))
+    const told = new Set<string>()
+    for (const { had } of ledger.held()) {
+      for (const name of isAnyOf(had.keys(), names) ? had.keys() : ledger.askers) if (names.has(name)) told.add(name)
+    }
+    return [...told]
+  }
+
+  #tellHold(space: string, ledger: BrakeLedger): void {
+    const held = ledger.held()
+    const before = [...ledger.told, ...ledger.inherited.keys()]
+    ledger.told = new Set(this.#toldOf(space, ledger))
+    ledger.inherited.clear()
+    if (held.length === 0) {
+      ledger.since = undefined
+      ledger.askers.clear()
+      this.#holds.delete(space)
+    } else {
+      this.#holds.set(space, holdOf(held, ledger.since ?? ''))
+    }
+    for (const name of new Set([...before, ...ledger.told])) this.#deps.tell(space, name)
+  }
+
+  /** Whether somebody deleted by name what brought the copy, or nobody is left to be asked. */
+  #isOrdered({ space, mailbox, key, isOrphan, order }: Removal): boolean {
+    const { join, isKnown, isGoing, isWhole, isEvicted } = this.#deps
+    if (order || isEvicted(mailbox) || isGoing(space) || !join.isWorkloadSpace(space)) return true
+    const ledger = this.#list.known(space)
+    if (isOrphan || !isWhole() || !isKnown(space) || join.fact(space, key) !== undefined) return false
+    return !ledger?.withdrawn.has(key) && !ledger?.isInGoingNamespace(key)
+  }
+
+  #lookAgainAt(space: string, key: string): void {
+    this.#deps.again(
+      [...this.#list.of(key)].filter(removal => removal.space === space),
+      space,
+    )
+  }
+}
+
+function joined(a: KeysByMailbox, b: KeysByMailbox): KeysByMailbox {
+  const all = new Map(a)
+  for (const [mailbox, keys] of b) all.set(mailbox, new Set([...(all.get(mailbox) ?? []), ...keys]))
+  return all
+}
+
+/** Whether it waited until nothing needed it any more: what did has gone, and was judged. */
+function follows({ key, had, isFromStart }: Removal): boolean {
+  return isShared(key) && had.size === 0 && !isFromStart
+}
+
+function isAnyOf(names: Iterable<string>, known: ReadonlySet<string>): boolean {
+  for (const name of names) if (known.has(name)) return true
+  return false
+}

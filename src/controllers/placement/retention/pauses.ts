@@ -1,0 +1,111 @@
+/**
+ * What is to stay in the mailboxes as it is: what a paused EdgePlacement places, a paused object, and all that is at a paused
+ * Location. Nothing of it is written and nothing is deleted; when the pause ends, all of it is looked at again.
+ *
+ * What is deleted by name under a paused EdgePlacement waits, too: it takes no copy away. Which placement brought a copy that
+ * nobody claims is not known for ever, so those of a space wait where a paused one of the space leads.
+ */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import type { LabelSelector, LabelSelectorObject } from '../../../apimachinery/selectors.ts'
+import { labelSelectorFromObject } from '../../../apimachinery/selectors.ts'
+import { PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
+import { mailboxOf } from '../../../placement/words/topology.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Source } from '../join/placementProduct.ts'
+
+export interface PausesDeps {
+  join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
+  /** All of a mailbox is to be looked at, as are the placements that lead there. */
+  changed: (mailbox: string) => void
+}
+
+type Labels = Readonly<Record<string, string>>
+
+export class Pauses {
+  readonly #deps: PausesDeps
+  /** What paused Locations stand for, by name and inventory. Those without pause are not remembered. */
+  readonly #locations = new Map<string, Map<string, LabelSelector>>()
+  /** Labels of SyncTargets, and their mailboxes, by inventory and name. */
+  readonly #targets = new Map<string, Map<string, { readonly mailbox: string; readonly labels: Labels }>>()
+  /** Mailboxes at paused Locations, and the names of those. */
+  #paused = new Map<string, string>()
+
+  constructor(deps: PausesDeps) {
+    this.#deps = deps
+  }
+
+  /** The paused Location that a mailbox is at. */
+  locationOf(mailbox: string): string | undefined {
+    return this.#paused.get(mailbox)
+  }
+
+  /** Whether the copy of a claim stays as it is. */
+  holdsClaim({ space, fact, placements }: Source): boolean {
+    return fact.isPaused === true || placements.every(name => this.#deps.join.spec(space, name)?.isPaused)
+  }
+
+  /** Whether a copy stays that nobody claims. `specs`: of the placements as they are, or would be. */
+  holdsCopy(
+    mailbox: string,
+    key: string,
+    owner: string | undefined,
+    specs: Pick<PlacementJoin, 'spec'> = this.#deps.join,
+  ): boolean {
+    const { join } = this.#deps
+    if (owner === undefined) return false
+    return join.fact(owner, key)?.isPaused === true || this.leadsPaused(owner, mailbox, specs)
+  }
+
+  /** Whether a paused placement of a space leads to a mailbox. */
+  leadsPaused(owner: string, mailbox: string, specs: Pick<PlacementJoin, 'spec'> = this.#deps.join): boolean {
+    const leads = this.#deps.join.placementsOf(mailbox)
+    return leads.some(({ space, name }) => space === owner && specs.spec(space, name)?.isPaused)
+  }
+
+  setLocation(inventory: string, name: string, object: KubeObject | undefined): void {
+    const selector = object?.metadata.annotations?.[PAUSED_ANNOTATION] === 'true' ? instancesOf(object) : undefined
+    const known = this.#locations.get(inventory)
+    if (!selector && !known?.has(name)) return
+    if (selector) this.#locations.set(inventory, (known ?? new Map<string, LabelSelector>()).set(name, selector))
+    else if (known?.delete(name) && known.size === 0) this.#locations.delete(inventory)
+    this.#workOut()
+  }
+
+  setTarget(inventory: string, name: string, object: KubeObject | undefined): void {
+    const known = this.#targets.get(inventory) ?? new Map<string, { mailbox: string; labels: Labels }>()
+    if (object) {
+      const labels = object.metadata.labels ?? {}
+      this.#targets.set(inventory, known.set(name, { mailbox: mailboxOf({ space: inventory, object }), labels }))
+    } else if (known.delete(name) && known.size === 0) this.#targets.delete(inventory)
+    if (this.#locations.has(inventory)) this.#workOut()
+  }
+
+  #workOut(): void {
+    const now = new Map<string, string>()
+    for (const [inventory, locations] of this.#locations) {
+      for (const [name, selector] of locations) {
+        for (const { mailbox, labels } of this.#targets.get(inventory)?.values() ?? []) {
+          if (!now.has(mailbox) && selector.matches(labels)) now.set(mailbox, name)
+        }
+      }
+    }
+    const before = this.#paused
+    this.#paused = now
+    for (const mailbox of new Set([...before.keys(), ...now.keys()])) {
+      if (before.get(mailbox) !== now.get(mailbox)) this.#deps.changed(mailbox)
+    }
+  }
+}
+
+/** A malformed selector stands for nothing, as the where-resolver has it. */
+function instancesOf({ spec }: KubeObject): LabelSelector | undefined {
+  const selector = isRecord(spec) ? spec.instanceSelector : undefined
+  if (!isRecord(selector)) return undefined
+  try {
+    return labelSelectorFromObject(selector as LabelSelectorObject)
+  } catch (error) {
+    if (isStatusError(error)) return undefined
+    throw error
+  }
+}

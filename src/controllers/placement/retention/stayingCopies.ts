@@ -1,0 +1,86 @@
+/**
+ * Copies that nobody places any more and that stay in their clusters all the same: the brake holds them, or something is paused. What
+ * is reported of them.
+ */
+
+import type { Told } from '../../../placement/consent/allowance.ts'
+import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { CopyVerdict } from '../status/copyState.ts'
+import type { Brake } from './brake.ts'
+import type { Pauses } from './pauses.ts'
+
+export interface StayingCopiesDeps {
+  join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
+  brake: Pick<Brake, 'stayingIn' | 'staysAs' | 'holdIn'>
+  pauses: Pick<Pauses, 'locationOf'>
+  mailbox: (name: string) => Mailbox | undefined
+}
+
+export interface StayingCopy {
+  readonly mailbox: string
+  readonly key: string
+}
+
+export class StayingCopies {
+  readonly #deps: StayingCopiesDeps
+
+  constructor(deps: StayingCopiesDeps) {
+    this.#deps = deps
+  }
+
+  *of(space: string): Generator<StayingCopy> {
+    for (const { mailbox, key } of this.#deps.brake.stayingIn(space))
+      if (this.#stands(space, mailbox, key)) yield { mailbox, key }
+  }
+
+  /** Whether a copy stays the space's although it does not place it any more. */
+  keeps(space: string, mailbox: string, key: string): boolean {
+    return this.#deps.brake.staysAs(space, mailbox, key) !== undefined
+  }
+
+  /** Of those behind a pause, what a placement is told of. */
+  behindPauseOf(space: string, placement: string, leadsTo: (mailbox: string) => boolean): number {
+    const { join, pauses } = this.#deps
+    const isPaused = join.spec(space, placement)?.isPaused === true
+    let count = 0
+    for (const { mailbox, key, isPaused: isKept } of this.#deps.brake.stayingIn(space)) {
+      if (!isKept || !leadsTo(mailbox)) continue
+      if (isPaused || pauses.locationOf(mailbox) !== undefined || join.fact(space, key)?.isPaused) count++
+    }
+    return count
+  }
+
+  /** What is said of a copy that nobody places; `undefined`: it is none that stays. */
+  verdict(space: string, mailbox: string, key: string): CopyVerdict | undefined {
+    if (!this.#stands(space, mailbox, key)) return undefined
+    const as = this.#deps.brake.staysAs(space, mailbox, key)
+    if (as === 'held') return this.#held(space)
+    if (as === undefined) return undefined
+    const { reason, message } = this.#pauseOf(space, mailbox, key)
+    return { state: 'Paused', reason, message: `nothing places it there any more; it stays because ${message}` }
+  }
+
+  #held(space: string): CopyVerdict {
+    const { hold, placement } = this.#deps.brake.holdIn(space) ?? {}
+    const confirm = `kubectl annotate --overwrite edgeplacement ${placement ?? 'NAME'} ${CONFIRM_DELETION_ANNOTATION}=${hold?.hash ?? 'HASH'}`
+    const message = `nothing places it there any more, and it was not deleted by name; it stays as it is until what took it away is undone, or it is confirmed that it goes: ${confirm}`
+    return { state: 'Held', reason: 'DeletionHeld', message, ...(hold && { since: hold.since }) }
+  }
+
+  #pauseOf(space: string, mailbox: string, key: string): Told {
+    const { join, pauses } = this.#deps
+    const location = pauses.locationOf(mailbox)
+    if (location !== undefined) return { reason: 'LocationPaused', message: `the Location "${location}" is paused` }
+    if (join.fact(space, key)?.isPaused) return { reason: 'ObjectPaused', message: 'the object is paused' }
+    const paused = join.placementsOf(mailbox).filter(one => one.space === space && join.spec(space, one.name)?.isPaused)
+    const names = paused.map(({ name }) => JSON.stringify(name)).sort()
+    return { reason: 'PlacementPaused', message: `EdgePlacement ${names.join(', ')}, which leads there, is paused` }
+  }
+
+  #stands(space: string, mailbox: string, key: string): boolean {
+    const copy = this.#deps.mailbox(mailbox)?.copies.get(key)
+    return copy !== undefined && !copy.terminating && copy.owner === space
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * What syncers say became of what is in their mailboxes, held in memory for as long as they say it: a syncer that falls silent
+ * takes its word with it, and one whose center was restarted is asked to say all again. A report costs what it says.
+ */
+import { randomUUID } from 'node:crypto'
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import type { Clock } from '../../../client/clock.ts'
+import { isSameOffer, type Offer } from '../../../placement/outcome/offer.ts'
+import type {
+  ClusterVersions,
+  Exception,
+  OutcomeAnswer,
+  OutcomeReceiver,
+  OutcomeReport,
+  OutcomeState,
+} from '../../../placement/outcome/outcome.ts'
+import { isDone, MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
+import { objectKey } from '../../../placement/words/names.ts'
+import { SharedOffers } from './sharedOffers.ts'
+
+export interface ClusterOutcome {
+  /** Its syncer speaks. Else nothing is known of now. */
+  readonly live: boolean
+  /** Its syncer speaks, and does not reach the cluster. */
+  readonly unreachable?: boolean
+  /** Whether it has compared everything with the live cluster. */
+  readonly compared: boolean
+  readonly processed: number
+  readonly exceptions: ReadonlyMap<string, Exception>
+  /** Exceptions that it could not name, by state. */
+  readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
+  /** As far as it said. */
+  readonly versions?: ClusterVersions | undefined
+  /** What the cluster offers: the same object until it is another. As far as its syncer said. */
+  readonly offer?: Offer | undefined
+}
+
+export interface ClusterOutcomesDeps {
+  clock: Clock
+  /** What is known of a mailbox, by its space, may be something else now: of these keys, or of all. */
+  changed: (space: string, keys: readonly string[] | 'all') => void
+  /** Whether it matters how far the syncer of a mailbox is: something waits to be looked at. Default: always. */
+  isAwaited?: ((space: string) => boolean) | undefined
+  /** Of the center. Default: one that no other process has. */
+  epoch?: string | undefined
+}
+
+interface Session {
+  readonly id: string
+  number: number
+  unreachable: boolean
+  compared: boolean
+  processed: number
+  exceptions: Map<string, Exception>
+  unlisted: OutcomeReport['unlisted']
+  versions: ClusterVersions | undefined
+  offer: Offer | undefined
+  heardAtMs: number
+  live: boolean
+  /** Of the timer that ends the wait for its next word; absent while none runs. */
+  cancel: (() => void) | undefined
+}
+
+/** A time ahead by less is shown as it was said. */
+const CLOCKS_DIFFER_MS = 60_000
+/** No syncer has run for longer. */
+const LONGEST_MS = 5 * 365 * 86_400_000
+
+export const UNHEARD: ClusterOutcome = {
+  live: false,
+  compared: false,
+  processed: 0,
+  exceptions: new Map(),
+  unlisted: {},
+}
+
+/** Tells of what the syncer has looked at whether it could not make it so, or may be among what it could not name. */
+export function isInDoubt({ exceptions, unlisted }: ClusterOutcome): (key: string) => boolean {
+  return key => !isDone(exceptions.get(key)?.state ?? 'applied') || Object.keys(unlisted).length > 0
+}
+
+export class ClusterOutcomes implements OutcomeReceiver {
+  readonly epoch: string
+  readonly #deps: ClusterOutcomesDeps
+  /** By id of the mailbox space. */
+  readonly #sessions = new Map<string, Session>()
+  readonly #offers = new SharedOffers()
+
+  constructor(deps: ClusterOutcomesDeps) {
+    this.#deps = deps
+    this.epoch = deps.epoch ?? randomUUID()
+  }
+
+  of(space: string): ClusterOutcome {
+    return this.#sessions.get(space) ?? UNHEARD
+  }
+
+  /** Takes in what the syncer of a mailbox says. */
+  take(space: string, report: OutcomeReport): OutcomeAnswer {
+    const known = this.#sessions.get(space)
+    const follows = known?.id === report.session && known.number + 1 === report.number
+    if (report.epoch !== this.epoch || !(report.whole || follows)) return { epoch: this.epoch, again: true }
+    const exceptions = report.whole || !known ? new Map<string, Exception>() : known.exceptions
+    const keys: string[] = []
+    for (const key of report.settled) {
+      const id = objectKey(key, key.namespace, key.name)
+      exceptions.delete(id)
+      keys.push(id)
+    }
+    const nowMs = this.#deps.clock.now()
+    for (const one of report.exceptions) {
+      const id = objectKey(one, one.namespace, one.name)
+      exceptions.set(id, withTime(one, known?.exceptions.get(id), nowMs))
+      keys.push(id)
+    }
+    if (exceptions.size > MAX_EXCEPTIONS) {
+      // it lost count, and what is said from here on has to be whole
+      this.#end(space)
+      this.#deps.changed(space, 'all')
+      return { epoch: this.epoch, again: true }
+    }
+    const offer = this.#offerOf(report, known)
+    const { session: id, number, unreachable = false, compared, processed, unlisted, versions } = report
+    const said = {
+      number,
+      unreachable,
+      compared,
+      processed,
+      exceptions,
+      unlisted,
+      versions,
+      offer,
+      heardAtMs: nowMs,
+      live: true,
+    }
+    const isOther =
+      known === undefined ||
+      !known.live ||
+      report.whole ||
+      known.compared !== compared ||
+      known.unreachable !== unreachable ||
+      JSON.stringify([known.unlisted, known.versions]) !== JSON.stringify([unlisted, versions])
+    const isFurther = known?.processed !== processed && (this.#deps.isAwaited?.(space) ?? true)
+    const isNews = isOther || isFurther || keys.length > 0 || known.offer !== offer
+    if (known?.id === id) Object.assign(known, said)
+    else {
+      this.#end(space)
+      this.#sessions.set(space, { id, ...said, cancel: undefined })
+    }
+    this.#watch(space)
+    if (isNews) this.#deps.changed(space, isOther ? 'all' : keys)
+    return { epoch: this.epoch, again: false }
+  }
+
+  /** The connection of a session has ended. */
+  silent(space: string, id: string): void {
+    const session = this.#sessions.get(space)
+    if (!session?.live || session.id !== id) return
+    session.live = false
+    session.cancel?.()
+    session.cancel = undefined
+    this.#deps.changed(space, 'all')
+  }
+
+  forget(space: string): void {
+    this.#end(space)
+  }
+
+  stop(): void {
+    for (const space of [...this.#sessions.keys()]) this.#end(space)
+  }
+
+  #offerOf({ offer, whole }: OutcomeReport, known: Session | undefined): Offer | undefined {
+    if (offer === undefined) return whole ? undefined : known?.offer
+    return isSameOffer(offer, known?.offer) ? known?.offer : this.#offers.shared(offer)
+  }
+
+  #end(space: string): void {
+    this.#sessions.get(space)?.cancel?.()
+    this.#sessions.delete(space)
+  }
+
+  /** One timer for each session, which is set anew only when it fires. */
+  #watch(space: string): void {
+    const session = this.#sessions.get(space)!
+    if (!session.cancel) this.#arm(space, session, OUTCOME_SILENCE_MS)
+  }
+
+  #arm(space: string, session: Session, inMs: number): void {
+    session.cancel = this.#deps.clock.after(inMs, () => {
+      session.cancel = undefined
+      if (this.#sessions.get(space) !== session || !session.live) return
+      const leftMs = session.heardAtMs + OUTCOME_SILENCE_MS - this.#deps.clock.now()
+      if (leftMs > 0) this.#arm(space, session, leftMs)
+      else this.silent(space, session.id)
+    })
+  }
+}
+
+/** By the cluster's clock, which may be wrong: what cannot be is since it was first heard. */
+function withTime(one: Exception, before: Exception | undefined, nowMs: number): Exception {
+  const sinceMs = Date.parse(one.since)
+  if (sinceMs <= nowMs + CLOCKS_DIFFER_MS && sinceMs > nowMs - LONGEST_MS) return one
+  const isSame = before?.state === one.state && before.reason === one.reason
+  return { ...one, since: isSame ? before.since : timestamp(new Date(nowMs)) }
+}

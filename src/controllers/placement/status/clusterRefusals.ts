@@ -1,0 +1,141 @@
+/**
+ * What clusters refuse of what was placed in them, as their syncers say it in the status of SyncerConfig `the-one`, for those
+ * who placed it. The only place that knows where that is told.
+ *
+ * A syncer may say anything. What counts is said of a copy that is in its mailbox, is heard only by the space whose object that
+ * is, and is bounded; news of one mailbox is taken in every few seconds, so that what wavers there does not waver everywhere.
+ */
+import { at, objects, str } from '../../../apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { shortLine } from '../../../apimachinery/shortened.ts'
+import type { Clock } from '../../../client/clock.ts'
+import type { ReconcileResult } from '../../../client/workqueue.ts'
+import { objectKey } from '../../../placement/words/names.ts'
+import { UPSYNC_FULL } from '../../../placement/words/placement.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+
+/** In place of an object's key: it is about what is carried up. */
+export const UPSYNC_KEY = ''
+
+/** Why, in the cluster's words, by object key. */
+export type Refused = ReadonlyMap<string, string>
+
+interface RefusingMailbox {
+  readonly name: string
+  readonly clusterRefuses: Refused
+  /** Ids of the spaces whose object a copy is. */
+  ownerOf(key: string): string | undefined
+}
+
+export interface ClusterRefusalsDeps {
+  join: PlacementJoin
+  /** The mailbox, once all that it holds is known. */
+  mailbox: (name: string) => RefusingMailbox | undefined
+  clock: Clock
+  /** What a placement is told may be another now. */
+  changed: (space: string, placement: string) => void
+}
+
+export const NOTHING_REFUSED: Refused = new Map()
+const INTERVAL_MS = 5000
+const MAX_OBJECTS = 100
+const MAX_WORDS = 300
+
+export class ClusterRefusals {
+  readonly #deps: ClusterRefusalsDeps
+  /** What was last taken in, and when. */
+  readonly #taken = new WeakMap<RefusingMailbox, { readonly refused: Refused; readonly atMs: number }>()
+  /** `space placement` of those that wait for a mailbox to be known. */
+  readonly #waiting = new Set<string>()
+
+  constructor(deps: ClusterRefusalsDeps) {
+    this.#deps = deps
+  }
+
+  /** Takes in what a mailbox says now. */
+  reconcile(name: string): ReconcileResult {
+    const { mailbox, clock, join, changed } = this.#deps
+    const box = mailbox(name)
+    if (!box) return {} // comes again when it is known
+    for (const { space, name: placement } of this.#waiting.size > 0 ? join.placementsOf(name) : []) {
+      if (this.#waiting.delete(`${space} ${placement}`)) changed(space, placement)
+    }
+    const before = this.#taken.get(box)
+    const news = differences(before?.refused ?? NOTHING_REFUSED, box.clusterRefuses)
+    if (news.size === 0) return {}
+    const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    this.#taken.set(box, { refused: box.clusterRefuses, atMs: clock.now() })
+    for (const key of news) for (const { space, placement } of this.#claimants(box, key)) changed(space, placement)
+    return {}
+  }
+
+  /** What a cluster refuses of a space's objects; `undefined`: that is not known yet, and the placement is told when it is. */
+  of(
+    name: string,
+    { space, placement }: { space: string; placement: string },
+  ): [key: string, words: string][] | undefined {
+    const box = this.#deps.mailbox(name)
+    if (!box) {
+      this.#waiting.add(`${space} ${placement}`)
+      return undefined
+    }
+    const refused = this.#taken.get(box)?.refused ?? NOTHING_REFUSED
+    return [...refused].filter(([key]) => key === UPSYNC_KEY || box.ownerOf(key) === space)
+  }
+
+  forget(space: string, placement: string): void {
+    this.#waiting.delete(`${space} ${placement}`)
+  }
+
+  /** The placements by which the copy's owner has it there. */
+  #claimants(box: RefusingMailbox, key: string): { space: string; placement: string }[] {
+    if (key === UPSYNC_KEY) {
+      return [...this.#deps.join.placementsOf(box.name)].map(({ space, name }) => ({ space, placement: name }))
+    }
+    const owner = box.ownerOf(key)
+    if (owner === undefined) return []
+    const sources = this.#deps.join.sourcesOf(box.name, key).filter(({ space }) => space === owner)
+    return sources.flatMap(({ space, placements }) => placements.map(placement => ({ space, placement })))
+  }
+}
+
+/** From the status of a SyncerConfig, by object key; bounded. */
+export function refusedIn({ status }: KubeObject): Refused {
+  const report = isRecord(status) && isRecord(status.refused) ? status.refused : {}
+  const listed = objects(report, 'objects').slice(0, MAX_OBJECTS)
+  const isFull = Number(at(report, 'reasons', UPSYNC_FULL)) > 0
+  if (listed.length === 0 && !isFull) return NOTHING_REFUSED
+  const refused = new Map(
+    listed.map(object => [
+      objectKey(
+        { group: str(object, 'group'), resource: str(object, 'resource') },
+        str(object, 'namespace'),
+        str(object, 'name'),
+      ),
+      wordsOf(object),
+    ]),
+  )
+  return isFull ? refused.set(UPSYNC_KEY, CARRIED_TOO_MUCH) : refused
+}
+
+const CARRIED_TOO_MUCH =
+  'as much is carried up from there as may be: select less, or ask who administers the inventory for a larger budget'
+
+/** On one line. */
+function wordsOf(object: Record<string, unknown>): string {
+  const words = str(object, 'message') || str(object, 'reason')
+  return shortLine(words, MAX_WORDS) || 'it does not say why'
+}
+
+export function sameRefused(a: Refused, b: Refused): boolean {
+  return differences(a, b).size === 0
+}
+
+/** Keys that are not in both with the same words. */
+function differences(a: Refused, b: Refused): Set<string> {
+  const news = new Set<string>()
+  for (const [key, words] of a) if (b.get(key) !== words) news.add(key)
+  for (const [key, words] of b) if (a.get(key) !== words) news.add(key)
+  return news
+}

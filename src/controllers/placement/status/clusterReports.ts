@@ -1,0 +1,162 @@
+/**
+ * Tells on each SyncTarget how its cluster keeps up: how many copies it has not looked at and since when it is behind, what it
+ * could not do, by reason, which versions cluster and syncer are, and which kinds the cluster offers. At most once in five seconds for
+ * each, and only when it is another thing than before. A cluster is behind after these five seconds: a change that arrives at once in
+ * a thousand clusters is no news of any of them. That its syncer does not reach it, or does again, is told in an Event, too.
+ */
+import { at } from '../../../apimachinery/fields.ts'
+import { isRecord } from '../../../apimachinery/object.ts'
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
+import type { Client } from '../../../client/client.ts'
+import type { Clock } from '../../../client/clock.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../../client/workqueue.ts'
+import { isDone } from '../../../placement/outcome/outcome.ts'
+import { FIELD_MANAGER } from '../../../placement/words/names.ts'
+import { MAILBOX_NAME, SYNC_TARGETS } from '../../../placement/words/placement.ts'
+import { unlessSpaceGone } from '../../spaceGone.ts'
+import type { ToldEvent, ToldEvents } from '../../toldEvents.ts'
+import type { DesiredContent } from '../mailboxes/desiredContent.ts'
+import { type ClusterOutcome, isInDoubt } from './clusterOutcomes.ts'
+import { SyncedResources } from './syncedResources.ts'
+
+export interface ReportedMailbox {
+  readonly name: string
+  readonly space: string
+  /** Of its SyncTarget. */
+  readonly targetName: string
+  readonly desired: DesiredContent
+  readonly copies: { readonly size: number; has(key: string): boolean }
+  /** Counts the changes of definitions in it. */
+  readonly definitionChanges: number
+}
+
+export interface ClusterReportsDeps {
+  client: Client
+  outcome: (space: string) => ClusterOutcome
+  events: Pick<ToldEvents, 'tell'>
+  clock: Clock
+}
+
+const INTERVAL_MS = 5000
+/** More reasons than these are told as one. */
+const MAX_REASONS = 20
+
+const UNREACHABLE: ToldEvent = { reason: 'ClusterUnreachable', message: 'the syncer does not reach its cluster' }
+const REACHABLE: ToldEvent = {
+  type: 'Normal',
+  reason: 'ClusterReachable',
+  message: 'the syncer reaches its cluster again',
+}
+
+interface Look {
+  readonly atMs: number
+  /** When it was first seen to be behind, if it still is. */
+  readonly behindMs: number | undefined
+}
+
+export class ClusterReports {
+  readonly #deps: ClusterReportsDeps
+  readonly #synced: SyncedResources
+  readonly #looks = new WeakMap<ReportedMailbox, Look>()
+  readonly #awaited = new WeakSet<ReportedMailbox>()
+
+  constructor(deps: ClusterReportsDeps) {
+    this.#deps = deps
+    this.#synced = new SyncedResources(deps.client)
+  }
+
+  /** Whether it is looked at anyway, as soon as that may be: until then nobody need ask. */
+  isAwaited(mailbox: ReportedMailbox): boolean {
+    return this.#awaited.has(mailbox)
+  }
+
+  async reconcile(mailbox: ReportedMailbox): Promise<ReconcileResult> {
+    this.#awaited.delete(mailbox)
+    const result = await this.#look(mailbox)
+    if (result.requeueAfterMs !== undefined) this.#awaited.add(mailbox)
+    return result
+  }
+
+  async #look(mailbox: ReportedMailbox): Promise<ReconcileResult> {
+    const { client, outcome, events, clock } = this.#deps
+    const before = this.#looks.get(mailbox)
+    const nowMs = clock.now()
+    const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const said = outcome(mailbox.space)
+    if (said.compared) mailbox.desired.processed(said.processed, isInDoubt(said))
+    const { unprocessed } = mailbox.desired
+    const behindMs = unprocessed > 0 ? (before?.behindMs ?? nowMs) : undefined
+    this.#looks.set(mailbox, { atMs: nowMs, behindMs })
+    const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
+    const synced = await unlessSpaceGone(mailbox.space, this.#synced.of(mailbox, said))
+    const later = behindMs !== undefined && !isBehind ? { requeueAfterMs: INTERVAL_MS } : {}
+    const [, space = '', uid = ''] = MAILBOX_NAME.exec(mailbox.name) ?? []
+    const api = client.in(space)
+    const ref = { name: mailbox.targetName }
+    const target = await unlessGone(unlessSpaceGone(space, api.get(SYNC_TARGETS, ref)))
+    if (target?.metadata.uid !== uid) return later
+    const known = isRecord(target.status) ? target.status.outcome : undefined
+    const wasReachable = at(known, 'reachable') !== false
+    const unlistedKinds = said.offer?.unlisted ?? at(target.status, 'outcome', 'unlistedKinds') ?? 0
+    const news = {
+      reporting: said.live,
+      // of a cluster whose syncer is silent it stays as it said last
+      reachable: said.live ? said.unreachable !== true : wasReachable,
+      lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
+      failures: failuresOf(said, mailbox.copies.size),
+      ...(unlistedKinds !== 0 && { unlistedKinds }),
+    }
+    const syncedResources = synced ?? at(target.status, 'syncedResources')
+    const versions = said.versions ?? at(target.status, 'versions')
+    // a cluster of which nothing was ever heard has nothing to tell
+    const isSame =
+      equalJson(news, known) &&
+      equalJson(versions, at(target.status, 'versions')) &&
+      equalJson(syncedResources, at(target.status, 'syncedResources'))
+    if (isSame || (known === undefined && !said.live)) return later
+    const lag = { since: null, ...news.lag }
+    const gone = Object.fromEntries(Object.keys(reasonsIn(known)).map(reason => [reason, null]))
+    const failures = { ...news.failures, reasons: { ...gone, ...news.failures.reasons } }
+    const body = {
+      metadata: { uid },
+      status: {
+        outcome: { ...news, lag, failures, unlistedKinds: news.unlistedKinds ?? null },
+        ...(versions !== undefined && { versions }),
+        ...(synced && { syncedResources: synced }),
+      },
+    }
+    // before the status says it, as nobody would tell afterwards; told twice it is the same Event
+    if (news.reachable !== wasReachable) await events.tell(space, target, news.reachable ? REACHABLE : UNREACHABLE)
+    await unlessGone(
+      api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
+    )
+    return later
+  }
+}
+
+/** Of so many copies: a syncer that counts more than there are has miscounted. */
+function failuresOf(
+  { exceptions, unlisted }: ClusterOutcome,
+  copies: number,
+): { count: number; reasons: Record<string, number> } {
+  const reasons: Record<string, number> = {}
+  let count = 0
+  const add = (reason: string, number: number): void => {
+    count += number
+    const slot = Object.hasOwn(reasons, reason) || Object.keys(reasons).length < MAX_REASONS - 1 ? reason : 'Other'
+    reasons[slot] = (reasons[slot] ?? 0) + number
+  }
+  // what is there was done
+  for (const { state, reason } of exceptions.values()) if (!isDone(state)) add(reason, 1)
+  const uncounted = Object.values(unlisted).reduce((sum, number) => sum + number, 0)
+  if (uncounted > 0) add('Unlisted', Math.max(1, Math.min(uncounted, copies - count)))
+  return { count, reasons }
+}
+
+function reasonsIn(outcome: unknown): Record<string, unknown> {
+  const failures = isRecord(outcome) ? outcome.failures : undefined
+  return isRecord(failures) && isRecord(failures.reasons) ? failures.reasons : {}
+}

@@ -1,0 +1,161 @@
+/**
+ * What became of one object in one cluster, by the first of these rules that holds. Counts of placements and answers about
+ * single objects all come from here, so that they never disagree.
+ *
+ * What keeps a copy out or as it is comes before what its cluster says of it. Nothing counts as applied of which that is not
+ * known now.
+ */
+
+import type { Told } from '../../../placement/consent/allowance.ts'
+import type { FieldDifference } from '../../../placement/outcome/fieldDifference.ts'
+import { isFieldsReason } from '../../../placement/outcome/fieldDifference.ts'
+import type { HealthVerdict } from '../../../placement/outcome/health.ts'
+import { MAX_EXCEPTIONS, type OutcomeState, STATUS_TOO_LARGE } from '../../../placement/outcome/outcome.ts'
+import type { DesiredContent } from '../mailboxes/desiredContent.ts'
+import { isShared } from '../mailboxes/ownership.ts'
+import type { ClusterOutcome } from './clusterOutcomes.ts'
+
+export type CopyState =
+  /** It may not go there, or the center found something that keeps it out. */
+  | 'NotPlaced'
+  /** It is another space's there. */
+  | 'Conflict'
+  /** Somebody said that it is to stay as it is. */
+  | 'Paused'
+  /** Nobody hears of the cluster. */
+  | 'Stale'
+  /** The copy is being written. */
+  | 'Projecting'
+  /** The cluster has not looked at it yet. */
+  | 'Pending'
+  /** More is wrong in the cluster than can be told. */
+  | 'Unknown'
+  | 'Applied'
+  | Capitalize<OutcomeState>
+
+export interface CopyVerdict {
+  readonly state: CopyState
+  readonly reason: string
+  readonly message: string
+  /** RFC 3339, where it is known. */
+  readonly since?: string
+  /** What the cluster does not hold as it was sent. */
+  readonly differences?: readonly FieldDifference[]
+}
+
+/** As much of a mailbox as it takes to tell. */
+export interface OutcomeMailbox {
+  readonly space: string
+  readonly copies: ReadonlyMap<string, unknown>
+  readonly desired: DesiredContent
+  /** Why it does not take an object. */
+  readonly refused: ReadonlyMap<string, string>
+  ownerOf(key: string): string | undefined
+}
+
+/** One cluster as a space sees it. */
+export interface ClusterSight {
+  /** Of a mailbox all of which is known; else nothing is known of the cluster. */
+  readonly mailbox: OutcomeMailbox | undefined
+  readonly outcome: ClusterOutcome
+  /** Whether it is not known yet what of it has to change. */
+  readonly projecting: boolean
+}
+
+export interface Findings {
+  /** Why nothing lets it be placed there. */
+  readonly denied?: Told | undefined
+  /** What else the center found. */
+  readonly told?: Told | undefined
+  /** Why it is to stay as it is. */
+  readonly paused?: Told | undefined
+}
+
+export const OBJECT_CONFLICT = 'ObjectConflict'
+
+/** What is told of what may go nowhere, if nothing else is. */
+export const CARRIED_UP: Told = {
+  reason: 'CarriedUp',
+  message: 'a placement of this space carries it up from there (spec.upsync), so that it is not placed there',
+}
+
+const plain = (state: CopyState, message = ''): CopyVerdict => ({ state, reason: state, message })
+const STALE = plain('Stale', 'nothing is heard of the cluster')
+const UNREACHABLE: CopyVerdict = {
+  state: 'Stale',
+  reason: 'ClusterUnreachable',
+  message: 'its syncer does not reach the cluster',
+}
+const PROJECTING = plain('Projecting', 'the copy is being written')
+const NOT_COMPARED = plain('Pending', 'its cluster is being compared with what is placed there')
+const PENDING = plain('Pending', 'its cluster has not looked at it yet')
+const APPLIED = plain('Applied')
+
+/** What holds for everything in a cluster of which there is nothing special to say. `paused`: why all of it stays as it is. */
+export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, paused?: Told): CopyVerdict {
+  if (paused) return { state: 'Paused', ...paused }
+  if (!mailbox || !outcome.live) return STALE
+  if (outcome.unreachable) return UNREACHABLE
+  if (projecting) return PROJECTING
+  if (!outcome.compared) return NOT_COMPARED
+  return Object.keys(outcome.unlisted).length > 0 ? unknownBeside(outcome) : APPLIED
+}
+
+/** A syncer names so many objects that are not as they should be, and counts the others: this may be one of them. */
+function unknownBeside({ unlisted }: ClusterOutcome): CopyVerdict {
+  const others = Object.entries(unlisted).map(([state, count]) => `${count} ${state}`)
+  const named = `its syncer names at most ${MAX_EXCEPTIONS} objects that are not as they should be`
+  return plain('Unknown', `${named}; it counts ${others.join(', ')} beside them, and this may be one`)
+}
+
+/** `space` is the one whose object it is. */
+export function copyVerdict(space: string, key: string, cluster: ClusterSight, findings: Findings): CopyVerdict {
+  const { denied, told, paused } = findings
+  if (denied) return { state: 'NotPlaced', ...denied }
+  if (told) return { state: told.reason === OBJECT_CONFLICT ? 'Conflict' : 'NotPlaced', ...told }
+  if (paused) return { state: 'Paused', ...paused }
+  const common = commonVerdict(cluster)
+  const { mailbox, outcome } = cluster
+  if (!mailbox || common.state === 'Stale' || common === PROJECTING) return common
+  if (mailbox.desired.isBehind(key)) {
+    const why = mailbox.refused.get(key)
+    return why === undefined ? PROJECTING : { state: 'Projecting', reason: 'NotTaken', message: why }
+  }
+  if (common === NOT_COMPARED) return common
+  if (mailbox.desired.isPending(key)) return PENDING
+  if (!mailbox.copies.has(key)) return PENDING
+  // what all need says the same for all; else it is about to be told that another has it
+  if (!isShared(key) && mailbox.ownerOf(key) !== space) return PROJECTING
+  const exception = outcome.exceptions.get(key)
+  if (!exception) return common
+  const { state, reason, message, since, differences } = exception
+  return { state: capitalized(state), reason, message, since, ...(differences && { differences }) }
+}
+
+/** Of what is applied, whether its cluster does not hold all of it as it was sent. */
+export function isDiffering({ state, reason }: CopyVerdict): boolean {
+  return state === 'Applied' && isFieldsReason(reason)
+}
+
+/** Of what is applied, whether it is not known how it is: its cluster reports more than is taken. */
+export function isUntold({ reason }: CopyVerdict): boolean {
+  return reason === STATUS_TOO_LARGE
+}
+
+/**
+ * Health of a copy. `reported`: by the center's spec and the last status from the cluster. `live`: by the live spec where that differs,
+ * and of a finished copy by its end. `undefined`: the copy has no health.
+ */
+export function healthIn(
+  verdict: CopyVerdict,
+  reported: HealthVerdict | undefined,
+  live: HealthVerdict | undefined,
+): HealthVerdict | undefined {
+  if (verdict.state === 'Altered' || verdict.state === 'Finished') return live
+  if (verdict.state !== 'Applied') return undefined
+  return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : (live ?? reported)
+}
+
+function capitalized(state: OutcomeState): Capitalize<OutcomeState> {
+  return `${state[0]!.toUpperCase()}${state.slice(1)}` as Capitalize<OutcomeState>
+}

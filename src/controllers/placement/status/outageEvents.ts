@@ -1,0 +1,78 @@
+/**
+ * Events on an EdgePlacement about clusters that fell silent while it leads there, one for all that are silent at a time, and one when
+ * all are back of which it was told. Syncers start anew and connections break: what is over before a SyncTarget would turn is none. Of
+ * a cluster that this server has not heard yet nothing is told: after a start that is most of them.
+ */
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { type Clock, steadyMs } from '../../../client/clock.ts'
+import { SILENCE_MS } from '../../mailbox/syncerConnections.ts'
+import type { ToldEvent, ToldEvents } from '../../toldEvents.ts'
+
+/** Clusters of a placement that were heard, and are not now: their Locations, as messages name them, by mailbox. */
+export type Fallen = ReadonlyMap<string, string>
+
+export interface OutageEventsDeps {
+  events: Pick<ToldEvents, 'tell'>
+  clock: Clock
+}
+
+/** Of a placement: mailboxes, each in one of both. */
+interface Outage {
+  /** Since when those are silent of which nothing was told, the first one first. */
+  readonly sinceMs: Map<string, number>
+  /** Those of which it is told, until it is told that all of them are back. */
+  told: ReadonlySet<string>
+}
+
+const MAX_NAMES = 5
+
+export class OutageEvents {
+  readonly #deps: OutageEventsDeps
+  /** By `space placement`. */
+  readonly #outages = new Map<string, Outage>()
+
+  constructor(deps: OutageEventsDeps) {
+    this.#deps = deps
+  }
+
+  forget(space: string, placement: string): void {
+    this.#outages.delete(`${space} ${placement}`)
+  }
+
+  /** @returns after how long to call it again; `undefined`: when something is another */
+  async tell(
+    space: string,
+    placement: KubeObject,
+    { fallen, clusters }: { fallen: Fallen; clusters: number },
+  ): Promise<number | undefined> {
+    const { events, clock } = this.#deps
+    const id = `${space} ${placement.metadata.name ?? ''}`
+    const known = this.#outages.get(id)
+    if (!known && fallen.size === 0) return undefined
+    const outage: Outage = known ?? { sinceMs: new Map(), told: new Set() }
+    this.#outages.set(id, outage)
+    const { sinceMs, told } = outage
+    const nowMs = steadyMs(clock)
+    for (const one of sinceMs.keys()) if (!fallen.has(one)) sinceMs.delete(one)
+    for (const one of fallen.keys()) if (!told.has(one) && !sinceMs.has(one)) sinceMs.set(one, nowMs)
+    const due = [...sinceMs.keys()].filter(one => nowMs - sinceMs.get(one)! >= SILENCE_MS)
+    const silent = new Set([...due, ...[...told].filter(one => fallen.has(one))])
+    const isNews = due.length > 0 || (told.size > 0 && silent.size === 0 && clusters > 0)
+    // as it was until it is written: nobody else would tell it
+    if (isNews && !(await events.tell(space, placement, eventOf(silent, fallen, clusters)))) return SILENCE_MS
+    outage.told = silent
+    for (const one of due) sinceMs.delete(one)
+    if (sinceMs.size + silent.size === 0) this.#outages.delete(id)
+    const [firstMs] = sinceMs.values()
+    return firstMs === undefined ? undefined : firstMs + SILENCE_MS - nowMs
+  }
+}
+
+function eventOf(silent: ReadonlySet<string>, fallen: Fallen, clusters: number): ToldEvent {
+  if (silent.size === 0)
+    return { type: 'Normal', reason: 'ClustersHeard', message: 'all clusters that it leads to are heard' }
+  const names = [...silent].slice(0, MAX_NAMES).map(one => fallen.get(one))
+  const more = silent.size > names.length ? ` and ${silent.size - names.length} more` : ''
+  const message = `nothing is heard any more of ${silent.size} of ${clusters} clusters: at ${names.join(', ')}${more}`
+  return { reason: 'ClustersSilent', message, isNewest: true }
+}

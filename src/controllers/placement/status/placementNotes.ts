@@ -1,0 +1,224 @@
+/**
+ * Reports to EdgePlacements beside whether all is placed: conditions `DeletionHeld` and `IntakeWaits`, with an Event when they begin, and
+ * `Paused`. At most one a second, and nothing is written that an EdgePlacement says already.
+ */
+
+import { groupResourceName, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { shortened } from '../../../apimachinery/shortened.ts'
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import type { Client } from '../../../client/client.ts'
+import type { Clock } from '../../../client/clock.ts'
+import type { CrowdLog } from '../../../client/crowdLog.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../../client/workqueue.ts'
+import { FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
+import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
+import { createEvent } from '../../createEvent.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Brake } from '../retention/brake.ts'
+import { DELETION_HELD, type Hold } from '../retention/hold.ts'
+import type { Pauses } from '../retention/pauses.ts'
+import type { WaitingIntakes } from './waitingIntakes.ts'
+
+export interface PlacementNotesDeps {
+  client: Client
+  brake: Pick<Brake, 'holdOf'>
+  join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
+  pauses: Pick<Pauses, 'locationOf'>
+  intakes: Pick<WaitingIntakes, 'messageFor'>
+  /** What people call the cluster of a mailbox. */
+  clusterOf: (mailbox: string) => string
+  clock: Clock
+  log: Pick<CrowdLog, 'tell'>
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+  /** Default: when the status changes. */
+  readonly since?: string
+}
+
+/** The condition of a placement that waits for an intake. */
+export const INTAKE_WAITS = 'IntakeWaits'
+/** Conditions that begin with an Event: its reason, and how its name begins. */
+const EVENTS: Readonly<Record<string, { readonly reason: string; readonly prefix: string } | undefined>> = {
+  [DELETION_HELD]: { reason: DELETION_HELD, prefix: 'deletion-held' },
+  [INTAKE_WAITS]: { reason: 'SetAside', prefix: 'set-aside' },
+}
+const INTERVAL_MS = 1000
+const BEGINS = [
+  'warn',
+  true,
+  'deletions are held until somebody confirms them, by the annotation that the condition names',
+] as const
+const ENDS = ['info', false, 'deletions are held no more'] as const
+const OTHER_HASH = 'The hash that is confirmed on it now is not that of these copies. '
+/** Of the Locations that are paused. */
+const NAMED = 5
+
+export class PlacementNotes {
+  readonly #deps: PlacementNotesDeps
+  /** When a placement was last told, for those of the last second. */
+  readonly #toldAt = new Map<string, number>()
+
+  constructor(deps: PlacementNotesDeps) {
+    this.#deps = deps
+  }
+
+  forget(space: string, name: string): void {
+    this.#toldAt.delete(`${space} ${name}`)
+  }
+
+  /** Whether it has something to report though not all of it is known. */
+  waits(space: string, name: string): boolean {
+    return this.#deps.intakes.messageFor(space, name) !== undefined
+  }
+
+  /** @param isKnown whether all is known that the placement selects and where it leads */
+  async reconcile(space: string, name: string, isKnown = true): Promise<ReconcileResult> {
+    const { client, clock, brake } = this.#deps
+    const id = `${space} ${name}`
+    const waitMs = (this.#toldAt.get(id) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const placement = await unlessGone(client.in(space).get(EDGE_PLACEMENTS, { name }))
+    if (!placement || placement.metadata.deletionTimestamp !== undefined) {
+      this.#toldAt.delete(id)
+      return {}
+    }
+    const before = conditionsOf(placement)
+    const hold = isKnown ? brake.holdOf(space, name) : 'unknown'
+    const told = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.clusterOf)]
+    if (isKnown) told.push(this.#pausedCondition(space, name))
+    told.push(setAsideCondition(this.#deps.intakes.messageFor(space, name)))
+    // what never was needs no word
+    const news = told.filter(
+      condition => condition.status === 'True' || before.some(({ type }) => type === condition.type),
+    )
+    const conditions = this.#merged(placement, before, news)
+    if (!conditions) return {}
+    this.#toldAt.set(id, clock.now())
+    const { resourceVersion = '' } = placement.metadata
+    // the number and the condition agree in each version; before the first report there is none
+    const hasCounts = isRecord(placement.status) && isRecord(placement.status.counts)
+    const counts = hasCounts && hold !== 'unknown' && { counts: { deletionHeld: hold?.copies ?? 0 } }
+    const body = { metadata: { resourceVersion }, status: { conditions, ...counts } }
+    const options = { subresource: 'status', fieldManager: FIELD_MANAGER } as const
+    await client.in(space).patch(EDGE_PLACEMENTS, { name }, 'merge', body, options)
+    const was = (type: string) => before.some(other => other.type === type && other.status === 'True')
+    for (const condition of news) {
+      const { type, status, message } = condition
+      const event = EVENTS[type]
+      if (event === undefined || was(type) === (status === 'True')) continue
+      if (status === 'True') await this.#createEvent(space, placement, condition, event)
+      if (type !== DELETION_HELD) continue
+      const [level, held, text] = status === 'True' ? BEGINS : ENDS
+      this.#deps.log.tell(level, { space, edgePlacement: name, ...(held && { held: message }) }, text)
+    }
+    return {}
+  }
+
+  #pausedCondition(space: string, name: string): Condition {
+    const { join, pauses } = this.#deps
+    const type = 'Paused'
+    if (join.spec(space, name)?.isPaused) {
+      const message = 'nothing of it is changed or deleted in the clusters, until spec.paused is taken away'
+      return { type, status: 'True', reason: 'PlacementPaused', message }
+    }
+    const objects = join.workload(space).pausedIn(name)
+    const locations = new Set<string>()
+    for (const mailbox of join.waysOf(space, name)?.keys() ?? []) {
+      const location = pauses.locationOf(mailbox)
+      if (location !== undefined) locations.add(location)
+    }
+    const parts = [
+      ...(objects > 0 ? [`${objects} of its objects (annotation ${PAUSED_ANNOTATION})`] : []),
+      ...(locations.size > 0 ? [`what is at Location ${[...locations].sort().slice(0, NAMED).join(', ')}`] : []),
+    ]
+    if (parts.length === 0) return { type, status: 'False', reason: 'NotPaused', message: '' }
+    const rest = locations.size > NAMED ? ` and ${locations.size - NAMED} more` : ''
+    return {
+      type,
+      status: 'True',
+      reason: 'PartlyPaused',
+      message: `nothing is changed or deleted of ${parts.join(', and ')}${rest}`,
+    }
+  }
+
+  /** `undefined`: it says so already. */
+  #merged(
+    { metadata: { generation = 0 } }: KubeObject,
+    before: readonly Record<string, unknown>[],
+    news: readonly Condition[],
+  ): unknown[] | undefined {
+    const now = timestamp(new Date(this.#deps.clock.now()))
+    const changed = news.flatMap(({ since, ...said }) => {
+      const condition = { ...said, observedGeneration: generation }
+      const old = before.find(({ type }) => type === said.type)
+      const lastTransitionTime = since ?? (old?.status === said.status ? (old.lastTransitionTime ?? now) : now)
+      const isTold =
+        old && Object.entries({ ...condition, lastTransitionTime }).every(([key, value]) => old[key] === value)
+      return isTold ? [] : [{ ...condition, lastTransitionTime }]
+    })
+    if (changed.length === 0) return undefined
+    return [...before.filter(({ type }) => !changed.some(other => other.type === type)), ...changed]
+  }
+
+  async #createEvent(
+    space: string,
+    placement: KubeObject,
+    { reason, message }: Condition,
+    { reason: of, prefix }: { readonly reason: string; readonly prefix: string },
+  ): Promise<void> {
+    const { name = '', uid = '', resourceVersion = '' } = placement.metadata
+    const at = timestamp(new Date(this.#deps.clock.now()))
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: `${prefix}.${uid}.${resourceVersion}`, namespace: 'default' },
+      involvedObject: { apiVersion: placement.apiVersion, kind: placement.kind, name, uid, resourceVersion },
+      type: 'Warning',
+      reason: of,
+      message: shortened(`${reason}: ${message}`, 1000),
+      source: { component: FIELD_MANAGER },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    }
+    // the condition says the same
+    const { client, clock } = this.#deps
+    await createEvent(client.in(space), event, { fieldManager: FIELD_MANAGER, clock })
+  }
+}
+
+function heldCondition(
+  hold: Hold | undefined,
+  { metadata: { name, annotations = {} } }: KubeObject,
+  clusterOf: (mailbox: string) => string,
+): Condition {
+  if (!hold) return { type: DELETION_HELD, status: 'False', reason: 'NothingHeld', message: '' }
+  const examples = hold.examples.map(({ mailbox, key }) => {
+    const object = parseObjectKey(key)
+    return `${groupResourceName(object)} "${object.namespace ? `${object.namespace}/` : ''}${object.name}" at ${clusterOf(mailbox)}`
+  })
+  const more = hold.copies > examples.length ? ', …' : ''
+  const confirmed = annotations[CONFIRM_DELETION_ANNOTATION]
+  const isStale = confirmed !== undefined && confirmed !== hold.hash
+  const message =
+    `${hold.copies} copies in ${hold.clusters} ${hold.clusters === 1 ? 'cluster' : 'clusters'} are not placed there any more, and none of them was deleted by name; ` +
+    `they stay: ${examples.join(', ')}${more}. ${isStale ? OTHER_HASH : ''}Undo what took them away, or confirm that they go: ` +
+    `kubectl annotate --overwrite edgeplacement ${name} ${CONFIRM_DELETION_ANNOTATION}=${hold.hash}`
+  return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, since: hold.since }
+}
+
+function setAsideCondition(message: string | undefined): Condition {
+  return message === undefined
+    ? { type: INTAKE_WAITS, status: 'False', reason: 'NothingWaits', message: '' }
+    : { type: INTAKE_WAITS, status: 'True', reason: 'SetAside', message }
+}
+
+function conditionsOf({ status }: KubeObject): Record<string, unknown>[] {
+  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+}

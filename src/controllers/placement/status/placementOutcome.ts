@@ -1,0 +1,301 @@
+/**
+ * What became of one placement: how many of its copies are in their clusters and do what they are there for, and what is broken
+ * where, in the clusters' words.
+ *
+ * Worked out from what is not as it should be: exceptions that syncers name, copies that they have not looked at, what is kept
+ * out, clusters that are silent. All others are as their cluster is. So a report costs clusters and exceptions, not copies. What
+ * a single copy is, {@link SpaceCluster} says.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { HealthVerdict } from '../../../placement/outcome/health.ts'
+import { parseObjectKey } from '../../../placement/words/names.ts'
+import { ambiguousNames, type NamedPlace, namedPlace, placeName } from '../../../placement/words/placeNames.ts'
+import type { Ways } from '../../../placement/words/ways.ts'
+import type { CopyHealth } from '../mailboxes/copyHealth.ts'
+import { UNHEARD } from './clusterOutcomes.ts'
+import { type CopyState, type CopyVerdict, healthIn, isDiffering } from './copyState.ts'
+import type { Fallen } from './outageEvents.ts'
+import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
+import type { Trouble } from './troubleEvents.ts'
+
+export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> {
+  mailbox: (name: string) => HealthyMailbox | undefined
+  /** What the center itself found that keeps objects of a space out of a mailbox: their keys. */
+  foundIn: (space: string, mailbox: string) => Iterable<string>
+  /** Of a space, from the root; `undefined`: it is gone. */
+  pathOf: (space: string) => string | undefined
+}
+
+type HealthyMailbox = NonNullable<ReturnType<SpaceClusterDeps['mailbox']>> & {
+  readonly health: Pick<CopyHealth, 'unhealthyOf'>
+}
+
+/** As the status of an EdgePlacement has it. */
+export interface OutcomeCounts {
+  /** Clusters that the placement leads to. */
+  readonly clusters: number
+  readonly objects: number
+  /** Of the copies: each object in each cluster. It is the sum of those below, up to `paused`. */
+  readonly copies: number
+  readonly applied: number
+  readonly pending: number
+  readonly stale: number
+  /** Not in the mailbox: no grant, or what the center itself found. */
+  readonly notPlaced: number
+  /** Another space's there. */
+  readonly conflict: number
+  readonly refused: number
+  readonly retrying: number
+  /** Of them clusters dropped or changed fields that decide whether or how something runs. */
+  readonly altered: number
+  /** Of the other states: waiting, unserved, terminating, drifted. */
+  readonly waiting: number
+  /** In clusters of which more is wrong than can be told, so that it is not known whose that is. */
+  readonly unknown: number
+  /** Their syncer was told to hold still. */
+  readonly held: number
+  readonly paused: number
+  /** Of those that are applied. */
+  readonly healthy: number
+  readonly progressing: number
+  readonly degraded: number
+  /** Of those that are applied: their clusters hold other fields of them otherwise. */
+  readonly differing: number
+}
+
+export interface Broken extends Trouble {
+  readonly since?: string
+}
+
+export interface PlacementOutcome {
+  readonly counts: OutcomeCounts
+  readonly broken: readonly Broken[]
+  /** Some of those that are applied and not held as they were sent. */
+  readonly differing: readonly Broken[]
+  /** Whether copies are yet to be written into mailboxes. */
+  readonly projecting: boolean
+  /** Whether it was not known yet of everything of the space whether it may have to change: then all of it counts as being written. */
+  readonly early: boolean
+  /** Locations whose clusters are silent, some of them, as messages name them. */
+  readonly silent: readonly string[]
+  /** Of the silent ones those that this server has heard before. */
+  readonly fallen: Fallen
+  /** As {@link placeName} wants it. */
+  readonly ambiguous: ReadonlySet<string>
+}
+
+/** Entries of the list, and of one cluster in it, so that none hides another. */
+const MAX_BROKEN = 20
+const MAX_SILENT = 5
+/** Keys that are looked at between two turns of the event loop. */
+const TURN_WORK = 20_000
+/** Copies that are looked for one by one; where there are more, only what is known to be missing counts. */
+const MAX_LOOKED_FOR = 20_000
+
+type Counted = Exclude<
+  keyof OutcomeCounts,
+  'clusters' | 'objects' | 'copies' | 'healthy' | 'progressing' | 'degraded' | 'differing'
+>
+
+/** What a state counts as. */
+export const COUNTED_AS: Readonly<Record<CopyState, Counted>> = {
+  NotPlaced: 'notPlaced',
+  Conflict: 'conflict',
+  Paused: 'paused',
+  Stale: 'stale',
+  Projecting: 'pending',
+  Pending: 'pending',
+  Unknown: 'unknown',
+  Applied: 'applied',
+  Finished: 'applied',
+  Refused: 'refused',
+  Retrying: 'retrying',
+  Waiting: 'waiting',
+  Unserved: 'waiting',
+  Terminating: 'waiting',
+  Drifted: 'waiting',
+  Altered: 'altered',
+  Held: 'held',
+}
+/** What is listed as broken. */
+const LISTED: ReadonlySet<CopyState> = new Set([
+  'Conflict',
+  'Refused',
+  'Retrying',
+  'Waiting',
+  'Unserved',
+  'Terminating',
+  'Drifted',
+  'Altered',
+  'Held',
+])
+
+export async function placementOutcome(
+  deps: PlacementOutcomeDeps,
+  {
+    space,
+    name,
+    ways,
+    denied,
+  }: { space: string; name: string; ways: Ways; denied?: (mailbox: string) => Iterable<string> },
+): Promise<PlacementOutcome> {
+  const workload = deps.join.workload(space)
+  const keys = workload.selectedBy(name)
+  const copies = keys.length * ways.size
+  const found: Record<Counted, number> = {
+    applied: 0,
+    pending: 0,
+    stale: 0,
+    notPlaced: 0,
+    conflict: 0,
+    refused: 0,
+    retrying: 0,
+    altered: 0,
+    waiting: 0,
+    unknown: 0,
+    held: 0,
+    paused: 0,
+  }
+  let [progressing, degraded, work] = [0, 0, 0]
+  const lists: Broken[][] = []
+  const ill: Broken[][] = []
+  const apart: Broken[][] = []
+  let differing = 0
+  const silent: string[] = []
+  const fallen = new Map<string, string>()
+  const ambiguous = ambiguousNames(ways)
+  let early = !deps.isNamed(space)
+  let projecting = early
+  for (const [mailboxName, several] of ways) {
+    early ||= !deps.isNamed(space)
+    const cluster = new SpaceCluster(deps, space, mailboxName)
+    const mailbox = deps.mailbox(mailboxName)
+    const place = namedPlace(several[0]!, deps.pathOf)
+    const { common } = cluster
+    if (common.state === 'Stale' && keys.length > 0) {
+      const name = placeName(place, ambiguous)
+      if (silent.length < MAX_SILENT) silent.push(name)
+      if (cluster.sight.outcome !== UNHEARD) fallen.set(mailboxName, name)
+    }
+    const broken: Broken[] = []
+    const sick: Broken[] = []
+    const others: Broken[] = []
+    const seen = new Map<string, CopyState>()
+    /** How those are of which the status that came back does not tell. */
+    const told = new Map<string, HealthVerdict>()
+    const look = (key: string): void => {
+      work++
+      if (seen.has(key) || !workload.selects(name, key)) return
+      const verdict = cluster.verdict(key)
+      seen.set(key, verdict.state)
+      found[COUNTED_AS[verdict.state]]++
+      const health = healthIn(verdict, undefined, cluster.sight.outcome.exceptions.get(key)?.health)
+      if (health && COUNTED_AS[verdict.state] === 'applied') told.set(key, health)
+      if (isDiffering(verdict)) {
+        differing++
+        if (others.length < MAX_BROKEN) others.push(brokenOf(place, key, verdict))
+      }
+      if (verdict.state === 'Projecting') projecting = true
+      if (verdict.state === 'Projecting' || (verdict.state === 'Pending' && !mailbox?.copies.has(key)))
+        mailbox?.desired.toldBehind(key)
+      if (LISTED.has(verdict.state) && broken.length < MAX_BROKEN) broken.push(brokenOf(place, key, verdict))
+    }
+    if (cluster.isMixed) for (const key of keys) look(key)
+    else for (const key of special(deps, cluster, { denied, looksForAll: copies <= MAX_LOOKED_FOR, keys })) look(key)
+    found[COUNTED_AS[common.state]] += keys.length - seen.size
+    if (common.state === 'Projecting') projecting ||= keys.length > seen.size
+    const isSelected = (key: string): boolean => workload.selects(name, key)
+    // the mailbox of a cluster of which nothing is heard is filled all the same; what is there may be only looked at
+    if (common.state === 'Stale' && mailbox && !projecting) {
+      for (const key of mailbox.desired.behind()) {
+        work++
+        if (!isSelected(key) || mailbox.copies.has(key) || cluster.verdict(key).state !== 'Stale') continue
+        projecting = true
+        break
+      }
+    }
+    const count = (key: string, { health, message }: HealthVerdict): void => {
+      if (health === 'Progressing') progressing++
+      if (health !== 'Degraded') return
+      degraded++
+      if (sick.length < MAX_BROKEN) sick.push(degradedOf(place, key, message))
+    }
+    for (const [key, health] of told) count(key, health)
+    for (const [key, health] of mailbox?.health.unhealthyOf(keys, isSelected) ?? []) {
+      work++
+      if ((seen.get(key) ?? common.state) === 'Applied' && !told.has(key)) count(key, health)
+    }
+    if (broken.length > 0) lists.push(broken)
+    if (sick.length > 0) ill.push(sick)
+    if (others.length > 0) apart.push(others)
+    if (work < TURN_WORK) continue
+    work = 0
+    await setImmediate()
+  }
+  const counts = { clusters: ways.size, objects: keys.length, copies, ...found }
+  return {
+    counts: { ...counts, healthy: found.applied - progressing - degraded, progressing, degraded, differing },
+    differing: eachInTurn(apart),
+    broken: [...eachInTurn(lists), ...eachInTurn(ill)].slice(0, MAX_BROKEN),
+    projecting,
+    early,
+    silent,
+    fallen,
+    ambiguous,
+  }
+}
+
+/** Keys of which something else may hold than of all others. */
+function* special(
+  deps: PlacementOutcomeDeps,
+  cluster: SpaceCluster,
+  options: {
+    denied: ((mailbox: string) => Iterable<string>) | undefined
+    looksForAll: boolean
+    keys: readonly string[]
+  },
+): Generator<string> {
+  const { space, name, sight } = cluster
+  yield* options.denied?.(name) ?? []
+  yield* deps.foundIn(space, name)
+  yield* deps.join.workload(space).paused()
+  const { mailbox, outcome } = sight
+  if (!mailbox || !outcome.live || outcome.unreachable) return
+  if (!sight.projecting && outcome.compared) {
+    yield* outcome.exceptions.keys()
+    yield* mailbox.desired.pending()
+  } else yield* mailbox.desired.behind()
+  if (!options.looksForAll) return
+  for (const key of options.keys) {
+    if (!mailbox.copies.has(key) || mailbox.ownerOf(key) !== space) yield key
+  }
+}
+
+function brokenOf(place: NamedPlace, key: string, { state, reason, message, since }: CopyVerdict): Broken {
+  return {
+    ...place,
+    ...objectOf(key),
+    state: state.toLowerCase(),
+    reason,
+    message,
+    ...(since !== undefined && { since }),
+  }
+}
+
+function degradedOf(place: NamedPlace, key: string, message: string): Broken {
+  return { ...place, ...objectOf(key), state: 'degraded', reason: 'Degraded', message }
+}
+
+function objectOf(key: string): Pick<Broken, 'group' | 'resource' | 'namespace' | 'name'> {
+  const { group, resource, namespace, name } = parseObjectKey(key)
+  return { group, resource, ...(namespace && { namespace }), name }
+}
+
+/** Each cluster's first before any cluster's second. */
+function eachInTurn(lists: readonly Broken[][]): Broken[] {
+  const all: Broken[] = []
+  for (let i = 0; all.length < MAX_BROKEN && lists.some(list => i < list.length); i++) {
+    for (const list of lists) if (list[i] && all.length < MAX_BROKEN) all.push(list[i]!)
+  }
+  return all
+}

@@ -1,0 +1,498 @@
+/**
+ * Tells each EdgePlacement whether all that it selects is placed, in its condition `Placed`: what is refused, how often, why
+ * and what to do. Refusals by grants are worked out from the join when they are told, those by clusters from what their syncers
+ * say; others that only the work itself finds are reported and kept here.
+ *
+ * A placement is told at most once a second, and nothing is written that it says already.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { at } from '../../../apimachinery/fields.ts'
+import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { shortened } from '../../../apimachinery/shortened.ts'
+import { timestamp } from '../../../apimachinery/timestamp.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
+import type { Client } from '../../../client/client.ts'
+import type { Clock } from '../../../client/clock.ts'
+import { unlessGone } from '../../../client/unlessGone.ts'
+import type { ReconcileResult } from '../../../client/workqueue.ts'
+import type { Allowance, Told } from '../../../placement/consent/allowance.ts'
+import { refusedByAll } from '../../../placement/consent/refusedByAll.ts'
+import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
+import { FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
+import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../../placement/words/placement.ts'
+import { namedPlace, placeName } from '../../../placement/words/placeNames.ts'
+import type { Destination, Ways } from '../../../placement/words/ways.ts'
+import { UNSECURED } from '../copies/podSecurity.ts'
+import { KIND_NOT_SERVED } from '../copies/unservedKinds.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Source } from '../join/placementProduct.ts'
+import { heldSince } from '../retention/hold.ts'
+import { type ClusterRefusals, UPSYNC_KEY } from './clusterRefusals.ts'
+import { LookPace } from './lookPace.ts'
+import type { OutageEvents } from './outageEvents.ts'
+import type { Stages } from './outcomeConditions.ts'
+import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './placementConditions.ts'
+import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
+import type { TroubleEvents } from './troubleEvents.ts'
+
+export interface PlacementReportsDeps {
+  client: Client
+  join: PlacementJoin
+  allowances: {
+    allowance(space: string, way: { mailbox: string; cluster: string; locationName: string }): Allowance
+    /** Why a space has nowhere to place; `undefined` when it has. */
+    nowhere(space: string): Told | undefined
+    /** Whether it is not known all that a space may place. */
+    isUncertain(space: string): boolean
+  }
+  refusals: Pick<ClusterRefusals, 'of'>
+  /** Copies that were a placement's and stay until it is confirmed that they may go. */
+  stayingCopies: (space: string, placement: string) => number
+  /** Of those that stay because something is paused. */
+  behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
+  /** Of objects whose status the placement asks for, and which tell none. */
+  withheld: (space: string, placement: string) => Told | undefined
+  outcomes: PlacementOutcomeDeps
+  clock: Clock
+  /** Tells in Events what has to be acted on. */
+  events: Pick<TroubleEvents, 'tell' | 'forget'>
+  outages: Pick<OutageEvents, 'tell' | 'forget'>
+  /** What the center found of an object is another, or nothing any more. */
+  told: (key: string, mailbox: string) => void
+  /** Has {@link PlacementReports.reconcile} called for the placement. */
+  again: (space: string, placement: string) => void
+}
+
+/** What the center itself found that keeps objects out of mailboxes. */
+export interface CenterFindings {
+  found(space: string, placement: string, key: string, mailbox: string): Told | undefined
+  /** Keys of which something was found for a space in a mailbox. */
+  foundIn(space: string, mailbox: string): Iterable<string>
+}
+
+/** Mailboxes that the same grants lead to. */
+interface Alike {
+  readonly allowances: ReadonlySet<Allowance>
+  readonly mailboxes: readonly string[]
+  /** Keys that do not go there. */
+  readonly denied: Set<string>
+}
+
+/** How long what else there is to say is waited for. */
+const UNSAID_MS = 250
+/** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
+const TURN_WORK = 20_000
+
+export class PlacementReports implements CenterFindings {
+  readonly #deps: PlacementReportsDeps
+  /** By `space placement`, then by mailbox, then by key. */
+  readonly #reported = new Map<string, Map<string, Map<string, Told>>>()
+  /** Of looks at a placement. */
+  readonly #pace = new LookPace()
+  /** By space, those that were told while not everything of it was named: they are told once more when it is. */
+  readonly #toldEarly = new Map<string, Set<string>>()
+
+  /** What each says up to where its content is taken in. */
+  readonly #said = new Map<string, number>()
+  /** Those that may have more to say of it. */
+  readonly #unsaid = new Set<string>()
+  #cancel: (() => void) | undefined
+
+  constructor(deps: PlacementReportsDeps) {
+    this.#deps = deps
+  }
+
+  /** What keeps an object of a placement out of a mailbox, or no longer does, other than grants. */
+  report(space: string, placement: string, key: string, mailbox: string, told: Told | undefined): void {
+    const id = `${space} ${placement}`
+    const mailboxes = this.#reported.get(id) ?? new Map<string, Map<string, Told>>()
+    const known = mailboxes.get(mailbox) ?? new Map<string, Told>()
+    const before = known.get(key)
+    if (before?.reason === told?.reason && before?.message === told?.message) return
+    if (told) this.#reported.set(id, mailboxes.set(mailbox, known.set(key, told)))
+    else {
+      known.delete(key)
+      if (known.size === 0) mailboxes.delete(mailbox)
+      if (mailboxes.size === 0) this.#reported.delete(id)
+    }
+    this.#deps.told(key, mailbox)
+    this.#deps.again(space, placement)
+  }
+
+  /** The placements by which an object of a space comes into a mailbox are told of it. */
+  reportCopy({ space, fact, location: { mailbox } }: Source, told: Told | undefined): void {
+    const { join } = this.#deps
+    for (const name of join.workload(space).selectionOf(fact.key).placements) {
+      if (join.waysOf(space, name)?.has(mailbox)) this.report(space, name, fact.key, mailbox, told)
+    }
+  }
+
+  /** The same of one whose kind is not served there. */
+  reportUnserved(source: Source, told: Told | undefined): void {
+    if (told) this.reportCopy(source, told)
+    else this.withdrawCopy(source, KIND_NOT_SERVED)
+  }
+
+  /** {@link withdraw} for each of its placements. */
+  withdrawCopy({ space, placements, fact, location }: Source, reason: string): void {
+    for (const name of placements) this.withdraw(space, name, fact.key, location.mailbox, reason)
+  }
+
+  /** What was reported for this reason is no more; what was reported since for another one stays. */
+  withdraw(space: string, placement: string, key: string, mailbox: string, reason: string): void {
+    if (this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)?.reason !== reason) return
+    this.report(space, placement, key, mailbox, undefined)
+  }
+
+  found(space: string, placement: string, key: string, mailbox: string): Told | undefined {
+    if (this.#reported.size === 0) return undefined
+    const told = this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)
+    // the rest of the copy is there
+    return told === UNSECURED ? undefined : told
+  }
+
+  *foundIn(space: string, mailbox: string): Generator<string> {
+    if (this.#reported.size === 0) return
+    for (const placement of this.#deps.join.placementNames(space))
+      yield* this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.keys() ?? []
+  }
+
+  /** It is known of everything of a space whether it may have to change. */
+  named(space: string): void {
+    const early = this.#toldEarly.get(space)
+    this.#toldEarly.delete(space)
+    for (const placement of early ?? []) this.#deps.again(space, placement)
+  }
+
+  /** More is taken in of what a placement places: it says so with what else there is to say, or by itself soon. */
+  contentChanged(space: string, placement: string): void {
+    this.#unsaid.add(`${space} ${placement}`)
+    this.#cancel ??= this.#deps.clock.after(UNSAID_MS, () => {
+      this.#cancel = undefined
+      const unsaid = [...this.#unsaid]
+      this.#unsaid.clear()
+      for (const id of unsaid) {
+        const blank = id.indexOf(' ')
+        const [space, name] = [id.slice(0, blank), id.slice(blank + 1)]
+        if ((this.#said.get(id) ?? 0) < (this.#deps.join.observed.of(space, name) ?? 0)) this.#deps.again(space, name)
+      }
+    })
+  }
+
+  stop(): void {
+    this.#cancel?.()
+  }
+
+  forget(space: string, placement: string): void {
+    this.#said.delete(`${space} ${placement}`)
+    this.#unsaid.delete(`${space} ${placement}`)
+    this.#toldEarly.get(space)?.delete(placement)
+    this.#reported.delete(`${space} ${placement}`)
+    this.#pace.forget(`${space} ${placement}`)
+    this.#deps.events.forget(space, placement)
+    this.#deps.outages.forget(space, placement)
+  }
+
+  /** To be called only when the topology and the space are known whole. */
+  async reconcile(space: string, name: string): Promise<ReconcileResult> {
+    const id = `${space} ${name}`
+    const { clock, join } = this.#deps
+    const waitMs = this.#pace.waitMs(id, clock.now())
+    if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const ways = join.waysOf(space, name)
+    if (!ways) return {} // the where-resolver has not said yet
+    if (this.#deps.allowances.isUncertain(space)) return {} // called again once it is known
+    const isFirst = !this.#pace.knows(id)
+    this.#pace.looked(id, clock.now())
+    const withheld = this.#deps.withheld(space, name)
+    // before it is counted: what is taken in meanwhile is told by another look
+    const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
+    const verdict = await this.#verdict(space, name, ways)
+    if (verdict.stages.outcome.early) this.#tellAgain(space, name)
+    const requeueAfterMs = await this.#tell(space, name, { ...verdict, withheld, isFirst, content, generation })
+    return requeueAfterMs === undefined ? {} : { requeueAfterMs }
+  }
+
+  #tellAgain(space: string, placement: string): void {
+    const early = this.#toldEarly.get(space) ?? new Set<string>()
+    this.#toldEarly.set(space, early.add(placement))
+    if (this.#deps.outcomes.isNamed(space)) this.named(space)
+  }
+
+  async #verdict(space: string, name: string, ways: Ways): Promise<Found> {
+    if (ways.size === 0) {
+      const nowhere = this.#deps.allowances.nowhere(space) ?? NO_LOCATION
+      const outcome = await placementOutcome(this.#deps.outcomes, { space, name, ways })
+      const stayingCopies = this.#deps.stayingCopies(space, name)
+      const stages = { nowhere, denied: undefined, unplaced: undefined, outcome, stayingCopies }
+      return { status: 'False', ...nowhere, stages }
+    }
+    const [count, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
+    const kinds = this.#alike(space, ways)
+    await this.#countRefused(space, name, kinds, both(count, denied))
+    this.#countUpsync(space, name, kinds, both(count, cuts))
+    this.#countReported(space, name, ways, both(count, unplaced))
+    const deniedBy = new Map<string, ReadonlySet<string>>()
+    for (const { mailboxes, denied } of kinds)
+      if (denied.size > 0) for (const one of mailboxes) deniedBy.set(one, denied)
+    const outcome = await placementOutcome(this.#deps.outcomes, {
+      space,
+      name,
+      ways,
+      denied: mailbox => deniedBy.get(mailbox) ?? [],
+    })
+    const stages: Stages = {
+      nowhere: undefined,
+      denied: toldOf(denied) ?? toldOf(cuts),
+      unplaced: toldOf(unplaced),
+      outcome,
+      stayingCopies: this.#deps.stayingCopies(space, name),
+      behindPause: this.#deps.behindPause(space, name, mailbox => ways.has(mailbox)),
+    }
+    const byClusters = new RefusalCount()
+    const isPartial = await this.#countByClusters(space, name, { ways, ambiguous: outcome.ambiguous }, byClusters)
+    const counts = [count, byClusters].filter(({ isEmpty }) => !isEmpty)
+    if (counts.length === 0) return { status: 'True', ...ALL_PLACED, isPartial, stages }
+    // what the center says itself first: no cluster's words push it out
+    const message = counts.map(each => each.message()).join('. ')
+    return {
+      status: 'False',
+      reason: counts[0]!.reason,
+      message: shortened(message, MAX_MESSAGE),
+      isPartial,
+      stages,
+    }
+  }
+
+  /** Mailboxes that the same grants lead to, and the same upsync sets, counted: thousands of clusters mostly share them. */
+  #alike(space: string, ways: Ways): Alike[] {
+    const { join, allowances: consents } = this.#deps
+    const ids = new Map<object, number>()
+    const groups = new Map<string, { allowances: ReadonlySet<Allowance>; mailboxes: string[]; denied: Set<string> }>()
+    const idOf = (one: object): number => {
+      const id = ids.get(one) ?? ids.size
+      ids.set(one, id)
+      return id
+    }
+    const allowed = (several: readonly Destination[]) => new Set(several.map(way => consents.allowance(space, way)))
+    for (const [mailbox, several] of ways) {
+      const allowances = allowed(several)
+      const carriers = join.carriersTo(space, mailbox).flatMap(({ spec, ways: led }) => [spec, ...allowed(led)])
+      const id = [...allowances, ...carriers].map(idOf).join()
+      const group = groups.get(id)
+      if (group) group.mailboxes.push(mailbox)
+      else groups.set(id, { allowances, mailboxes: [mailbox], denied: new Set() })
+    }
+    return [...groups.values()]
+  }
+
+  async #countRefused(space: string, name: string, groups: readonly Alike[], count: Counts): Promise<void> {
+    const { join } = this.#deps
+    const carries = join.carriesUp(space)
+    const judged = carries ? groups : groups.filter(({ allowances }) => !allowsAll(allowances))
+    if (judged.length === 0) return
+    let work = 0
+    for (const key of join.workload(space).selectedBy(name)) {
+      const object = parseObjectKey(key)
+      for (const { allowances, mailboxes, denied } of judged) {
+        const told = allowsAll(allowances) ? undefined : refusedByAll(allowances, object)
+        if (told) count.add(describe(object), told, mailboxes.length)
+        if (told || (carries && !join.brings(space, mailboxes[0]!, key))) denied.add(key)
+        work += allowances.size
+      }
+      if (work < TURN_WORK) continue
+      work = 0
+      await setImmediate()
+    }
+  }
+
+  #countUpsync(space: string, name: string, groups: readonly Alike[], count: Counts): void {
+    const spec = this.#deps.join.spec(space, name)
+    if (!spec || spec.upsync.length === 0) return
+    for (const { allowances, mailboxes } of groups) {
+      // what one of several grants denies another may allow
+      const cuts = [...allowances].map(allowance => allowance.upsync(spec).denied)
+      for (const field of cuts[0] ?? []) {
+        if (cuts.every(denied => denied.includes(field))) count.add(field, UPSYNC_NOT_GRANTED, mailboxes.length)
+      }
+    }
+  }
+
+  /** What was reported of objects and mailboxes that the placement has nothing to do with any more is forgotten. */
+  #countReported(space: string, name: string, ways: Ways, count: Counts): void {
+    const reported = this.#reported.get(`${space} ${name}`)
+    const workload = this.#deps.join.workload(space)
+    for (const [mailbox, known] of reported ?? []) {
+      for (const [key, told] of known) {
+        if (!ways.has(mailbox) || (key !== UPSYNC_KEY && !workload.selects(name, key))) known.delete(key)
+        else count.add(key === UPSYNC_KEY ? 'spec.upsync' : describe(parseObjectKey(key)), told, 1)
+      }
+      if (known.size === 0) reported!.delete(mailbox)
+    }
+  }
+
+  /**
+   * What clusters refuse, each cluster's first object before any cluster's second: one that refuses much, or says so, hides no
+   * other. Answers whether there are clusters that nobody has heard yet.
+   */
+  async #countByClusters(
+    space: string,
+    name: string,
+    { ways, ambiguous }: { ways: Ways; ambiguous: ReadonlySet<string> },
+    count: RefusalCount,
+  ): Promise<boolean> {
+    const workload = this.#deps.join.workload(space)
+    const carries = (this.#deps.join.spec(space, name)?.upsync.length ?? 0) > 0
+    const refusing: { at: string; refused: [key: string, words: string][] }[] = []
+    let isPartial = false
+    let work = 0
+    for (const [mailbox, several] of ways) {
+      const all = this.#deps.refusals.of(mailbox, { space, placement: name })
+      isPartial ||= all === undefined
+      const refused = (all ?? []).filter(([key]) => (key === UPSYNC_KEY ? carries : workload.selects(name, key)))
+      if (refused.length > 0) refusing.push({ at: this.#nameOf(several[0]!, ambiguous), refused })
+      work += 1 + (all?.length ?? 0)
+      if (work < TURN_WORK) continue
+      work = 0
+      await setImmediate()
+    }
+    const longest = Math.max(0, ...refusing.map(({ refused }) => refused.length))
+    const told = new Map<string, { key: string; words: string; at: string[] }>()
+    for (let i = 0; i < longest; i++) {
+      for (const { at, refused } of refusing) {
+        const [key, words] = refused[i] ?? []
+        if (key === undefined || words === undefined) continue
+        const id = `${key} ${words}`
+        const known = told.get(id) ?? { key, words, at: [] }
+        known.at.push(at)
+        told.set(id, known)
+      }
+    }
+    for (const { key, words, at } of told.values()) {
+      if (key === UPSYNC_KEY)
+        count.add('spec.upsync', { reason: UPSYNC_FULL, message: `${namesOf(at)}: ${words}` }, at.length)
+      else {
+        const message = `refused by the cluster at ${namesOf(at)}: ${words}`
+        count.add(describe(parseObjectKey(key)), { reason: REFUSED_BY_CLUSTER, message }, at.length)
+      }
+    }
+    return isPartial
+  }
+
+  #nameOf(way: Destination, ambiguous: ReadonlySet<string>): string {
+    return placeName(namedPlace(way, this.#deps.outcomes.pathOf), ambiguous)
+  }
+
+  /** @returns after how long something is to be told that is not to be told yet */
+  async #tell(space: string, name: string, verdict: Verdict & Observed): Promise<number | undefined> {
+    const api = this.#deps.client.in(space)
+    const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
+    if (!placement || placement.metadata.deletionTimestamp !== undefined) return undefined
+    const { resourceVersion = '' } = placement.metadata
+    // its newest spec may not be taken in yet
+    const generation = Math.min(placement.metadata.generation ?? 0, verdict.generation ?? Number.POSITIVE_INFINITY)
+    const now = timestamp(new Date(this.#deps.clock.now()))
+    const { conditions, isOld } = conditionsFor(
+      { ...placement, metadata: { ...placement.metadata, generation } },
+      verdict,
+      now,
+    )
+    const { stayingCopies = 0, outcome } = verdict.stages
+    const { broken, differing, fallen, ambiguous } = outcome
+    const before = isRecord(placement.status) ? placement.status : {}
+    // whoever writes the condition keeps the number in step with it
+    const known = isRecord(before.counts) ? before.counts.deletionHeld : undefined
+    const deletionHeld = known ?? (heldSince(before) === undefined ? 0 : stayingCopies)
+    const counts = { ...outcome.counts, deletionHeld }
+    const news = {
+      conditions,
+      observedGeneration: generation,
+      ...observedNow(placement, verdict),
+      counts,
+      broken: broken.length > 0 ? broken : null,
+    }
+    const isSaid = (field: keyof typeof news | 'observedResourceVersion') =>
+      equalJson(Reflect.get(news, field) ?? undefined, before[field])
+    if (
+      !(
+        isOld &&
+        isSaid('observedGeneration') &&
+        isSaid('observedResourceVersion') &&
+        isSaid('counts') &&
+        isSaid('broken')
+      )
+    ) {
+      const body = { metadata: { resourceVersion }, status: news }
+      await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
+    }
+    await this.#deps.events.tell(space, placement, [...broken, ...differing], ambiguous)
+    return await this.#deps.outages.tell(space, placement, { fallen, clusters: counts.clusters })
+  }
+}
+
+interface Observed {
+  /** Up to where the content is taken in of which the counts speak; `undefined`: something is known to come. */
+  readonly content: number | undefined
+  /** Of the spec that they speak of. */
+  readonly generation: number | undefined
+}
+
+/** It never goes back: what an earlier run said it had taken in, deletions too, this one has. */
+function observedNow(
+  { status, metadata }: KubeObject,
+  { content = 0, isFirst, stages }: Verdict & Observed,
+): { observedResourceVersion?: string } {
+  const said = Number(at(status, 'observedResourceVersion') ?? 0)
+  const before = said <= Number(metadata.resourceVersion) ? said : 0
+  // the first look of a run leaves conditions of before while it is not known what has to change
+  const now = isFirst && stages.outcome.projecting ? before : Math.max(before, content)
+  return now > 0 ? { observedResourceVersion: String(now) } : {}
+}
+
+type Found = Omit<Verdict, 'withheld' | 'isFirst'>
+
+type Counts = Pick<RefusalCount, 'add'>
+type FourCounts = [RefusalCount, RefusalCount, RefusalCount, RefusalCount]
+
+function both(...counts: readonly RefusalCount[]): Counts {
+  return {
+    add(...what) {
+      for (const count of counts) count.add(...what)
+    },
+  }
+}
+
+function toldOf(count: RefusalCount): Told | undefined {
+  return count.isEmpty ? undefined : { reason: count.reason, message: count.message() }
+}
+
+/** Of the clusters that refuse the same. */
+const MAX_NAMES = 5
+
+const ALL_PLACED: Told = { reason: 'AllPlaced', message: '' }
+/** Of a placement that leads nowhere, in a space that may place somewhere. */
+export const NO_LOCATION: Told = {
+  reason: 'NoLocation',
+  message:
+    'spec.locationSelectors choose no Location that this space may use and that stands for a cluster; those that it may use: kubectl get grantedlocations --show-labels',
+}
+const UPSYNC_NOT_GRANTED: Told = {
+  reason: 'UpsyncNotGranted',
+  message:
+    'it may not be carried up from there; ask who administers the inventory to extend its PlacementGrant (spec.upsync; Secrets by name)',
+}
+
+function allowsAll(allowances: ReadonlySet<Allowance>): boolean {
+  for (const allowance of allowances) if (allowance.allowsAll) return true
+  return false
+}
+
+function namesOf(locations: readonly string[]): string {
+  const rest = locations.length - MAX_NAMES
+  return `${locations.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+function describe(object: GroupResource & { namespace: string; name: string }): string {
+  const { namespace, name } = object
+  return `${groupResourceName(object)} "${namespace ? `${namespace}/` : ''}${name}"`
+}

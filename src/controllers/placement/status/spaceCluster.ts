@@ -1,0 +1,104 @@
+/**
+ * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
+ */
+import type { Told } from '../../../placement/consent/allowance.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Pauses } from '../retention/pauses.ts'
+import { type ClusterOutcome, isInDoubt, UNHEARD } from './clusterOutcomes.ts'
+import {
+  CARRIED_UP,
+  type ClusterSight,
+  type CopyVerdict,
+  commonVerdict,
+  copyVerdict,
+  type OutcomeMailbox,
+} from './copyState.ts'
+
+export interface SpaceClusterDeps {
+  join: Pick<PlacementJoin, 'workload' | 'placementsOf' | 'spec' | 'brings'>
+  /** The mailbox, once all that it holds is known. */
+  mailbox: (name: string) => OutcomeMailbox | undefined
+  /** What its syncer says, by the mailbox's space. */
+  outcome: (space: string) => ClusterOutcome
+  /** Whether it is known by now of everything of a space or of a mailbox whether it may have to change. */
+  isNamed: (owner: string) => boolean
+  /** Whether it is known that nothing is kept from going anywhere. */
+  allowsAll: (space: string, mailbox: string) => boolean
+  /** Why nothing lets the space's placements bring an object there; `undefined`: something does. */
+  refusal: (space: string, mailbox: string, key: string) => Told | undefined
+  /** What the center itself found that keeps the object of a placement out of a mailbox. */
+  found: (space: string, placement: string, key: string, mailbox: string) => Told | undefined
+  pauses: Pick<Pauses, 'locationOf'>
+}
+
+const PAUSED_PLACEMENT: Told = { reason: 'PlacementPaused', message: 'what places it is paused' }
+const PAUSED_OBJECT: Told = { reason: 'ObjectPaused', message: 'the object is paused' }
+const pausedLocation = (name: string): Told => ({
+  reason: 'LocationPaused',
+  message: `the Location "${name}" is paused`,
+})
+
+export class SpaceCluster {
+  readonly space: string
+  readonly name: string
+  /** Names of the space's placements that lead there. */
+  readonly placements: readonly string[]
+  readonly sight: ClusterSight
+  /** Whether nothing is kept from going there by what is granted, or because it is born there. */
+  readonly isOpen: boolean
+  readonly #deps: SpaceClusterDeps
+  readonly #paused: Told | undefined
+
+  constructor(deps: SpaceClusterDeps, space: string, name: string) {
+    this.#deps = deps
+    this.space = space
+    this.name = name
+    const { join } = deps
+    this.placements = join.placementsOf(name).flatMap(placement => (placement.space === space ? [placement.name] : []))
+    const mailbox = deps.mailbox(name)
+    this.sight = {
+      mailbox,
+      outcome: mailbox ? deps.outcome(mailbox.space) : UNHEARD,
+      projecting: !deps.isNamed(space) || !deps.isNamed(name),
+    }
+    this.isOpen =
+      deps.allowsAll(space, name) && this.placements.every(one => (join.spec(space, one)?.upsync.length ?? 0) === 0)
+    const location = deps.pauses.locationOf(name)
+    const isPaused = this.placements.length > 0 && this.placements.every(one => join.spec(space, one)?.isPaused)
+    this.#paused = location !== undefined ? pausedLocation(location) : isPaused ? PAUSED_PLACEMENT : undefined
+    const { outcome } = this.sight
+    if (outcome.compared) this.sight.mailbox?.desired.processed(outcome.processed, isInDoubt(outcome))
+  }
+
+  /** What holds for all of which there is nothing else to say. */
+  get common(): CopyVerdict {
+    return commonVerdict(this.sight, this.#paused)
+  }
+
+  /** Whether the placements do not all say the same of what they share. */
+  get isMixed(): boolean {
+    const { join } = this.#deps
+    return this.#paused === undefined && this.placements.some(one => join.spec(this.space, one)?.isPaused)
+  }
+
+  /** Those of the placements that select an object. */
+  selecting(key: string): readonly string[] {
+    const workload = this.#deps.join.workload(this.space)
+    return this.placements.filter(name => workload.selects(name, key))
+  }
+
+  verdict(key: string): CopyVerdict {
+    const { join, refusal, found } = this.#deps
+    const { space, name } = this
+    const denied = this.isOpen || join.brings(space, name, key) ? undefined : (refusal(space, name, key) ?? CARRIED_UP)
+    if (denied) return copyVerdict(space, key, this.sight, { denied })
+    const selecting = this.selecting(key)
+    for (const placement of selecting) {
+      const told = found(space, placement, key, name)
+      if (told) return copyVerdict(space, key, this.sight, { told })
+    }
+    const isPaused = selecting.length > 0 && selecting.every(one => join.spec(space, one)?.isPaused)
+    const own = join.workload(space).get(key)?.isPaused ? PAUSED_OBJECT : isPaused ? PAUSED_PLACEMENT : undefined
+    return copyVerdict(space, key, this.sight, { paused: this.#paused ?? own })
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Who is told which work statuses may be others now. Nobody follows most spaces, and then nothing here costs anything.
+ *
+ * What is too much to be told one by one is told as a whole: then whoever watches begins anew.
+ */
+import type { AnswerFollower } from '../../../placement/desks/answered.ts'
+import { workStatusName } from '../../../placement/words/workStatusNames.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { SpaceLocations } from '../join/spaceLocations.ts'
+
+export interface WorkStatusFollowersDeps {
+  join: Pick<PlacementJoin, 'workload'>
+  locations: SpaceLocations
+  /** Whether it is known of everything of a space whether it may have to change. */
+  isNamed: (space: string) => boolean
+}
+
+/** Told one by one. */
+const MAX_TOLD = 2000
+
+interface Followed {
+  /** Of namespaced and of cluster-scoped objects. */
+  readonly followers: Set<{ readonly isNamespaced: boolean; readonly follower: AnswerFollower }>
+  /** What was told or answered while not everything was named: it says of more than it should that it is being written. */
+  early: Set<string>
+}
+
+export class WorkStatusFollowers {
+  readonly #deps: WorkStatusFollowersDeps
+  readonly #spaces = new Map<string, Followed>()
+
+  constructor(deps: WorkStatusFollowersDeps) {
+    this.#deps = deps
+  }
+
+  follow(space: string, isNamespaced: boolean, follower: AnswerFollower): () => void {
+    const followed = this.#spaces.get(space) ?? { followers: new Set(), early: new Set<string>() }
+    const one = { isNamespaced, follower }
+    followed.followers.add(one)
+    this.#spaces.set(space, followed)
+    return () => {
+      followed.followers.delete(one)
+      if (followed.followers.size === 0 && this.#spaces.get(space) === followed) this.#spaces.delete(space)
+    }
+  }
+
+  /** What became of one of a space was answered before it was known whether it may have to change. */
+  answeredEarly(space: string, mailbox: string, key: string): void {
+    const followed = this.#spaces.get(space)
+    if (followed) this.#noteEarly(space, followed, `${mailbox} ${key}`)
+  }
+
+  /** Each of the objects in each of the mailboxes: also what is there no more. */
+  changed(space: string, mailboxes: readonly string[], keys: readonly string[]): void {
+    const followed = this.#spaces.get(space)
+    if (!followed) return
+    if (mailboxes.length * keys.length > MAX_TOLD) this.lost(space)
+    else for (const mailbox of mailboxes) for (const key of keys) this.#tell(space, followed, mailbox, key)
+  }
+
+  /** What became of one object in one cluster, whosever it is. */
+  touched(mailbox: string, key: string): void {
+    for (const [space, followed] of this.#spaces) {
+      if (this.#deps.join.workload(space).get(key)) this.#tell(space, followed, mailbox, key)
+    }
+  }
+
+  /** Copies that nobody places any more stay from now on, or do so no more. */
+  staying(space: string, copies: readonly { readonly mailbox: string; readonly key: string }[]): void {
+    const followed = this.#spaces.get(space)
+    if (!followed) return
+    if (copies.length > MAX_TOLD) this.lost(space)
+    else for (const { mailbox, key } of copies) this.#tell(space, followed, mailbox, key)
+  }
+
+  /** What became of everything in one cluster. */
+  clusterChanged(mailbox: string, keys: () => Iterable<string>): void {
+    for (const [space, followed] of this.#spaces) {
+      if (!this.#deps.locations.of(space).byMailbox.has(mailbox)) continue
+      const workload = this.#deps.join.workload(space)
+      const own: string[] = []
+      for (const key of keys()) if (workload.get(key) && own.push(key) > MAX_TOLD) break
+      if (own.length > MAX_TOLD) this.lost(space)
+      else for (const key of own) this.#tell(space, followed, mailbox, key)
+    }
+  }
+
+  /** Everything of a space, or what goes to one mailbox, is named by now. */
+  named(space: string): void {
+    const followed = this.#spaces.get(space)
+    if (!followed) return
+    const { early } = followed
+    followed.early = new Set()
+    if (early.size > MAX_TOLD) this.lost(space)
+    else
+      for (const entry of early) {
+        const blank = entry.indexOf(' ')
+        this.#tell(space, followed, entry.slice(0, blank), entry.slice(blank + 1))
+      }
+  }
+
+  /** Whoever watches the space begins anew. */
+  lost(space: string): void {
+    for (const { follower } of this.#spaces.get(space)?.followers ?? []) follower.lost()
+  }
+
+  #tell(space: string, followed: Followed, mailbox: string, key: string): void {
+    const label = this.#deps.locations.labelOf(space, mailbox)
+    if (label === undefined) return
+    this.#noteEarly(space, followed, `${mailbox} ${key}`)
+    const { namespace, name } = workStatusName(label, key)
+    for (const { isNamespaced, follower } of followed.followers)
+      if (isNamespaced === (namespace !== '')) follower.touched({ namespace, name })
+  }
+
+  #noteEarly(space: string, { early }: Followed, entry: string): void {
+    if (!this.#deps.isNamed(space) && early.size <= MAX_TOLD) early.add(entry)
+  }
+}

@@ -1,0 +1,134 @@
+/** Which part works on a task, and which tasks have to wait until more is known. */
+import type { Client } from '../../client/client.ts'
+import type { ReconcileResult } from '../../client/workqueue.ts'
+import { unlessSpaceGone } from '../spaceGone.ts'
+import type { Convergence } from './convergence.ts'
+import type { CopyRemovals } from './copies/copyRemovals.ts'
+import type { FeedbackReconciler } from './feedback/feedbackReconciler.ts'
+import type { LeavingMailboxes } from './inventory/leavingMailboxes.ts'
+import type { Knowledge } from './join/knowledge.ts'
+import type { NamedCopies } from './join/namedCopies.ts'
+import type { PlacementJoin } from './join/placementJoin.ts'
+import type { SpaceClosing } from './join/spaceClosing.ts'
+import type { Task } from './join/task.ts'
+import { reconcileConfig } from './mailboxes/configReconciler.ts'
+import type { Mailbox } from './mailboxes/mailbox.ts'
+import type { Mailboxes } from './mailboxes/mailboxes.ts'
+import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
+import type { Brake } from './retention/brake.ts'
+import type { Pauses } from './retention/pauses.ts'
+import type { ClusterRefusals } from './status/clusterRefusals.ts'
+import type { ClusterReports } from './status/clusterReports.ts'
+import type { PlacementNotes } from './status/placementNotes.ts'
+import type { PlacementReports } from './status/placementReports.ts'
+
+export interface TaskRouterDeps {
+  /** Whose refusals are explained. */
+  client: Client
+  join: PlacementJoin
+  mailboxes: Mailboxes
+  knowledge: Knowledge
+  leaving: LeavingMailboxes
+  pauses: Pauses
+  named: NamedCopies
+  removals: Pick<CopyRemovals, 'isUnwanted'>
+  convergence: Convergence
+  records: UpsyncRecords
+  refusals: ClusterRefusals
+  clusterReports: ClusterReports
+  feedback: FeedbackReconciler
+  reports: PlacementReports
+  notes: PlacementNotes
+  brake: Brake
+  closing: SpaceClosing
+}
+
+type InMailbox = Task & { readonly type: 'copy' | 'config' | 'asked' }
+
+export class TaskRouter {
+  readonly #deps: TaskRouterDeps
+
+  constructor(deps: TaskRouterDeps) {
+    this.#deps = deps
+  }
+
+  // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
+  async reconcile(task: Task): Promise<ReconcileResult | void> {
+    const { knowledge, mailboxes, refusals, clusterReports, feedback, closing, reports, notes, brake } = this.#deps
+    switch (task.type) {
+      case 'copy':
+      case 'config':
+      case 'asked':
+        return await this.#inMailbox(task)
+      case 'refused':
+        if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
+        return refusals.reconcile(task.mailbox)
+      case 'cluster': {
+        const mailbox = mailboxes.get(task.mailbox)
+        return mailbox ? await clusterReports.reconcile(mailbox) : {}
+      }
+      case 'source': {
+        const { space, key } = task
+        if (!knowledge.knowsSource(space, key)) return this.#postpone(task)
+        const tell = () => unlessSpaceGone(space, feedback.reconcile(space, key))
+        return (await closing.whileTelling(space, tell)) ?? {}
+      }
+      case 'report': {
+        if (!knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
+        return (await unlessSpaceGone(task.space, reports.reconcile(task.space, task.name))) ?? {}
+      }
+      case 'note': {
+        const { space, name } = task
+        const isKnown = knowledge.knowsPlacement(space, name)
+        if (!isKnown) {
+          knowledge.postpone(task)
+          if (!notes.waits(space, name)) return { postponed: true }
+        }
+        return (await unlessSpaceGone(space, notes.reconcile(space, name, isKnown))) ?? {}
+      }
+      case 'judge':
+        return await brake.judge(task.space)
+      case 'close':
+        if (!closing.close(task.space)) return
+        feedback.forget(task.space)
+        brake.forget(task.space)
+        this.#deps.named.release(task.space)
+    }
+  }
+
+  // biome-ignore lint/suspicious/noConfusingVoidType: as above
+  async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
+    const { mailboxes, knowledge, leaving, pauses, removals, brake, closing, convergence } = this.#deps
+    const mailbox = mailboxes.get(task.mailbox)
+    if (!mailbox) return { postponed: true } // all its content is queued when it is ready
+    if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
+    if (leaving.has(task.mailbox)) return
+    // all of it is looked at again when that is over
+    if (task.type !== 'asked' && pauses.locationOf(task.mailbox) !== undefined) {
+      if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) brake.paused(mailbox, task.key)
+      return
+    }
+    if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) {
+      // what it says of pauses counts although it has no placement any more
+      const owner = mailbox.ownerOf(task.key)
+      if (owner !== undefined && !closing.isFollowed(owner)) {
+        closing.follow(owner)
+        return this.#postpone(task)
+      }
+    }
+    const work = task.type === 'copy' ? convergence.copy(mailbox, task.key) : this.#around(task, mailbox)
+    return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)
+  }
+
+  /** What a mailbox holds beside copies. */
+  async #around(task: InMailbox & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
+    const { client, join, records, reports } = this.#deps
+    if (task.type === 'asked') await records.reconcile(mailbox, task.key)
+    else await reconcileConfig({ client, join, records, reports }, mailbox)
+  }
+
+  #postpone(task: Task): ReconcileResult {
+    this.#deps.knowledge.postpone(task)
+    return { postponed: true }
+  }
+}

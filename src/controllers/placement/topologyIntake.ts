@@ -1,0 +1,213 @@
+/**
+ * Takes in what all spaces say of placing (EdgePlacements, slices, Locations, SyncTargets, Customizers, bindings and grants),
+ * and hands it to those who keep it.
+ */
+import { hash } from 'node:crypto'
+import { at, num } from '../../apimachinery/fields.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { StreamEvent } from '../../client/client.ts'
+import type { StreamedRef } from '../../client/streamSource.ts'
+import { compilePlacement } from '../../placement/select/placementSpec.ts'
+import { objectKey } from '../../placement/words/names.ts'
+import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../placement/words/placement.ts'
+import { placementOf } from '../../placement/words/placementSlices.ts'
+import { replace } from '../../placement/words/topology.ts'
+import { takeConsent } from '../consent/takeConsent.ts'
+import type { Consents } from './inventory/consents.ts'
+import type { Evictions } from './inventory/evictions.ts'
+import type { LeavingMailboxes } from './inventory/leavingMailboxes.ts'
+import type { PlacementJoin } from './join/placementJoin.ts'
+import { SliceSets } from './join/sliceSets.ts'
+import type { ClosedMailboxes } from './mailboxes/closedMailboxes.ts'
+import type { Releases } from './mailboxes/releases.ts'
+import type { Brake } from './retention/brake.ts'
+import type { Pauses } from './retention/pauses.ts'
+import { INTAKE_WAITS } from './status/placementNotes.ts'
+
+export interface TopologyIntakeDeps {
+  join: PlacementJoin
+  consents: Consents
+  releases: Releases
+  leaving: LeavingMailboxes
+  closed: ClosedMailboxes
+  brake: Pick<Brake, 'placementSeen' | 'placementGone' | 'mailboxLeaves'>
+  pauses: Pick<Pauses, 'setLocation' | 'setTarget'>
+  evictions: Evictions
+  /** A placement is paused from now on, or no more, and leads to these mailboxes. */
+  pauseChanged: (space: string, placement: string, mailboxes: readonly string[]) => void
+  /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is to be looked at. */
+  stays: (mailbox: string) => void
+  /** Spaces have to give way in a mailbox that did not before. */
+  released: (mailbox: string) => void
+  /** A space has a placement that is new or another one now. */
+  placed: (space: string, placement: string) => void
+  unplaced: (space: string, placement: string) => void
+}
+
+interface Told {
+  readonly object?: KubeObject | undefined
+  readonly byName: boolean
+  readonly revision: number
+}
+
+interface Place {
+  readonly space: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export class TopologyIntake {
+  readonly #deps: TopologyIntakeDeps
+  /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
+  readonly #placements = new Map<string, string>()
+  readonly #locations = new Map<string, KubeObject>()
+  readonly #customizers = new Map<string, KubeObject>()
+  /** Of each placement, the generation of its spec and the revision as which that was written. */
+  readonly #specs = new Map<string, { readonly generation: number; readonly revision: number }>()
+  readonly #slices: SliceSets
+
+  constructor(deps: TopologyIntakeDeps) {
+    this.#deps = deps
+    this.#slices = new SliceSets(deps.join)
+  }
+
+  /** A snapshot begins, and is complete. */
+  begin(): void {
+    this.#slices.begin()
+    this.#deps.consents.begin()
+  }
+
+  synced(): void {
+    this.#slices.synced()
+    this.#deps.consents.synced()
+  }
+
+  location(cluster: string, name: string): KubeObject | undefined {
+    return this.#locations.get(`${cluster}/${name}`)
+  }
+
+  /** `reference` is `namespace/name`. */
+  customizer(space: string, reference: string): KubeObject | undefined {
+    return this.#customizers.get(`${space} ${reference}`)
+  }
+
+  change(event: StreamEvent): void {
+    if (takeConsent(this.#deps.consents, event)) return
+    const object = event.type === 'DELETED' ? undefined : event.object
+    this.#take(event.resource.resource, event, { object, byName: true, revision: event.revision })
+  }
+
+  vanished(ref: StreamedRef): void {
+    if (!takeConsent(this.#deps.consents, ref)) this.#take(ref.resource.resource, ref, { byName: false, revision: 0 })
+  }
+
+  #take(resource: string, at: Place & Pick<StreamedRef, 'resource'>, told: Told): void {
+    const { object, byName, revision } = told
+    const { join } = this.#deps
+    const taken = (): void => join.observed.taken(at.space, keyOf(at), object && revision)
+    switch (resource) {
+      case EDGE_PLACEMENTS.resource:
+        this.#placementChanged(at.space, at.name, object, byName)
+        this.#settle(at.space, at.name, object, revision)
+        taken()
+        break
+      case SLICES.resource:
+        this.#slices.set(at.space, at.name, object)
+        if (object) join.observed.note(at.space, placementOf(object) ?? '', revision)
+        taken()
+        break
+      case SYNC_TARGETS.resource:
+        this.#targetChanged(at, object)
+        break
+      case LOCATIONS.resource:
+        this.#deps.consents.setLocation(at.space, at.name, object)
+        this.#deps.pauses.setLocation(at.space, at.name, object)
+        if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#deps.join.touchLocation(at.space, at.name)
+        break
+      case CUSTOMIZERS.resource: {
+        const reference = `${at.namespace}/${at.name}`
+        const changed = replace(this.#customizers, `${at.space} ${reference}`, object)
+        if (changed) join.touchCustomizer(at.space, reference)
+        join.noteCustomizer(at.space, reference, revision)
+        taken()
+      }
+    }
+  }
+
+  #placementChanged(space: string, name: string, object: KubeObject | undefined, byName: boolean): void {
+    const key = `${space} ${name}`
+    const { join, brake } = this.#deps
+    if (object && object.metadata.deletionTimestamp === undefined) {
+      brake.placementSeen(space, name, object)
+      // status and annotations of placements change too
+      const { creationTimestamp = '' } = object.metadata
+      const seen = hash('sha256', JSON.stringify([object.spec, creationTimestamp]), 'base64')
+      if (this.#placements.get(key) === seen) return
+      const isFirst = !this.#placements.has(key)
+      this.#placements.set(key, seen)
+      const wasPaused = join.spec(space, name)?.isPaused ?? false
+      const spec = compilePlacement(object)
+      join.setPlacement(space, name, spec, creationTimestamp)
+      if (wasPaused !== spec.isPaused || (isFirst && saysMore(object)))
+        this.#deps.pauseChanged(space, name, [...(join.waysOf(space, name)?.keys() ?? [])])
+      this.#deps.placed(space, name)
+      return
+    }
+    if (this.#placements.delete(key)) {
+      const order = { preserve: join.spec(space, name)?.preserves ?? false }
+      brake.placementGone(space, name, byName ? order : undefined)
+    }
+    join.removePlacement(space, name)
+    this.#slices.placementGone(space, name)
+    this.#deps.unplaced(space, name)
+  }
+
+  /** A spec counts as taken in once its slices are: the where-resolver says so after it wrote them. */
+  #settle(space: string, name: string, object: KubeObject | undefined, revision: number): void {
+    const id = `${space} ${name}`
+    if (!object || object.metadata.deletionTimestamp !== undefined) {
+      this.#specs.delete(id)
+      return
+    }
+    const { generation = 0 } = object.metadata
+    const known = this.#specs.get(id)
+    // of what an earlier run told, its own writes are no news
+    const isTold =
+      known === undefined &&
+      num(object.status, 'observedGeneration') === generation &&
+      at(object.status, 'observedResourceVersion') !== undefined
+    const spec = known?.generation === generation ? known : { generation, revision: isTold ? 0 : revision }
+    this.#specs.set(id, spec)
+    const resolved = at(object.status, 'specGeneration')
+    if (typeof resolved === 'number' && resolved < generation) return
+    this.#deps.join.settle(space, name, generation, spec.revision)
+  }
+
+  #targetChanged(at: Place, object: KubeObject | undefined): void {
+    const { stays, leaves } = this.#deps.leaving.set(at, object)
+    if (leaves !== undefined) this.#deps.brake.mailboxLeaves(leaves)
+    const opened = this.#deps.closed.set(at, object)
+    this.#releasesChanged(at, object)
+    this.#deps.consents.setTarget(at.space, at.name, object)
+    const evicted = this.#deps.evictions.set(at, object)
+    if (evicted !== undefined) this.#deps.brake.mailboxLeaves(evicted)
+    this.#deps.pauses.setTarget(at.space, at.name, object)
+    for (const again of new Set([stays, opened])) if (again !== undefined) this.#deps.stays(again)
+  }
+
+  #releasesChanged(at: Place, object: KubeObject | undefined): void {
+    const mailbox = this.#deps.releases.set(at, object)
+    if (mailbox !== undefined) this.#deps.released(mailbox)
+  }
+}
+
+/** Whether an earlier run reported a pause, or an intake that waits: it may be over. */
+function saysMore({ status }: KubeObject): boolean {
+  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
+  return conditions.some(({ type, status }) => (type === 'Paused' || type === INTAKE_WAITS) && status === 'True')
+}
+
+/** Of what the stream of the space tells, too. */
+export function keyOf({ resource, namespace, name }: Pick<StreamedRef, 'resource' | 'namespace' | 'name'>): string {
+  return objectKey(resource, namespace, name)
+}

@@ -1,0 +1,115 @@
+/**
+ * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
+ * carries counts, errors and status back. Everything is driven by streams; nothing is polled. Here its parts are put together
+ * ([parts/](parts)), started and ended.
+ */
+import type { Client } from '../../client/client.ts'
+import type { Clock } from '../../client/clock.ts'
+import type { Logger } from '../../client/logger.ts'
+import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
+import type { ControllerHandle } from '../controllerHandle.ts'
+import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import { spacesWithFeedback } from './feedback/feedbackLeftovers.ts'
+import { type Askers, beginAnswers } from './parts/answers.ts'
+import { hearingParts } from './parts/hearingParts.ts'
+import { joiningParts } from './parts/joiningParts.ts'
+import { keepingParts } from './parts/keepingParts.ts'
+import type { Parts, Setup } from './parts/parts.ts'
+import { tellingParts } from './parts/tellingParts.ts'
+import { writingParts } from './parts/writingParts.ts'
+
+export interface PlacementTranslatorDeps extends Askers {
+  client: Client
+  places: SpacePlaces
+  logger: Logger
+  /** Of its work queue. */
+  guard?: KeyGuard | undefined
+  /** Slices of the loop's time in which it takes events and works. */
+  turns: WorkTurns
+  clock: Clock
+  random: () => number
+  signal: AbortSignal
+}
+
+/** Writes under way at the same time, beside those that some space is slow to answer; bounds memory as well as load. */
+const CONCURRENCY = 128
+
+/** Starts at once and runs until `signal` aborts or `stop`. */
+export function startPlacementTranslator(deps: PlacementTranslatorDeps): ControllerHandle {
+  const translator = new Translator(deps)
+  return { depth: () => translator.depth, idle: () => translator.idle(), stop: () => translator.stop() }
+}
+
+class Translator {
+  readonly #stop = new AbortController()
+  readonly #setup: Setup
+  readonly #parts: Parts
+  readonly #running: Promise<unknown>
+  readonly #unfollow: () => void
+  readonly #endAnswers: () => void
+
+  constructor(deps: PlacementTranslatorDeps) {
+    const { client, places, guard, turns, logger, clock, random } = deps
+    const signal = AbortSignal.any([deps.signal, this.#stop.signal])
+    const writtenAtMs = (revision: number) => deps.figures?.writtenAtMs(revision)
+    const common = { client, guard, logger, turns, clock, random }
+    const epoch = deps.outcomes?.epoch
+    this.#setup = { ...common, places, signal, epoch, common, writtenAtMs }
+    this.#parts = partsOf(this.#setup)
+    const { consents, topology, workspaces, queue, router, together } = this.#parts
+    this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)
+    this.#unfollow = consents.follow()
+    this.#running = Promise.all([
+      topology.run(signal),
+      workspaces.run(signal),
+      this.#begin(),
+      queue.run(task => router.reconcile(task), { concurrency: CONCURRENCY, signal, together }),
+    ])
+  }
+
+  /** What is to be done once the topology is known whole for the first time. */
+  async #begin(): Promise<void> {
+    const { places, logger, turns, clock, random, signal } = this.#setup
+    const { client, topology, closing } = this.#parts
+    const stopped = new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+    await Promise.race([topology.synced, stopped])
+    if (!signal.aborted) logger.info({ controller: 'placement-translator' }, 'controller is in step')
+    // in mailboxes it is without effect, and they hold most of what there is
+    const isLeftOut = (space: string) => standsInMailbox(places, space) === true
+    closing.takeBack(await spacesWithFeedback({ client, logger, turns, clock, random, isLeftOut }, signal))
+  }
+
+  get depth(): number {
+    return this.#parts.queue.size
+  }
+
+  async idle(): Promise<void> {
+    const { checks, queue, named } = this.#parts
+    do {
+      await checks.idle()
+      await queue.idle()
+    } while (!checks.isIdle || !named.isIdle)
+  }
+
+  async stop(): Promise<void> {
+    const { checks, workloads, mailboxes, outcomes, reports, crowdLog } = this.#parts
+    this.#stop.abort()
+    checks.stop()
+    await Promise.all([this.#running, workloads.stop(), mailboxes.stop()])
+    this.#unfollow()
+    this.#endAnswers()
+    outcomes.stop()
+    reports.stop()
+    crowdLog.close()
+  }
+}
+
+/** Each needs some of those before it at once, and the others when it works. */
+function partsOf(setup: Setup): Parts {
+  const parts = {} as Parts
+  for (const make of [joiningParts, tellingParts, keepingParts, hearingParts, writingParts]) {
+    Object.assign(parts, make(setup, parts))
+  }
+  return parts
+}

@@ -1,0 +1,75 @@
+import t from 'tap'
+import { NamedCopies } from '../../../../src/controllers/placement/join/namedCopies.ts'
+
+function namedCopies() {
+  const told: string[] = []
+  const known = new Set<string>()
+  const calls: (() => void)[] = []
+  const named = new NamedCopies({
+    isKnown: space => known.has(space),
+    open(space) {
+      told.push(`open ${space}`)
+      return () => told.push(`close ${space}`)
+    },
+    name: (space, { keys, mailboxes, isNews }) =>
+      told.push(`${space}: ${keys.join()} in ${mailboxes.join()}${isNews ? ', news' : ''}`),
+    soon: call => calls.push(call),
+  })
+  const turn = () => {
+    for (const call of calls.splice(0)) call()
+  }
+  return { named, told, known, turn }
+}
+
+const ALL = ['mb1', 'mb2']
+const SOME = ['mb2']
+
+t.test('what objects name before their space is known is named once, by lists of mailboxes, when it is', async t => {
+  const { named, told, turn } = namedCopies()
+  named.add('wds', ['a'], ALL)
+  named.add('wds', ['b'], SOME)
+  named.add('wds', ['b', 'a'], ALL)
+  named.settle('wds')
+  turn()
+  t.strictSame(told.splice(0), ['open wds'], 'not all of it is named until then')
+  t.ok(named.isIdle)
+  named.release('wds')
+  t.strictSame(told.splice(0), ['wds: a,b in mb1,mb2', 'wds: b in mb2', 'close wds'])
+  named.release('wds')
+  t.strictSame(told, [])
+})
+
+t.test('spaces wait each for itself, and what goes nowhere for nothing', async t => {
+  const { named, told } = namedCopies()
+  named.add('one', ['a'], ['mb1'])
+  named.add('other', ['a'], ['mb1'])
+  named.add('third', ['a'], [])
+  named.add('third', [], ['mb1'])
+  named.release('other')
+  named.release('third')
+  t.strictSame(told, ['open one', 'open other', 'other: a in mb1', 'close other'])
+})
+
+t.test('what one turn names is put together, and is no longer when the next one names it', async t => {
+  const { named, told, known, turn } = namedCopies()
+  known.add('wds')
+  for (const key of ['a', 'b', 'a']) named.add('wds', [key], ALL)
+  t.notOk(named.isIdle)
+  t.strictSame(told.splice(0), ['open wds'])
+  turn()
+  t.ok(named.isIdle)
+  t.strictSame(told.splice(0), ['wds: a,b in mb1,mb2, news', 'close wds'])
+  named.add('wds', ['a'], ALL)
+  turn()
+  t.strictSame(told, ['open wds', 'wds: a in mb1,mb2, news', 'close wds'])
+})
+
+t.test('what is queued behind it waits for what was named', async t => {
+  const { named, told, known, turn } = namedCopies()
+  known.add('wds')
+  named.add('wds', ['a'], ALL)
+  named.settle('wds')
+  t.strictSame(told.splice(0), ['open wds', 'wds: a in mb1,mb2, news', 'close wds'])
+  turn()
+  t.strictSame(told, [])
+})

@@ -1,0 +1,189 @@
+// What a SyncTarget is told of how its cluster keeps up.
+import t from 'tap'
+import { at } from '../../../../src/apimachinery/fields.ts'
+import type { KubeObject } from '../../../../src/apimachinery/object.ts'
+import { definitionKey } from '../../../../src/controllers/placement/copies/definitions.ts'
+import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import type { ClusterOutcome } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
+import { ClusterReports } from '../../../../src/controllers/placement/status/clusterReports.ts'
+import type { ToldEvent } from '../../../../src/controllers/toldEvents.ts'
+import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../../src/placement/words/placement.ts'
+import { FakeClock } from '../../../client/support/fakeClock.ts'
+import { FakeServer } from '../fakeServer.ts'
+
+async function world() {
+  const server = new FakeServer()
+  const target = { apiVersion: EDGE_API_VERSION, kind: 'SyncTarget', metadata: { name: 'florin' } }
+  const { metadata } = await server.in('inv1').create(SYNC_TARGETS, target)
+  const desired = new DesiredContent()
+  const mailbox = {
+    name: mailboxName('inv1', metadata.uid!),
+    space: 'box',
+    copies: new Map([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+    ]),
+    targetName: 'florin',
+    desired,
+    definitionChanges: 0,
+  }
+  const clock = new FakeClock()
+  const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
+  const told: string[] = []
+  const events = {
+    tell: async (space: string, { kind, metadata }: KubeObject, { type = 'Warning', reason }: ToldEvent) => {
+      told.push(`${space} ${kind} ${metadata.name} ${type} ${reason}`)
+      return true
+    },
+  }
+  const reports = new ClusterReports({ client: server, outcome: () => said as ClusterOutcome, events, clock })
+  const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
+  /** As the work queue does it, until nothing is asked for any more or so much time is over. */
+  const look = async (forMs = 0): Promise<void> => {
+    const untilMs = clock.now() + forMs
+    for (;;) {
+      const { requeueAfterMs } = await reports.reconcile(mailbox)
+      if (requeueAfterMs === undefined || clock.now() + requeueAfterMs > untilMs) break
+      await clock.advance(requeueAfterMs)
+    }
+    await clock.advance(untilMs - clock.now())
+  }
+  return { server, clock, desired, mailbox, said, told, status, look }
+}
+
+t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
+  const { said, told, status, look } = await world()
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true, reachable: true } })
+  t.same(told, [])
+  Object.assign(said, { unreachable: true, compared: false })
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true, reachable: false } })
+  await look(10_000)
+  t.same(told, ['inv1 SyncTarget florin Warning ClusterUnreachable'])
+  Object.assign(said, { unreachable: false, live: false })
+  await look(10_000)
+  t.equal(told.length, 1, 'nothing is known of a cluster whose syncer is silent')
+  said.live = true
+  await look(10_000)
+  t.same(told.slice(1), ['inv1 SyncTarget florin Normal ClusterReachable'])
+})
+
+t.test('a change that the cluster takes at once is told nowhere', async t => {
+  const { server, desired, said, status, look } = await world()
+  await look(10_000)
+  t.match(status(), { outcome: { reporting: true, lag: { objects: 0 } } })
+  const writes = server.writes.length
+  for (let i = 1; i <= 20; i++) {
+    desired.changed('one', i)
+    await look()
+    said.processed = i
+    await look(10_000)
+  }
+  t.equal(server.writes.length, writes)
+})
+
+t.test('a cluster that does not get to a change is behind, since it came, until it has', async t => {
+  const { clock, desired, said, status, look } = await world()
+  await look(10_000)
+  const since = new Date(clock.now()).toISOString().replace('.000', '')
+  for (const [i, key] of ['one', 'two'].entries()) desired.changed(key, i + 1)
+  await look(5000)
+  t.same(at(status(), 'outcome', 'lag'), { objects: 2, since })
+  said.processed = 1
+  await look(5000)
+  t.same(at(status(), 'outcome', 'lag'), { objects: 1, since })
+  said.processed = 2
+  await look(5000)
+  t.same(at(status(), 'outcome', 'lag'), { objects: 0 })
+})
+
+t.test('of what a cluster cannot name no more is counted than it holds', async t => {
+  const { said, status, look } = await world()
+  said.unlisted = { refused: 10_000_000, retrying: 10_000_000 }
+  await look(5000)
+  t.same(at(status(), 'outcome', 'failures'), { count: 3, reasons: { Unlisted: 3 } })
+})
+
+t.test('it says which versions cluster and syncer are, and keeps that while nobody speaks', async t => {
+  const { said, status, look } = await world()
+  await look(5000)
+  t.equal(at(status(), 'versions'), undefined)
+  Object.assign(said, { versions: { kubernetes: 'v1.34.1', syncer: '0.2.0' } })
+  await look(5000)
+  t.same(at(status(), 'versions'), { kubernetes: 'v1.34.1', syncer: '0.2.0' })
+  Object.assign(said, { versions: undefined, live: false })
+  await look(5000)
+  t.match(status(), { outcome: { reporting: false }, versions: { kubernetes: 'v1.34.1' } })
+})
+
+const offered = (group: string, resource: string, ...versions: string[]) => ({ group, resource, versions })
+
+t.test('it says of each kind that the cluster offers whether copies can go there, and writes that once', async t => {
+  const { server, said, status, look } = await world()
+  await look(5000)
+  t.equal(at(status(), 'syncedResources'), undefined, 'the syncer has not said yet')
+  const maps = offered('', 'configmaps', 'v1')
+  const gears = offered('x.test', 'gears', 'v1')
+  const sets = offered('apps', 'replicasets', 'v2', 'v2beta1')
+  Object.assign(said, { offer: { resources: [maps, sets, gears], unlisted: 3 } })
+  await look(5000)
+  t.same(at(status(), 'syncedResources'), [
+    { ...maps, state: 'Accepted' },
+    { ...sets, state: 'Incompatible' },
+    { ...gears, state: 'Pending' },
+  ])
+  t.equal(at(status(), 'outcome', 'unlistedKinds'), 3)
+  const writes = server.writes.length
+  await look(100_000)
+  t.equal(server.writes.length, writes, 'what is the same is not written')
+  // one shape under another name
+  Object.assign(said, { offer: { resources: [offered('apps', 'replicasets', 'v1beta1')], unlisted: 0 } })
+  await look(5000)
+  t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])
+  t.equal(at(status(), 'outcome', 'unlistedKinds'), undefined)
+  // the center was restarted, and the syncer has not said it anew
+  Object.assign(said, { offer: undefined })
+  await look(5000)
+  t.match(at(status(), 'syncedResources'), [{ resource: 'replicasets', state: 'Accepted' }])
+})
+
+t.test(
+  'a kind that spaces define is taken at its very versions, and as far as the cluster was found to take it',
+  async t => {
+    const { mailbox, said, status, look } = await world()
+    const state = () => at(status(), 'syncedResources', 0, 'state')
+    Object.assign(said, { offer: { resources: [offered('apps', 'replicasets', 'v1beta1')], unlisted: 0 } })
+    mailbox.copies.set(definitionKey({ group: 'apps', resource: 'replicasets' }), 1)
+    await look(5000)
+    t.equal(state(), 'Incompatible')
+    Object.assign(said, { offer: { resources: [offered('apps', 'replicasets', 'v1beta1', 'v1')], unlisted: 0 } })
+    await look(5000)
+    t.equal(state(), 'Accepted')
+    const exception = { group: 'apps', resource: 'replicasets', namespace: 'a', name: 'b', reason: 'VersionNotServed' }
+    said.exceptions.set('it', exception)
+    await look(5000)
+    t.equal(state(), 'Incompatible')
+    said.exceptions.clear()
+    await look(5000)
+    t.equal(state(), 'Accepted')
+  },
+)
+
+t.test('a kind is Pending until the mailbox serves it, and again when its definition is gone', async t => {
+  const { server, mailbox, said, status, look } = await world()
+  const state = () => at(status(), 'syncedResources', 0, 'state')
+  Object.assign(said, { offer: { resources: [offered('x.test', 'gears', 'v1')], unlisted: 0 } })
+  await look(5000)
+  t.equal(state(), 'Pending')
+  const gears = { group: 'x.test', version: 'v1', resource: 'gears', kind: 'Gear' }
+  server.kinds.push({ ...gears, namespaced: true, verbs: [], subresources: [] })
+  mailbox.definitionChanges++
+  await look(5000)
+  t.equal(state(), 'Accepted')
+  server.kinds.pop()
+  mailbox.definitionChanges++
+  await look(5000)
+  t.equal(state(), 'Pending')
+})
