@@ -1,5 +1,5 @@
 // The rooms of docs/architecture.md and their order: a room may import only from itself and from rooms before it. Inside of
-// src/apiserver the folders have an order, too. What is not in a list (files beside the folders) may import from all of it.
+// src/apiserver and src/syncer the folders have an order, too. What is not in a list (files beside the folders) may import from all of it.
 const ROOMS = [
   'src/program',
   'openapi',
@@ -47,6 +47,8 @@ const APISERVER = [
   'threads',
 ].map(folder => `src/apiserver/${folder}`)
 
+const SYNCER = ['objects', 'mailbox', 'sees', 'whose', 'tells', 'down', 'up'].map(folder => `src/syncer/${folder}`)
+
 const inOrder = (folders, last = []) =>
   folders.map((folder, index) => ({
     name: `${folder}: only what stands before it`,
@@ -62,6 +64,8 @@ module.exports = {
     { name: 'no cycles', severity: 'error', from: {}, to: { circular: true } },
     ...inOrder(ROOMS, ['tools', 'test', 'bench', 'demo']),
     ...inOrder(APISERVER),
+    ...inOrder(SYNCER),
+    never('the parts of the syncer do not know who joins them', '^src/syncer/.+/', '^src/syncer/[^/]+[.]ts$'),
     never('nobody in a folder needs the whole server', '^src/apiserver/.+/', '^src/apiserver/[^/]+[.]ts$'),
     never('the object model does no I/O', '^src/apimachinery/', '^src/(?!apimachinery/)'),
     never('the language of placement does no I/O', '^src/placement/', '^src/(?!apimachinery/|placement/)'),

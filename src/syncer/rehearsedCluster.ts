@@ -3,7 +3,7 @@
  * admission says to that, and deletions are only noted. What was tried is remembered, the weightiest act for each object.
  */
 import { isStatusError } from '../apimachinery/errors.ts'
-import { type GroupResource, groupResourceName, type KubeObject } from '../apimachinery/object.ts'
+import type { GroupResource, KubeObject } from '../apimachinery/object.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { ObjectRef, SpaceClient } from '../client/client.ts'
@@ -100,9 +100,4 @@ function idOf(resource: GroupResource, { namespace = '', name }: ObjectRef): str
 function said({ metadata, ...rest }: Readonly<KubeObject>): unknown {
   const { managedFields: _fields, resourceVersion: _version, generation: _generation, ...more } = metadata
   return { ...rest, metadata: more }
-}
-
-/** `configmaps app/a`. */
-export function nameOf({ group, resource, namespace, name }: SyncKey): string {
-  return `${groupResourceName({ group, resource })} ${namespace === '' ? name : `${namespace}/${name}`}`
 }

@@ -38,6 +38,7 @@ import {
 } from '../objects/ownership.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
+import type { Compared } from '../tells/liveAnswers.ts'
 import { troubleOf } from '../tells/outcomes.ts'
 import {
   ALREADY_IN_CLUSTER,
@@ -83,10 +84,6 @@ const TERMINATING_RETRY_MS = 5000
 const STRANGER_LOOK_MS = { each: 12_000, together: 250, seldom: 300_000 }
 /** A cluster that drops fields may be upgraded, and so may its definition of a kind. */
 const CUT_RETRY_MS = 60 * 60_000
-
-export type Compared =
-  | { readonly state: 'notCarried' | 'missing' | 'notOurs' | 'finished' }
-  | { readonly state: 'same' | 'differs'; readonly wanted: KubeObject; readonly live: Readonly<KubeObject> }
 
 /** The cluster's news of what was just written may be on their way still. */
 const SOON = { requeueAfterMs: 50 }

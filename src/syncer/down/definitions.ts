@@ -10,11 +10,11 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import { healthOf } from '../../placement/outcome/health.ts'
 import { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
+import type { Refusal } from '../mailbox/allowance.ts'
 import type { MailboxMirror, SyncKey } from '../mailbox/mirror.ts'
 import { isOurs, mayAdopt } from '../objects/ownership.ts'
 import type { ServedResources } from '../sees/served.ts'
 import type { Trouble } from '../tells/outcomes.ts'
-import type { Refusal } from '../tells/refusals.ts'
 import { DEFINITION_NOT_ESTABLISHED } from '../tells/verdicts.ts'
 
 /** Whether `live` stays as it is: nobody placed `object`, and no syncer made what the cluster has of that name. */

@@ -12,20 +12,22 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { shortened } from '../../apimachinery/shortened.ts'
+import { atMost } from '../../client/atMost.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { type Clock, pause } from '../../client/clock.ts'
 import { listAll } from '../../client/listWatch.ts'
 import type { Logger } from '../../client/logger.ts'
+import { retrying } from '../../client/retrying.ts'
 import { type DetachPolicy, DOWNSYNCED, PROJECTED_LABEL, PROJECTED_VALUE } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { fieldsOf, keyOf, refOf } from '../mailbox/mirror.ts'
 import type { LeaveReport } from '../mailbox/orders.ts'
-import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark, spaceUser } from '../objects/ownership.ts'
+import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark } from '../objects/ownership.ts'
 import { referencesOfOurs, UNMARKED } from '../objects/release.ts'
-import { retrying } from '../retrying.ts'
 import { CLUSTER_LIST } from '../sees/listLimit.ts'
 import type { ServedResources } from '../sees/served.ts'
+import { inNameOf } from './objectWriter.ts'
 import type { RemovalsDeps } from './removals.ts'
 
 export interface DepartureDeps {
@@ -152,26 +154,21 @@ async function releaseAll(
 ): Promise<string | undefined> {
   let trouble: string | undefined
   let clings = false
-  const work = async (some: Iterator<Marked> & Iterable<Marked>): Promise<void> => {
-    for (const marked of some) {
-      if (signal.aborted) return
-      try {
-        await release(deps, policy, marked)
-      } catch (error) {
-        clings ||= referencesOfOurs(marked.object).length > 0
-        trouble ??= `${ownMark(marked.object)}: ${messageOf(error)}`
-        deps.logger.warn(
-          { err: error, ...fieldsOf(keyOf(marked.resource, marked.object)) },
-          'not released yet, trying again',
-        )
-      }
+  const work = async (marked: Marked): Promise<void> => {
+    if (signal.aborted) return
+    try {
+      await release(deps, policy, marked)
+    } catch (error) {
+      clings ||= referencesOfOurs(marked.object).length > 0
+      trouble ??= `${ownMark(marked.object)}: ${messageOf(error)}`
+      const fields = fieldsOf(keyOf(marked.resource, marked.object))
+      deps.logger.warn({ err: error, ...fields }, 'not released yet, trying again')
     }
   }
   const goes = ({ object }: Marked): boolean => policy === 'Delete' && isOurs(object, DOWNSYNCED)
   // what stays lets go of its owners before these go
   for (const some of [found.filter(one => !goes(one)), found.filter(goes)]) {
-    const rest = some.values()
-    await Promise.all(Array.from({ length: AT_ONCE }, () => work(rest)))
+    await atMost(AT_ONCE, some, work)
     if (clings) break
   }
   return trouble
@@ -180,8 +177,7 @@ async function releaseAll(
 async function release(deps: DepartureDeps, policy: DetachPolicy, { resource, object }: Marked): Promise<void> {
   const key = keyOf(resource, object)
   const { uid = '', deletionTimestamp } = object.metadata
-  const owner = ownerOf(object)
-  const client = deps.as && owner !== undefined ? deps.as(spaceUser(owner)) : deps.cluster
+  const client = inNameOf(ownerOf(object), deps)
   try {
     if (policy === 'Delete' && isOurs(object, DOWNSYNCED)) {
       if (deletionTimestamp !== undefined) return // waited for

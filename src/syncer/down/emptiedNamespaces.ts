@@ -11,8 +11,9 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { fieldsOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
-import { isOurs, isServersOwn, ownerOf, spaceUser } from '../objects/ownership.ts'
+import { isOurs, isServersOwn, ownerOf } from '../objects/ownership.ts'
 import type { ServedResources } from '../sees/served.ts'
+import { inNameOf } from './objectWriter.ts'
 
 export interface EmptiedNamespacesDeps {
   cluster: SpaceClient
@@ -64,10 +65,12 @@ export class EmptiedNamespaces {
     if (mirror.get(key) || !mirrorComplete()) return undefined
     this.#looked.delete(key.name)
     const { uid = '', resourceVersion = '' } = live.metadata
-    const owner = ownerOf(live)
-    const writer = this.#deps.as && owner !== undefined ? this.#deps.as(spaceUser(owner)) : cluster
     try {
-      await writer.delete(NAMESPACES, { name: key.name }, { preconditions: { uid, resourceVersion } })
+      await inNameOf(ownerOf(live), this.#deps).delete(
+        NAMESPACES,
+        { name: key.name },
+        { preconditions: { uid, resourceVersion } },
+      )
       logger.info(
         fieldsOf(key, uid),
         'deleted from the cluster: it came along with objects, and nothing is in it any more',

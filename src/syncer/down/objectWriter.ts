@@ -44,6 +44,14 @@ export interface ObjectWriterDeps {
   clock: Clock
 }
 
+/** The cluster in the name of the space that owns an object, where the syncer impersonates. */
+export function inNameOf(
+  owner: string | undefined,
+  { cluster, as }: Pick<ObjectWriterDeps, 'cluster' | 'as'>,
+): SpaceClient {
+  return as && owner !== undefined ? as(spaceUser(owner)) : cluster
+}
+
 interface ApplyTarget {
   readonly resource: DiscoveredResource
   readonly key: SyncKey
@@ -64,8 +72,7 @@ export class ObjectWriter {
 
   /** The cluster, in the name of the space that owns what is written where that is wanted. */
   as(owner: string | undefined): SpaceClient {
-    const { as, cluster } = this.#deps
-    return as && owner !== undefined ? as(spaceUser(owner)) : cluster
+    return inNameOf(owner, this.#deps)
   }
 
   /**

@@ -11,13 +11,12 @@ import type { Logger } from '../../client/logger.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import { keyText, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import type { Trouble } from '../tells/outcomes.ts'
+import { ADOPTED } from '../whose/clusterRecord.ts'
 
 /** As at the center. */
 const MAX_REMOVED = 50
 const MAX_EMPTIED = 10
 const EXAMPLES = 3
-/** Who hands a cluster over says in the same breath that what its new mailbox does not hold shall go. */
-export const ADOPTED = 'adopted'
 
 interface Gone {
   readonly key: SyncKey

@@ -9,8 +9,32 @@
 import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { matchesPattern } from '../../apimachinery/starPattern.ts'
-import type { Refusal } from '../tells/refusals.ts'
+import type { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
+import type { UPSYNC_FULL } from '../../placement/words/placement.ts'
 import type { SyncKey } from './mirror.ts'
+
+export type RefusalReason =
+  /** The flags of the syncer do not allow it. */
+  | 'NotAllowed'
+  /** It was in the cluster before, and nobody asked to adopt it. */
+  | 'AlreadyInCluster'
+  /** The cluster's own definition of its kind does not serve its version. */
+  | typeof VERSION_NOT_SERVED
+  /** What it says of its wave is no wave. */
+  | 'InvalidWave'
+  /** Nothing says in whose name it would be done. */
+  | 'NoOwner'
+  /** The cluster's own access control says no. */
+  | 'Forbidden'
+  /** The mailbox holds as much as may be carried up there. */
+  | typeof UPSYNC_FULL
+
+/** Why the syncer does not carry an object. */
+export interface Refusal {
+  readonly reason: RefusalReason
+  /** With the remedy. */
+  readonly message: string
+}
 
 export interface AllowLists {
   namespaces?: readonly string[]

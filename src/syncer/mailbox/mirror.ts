@@ -139,3 +139,8 @@ export function isMirrored(entry: unknown): entry is Mirrored {
   const named = isRecord(entry.object.metadata) && typeof entry.object.metadata.name === 'string'
   return [group, version, resource].every(part => typeof part === 'string') && named
 }
+
+/** `configmaps app/a`. */
+export function nameOf({ group, resource, namespace, name }: SyncKey): string {
+  return `${groupResourceName({ group, resource })} ${namespace === '' ? name : `${namespace}/${name}`}`
+}

@@ -12,9 +12,13 @@ import {
 } from '../../placement/desks/liveObjects.ts'
 import { OUTCOME_FORM, OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
-import type { Compared } from '../down/carrier.ts'
 import type { SyncKey } from '../mailbox/mirror.ts'
 import { atPlacesOf, told } from '../objects/ownFields.ts'
+
+/** What the cluster holds of an object, beside what would be written. */
+export type Compared =
+  | { readonly state: 'notCarried' | 'missing' | 'notOurs' | 'finished' }
+  | { readonly state: 'same' | 'differs'; readonly wanted: KubeObject; readonly live: Readonly<KubeObject> }
 
 export interface LiveAnswersDeps {
   mailbox: Pick<SpaceClient, 'update'>

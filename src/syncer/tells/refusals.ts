@@ -5,31 +5,8 @@
 
 import { shortened } from '../../apimachinery/shortened.ts'
 import type { Logger } from '../../client/logger.ts'
-import type { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
-import type { UPSYNC_FULL } from '../../placement/words/placement.ts'
-import { fieldsOf, keyText, type SyncKey } from '../mailbox/mirror.ts'
-
-export type RefusalReason =
-  /** The flags of the syncer do not allow it. */
-  | 'NotAllowed'
-  /** It was in the cluster before, and nobody asked to adopt it. */
-  | 'AlreadyInCluster'
-  /** The cluster's own definition of its kind does not serve its version. */
-  | typeof VERSION_NOT_SERVED
-  /** What it says of its wave is no wave. */
-  | 'InvalidWave'
-  /** Nothing says in whose name it would be done. */
-  | 'NoOwner'
-  /** The cluster's own access control says no. */
-  | 'Forbidden'
-  /** The mailbox holds as much as may be carried up there. */
-  | typeof UPSYNC_FULL
-
-export interface Refusal {
-  readonly reason: RefusalReason
-  /** With the remedy. */
-  readonly message: string
-}
+import type { Refusal } from '../mailbox/allowance.ts'
+import { fieldsOf, keyText, nameOf, type SyncKey } from '../mailbox/mirror.ts'
 
 /** As the status of a SyncerConfig has it. */
 export interface RefusalReport {
@@ -101,9 +78,4 @@ export class Refusals {
     this.#onChange()
     return true
   }
-}
-
-function nameOf({ group, resource, namespace, name }: SyncKey): string {
-  const kind = group === '' ? resource : `${resource}.${group}`
-  return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
 }

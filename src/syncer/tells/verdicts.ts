@@ -11,10 +11,10 @@ import { type HealthVerdict, healthOf } from '../../placement/outcome/health.ts'
 import { MAX_MESSAGE, STATUS_TOO_LARGE } from '../../placement/outcome/outcome.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
 import { ADOPT } from '../../placement/words/placement.ts'
+import type { Refusal } from '../mailbox/allowance.ts'
 import type { SyncKey } from '../mailbox/mirror.ts'
 import type { AlteredFields } from '../objects/alteredFields.ts'
 import type { Trouble } from './outcomes.ts'
-import type { Refusal } from './refusals.ts'
 
 export const ALREADY_IN_CLUSTER: Refusal = {
   reason: 'AlreadyInCluster',

@@ -14,7 +14,6 @@ import { Informer } from '../../client/informer.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../placement/words/placement.ts'
-import { ADOPTED } from '../down/removalBrake.ts'
 import { FIELD_MANAGER } from '../objects/ownership.ts'
 
 /** What a cluster says about whom it is served by. Texts are empty where somebody deleted them. */
@@ -30,6 +29,9 @@ export interface ClusterRecord {
   /** What its owner confirmed: see RemovalBrake. */
   confirmed?: string
 }
+
+/** Confirmation in the record of a cluster that is handed over: objects that its new mailbox does not hold are removed. */
+export const ADOPTED = 'adopted'
 
 /** A mailbox, as its center tells of it. */
 export interface Mailbox {

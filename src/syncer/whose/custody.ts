@@ -7,7 +7,7 @@ import type { SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
-import { retrying } from '../retrying.ts'
+import { retrying } from '../../client/retrying.ts'
 import {
   type ClusterRecord,
   forgetConfirmation,

@@ -1,8 +1,8 @@
 /** Tries until it works or the signal aborts, with jittered backoff. */
-import { backoffMs, type Random } from '../client/backoff.ts'
-import { type Clock, pause } from '../client/clock.ts'
-import type { Logger } from '../client/logger.ts'
-import { TerminalError } from '../client/reconcileFailures.ts'
+import { backoffMs, type Random } from './backoff.ts'
+import { type Clock, pause } from './clock.ts'
+import type { Logger } from './logger.ts'
+import { TerminalError } from './reconcileFailures.ts'
 
 export interface RetryingOptions {
   /** For the log: `<what> failed, trying again`. */
