@@ -4,16 +4,12 @@
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { PROTOBUF_WATCH_MEDIA_TYPE } from '../../apimachinery/protobuf/protobufCodec.ts'
 import type { Work } from '../../program/workTurns.ts'
-import type { Stored } from '../../storage/store.ts'
 import type { Permission } from '../auth/types.ts'
 import { headers } from '../exchange/answers/answerPieces.ts'
-import { bookmarkObject, type FrameType, jsonEvent, jsonFrame } from '../exchange/answers/frames.ts'
-import { protobufForm } from '../exchange/answers/protobufForms.ts'
-import { tableOf } from '../exchange/answers/respond.ts'
 import { type FrameSink, responseSink, writeEach } from '../exchange/answers/streamWriter.ts'
+import { type WatchFrames, watchFrames } from '../exchange/answers/watchFrames.ts'
 import { wholeItems } from '../exchange/answers/wholeItems.ts'
 import { boolOption, type Exchange, intOption, type Services, workOf } from '../exchange/exchange.ts'
 import { goneSignal } from '../http/answer.ts'
@@ -22,8 +18,7 @@ import { readerOf } from '../registry/answeredKinds.ts'
 import type { ListResult } from '../registry/reader.ts'
 import { knownRevision } from '../registry/readVersions.ts'
 import { type Selection, selectionFor } from '../registry/selection.ts'
-import { holdViews, prepareViews, viewBytes } from '../registry/views.ts'
-import { partialMetadata } from '../tables/table.ts'
+import { holdViews, prepareViews } from '../registry/views.ts'
 import { showsWorkspaces, sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a watch needs to know of its request: nothing of what carries it. */
@@ -156,7 +151,7 @@ export async function runWatch(
   const timeout = setTimeout(() => ended.abort(), plan.timeoutMs)
   const reader = readerOf(services, exchange.type)
   let shown = exchange
-  let form = framesFor(services, exchange)
+  let form = watchFrames(services, exchange)
   let isCaughtUp = (): boolean => false
   const mark = (): void => {
     // asked for first: who learns of something new by that is not caught up
@@ -195,7 +190,7 @@ export async function runWatch(
       const type = found ?? shown.type
       if (type !== shown.type) {
         shown = { ...exchange, type }
-        form = framesFor(services, shown)
+        form = watchFrames(services, shown)
       }
       if (type !== exchange.type && type.custom?.convert) {
         await prepareViews(
@@ -249,7 +244,7 @@ async function sendInitial(
     signal,
     render,
     bookmark,
-  }: { sink: FrameSink; work: Work; signal: AbortSignal } & Pick<Frames, 'render' | 'bookmark'>,
+  }: { sink: FrameSink; work: Work; signal: AbortSignal } & Pick<WatchFrames, 'render' | 'bookmark'>,
 ): Promise<boolean> {
   const { items, revision } = plan.initial!
   let frames: Buffer[] = []
@@ -267,66 +262,4 @@ async function sendInitial(
   }
   if (frames.length > 0 && !(await sink.write(frames))) return false
   return plan.marksInitialEnd ? await sink.write([bookmark(revision, true)]) : true
-}
-
-/** Frames in the form that this client asked for. */
-interface Frames {
-  render(type: FrameType, stored: Stored): Buffer
-  bookmark(revision: number, initialEventsEnd: boolean): Buffer
-  failure(error: StatusError): Buffer
-}
-
-function framesFor(services: Services, exchange: WatchTarget): Frames {
-  const { form, type } = exchange
-  const { protobuf } = services
-  const partial = form.as === 'PartialObjectMetadata' || form.as === 'PartialObjectMetadataList'
-  const shown = partial
-    ? { apiVersion: `meta.k8s.io/${form.version}`, kind: 'PartialObjectMetadata' }
-    : { apiVersion: apiVersionOf(type), kind: type.kind }
-  const bookmarkOf = (revision: number, initialEventsEnd: boolean) =>
-    bookmarkObject({ ...shown, revision, initialEventsEnd })
-  if (form.format === 'protobuf') {
-    return {
-      render: protobufForm(services, type, form).frame,
-      bookmark: (...position) => protobuf.encodeWatchFrame('BOOKMARK', bookmarkOf(...position)),
-      failure: error => protobuf.encodeWatchFrame('ERROR', { ...error.toStatus() }),
-    }
-  }
-  return {
-    render: jsonRenderer(services, exchange, partial),
-    bookmark: (...position) => jsonEvent('BOOKMARK', bookmarkOf(...position)),
-    failure: error => jsonEvent('ERROR', error.toStatus()),
-  }
-}
-
-/** Plain frames and those of metadata are shared among all watchers. */
-function jsonRenderer(services: Services, exchange: WatchTarget, partial: boolean): Frames['render'] {
-  const { frames } = services
-  const { form, type: kind } = exchange
-  if (form.as === undefined) {
-    const version = `${apiVersionOf(kind)} ${kind.custom?.generation ?? ''}`
-    const make = (type: FrameType, stored: Stored): Buffer => jsonFrame(type, viewBytes(stored, kind))
-    return (type, stored) => frames.frame(type, stored, version, make)
-  }
-  const parse = (stored: Stored): KubeObject => JSON.parse(viewBytes(stored, kind).toString()) as KubeObject
-  if (partial) {
-    const make = (type: FrameType, stored: Stored): Buffer =>
-      jsonFrame(type, Buffer.from(JSON.stringify(partialMetadata(parse(stored), form.version))))
-    const name = `partial ${form.version} ${apiVersionOf(kind)}`
-    return (type, stored) => frames.frame(type, stored, name, make)
-  }
-  let headersSent = false
-  return (type, stored) => {
-    const object = parse(stored)
-    const table = tableOf(
-      services,
-      exchange,
-      form,
-      [object],
-      { resourceVersion: object.metadata.resourceVersion },
-      !headersSent,
-    )
-    headersSent = true
-    return jsonFrame(type, Buffer.from(JSON.stringify(table)))
-  }
 }

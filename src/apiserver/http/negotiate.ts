@@ -15,6 +15,11 @@ export interface Form {
 }
 export type Format = 'json' | 'yaml' | 'protobuf'
 
+/** Whether the metadata alone is shown. */
+export function isPartial({ as }: Form): boolean {
+  return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList'
+}
+
 export const PLAIN: Form = { format: 'json', as: undefined, version: 'v1' }
 const MEDIA_TYPES = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE]
 export const WATCH_MEDIA_TYPES = ['application/json;stream=watch', `${PROTOBUF_MEDIA_TYPE};stream=watch`]

@@ -7,7 +7,7 @@ import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
 import { watchFrameOf } from '../../../apimachinery/protobuf/envelope.ts'
 import type { ResourceType } from '../../../apimachinery/resourceType.ts'
 import type { Stored } from '../../../storage/store.ts'
-import type { Form } from '../../http/negotiate.ts'
+import { type Form, isPartial } from '../../http/negotiate.ts'
 import { viewBytes } from '../../registry/views.ts'
 import { partialMetadata } from '../../tables/table.ts'
 import type { Services } from '../exchange.ts'
@@ -25,16 +25,20 @@ export interface ProtobufForm {
   frame(type: FrameType, stored: Stored): Buffer
 }
 
+/** The kind that an object says it is of, in a form. */
+export function shownKind(type: ResourceType, form: Form): { apiVersion: string; kind: string } {
+  if (isPartial(form)) return { apiVersion: `meta.k8s.io/${form.version}`, kind: 'PartialObjectMetadata' }
+  return { apiVersion: apiVersionOf(type), kind: type.kind }
+}
+
 export function protobufForm(
   services: Pick<Services, 'frames' | 'protobuf'>,
   type: ResourceType,
   as: Form,
 ): ProtobufForm {
   const { frames, protobuf } = services
-  const partial = as.as !== undefined
-  const kind = partial
-    ? { apiVersion: `meta.k8s.io/${as.version}`, kind: 'PartialObjectMetadata' }
-    : { apiVersion: apiVersionOf(type), kind: type.kind }
+  const partial = isPartial(as)
+  const kind = shownKind(type, as)
   // Versions of a kind may differ in their metadata, too: conversion webhooks change labels and annotations.
   const name = partial ? `protobuf ${kind.apiVersion} ${apiVersionOf(type)}` : `protobuf ${kind.apiVersion}`
   const encode = (stored: Stored): Buffer => {
