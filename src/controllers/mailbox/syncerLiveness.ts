@@ -13,10 +13,11 @@ import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
-import type { Clock } from '../../client/clock.ts'
+import { type Clock, steadyMs } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import { CrowdLog } from '../../client/crowdLog.ts'
 import type { Logger } from '../../client/logger.ts'
+import { Rate } from '../../client/rate.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../client/streamSource.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -40,7 +41,6 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import { type ToldEvent, ToldEvents } from '../toldEvents.ts'
 import { type Condition, withConditions } from './conditions.ts'
 import { isLeaving, leavingCondition } from './departure.ts'
-import { ReportPace } from './reportPace.ts'
 import { SyncerConnections } from './syncerConnections.ts'
 import {
   ALIVE,
@@ -87,6 +87,12 @@ export function startSyncerLiveness(deps: SyncerLivenessDeps): ControllerHandle 
 }
 
 /** Keys are mailbox names. */
+/**
+ * Reports of one syncer that are written on its SyncTarget. A syncer reports seldom; a thief of its credential may report without end,
+ * and each write reaches all watchers of the inventory.
+ */
+const REPORTS = new Rate({ everyMs: 1000, atOnce: 10 })
+
 class SyncerLiveness {
   readonly #client: Client
   readonly #places: SpacePlaces
@@ -103,7 +109,8 @@ class SyncerLiveness {
   readonly #asked = new Map<string, string>()
   /** Mailbox name by the same. */
   readonly #byTarget = new Map<string, string>()
-  readonly #pace = new ReportPace()
+  /** By mailbox: until when its reports are paid for. */
+  readonly #paidUntilMs = new Map<string, number>()
   readonly #events: ToldEvents
   readonly #log: CrowdLog
   readonly #stop = new AbortController()
@@ -194,7 +201,7 @@ class SyncerLiveness {
   #forget(name: string): void {
     const mailbox = this.#mailboxes.get(name)
     this.#mailboxes.delete(name)
-    this.#pace.forget(name)
+    this.#paidUntilMs.delete(name)
     if (!mailbox) return
     this.#bySpace.delete(mailbox.space)
     this.#connections.forget(mailbox.space)
@@ -258,8 +265,10 @@ class SyncerLiveness {
     if (speech === undefined || 'protocol' in speech) await this.#hold(target, mailbox)
     const status = this.#statusOf(target, mailbox)
     if (!equalJson({ ...(isRecord(target.status) && target.status), ...status }, target.status)) {
-      const waitMs = this.#pace.take(name, this.#clock.now())
+      const [paidUntilMs, nowMs] = [this.#paidUntilMs.get(name), steadyMs(this.#clock)]
+      const waitMs = REPORTS.waitMs(paidUntilMs, nowMs)
       if (waitMs > 0) return { requeueAfterMs: waitMs }
+      this.#paidUntilMs.set(name, REPORTS.paid(paidUntilMs, nowMs))
       await this.#report(target, mailbox, status)
     }
     return {}

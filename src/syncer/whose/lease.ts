@@ -15,6 +15,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { num, str } from '../../apimachinery/fields.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { writesAfter } from '../../client/aroundCalls.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { type Clock, pause, steadyMs } from '../../client/clock.ts'
@@ -24,7 +25,6 @@ import { TerminalError } from '../../client/reconcileFailures.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../placement/words/placement.ts'
 import { FIELD_MANAGER } from '../objects/ownership.ts'
-import { writesAfter } from './writesAfter.ts'
 
 const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 

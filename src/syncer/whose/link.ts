@@ -3,6 +3,7 @@
  * notice. Wraps the clients of that side; what their calls throw passes through.
  */
 import { isStatusError, statusError } from '../../apimachinery/errors.ts'
+import { aroundCalls } from '../../client/aroundCalls.ts'
 import type { Client, SpaceClient, StreamBatch, StreamOptions, WatchEvent } from '../../client/client.ts'
 import { DiscoveryError } from '../../client/discoveryError.ts'
 import { isFutureVersion } from '../../client/futureVersion.ts'
@@ -51,15 +52,8 @@ export class Link {
   }
 
   watchOver(client: SpaceClient): SpaceClient {
-    const seen = <T>(call: Promise<T>): Promise<T> => this.#seen(call)
     return {
-      get: (...args) => seen(client.get(...args)),
-      list: (...args) => seen(client.list(...args)),
-      create: (...args) => seen(client.create(...args)),
-      update: (...args) => seen(client.update(...args)),
-      patch: (...args) => seen(client.patch(...args)),
-      delete: (...args) => seen(client.delete(...args)),
-      discover: () => seen(client.discover()),
+      ...aroundCalls(client, (_verb, call) => this.#seen(call())),
       watch: (resource, options) => this.#seenEach(this.#watch(client.watch(resource, options))),
     }
   }

@@ -1,7 +1,9 @@
 /** At most so many requests per second to a cluster: a token bucket, and a client that asks it before each request. */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { aroundCalls } from '../../client/aroundCalls.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
+import { Rate } from '../../client/rate.ts'
 
 export interface TokenBucketOptions {
   /** Tokens that come back each second; 0 or less: no limit. */
@@ -14,49 +16,44 @@ export interface TokenBucketOptions {
 }
 
 export class TokenBucket {
-  readonly #qps: number
-  readonly #burst: number
+  /** Absent: no limit. */
+  readonly #rate: Rate | undefined
   readonly #clock: Clock
   readonly #signal: AbortSignal | undefined
   readonly #waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
-  #tokens: number
-  #filledAtMs: number
+  #paidUntilMs: number | undefined
   #timer: (() => void) | undefined
 
   constructor({ qps, burst, clock, signal }: TokenBucketOptions) {
-    this.#qps = qps
-    this.#burst = Math.max(1, burst)
+    if (qps > 0) this.#rate = new Rate({ everyMs: 1000 / qps, atOnce: Math.max(1, burst) })
     this.#clock = clock
     this.#signal = signal
-    this.#tokens = this.#burst
-    this.#filledAtMs = steadyMs(clock)
     signal?.addEventListener('abort', () => this.#end(), { once: true })
   }
 
   /** Resolves when it is the caller's turn, first come first served. @throws StatusError ServiceUnavailable after the abort */
   take(): Promise<void> {
     if (this.#signal?.aborted) return Promise.reject(ended())
-    if (this.#qps <= 0) return Promise.resolve()
+    const rate = this.#rate
+    if (!rate) return Promise.resolve()
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
-      this.#serve()
+      this.#serve(rate)
     })
   }
 
-  #serve(): void {
+  #serve(rate: Rate): void {
     const nowMs = steadyMs(this.#clock)
-    this.#tokens = Math.min(this.#burst, this.#tokens + ((nowMs - this.#filledAtMs) / 1000) * this.#qps)
-    this.#filledAtMs = nowMs
-    // A hair less than one is one: time comes in floating point.
-    while (this.#waiting.length > 0 && this.#tokens > 1 - 1e-6) {
-      this.#tokens -= 1
+    // A hair early is in time: time comes in floating point.
+    while (this.#waiting.length > 0 && rate.waitMs(this.#paidUntilMs, nowMs) < 1e-3) {
+      this.#paidUntilMs = rate.paid(this.#paidUntilMs, nowMs)
       this.#waiting.shift()!.resolve()
     }
     if (this.#waiting.length === 0 || this.#timer) return
-    const waitMs = Math.max(1, ((1 - this.#tokens) / this.#qps) * 1000)
+    const waitMs = Math.max(1, rate.waitMs(this.#paidUntilMs, nowMs))
     this.#timer = this.#clock.after(waitMs, () => {
       this.#timer = undefined
-      this.#serve()
+      this.#serve(rate)
     })
   }
 
@@ -69,20 +66,10 @@ export class TokenBucket {
 
 /** Watches and discovery are few and pass freely. */
 export function rateLimited(client: SpaceClient, bucket: TokenBucket): SpaceClient {
-  const after = async <T>(call: () => Promise<T>): Promise<T> => {
-    await bucket.take()
+  return aroundCalls(client, async (verb, call) => {
+    if (verb !== 'discover') await bucket.take()
     return await call()
-  }
-  return {
-    get: (...args) => after(() => client.get(...args)),
-    list: (...args) => after(() => client.list(...args)),
-    create: (...args) => after(() => client.create(...args)),
-    update: (...args) => after(() => client.update(...args)),
-    patch: (...args) => after(() => client.patch(...args)),
-    delete: (...args) => after(() => client.delete(...args)),
-    discover: () => client.discover(),
-    watch: (resource, options) => client.watch(resource, options),
-  }
+  })
 }
 
 function ended(): StatusError {

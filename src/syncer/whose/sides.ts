@@ -2,6 +2,8 @@
  * The two sides of a syncer as it sees them: each a connection with a state, the cluster's with a pace, and with what its writes
  * wait for.
  */
+
+import { writesAfter } from '../../client/aroundCalls.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { Client, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -10,7 +12,6 @@ import { ClusterLease } from './lease.ts'
 import { Link, type LinkState } from './link.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
-import { writesAfter } from './writesAfter.ts'
 
 export interface SidesOptions {
   center: Client

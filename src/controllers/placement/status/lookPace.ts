@@ -4,20 +4,19 @@
  *
  * All of a space have a pace, too: one cluster that says something else each moment can change hundreds of them at once.
  */
+import { Rate } from '../../../client/rate.ts'
 
-const EVERY_MS = 1000
-/** Looks that may come sooner, and how soon after each other. */
-const AT_ONCE = 8
+/** Once a second, a few sooner; these as soon after each other as `APART_MS` says. */
+const OWN = new Rate({ everyMs: 1000, atOnce: 8 })
 const APART_MS = 250
 
 /** Looks at placements of one space that were looked at before: so many at once, and then this far apart. */
-const SPACE_AT_ONCE = 50
-const SPACE_APART_MS = 20
+const SPACE = new Rate({ everyMs: 20, atOnce: 50 })
 /** Spaces that are kept before those are let go that have nothing to wait for. */
 const MOST_SPACES = 1000
 
 interface Paid {
-  /** Until when the looks so far are paid for, at one in `EVERY_MS`. */
+  /** Until when the looks so far are paid for. */
   untilMs: number
   lastMs: number
 }
@@ -34,7 +33,7 @@ export class LookPace {
   waitMs(id: string, nowMs: number): number {
     const paid = this.#paid.get(id)
     if (!paid) return 0
-    const own = Math.max(paid.lastMs + APART_MS, paid.untilMs - (AT_ONCE - 1) * EVERY_MS) - nowMs
+    const own = Math.max(paid.lastMs + APART_MS - nowMs, OWN.waitMs(paid.untilMs, nowMs))
     return own > 0 ? own : Math.max(0, this.#dueIn(id, nowMs) - nowMs)
   }
 
@@ -43,9 +42,9 @@ export class LookPace {
     if (known !== undefined) return known
     const space = spaceOf(id)
     if (this.#spaces.size >= MOST_SPACES) this.#forgetPaid(nowMs)
-    const paidMs = Math.max(this.#spaces.get(space) ?? 0, nowMs)
-    this.#spaces.set(space, paidMs + SPACE_APART_MS)
-    const due = Math.max(nowMs, paidMs - SPACE_AT_ONCE * SPACE_APART_MS)
+    const paidMs = this.#spaces.get(space)
+    this.#spaces.set(space, SPACE.paid(paidMs, nowMs))
+    const due = nowMs + SPACE.waitMs(paidMs, nowMs)
     this.#due.set(id, due)
     return due
   }
@@ -61,7 +60,7 @@ export class LookPace {
   }
 
   looked(id: string, nowMs: number): void {
-    const untilMs = Math.max(this.#paid.get(id)?.untilMs ?? 0, nowMs) + EVERY_MS
+    const untilMs = OWN.paid(this.#paid.get(id)?.untilMs, nowMs)
     this.#paid.set(id, { untilMs, lastMs: nowMs })
     this.#due.delete(id)
   }
