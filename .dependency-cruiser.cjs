@@ -49,6 +49,9 @@ const APISERVER = [
 
 const SYNCER = ['objects', 'mailbox', 'sees', 'whose', 'tells', 'down', 'up'].map(folder => `src/syncer/${folder}`)
 
+// Shared parts of the command lines stand in shell/; `orrery` runs both plugins, too.
+const CLI = ['shell', 'ws', 'kubestellar', 'orrery'].map(folder => `src/cli/${folder}`)
+
 const inOrder = (folders, last = []) =>
   folders.map((folder, index) => ({
     name: `${folder}: only what stands before it`,
@@ -66,6 +69,8 @@ module.exports = {
     ...inOrder(APISERVER),
     ...inOrder(SYNCER),
     never('the parts of the syncer do not know who joins them', '^src/syncer/.+/', '^src/syncer/[^/]+[.]ts$'),
+    ...inOrder(CLI),
+    never('a plugin needs no other plugin', '^src/cli/kubestellar/', '^src/cli/ws/'),
     never('nobody in a folder needs the whole server', '^src/apiserver/.+/', '^src/apiserver/[^/]+[.]ts$'),
     never('the object model does no I/O', '^src/apimachinery/', '^src/(?!apimachinery/)'),
     never('the language of placement does no I/O', '^src/placement/', '^src/(?!apimachinery/|placement/)'),

@@ -9,7 +9,7 @@ import { ownParts } from '../program/parts.ts'
 import type { kubectlKubestellar } from './kubestellar/program.ts'
 import type { main } from './orrery/main.ts'
 import { becomeTuned } from './orrery/process/tunedProcess.ts'
-import { COMPLETE } from './shell/completion/shells.ts'
+import { COMPLETE } from './shell/completion/scripts.ts'
 import { endWithReader, processTerminal } from './shell/terminal.ts'
 import type { kubectlWs } from './ws/program.ts'
 

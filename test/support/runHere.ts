@@ -1,7 +1,7 @@
 /** Command lines that run to their end in the test's process, without the start of one of their own. */
 import { kubectlKubestellar } from '../../src/cli/kubestellar/program.ts'
 import { orreryProgram } from '../../src/cli/orrery/main.ts'
-import { shownText } from '../../src/cli/shell/shownText.ts'
+import { shownText } from '../../src/cli/shell/terminal.ts'
 import { kubectlWs } from '../../src/cli/ws/program.ts'
 import type { Ran } from './orrery.ts'
 

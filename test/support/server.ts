@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { type ApiServer, startApiServer } from '../../src/apiserver/apiServer.ts'
 import type { ApiServerOptions } from '../../src/apiserver/apiServerOptions.ts'
-import { elsewhere } from '../../src/cli/orrery/server/elsewhere.ts'
+import { elsewhere } from '../../src/cli/orrery/server/placementOptions.ts'
 import { type Access, Api } from './api.ts'
 
 /** Users of the static token file: a member of nothing, another one, and the space's own stranger. */

@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import { BUILD_FILE } from '../../src/cli/orrery/version/buildInfo.ts'
 import { programVersion } from '../../src/cli/orrery/version/programVersion.ts'
-import { COMPLETE } from '../../src/cli/shell/completion/shells.ts'
+import { COMPLETE } from '../../src/cli/shell/completion/scripts.ts'
 import { PROGRAM_ROOT } from '../../src/program/programRoot.ts'
 import { writeManual } from '../commands/manual.ts'
 import { licensesOf } from '../licenses.ts'

@@ -5,7 +5,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { durationMs } from '../shell/durations.ts'
 import { outputOption } from '../shell/output.ts'
-import type { Terminal } from '../shell/runProgram.ts'
+import type { Terminal } from '../shell/terminal.ts'
 import { inNamespace, inSpace } from './answers/answerSession.ts'
 import { TROUBLE } from './answers/exitCodes.ts'
 import type { DiffOptions } from './answers/preview/diffCommand.ts'

@@ -2,6 +2,7 @@
 import { dns1123Subdomain, labelValue, qualifiedName } from '../../apimachinery/nameRules.ts'
 import { RENEWAL_MAX_SECONDS } from '../../placement/spaces/syncerCredential.ts'
 import { CommandError } from '../shell/commandError.ts'
+import { durationMs } from '../shell/durations.ts'
 
 /** @throws CommandError when no SyncTarget and Location can be called so */
 export function checkObjectName(name: string): void {
@@ -49,25 +50,16 @@ export function parseLabels(args: readonly string[]): LabelArguments {
 
 /** Seconds that a syncer's credential may go unused. @throws CommandError */
 export function parseLifetime(text: string): number {
-  const seconds = parseDuration(text)
+  const ms = durationMs(text)
+  if (ms === undefined)
+    throw new CommandError(`${JSON.stringify(text)} is not a duration; give hours, minutes or seconds, such as 87600h`)
+  const seconds = Math.floor(ms / 1000)
   const [least, most] = [600, RENEWAL_MAX_SECONDS]
   if (seconds >= least && seconds <= most) return seconds
   throw new CommandError(
     `--lifetime: ${text} is not between 10m and ${most / 3600}h (90 days); it is how long the credential may go unused: ` +
       'a syncer that runs renews it each day, without an end',
   )
-}
-
-const UNITS: Record<string, number> = { h: 3600, m: 60, s: 1 }
-
-/** Seconds of a duration such as `87600h` or `1h30m`. @throws CommandError */
-export function parseDuration(text: string): number {
-  if (!/^(\d+[hms])+$/.test(text)) {
-    throw new CommandError(`${JSON.stringify(text)} is not a duration; give hours, minutes or seconds, such as 87600h`)
-  }
-  let seconds = 0
-  for (const [, count, unit] of text.matchAll(/(\d+)([hms])/g)) seconds += Number(count) * UNITS[unit!]!
-  return seconds
 }
 
 /** Of `--timeout`. @throws CommandError */

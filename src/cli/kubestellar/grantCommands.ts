@@ -4,15 +4,14 @@ import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts
 import { type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
 import type { Client, DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
-import { printObjects } from '../shell/changes.ts'
+import { printObjects, singular } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'
 import { columns, type DocumentOptions } from '../shell/output.ts'
-import type { Terminal } from '../shell/runProgram.ts'
 import { pathOf, type Session } from '../shell/session/session.ts'
+import type { Terminal } from '../shell/terminal.ts'
 import { type GrantOptions, grantSpec, kindsText } from './grantSpec.ts'
 import { grantsIn, noInventory, removeGrants, servesNone, setGrant, spacesOf, specOf } from './grants.ts'
-import { singular } from './resources.ts'
 
 export interface InventoryOption {
   imw: string

@@ -16,13 +16,12 @@ import {
   LOCATIONS,
   SYNC_TARGETS,
 } from '../../placement/words/placement.ts'
-import { CommandError } from '../shell/commandError.ts'
+import { singular } from '../shell/changes.ts'
+import { CommandError, NOT_LABELED, NOT_LEFT, NOT_MADE } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'
-import { NOT_LABELED, NOT_LEFT, NOT_MADE } from '../shell/exitCodes.ts'
-import type { Terminal } from '../shell/runProgram.ts'
+import type { Terminal } from '../shell/terminal.ts'
 import { waitFor } from '../shell/waitFor.ts'
 import { type LabelArguments, parseSeconds } from './arguments.ts'
-import { singular } from './resources.ts'
 
 export interface InventoryEntry extends LabelArguments {
   readonly name: string

@@ -7,10 +7,9 @@ import type { Client, SpaceClient } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { isRenewalCredential, RENEWAL_AUDIENCE, REPLACES_ANNOTATION } from '../../placement/spaces/syncerCredential.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_NAME, SYNCER_NAMESPACE } from '../../placement/words/placement.ts'
-import { CommandError } from '../shell/commandError.ts'
-import { NO_MAILBOX, NOT_THE_CORE_SPACE } from '../shell/exitCodes.ts'
-import type { Terminal } from '../shell/runProgram.ts'
+import { CommandError, NO_MAILBOX, NOT_THE_CORE_SPACE } from '../shell/commandError.ts'
 import { phaseOf } from '../shell/session/spaces.ts'
+import type { Terminal } from '../shell/terminal.ts'
 import { waitFor } from '../shell/waitFor.ts'
 
 export const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }

@@ -4,10 +4,8 @@ import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { MAILBOX_PARENT, SYNC_TARGETS } from '../../placement/words/placement.ts'
 import { type ChangesOptions, changesOption, formatIn, printingChanges } from '../shell/changes.ts'
-import { CommandError } from '../shell/commandError.ts'
-import { COMPLETE, printCompletion } from '../shell/completion/printCompletion.ts'
-import { type ConfirmOptions, confirmable } from '../shell/confirm.ts'
 import {
+  CommandError,
   exitCodes,
   NO_MAILBOX,
   NOT_ENTERED,
@@ -15,10 +13,14 @@ import {
   NOT_LEFT,
   NOT_MADE,
   NOT_THE_CORE_SPACE,
-} from '../shell/exitCodes.ts'
+} from '../shell/commandError.ts'
+import { printCompletion } from '../shell/completion/printCompletion.ts'
+import { COMPLETE } from '../shell/completion/scripts.ts'
+import { type ConfirmOptions, confirmable } from '../shell/confirm.ts'
 import { type DocumentOptions, documentOption } from '../shell/output.ts'
-import { createProgram, runProgram, type Terminal } from '../shell/runProgram.ts'
+import { createProgram, runProgram } from '../shell/runProgram.ts'
 import { pathOf, type Session, withSession } from '../shell/session/session.ts'
+import type { Terminal } from '../shell/terminal.ts'
 import { answerCommands } from './answerCommands.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import {

@@ -3,11 +3,17 @@ import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../../apiserver/serviceNetwork
 import { CONTROLLER_NAMES } from '../../controllers/controllerNames.ts'
 import type { Setting } from '../shell/settings.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
-import { OUTPUT } from './printFound.ts'
 
 export const CONFIG: Setting = {
   flags: '--config <file>',
   description: 'YAML file with settings, named like the flags without dashes in front',
+}
+
+export const OUTPUT: Setting = {
+  flags: '-o, --output <format>',
+  description: 'a document for programs',
+  choices: ['json', 'yaml'],
+  flagOnly: true,
 }
 
 export const LISTEN: readonly Setting[] = [

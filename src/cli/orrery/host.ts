@@ -1,4 +1,5 @@
 /** Output, log and end of the process in which a command runs. Tests run several commands in one process, each with its own. */
+import { ANSWERS_VERSION, printDocument } from '../shell/output.ts'
 import { processTerminal, type Terminal } from '../shell/terminal.ts'
 
 export interface Host extends Terminal {
@@ -15,4 +16,16 @@ function signalled(): Promise<void> {
   return new Promise(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
+}
+
+/** Lines for people, or with `-o` a document for programs. @param document of a kind of ours, where it names no `apiVersion` */
+export async function printFound(
+  settings: Readonly<Record<string, unknown>>,
+  lines: readonly string[],
+  document: object,
+  terminal: Terminal,
+): Promise<void> {
+  const { output } = settings as { output?: 'json' | 'yaml' }
+  if (output === undefined) return terminal.out(lines.join('\n'))
+  await printDocument({ apiVersion: ANSWERS_VERSION, ...document }, output, terminal)
 }

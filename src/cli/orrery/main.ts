@@ -1,7 +1,7 @@
 /** The command line of `orrery`: which sub-command runs, with what is set for it, and how its end is told. */
 import { Argument, Command, Option } from 'commander'
 import { messageOf } from '../../apimachinery/messageOf.ts'
-import { COMPLETE, SHELLS, type Shell } from '../shell/completion/shells.ts'
+import { COMPLETE, completionScript, SHELLS, type Shell } from '../shell/completion/scripts.ts'
 import { addSettings, attributeOf, type Setting, settingsOf } from '../shell/settings.ts'
 import { endWithReader, outliveReaders, processTerminal, type Terminal } from '../shell/terminal.ts'
 import { processHost } from './host.ts'
@@ -126,7 +126,6 @@ export function orreryProgram(host = processHost): { program: Command; result: {
     .addHelpText('after', COMPLETION_NOTES)
   completion.action((shell: Shell) =>
     reporting('completion', async () => {
-      const { completionScript } = await import('../shell/completion/scripts.ts')
       host.out(completionScript(shell).trimEnd())
       return 0
     })(),

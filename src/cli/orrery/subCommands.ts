@@ -7,6 +7,7 @@ import {
   HEALTH_ADDRESS,
   LISTEN,
   LOG,
+  OUTPUT,
   START,
   STOPPED_DATA_DIR,
   STORED_OBJECT,
@@ -14,7 +15,6 @@ import {
   SYNCER,
 } from './commandSettings.ts'
 import type { Host } from './host.ts'
-import { OUTPUT } from './printFound.ts'
 
 export interface SubCommand {
   name: string

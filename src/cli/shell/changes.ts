@@ -3,9 +3,14 @@
  * done; what is told meanwhile goes to standard error.
  */
 import { Option } from 'commander'
-import { type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
+import {
+  type GroupVersionResource,
+  groupResourceName,
+  type KubeObject,
+  parseApiVersion,
+} from '../../apimachinery/object.ts'
 import { DOCUMENT_FORMATS, type DocumentFormat, listOf, printDocument, shown } from './output.ts'
-import type { Terminal } from './runProgram.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface ChangesOptions {
   output?: DocumentFormat
@@ -44,6 +49,11 @@ export async function printObjects(
 function nameOf({ apiVersion, kind, metadata }: KubeObject): string {
   const { group = '' } = parseApiVersion(apiVersion) ?? {}
   return `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${metadata.name}`
+}
+
+/** `synctarget.edge.kubestellar.io`: the singular, as in "synctarget.edge.kubestellar.io/x created". */
+export function singular(resource: GroupVersionResource): string {
+  return groupResourceName({ group: resource.group, resource: resource.resource.replace(/s$/, '') })
 }
 
 /** What `-o` says of commands to which it has always been a file: a format instead; `./json` is a file again. */

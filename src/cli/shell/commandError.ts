@@ -1,4 +1,20 @@
-/** An error that the user caused or can mend: its message is shown without a stack, and the process ends with its code. */
+/** Errors that the user caused or can mend, and the exit codes by which scripts tell failures apart, as constants and as help and docs have them. */
+import type { Command } from 'commander'
+
+/** The name of a path is not one: `root` in the middle. */
+export const BAD_PATH = 2
+/** The path leads above the root. */
+export const ABOVE_ROOT = 3
+/** What `--espw` names has no mailboxes. */
+export const NOT_THE_CORE_SPACE = 2
+export const NOT_MADE = 3
+/** A workload space that could not be made or entered. */
+export const NOT_ENTERED = 3
+export const NOT_LABELED = 4
+export const NO_MAILBOX = 5
+export const NOT_LEFT = 6
+
+/** An error whose message is shown without a stack; the process ends with its code. */
 export class CommandError extends Error {
   readonly exitCode: number
 
@@ -7,4 +23,10 @@ export class CommandError extends Error {
     this.name = 'CommandError'
     this.exitCode = exitCode
   }
+}
+
+/** Tells of them in the help of a command; 0 and 1 are always there. */
+export function exitCodes(command: Command, more: Readonly<Record<number, string>> = {}): Command {
+  const all: [string, string][] = [['0', 'it was done'], ...Object.entries(more), ['1', 'anything else']]
+  return command.addHelpText('after', `\nExit codes: ${all.map(([code, what]) => `${code} ${what}`).join(', ')}.`)
 }

@@ -1,7 +1,7 @@
 /** What destroys asks first where a person can answer; a script, which cannot, has said what it wants. */
 import type { Command } from 'commander'
 import { CommandError } from './commandError.ts'
-import type { Terminal } from './runProgram.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface ConfirmOptions {
   /** `--yes` */

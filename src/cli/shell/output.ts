@@ -1,7 +1,10 @@
 /** How the answers of commands are printed: tables for people, JSON and YAML for programs. */
 import { Option } from 'commander'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import type { Terminal } from './runProgram.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Of the documents that the commands print for programs; their fields stay while it does. */
+export const ANSWERS_VERSION = 'cli.edge.kubestellar.io/v1'
 
 export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
 

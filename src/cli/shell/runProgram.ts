@@ -4,8 +4,6 @@ import { messageOf } from '../../apimachinery/messageOf.ts'
 import { CommandError } from './commandError.ts'
 import type { Terminal } from './terminal.ts'
 
-export type { Terminal } from './terminal.ts'
-
 /** A program named as the user types it, whose sub-commands show their options and defaults. */
 export function createProgram(name: string, description: string): Command {
   return new Command(name)

@@ -5,8 +5,8 @@ import { HttpTransport } from '../../client/http/transport.ts'
 import { bytesText } from '../../placement/spaces/spaceBudget.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { columns, type DocumentOptions, printDocument } from '../shell/output.ts'
-import type { Terminal } from '../shell/runProgram.ts'
 import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
+import type { Terminal } from '../shell/terminal.ts'
 
 const HEAD = ['NAME', 'OBJECTS', 'LIMIT', 'BYTES', 'LIMIT', 'UPSYNCED', 'LIMIT']
 /** Where there are any. */

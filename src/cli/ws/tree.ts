@@ -4,12 +4,11 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
-import { columns, type DocumentOptions, listOf, printDocument } from '../shell/output.ts'
-import type { Terminal } from '../shell/runProgram.ts'
+import { ANSWERS_VERSION, columns, type DocumentOptions, listOf, printDocument } from '../shell/output.ts'
 import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
 import { splitPath } from '../shell/session/spacePath.ts'
 import { discovers, phaseOf, typeOf } from '../shell/session/spaces.ts'
-import { ANSWERS_VERSION } from '../shell/version.ts'
+import type { Terminal } from '../shell/terminal.ts'
 
 export interface TreeNode {
   readonly path: string

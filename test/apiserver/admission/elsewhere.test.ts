@@ -3,7 +3,7 @@ import t from 'tap'
 import type { ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
 import { threadOptions } from '../../../src/apiserver/apiThreadOptions.ts'
 import type { StrangerLimits } from '../../../src/apiserver/connections/strangerLimits.ts'
-import { elsewhere } from '../../../src/cli/orrery/server/elsewhere.ts'
+import { elsewhere } from '../../../src/cli/orrery/server/placementOptions.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, faults } = await startTestServer(t, { serviceAccounts: true })

@@ -1,7 +1,7 @@
 /** Who may write the objects by which workload spaces and inventories consent, and what these may say. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/firstObjects.ts'
+import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/placementOptions.ts'
 import type { Api } from '../../support/api.ts'
 import { ALICE, createSpace, startTestServer } from '../../support/server.ts'
 

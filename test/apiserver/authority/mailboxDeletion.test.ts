@@ -1,6 +1,6 @@
 /** Nobody takes the mailbox away from a SyncTarget that is there, but the server itself. */
 import t from 'tap'
-import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/firstObjects.ts'
+import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/placementOptions.ts'
 import { createSpace, startTestServer } from '../../support/server.ts'
 
 const { api, faults } = await startTestServer(t, { more: { firstObjects: FIRST_OBJECTS } })

@@ -1,6 +1,6 @@
 /** What the initial spaces have from the first start of a server. */
 import t from 'tap'
-import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/firstObjects.ts'
+import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/placementOptions.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const EDGE = '/apis/edge.kubestellar.io/v2alpha1'

@@ -5,8 +5,8 @@ import type { SpaceClient } from '../../../client/client.ts'
 import { isSpaceGone } from '../../../client/spaceGone.ts'
 import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import type { Terminal } from '../../shell/runProgram.ts'
 import { pathOf, type Session, withSession } from '../../shell/session/session.ts'
+import type { Terminal } from '../../shell/terminal.ts'
 
 export interface AnswerOptions {
   kubeconfig?: string

@@ -4,9 +4,9 @@
  */
 import { at, objects, str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { type LabelSelector, unmetRequirements } from '../../../apimachinery/selectors.ts'
 import { compileSelectors } from '../../../placement/select/selectors.ts'
 import { splitGrantedName } from '../../../placement/words/grantedNames.ts'
-import { selectorMisses } from './selectorMisses.ts'
 
 export interface Place {
   /** Of the GrantedLocation; that of the Location where there is none (any more). */
@@ -110,4 +110,21 @@ function chosenInVain(placement: KubeObject, row: KubeObject): string {
 
 function byName(a: Place, b: Place): number {
   return a.location < b.location ? -1 : a.location > b.location ? 1 : 0
+}
+
+/** What keeps labels from matching any of some selectors: of the nearest one, wanted beside had. Empty where they match, and where there is no selector. */
+export function selectorMisses(
+  selectors: readonly LabelSelector[],
+  labels: Readonly<Record<string, string>>,
+): string[] {
+  let nearest: string[] | undefined
+  for (const selector of selectors) {
+    const misses = unmetRequirements(selector, labels).map(
+      ({ key, text }) =>
+        `wants ${text}, has ${Object.hasOwn(labels, key) ? `${key}=${labels[key]}` : `no label ${key}`}`,
+    )
+    if (misses.length === 0) return []
+    if (!nearest || misses.length < nearest.length) nearest = misses
+  }
+  return nearest ?? []
 }

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { list } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import type { Terminal } from '../../shell/runProgram.ts'
+import type { Terminal } from '../../shell/terminal.ts'
 import type { AnswerOptions, Asked } from './answerSession.ts'
 import { TROUBLE } from './exitCodes.ts'
 

@@ -5,7 +5,6 @@
 import type { LogFields } from '../../../apimachinery/logFields.ts'
 import type { Logger } from '../../../client/logger.ts'
 import { LOG_LEVELS, type LogFormat, type LogLevel, logLevel } from './logLevel.ts'
-import { withObjectName } from './objectName.ts'
 import { textLine } from './textLine.ts'
 
 /** Headers may hold one. */
@@ -73,4 +72,11 @@ function errorIn(error: Error): object {
   const code = 'code' in error ? { code: error.code } : {}
   const reason = 'reason' in error ? { reason: error.reason } : {}
   return { type: error.name, message: messages.join(': '), stack: error.stack, ...code, ...reason }
+}
+
+/** The `name` of a line of the log is the program's, by which logs of many are told apart; that of the object it is about is `object`. */
+export function withObjectName(fields: LogFields): LogFields {
+  if (!('name' in fields)) return fields
+  const { name, ...rest } = fields
+  return { ...rest, object: name }
 }

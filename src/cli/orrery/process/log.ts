@@ -2,9 +2,8 @@
 import pino from 'pino'
 import type { LogFields } from '../../../apimachinery/logFields.ts'
 import type { Logger } from '../../../client/logger.ts'
-import { createLightLog } from './lightLog.ts'
+import { createLightLog, withObjectName } from './lightLog.ts'
 import { type LogChoice, logLevel } from './logLevel.ts'
-import { withObjectName } from './objectName.ts'
 
 const BACKLOG_BYTES = 1024 * 1024
 

@@ -27,9 +27,8 @@ import { systemdNotify } from '../process/systemdNotify.ts'
 import { buildInfo } from '../version/buildInfo.ts'
 import { accessOptions } from './accessOptions.ts'
 import { apiThreadCount } from './apiThreadCount.ts'
-import { elsewhere } from './elsewhere.ts'
 import { ensuredSpaces, ensureSpaces } from './ensuredSpaces.ts'
-import { FIRST_OBJECTS } from './firstObjects.ts'
+import { elsewhere, FIRST_OBJECTS } from './placementOptions.ts'
 
 const UNBOUNDED_CHAINS =
   'this Node.js verifies chains of certificates of any length, which strangers may show: take Node.js 26, or say by --client-certificate-networks where clients with certificates are'

@@ -4,8 +4,7 @@ import { readAcknowledged } from '../../../storage/level/acknowledged.ts'
 import { assessLoss } from '../../../storage/level/salvage.ts'
 import { bytesIn, type FolderOptions, type Read, readStore, storeIn } from '../../../storage/level/storeFolder.ts'
 import { isStorageError, type Stored } from '../../../storage/store.ts'
-import type { Host } from '../host.ts'
-import { printFound } from '../printFound.ts'
+import { type Host, printFound } from '../host.ts'
 
 const VERIFIED = { kind: 'StoreVerification' }
 

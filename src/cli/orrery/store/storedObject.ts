@@ -8,8 +8,7 @@ import { readStore } from '../../../storage/level/storeFolder.ts'
 import { openEngine } from '../../../storage/openEngine.ts'
 import type { Key, Stored } from '../../../storage/store.ts'
 import { apart } from '../../../storage/texts.ts'
-import type { Host } from '../host.ts'
-import { printFound } from '../printFound.ts'
+import { type Host, printFound } from '../host.ts'
 import { folderOf } from './store.ts'
 
 /** Prints the object, JSON unless `-o` says YAML. */

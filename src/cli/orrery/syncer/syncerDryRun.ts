@@ -2,8 +2,7 @@
 
 import { type Rehearsal, type Rehearsed, rehearse } from '../../../syncer/rehearsal.ts'
 import type { SyncerOptions } from '../../../syncer/syncer.ts'
-import type { Host } from '../host.ts'
-import { printFound } from '../printFound.ts'
+import { type Host, printFound } from '../host.ts'
 
 const EXIT = { nothing: 0, something: 1, refused: 2, unknown: 3 }
 

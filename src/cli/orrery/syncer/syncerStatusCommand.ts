@@ -2,8 +2,7 @@
 import { text } from 'node:stream/consumers'
 import { at, num, record, str } from '../../../apimachinery/fields.ts'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
-import type { Host } from '../host.ts'
-import { printFound } from '../printFound.ts'
+import { type Host, printFound } from '../host.ts'
 import { DEFAULT_PORTS, healthAddress } from './syncerHealth.ts'
 
 const PATIENCE_MS = 5000

@@ -3,8 +3,6 @@ import type { Command } from 'commander'
 import type { Terminal } from '../terminal.ts'
 import { complete, completionText } from './complete.ts'
 
-export { COMPLETE } from './shells.ts'
-
 /** @param words all after the program's name; the last is the one that is completed */
 export async function printCompletion(program: Command, words: readonly string[], terminal: Terminal): Promise<number> {
   const completion = await complete(program, words, async asked => {

@@ -1,5 +1,9 @@
 /** What shells run to complete command lines of `orrery`: they ask the program itself, and only show what it says. */
-import { COMPLETE, type Shell } from './shells.ts'
+/** The sub-command by which shells ask what may come next, as cobra calls it: kubectl and others know it by that name. */
+export const COMPLETE = '__complete'
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof SHELLS)[number]
 
 /** Bash breaks words at colons and equals signs, of which paths and flags have some: only what follows the last one is replaced. */
 const BASH = `# bash completion of orrery

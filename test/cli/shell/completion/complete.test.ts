@@ -11,8 +11,7 @@ import {
   FILES,
   NOTHING_ELSE,
 } from '../../../../src/cli/shell/completion/complete.ts'
-import { completionScript } from '../../../../src/cli/shell/completion/scripts.ts'
-import { SHELLS } from '../../../../src/cli/shell/completion/shells.ts'
+import { completionScript, SHELLS } from '../../../../src/cli/shell/completion/scripts.ts'
 import { wsProgram } from '../../../../src/cli/ws/program.ts'
 
 const BIN = join(import.meta.dirname, '../../../../bin')

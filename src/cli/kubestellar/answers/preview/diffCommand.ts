@@ -4,9 +4,8 @@
  */
 
 import { isStatusError } from '../../../../apimachinery/errors.ts'
-import { type Format, painter, printDocument } from '../../../shell/output.ts'
-import type { Terminal } from '../../../shell/runProgram.ts'
-import { ANSWERS_VERSION } from '../../../shell/version.ts'
+import { ANSWERS_VERSION, type Format, painter, printDocument } from '../../../shell/output.ts'
+import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { nameOfObject } from '../askedObject.ts'
 import type { Clusters } from '../clusters.ts'

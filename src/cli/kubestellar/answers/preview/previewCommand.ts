@@ -18,7 +18,7 @@ import {
 } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, painter, printDocument } from '../../../shell/output.ts'
-import type { Terminal } from '../../../shell/runProgram.ts'
+import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answerSession.ts'
 import { Clusters } from '../clusters.ts'
 import { Places } from '../destinations.ts'

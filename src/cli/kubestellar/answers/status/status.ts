@@ -2,7 +2,7 @@
 import { at, num, objects, str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
 import { compileSelector } from '../../../../placement/select/selectors.ts'
-import { ANSWERS_VERSION } from '../../../shell/version.ts'
+import { ANSWERS_VERSION } from '../../../shell/output.ts'
 import { BrokenPlaces, staleClusters, UNREACHABLE } from '../brokenPlaces.ts'
 import { Clusters, placeText } from '../clusters.ts'
 import { Places } from '../destinations.ts'

@@ -16,7 +16,7 @@ import {
 } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, painter, printDocument } from '../../../shell/output.ts'
-import type { Terminal } from '../../../shell/runProgram.ts'
+import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { beyondNamed, mayNameStale, STALE } from '../brokenPlaces.ts'
 import { followAnswers, type Watched } from '../followAnswers.ts'

@@ -12,7 +12,7 @@ import {
   upsyncs,
 } from '../../../../placement/select/placementSpec.ts'
 import { compileSelectors } from '../../../../placement/select/selectors.ts'
-import { selectorMisses } from '../selectorMisses.ts'
+import { selectorMisses } from '../destinations.ts'
 
 type Labels = Readonly<Record<string, string>>
 

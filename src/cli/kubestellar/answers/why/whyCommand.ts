@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../../../client/clock.ts'
 import { type Format, painter, printDocument } from '../../../shell/output.ts'
-import type { Terminal } from '../../../shell/runProgram.ts'
+import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { followAnswers } from '../followAnswers.ts'
 import { type WhyAnswer, why } from './why.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { shownText } from '../../../src/cli/shell/shownText.ts'
+import { shownText } from '../../../src/cli/shell/terminal.ts'
 
 t.test('lines, tabs and the colours of tables stay', async t => {
   const line = 'a\tb\n\u001b[31mRefused\u001b[0m   \u001b[1mx\u001b[0m ü 界'

@@ -1,0 +1,33 @@
+/** Options of an API server in which placement works: the server knows nothing of it by itself. */
+import type { Elsewhere } from '../../../apiserver/admission/elsewhere.ts'
+import { systemUser } from '../../../apiserver/registry/context.ts'
+import type { FirstObject } from '../../../apiserver/spaces/initialSpaces.ts'
+import {
+  bindingName,
+  EVERYTHING,
+  grantName,
+  inventoryBinding,
+  placementGrant,
+} from '../../../placement/consent/consentObjects.ts'
+import { CARRIERS } from '../../../placement/words/carriers.ts'
+import { IN_MAILBOX, INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../placement/words/placement.ts'
+
+/** Which part of what the server holds is judged at another place: mailboxes are pictures of what lives in a cluster. */
+export const elsewhere: Elsewhere = { users: new Set(CARRIERS.map(systemUser)), paths: IN_MAILBOX }
+
+const INVENTORY = 'root:imw1'
+const WORKLOAD = 'root:wmw1'
+
+/** From the first start on the first workload space uses the first inventory, and may place there whatever it likes. */
+export const FIRST_OBJECTS: readonly FirstObject[] = [
+  {
+    path: INVENTORY,
+    resource: PLACEMENT_GRANTS,
+    object: placementGrant(grantName(WORKLOAD), { path: WORKLOAD }, EVERYTHING),
+  },
+  {
+    path: WORKLOAD,
+    resource: INVENTORY_BINDINGS,
+    object: inventoryBinding(bindingName(INVENTORY), INVENTORY),
+  },
+]

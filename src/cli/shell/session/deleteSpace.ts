@@ -1,0 +1,89 @@
+/** Deleting a space, with all that is in it and below it. */
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { apiVersionOf, type KubeObject } from '../../../apimachinery/object.ts'
+import { WORKSPACES } from '../../../apimachinery/resources.ts'
+import type { Client, SpaceClient } from '../../../client/client.ts'
+import { listAll } from '../../../client/listWatch.ts'
+import { CommandError } from '../commandError.ts'
+import { type ConfirmOptions, confirm } from '../confirm.ts'
+import type { Terminal } from '../terminal.ts'
+import { waitFor } from '../waitFor.ts'
+import type { Session } from './session.ts'
+import { ROOT_SPACE, splitPath } from './spacePath.ts'
+import { READY_TIMEOUT_MS } from './spaces.ts'
+
+export interface DeletionOptions extends ConfirmOptions {
+  /** `--no-wait`: end when the deletion has begun. */
+  wait?: boolean
+}
+
+/**
+ * Asks, deletes and waits until the space is gone.
+ * @returns the Workspace as it was, `undefined` when there is none
+ * @throws CommandError when it is not confirmed, or still there after {@link READY_TIMEOUT_MS}
+ */
+export async function deleteSpace(
+  { client, space }: Session,
+  path: string,
+  { yes, wait = true }: DeletionOptions,
+  terminal: Terminal,
+): Promise<KubeObject | undefined> {
+  const { parent = ROOT_SPACE, name } = splitPath(path)
+  const above = client.in(parent)
+  let workspace: KubeObject
+  try {
+    workspace = await asSeen(above, name)
+    if (terminal.ask !== undefined && yes !== true) {
+      const what = `This deletes the workspace "${path}"${await contents(client, path)}, and what it placed in clusters.`
+      await confirm(what, {}, terminal)
+    }
+    await above.delete(WORKSPACES, { name })
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') && error.details?.kind === WORKSPACES.resource) return undefined
+    throw error
+  }
+  if (space === path || space?.startsWith(`${path}:`))
+    terminal.err(`Note: you are inside ${path}; leave it with: kubectl ws :${parent}`)
+  if (wait) await waitUntilGone(client, path, terminal)
+  terminal.out(`workspace.tenancy.kcp.io "${name}" ${wait ? 'deleted' : 'is being deleted'}`)
+  return workspace
+}
+
+/** Who may delete it need not be one who may read it. */
+async function asSeen(above: SpaceClient, name: string): Promise<KubeObject> {
+  try {
+    return await above.get(WORKSPACES, { name })
+  } catch (error) {
+    if (!isStatusError(error, 'Forbidden')) throw error
+    return { apiVersion: apiVersionOf(WORKSPACES), kind: 'Workspace', metadata: { name } }
+  }
+}
+
+async function waitUntilGone(client: Client, path: string, terminal: Terminal): Promise<void> {
+  const { parent = ROOT_SPACE, name } = splitPath(path)
+  const { reached } = await waitFor({
+    client: client.in(parent),
+    resource: WORKSPACES,
+    ref: { name },
+    done: workspace => workspace === undefined,
+    progress: (_, seconds) => terminal.err(`Workspace "${path}" is still there after ${seconds} s; waiting...`),
+    signal: AbortSignal.timeout(READY_TIMEOUT_MS),
+  })
+  if (reached) return
+  throw new CommandError(
+    `workspace "${path}" is still there after ${READY_TIMEOUT_MS / 1000} s, and goes on being deleted; ` +
+      `what it waits for stands in: kubectl get workspace ${name} -o yaml`,
+  )
+}
+
+/** How much goes with it, as far as whoever deletes may see it. */
+async function contents(client: Client, path: string): Promise<string> {
+  try {
+    const { items } = await listAll(client.in(path), WORKSPACES, { limit: 500 })
+    const below = items.length === 0 ? '' : `, ${items.length} workspace${items.length === 1 ? '' : 's'} in it`
+    return `${below} with all objects`
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden', 'NotFound')) return ' with all that is in it'
+    throw error
+  }
+}
