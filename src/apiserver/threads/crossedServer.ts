@@ -7,7 +7,7 @@ import type { EventEmitter } from 'node:events'
 import type { ServerOptions } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-// Not imported, as in request.ts.
+// Not imported, as in http/request.ts.
 const { createServer } = process.getBuiltinModule('node:http')
 
 const EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'clientError'] as const
