@@ -7,7 +7,6 @@ import * as conditions from './namespace/conditions.ts'
 import * as customize from './placement/copies/customize.ts'
 import * as parameterExpansion from './placement/copies/parameterExpansion.ts'
 import * as replacementPath from './placement/copies/replacementPath.ts'
-import * as upsyncShare from './placement/join/upsyncShare.ts'
 import * as toldEvents from './toldEvents.ts'
 
 export const LIMITS: Limits = {
@@ -15,7 +14,6 @@ export const LIMITS: Limits = {
   'customized object; parameter of a Location': `${bytes(customize.MAX_OBJECT_BYTES)}; ${binary(parameterExpansion.MAX_PARAMETER_CHARACTERS)} characters`,
   'places that the path of a Customizer finds': count(replacementPath.MAX_PLACES),
   'characters of such a path; work for one object and destination': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,
-  "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": `${count(upsyncShare.MAX_SPACE_UPSYNC)} bytes as JSON`,
   'Events about trouble and outages of one space, and about its SyncTargets; in which time': `${count(toldEvents.MAX_OF_SPACE)}; ${duration(toldEvents.REPEATED_AFTER_MS)}`,
   'a syncer whose connection has ended is silent after; one with a connection that says nothing': `${duration(syncerConnections.SILENCE_MS)}; ${duration(outcome.OUTCOME_SILENCE_MS)}`,
   'steps that one aggregated ClusterRole gathers rules in, as it is shown': count(

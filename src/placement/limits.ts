@@ -9,6 +9,7 @@ import * as placementPreview from './desks/placementPreview.ts'
 import * as offer from './outcome/offer.ts'
 import * as outcome from './outcome/outcome.ts'
 import * as selectorParts from './select/selectorParts.ts'
+import * as upsyncShare from './select/upsyncShare.ts'
 import * as spaceBudget from './spaces/spaceBudget.ts'
 import * as placementSlices from './words/placementSlices.ts'
 
@@ -27,5 +28,6 @@ export const LIMITS: Limits = {
   "selectors, labels, expressions and values of an EdgePlacement's `locationSelectors`; of `downsync`; sets of `upsync`": `${count(selectorParts.MAX_SELECTOR_PARTS)} each`,
   'destinations in a SinglePlacementSlice': count(placementSlices.MAX_DESTINATIONS),
   'work to cut the upsync sets of an EdgePlacement to what is granted': `${count(upsyncGrants.MAX_STEPS)} items of lists`,
+  "upsync sets of one space in a cluster's SyncerConfig, after they are cut to the grants": `${count(upsyncShare.MAX_SPACE_UPSYNC)} bytes as JSON`,
   'copies of a space that go within 10 s without having been deleted by name; all of them in a cluster': `${count(removalLimits.MAX_REMOVED)}; ${count(removalLimits.MAX_EMPTIED)}`,
 }

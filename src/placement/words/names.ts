@@ -1,6 +1,6 @@
 /** What the placement translator calls itself, and keys of objects. */
 import type { GroupResource } from '../../apimachinery/object.ts'
-import { NAMESPACES } from '../../apimachinery/resources.ts'
+import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { DOWNSYNCED, UPSYNCED, UPSYNCED_FOR } from './placement.ts'
 
 export const FIELD_MANAGER = 'placement-translator'
@@ -45,4 +45,11 @@ export function parseObjectKey(key: string): GroupResource & { namespace: string
 export function namespaceOf(key: string): string {
   const from = key.indexOf('|', key.indexOf('|') + 1) + 1
   return key.slice(from, key.indexOf('|', from))
+}
+
+const SHARED: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), resourceKey(CRDS)])
+
+/** Whether all who need objects of this kind can live with one that says what they say, whosever it is. */
+export function isShared(key: string): boolean {
+  return SHARED.has(key.slice(0, key.indexOf('|', key.indexOf('|') + 1)))
 }

@@ -1,7 +1,7 @@
 // Which objects a placement selects, and which never travel.
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { syncerConfigSpec } from '../../../src/controllers/placement/mailboxes/syncerConfig.ts'
+import { syncerConfigSpec } from '../../../src/placement/desks/syncerConfig.ts'
 import { definedBy, isSystemObject } from '../../../src/placement/select/eligibility.ts'
 import { compilePlacement, downsyncs, upsyncs } from '../../../src/placement/select/placementSpec.ts'
 import { reachOf } from '../../../src/placement/select/reach.ts'

@@ -1,7 +1,8 @@
 /** A center that hears what a syncer tells of what is in its mailbox. */
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Client } from '../../../src/client/client.ts'
-import { type ClusterOutcome, ClusterOutcomes } from '../../../src/controllers/placement/status/clusterOutcomes.ts'
+import { ClusterOutcomes } from '../../../src/controllers/placement/status/clusterOutcomes.ts'
+import type { ClusterOutcome } from '../../../src/placement/outcome/clusterOutcome.ts'
 import { OUTCOME_SUBRESOURCE, readOutcomeReport } from '../../../src/placement/outcome/outcome.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import type { Pair } from './pair.ts'

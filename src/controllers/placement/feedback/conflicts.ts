@@ -6,11 +6,11 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
+import { OBJECT_CONFLICT } from '../../../placement/outcome/copyState.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../../placement/words/placement.ts'
 import { createEvent } from '../../createEvent.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-import { OBJECT_CONFLICT } from '../status/copyState.ts'
 import type { PlacementReports } from '../status/placementReports.ts'
 
 /**

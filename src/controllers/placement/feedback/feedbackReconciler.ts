@@ -11,7 +11,7 @@ import type { Clock } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { type Projection, project, saySame } from '../../../placement/content/projection.ts'
 import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
-import { FIELD_MANAGER } from '../../../placement/words/names.ts'
+import { FIELD_MANAGER, isShared } from '../../../placement/words/names.ts'
 import {
   CONFLICT_ANNOTATION,
   CUSTOMIZATION_ERROR_ANNOTATION,
@@ -24,7 +24,7 @@ import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact, WantedState } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
-import { executingCount, isShared, type Standing, type StandingInputs, standingOf } from '../mailboxes/ownership.ts'
+import { executingCount, type Standing, type StandingInputs, standingOf } from '../mailboxes/ownership.ts'
 import type { WithheldStatuses } from '../status/withheldStatuses.ts'
 import { type Conflict, type Conflicts, conflictText, createConflictEvent } from './conflicts.ts'
 import { StatusReturn } from './statusReturn.ts'

@@ -8,10 +8,10 @@
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
+import { type SpaceSets, shareUpsync, type UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
 import { type Destination, precedes, type Ways } from '../../../placement/words/ways.ts'
-import { type SpaceSets, shareUpsync, type UpsyncShare } from './upsyncShare.ts'
 import { type Approach, type Consent, WayChoice } from './wayChoice.ts'
 import type { ObjectFact, WantedState, Workload } from './workload.ts'
 

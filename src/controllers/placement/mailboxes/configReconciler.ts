@@ -1,14 +1,14 @@
 /** Converges the SyncerConfig `the-one` of one mailbox. It is made once a placement leads there, later emptied, never deleted. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { Client } from '../../../client/client.ts'
+import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from '../../../placement/desks/syncerConfig.ts'
+import { MAX_SPACE_UPSYNC, type UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-import { MAX_SPACE_UPSYNC, type UpsyncShare } from '../join/upsyncShare.ts'
 import { UPSYNC_KEY } from '../status/clusterRefusals.ts'
 import type { PlacementReports } from '../status/placementReports.ts'
 import type { Mailbox } from './mailbox.ts'
-import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from './syncerConfig.ts'
 import type { UpsyncRecords } from './upsyncRecords.ts'
 
 export interface ConfigReconcilerDeps {

@@ -4,9 +4,9 @@
  */
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
+import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
-import type { UpsyncShare } from '../join/upsyncShare.ts'
 import { NOTHING_REFUSED, type Refused } from '../status/clusterRefusals.ts'
 import { CopyHealth } from './copyHealth.ts'
 import type { CopyTimings } from './copyTimings.ts'

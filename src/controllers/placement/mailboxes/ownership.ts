@@ -5,8 +5,6 @@
  * has ended, the brake and pauses keep the copy from others as they keep it from being deleted.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
-import { resourceKey } from '../../../placement/words/names.ts'
 import {
   CONFLICT_ANNOTATION,
   EXECUTING_COUNT_ANNOTATION,
@@ -113,13 +111,6 @@ export function standingOf({ join, mailbox: find, isKept }: StandingInputs, spac
 export function executingCount({ own, certain }: Standing, { metadata: { annotations = {} } }: KubeObject): string {
   const known = certain || annotations[CONFLICT_ANNOTATION] === undefined
   return known ? String(own.length) : (annotations[EXECUTING_COUNT_ANNOTATION] ?? '0')
-}
-
-const SHARED: ReadonlySet<string> = new Set([resourceKey(NAMESPACES), resourceKey(CRDS)])
-
-/** Whether all who need objects of this kind can live with one that says what they say, whosever it is. */
-export function isShared(key: string): boolean {
-  return SHARED.has(key.slice(0, key.indexOf('|', key.indexOf('|') + 1)))
 }
 
 /** What a SyncTarget's administrator writes there: ids or paths of the spaces that have to give way. */

@@ -5,9 +5,9 @@
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { Client } from '../../../client/client.ts'
+import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
 import { UPSYNCED_FOR } from '../../../placement/words/placement.ts'
-import type { UpsyncShare } from '../join/upsyncShare.ts'
 import type { Mailbox } from './mailbox.ts'
 
 export class UpsyncRecords {

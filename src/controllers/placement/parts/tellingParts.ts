@@ -3,10 +3,11 @@
  * EdgePlacements; and which work statuses are others now.
  */
 
+import { isInDoubt } from '../../../placement/outcome/clusterOutcome.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { ToldEvents } from '../../toldEvents.ts'
 import { SpaceLocations } from '../join/spaceLocations.ts'
-import { ClusterOutcomes, isInDoubt } from '../status/clusterOutcomes.ts'
+import { ClusterOutcomes } from '../status/clusterOutcomes.ts'
 import { ClusterRefusals } from '../status/clusterRefusals.ts'
 import { ClusterReports } from '../status/clusterReports.ts'
 import { grantFindings } from '../status/grantFindings.ts'

@@ -4,10 +4,10 @@
  */
 
 import type { Told } from '../../../placement/consent/allowance.ts'
+import type { CopyVerdict } from '../../../placement/outcome/copyState.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
-import type { CopyVerdict } from '../status/copyState.ts'
 import type { Brake } from './brake.ts'
 import type { Pauses } from './pauses.ts'
 

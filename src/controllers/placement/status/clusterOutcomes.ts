@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Clock } from '../../../client/clock.ts'
+import { type ClusterOutcome, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import { isSameOffer, type Offer } from '../../../placement/outcome/offer.ts'
 import type {
   ClusterVersions,
@@ -12,28 +13,10 @@ import type {
   OutcomeAnswer,
   OutcomeReceiver,
   OutcomeReport,
-  OutcomeState,
 } from '../../../placement/outcome/outcome.ts'
-import { isDone, MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
+import { MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
 import { objectKey } from '../../../placement/words/names.ts'
 import { SharedOffers } from './sharedOffers.ts'
-
-export interface ClusterOutcome {
-  /** Its syncer speaks. Else nothing is known of now. */
-  readonly live: boolean
-  /** Its syncer speaks, and does not reach the cluster. */
-  readonly unreachable?: boolean
-  /** Whether it has compared everything with the live cluster. */
-  readonly compared: boolean
-  readonly processed: number
-  readonly exceptions: ReadonlyMap<string, Exception>
-  /** Exceptions that it could not name, by state. */
-  readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
-  /** As far as it said. */
-  readonly versions?: ClusterVersions | undefined
-  /** What the cluster offers: the same object until it is another. As far as its syncer said. */
-  readonly offer?: Offer | undefined
-}
 
 export interface ClusterOutcomesDeps {
   clock: Clock
@@ -65,19 +48,6 @@ interface Session {
 const CLOCKS_DIFFER_MS = 60_000
 /** No syncer has run for longer. */
 const LONGEST_MS = 5 * 365 * 86_400_000
-
-export const UNHEARD: ClusterOutcome = {
-  live: false,
-  compared: false,
-  processed: 0,
-  exceptions: new Map(),
-  unlisted: {},
-}
-
-/** Tells of what the syncer has looked at whether it could not make it so, or may be among what it could not name. */
-export function isInDoubt({ exceptions, unlisted }: ClusterOutcome): (key: string) => boolean {
-  return key => !isDone(exceptions.get(key)?.state ?? 'applied') || Object.keys(unlisted).length > 0
-}
 
 export class ClusterOutcomes implements OutcomeReceiver {
   readonly epoch: string

@@ -7,13 +7,13 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
+import { UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
+import { type CopyState, type CopyVerdict, healthIn, isDiffering } from '../../../placement/outcome/copyState.ts'
 import type { HealthVerdict } from '../../../placement/outcome/health.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { ambiguousNames, type NamedPlace, namedPlace, placeName } from '../../../placement/words/placeNames.ts'
 import type { Ways } from '../../../placement/words/ways.ts'
 import type { CopyHealth } from '../mailboxes/copyHealth.ts'
-import { UNHEARD } from './clusterOutcomes.ts'
-import { type CopyState, type CopyVerdict, healthIn, isDiffering } from './copyState.ts'
 import type { Fallen } from './outageEvents.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { Trouble } from './troubleEvents.ts'

@@ -2,9 +2,7 @@
  * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
  */
 import type { Told } from '../../../placement/consent/allowance.ts'
-import type { PlacementJoin } from '../join/placementJoin.ts'
-import type { Pauses } from '../retention/pauses.ts'
-import { type ClusterOutcome, isInDoubt, UNHEARD } from './clusterOutcomes.ts'
+import { type ClusterOutcome, isInDoubt, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import {
   CARRIED_UP,
   type ClusterSight,
@@ -12,12 +10,20 @@ import {
   commonVerdict,
   copyVerdict,
   type OutcomeMailbox,
-} from './copyState.ts'
+} from '../../../placement/outcome/copyState.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { DesiredContent } from '../mailboxes/desiredContent.ts'
+import type { Pauses } from '../retention/pauses.ts'
+
+/** A mailbox with what is on its way to its cluster. */
+export interface SightedMailbox extends OutcomeMailbox {
+  readonly desired: DesiredContent
+}
 
 export interface SpaceClusterDeps {
   join: Pick<PlacementJoin, 'workload' | 'placementsOf' | 'spec' | 'brings'>
   /** The mailbox, once all that it holds is known. */
-  mailbox: (name: string) => OutcomeMailbox | undefined
+  mailbox: (name: string) => SightedMailbox | undefined
   /** What its syncer says, by the mailbox's space. */
   outcome: (space: string) => ClusterOutcome
   /** Whether it is known by now of everything of a space or of a mailbox whether it may have to change. */
@@ -43,7 +49,7 @@ export class SpaceCluster {
   readonly name: string
   /** Names of the space's placements that lead there. */
   readonly placements: readonly string[]
-  readonly sight: ClusterSight
+  readonly sight: ClusterSight<SightedMailbox>
   /** Whether nothing is kept from going there by what is granted, or because it is born there. */
   readonly isOpen: boolean
   readonly #deps: SpaceClusterDeps

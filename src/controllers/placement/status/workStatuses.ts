@@ -17,8 +17,9 @@ import type {
   AnswerRow,
   Pace,
 } from '../../../placement/desks/answered.ts'
+import { type CopyVerdict, healthIn } from '../../../placement/outcome/copyState.ts'
 import { inOurGenerations } from '../../../placement/outcome/observedGeneration.ts'
-import { parseObjectKey } from '../../../placement/words/names.ts'
+import { isShared, parseObjectKey } from '../../../placement/words/names.ts'
 import {
   LOCATION_LABEL,
   LOCATION_LABELS,
@@ -33,9 +34,7 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import { inOrder, type SpaceLocation, type SpaceLocations } from '../join/spaceLocations.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
-import { isShared } from '../mailboxes/ownership.ts'
 import type { StayingCopies } from '../retention/stayingCopies.ts'
-import { type CopyVerdict, healthIn } from './copyState.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { WorkStatusFollowers } from './workStatusFollowers.ts'
 import { type Keyed, WorkStatusOrder } from './workStatusOrder.ts'

@@ -6,9 +6,9 @@ import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { type ChangeSink, PlacementJoin } from '../../../../src/controllers/placement/join/placementJoin.ts'
 import type { ObjectFact } from '../../../../src/controllers/placement/join/workload.ts'
-import { syncerConfigSpec } from '../../../../src/controllers/placement/mailboxes/syncerConfig.ts'
 import { Allowance } from '../../../../src/placement/consent/allowance.ts'
 import { compileGrant } from '../../../../src/placement/consent/grant.ts'
+import { syncerConfigSpec } from '../../../../src/placement/desks/syncerConfig.ts'
 import {
   compilePlacement,
   downsyncs,

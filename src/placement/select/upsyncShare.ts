@@ -3,10 +3,9 @@
  * make too large for all others. Pure.
  */
 import { hash } from 'node:crypto'
-import type { GroupResource } from '../../../apimachinery/object.ts'
-import type { CutSet } from '../../../placement/consent/upsyncGrants.ts'
-import { compileUpsync, type UpsyncSet, upsyncs, upsyncsKind } from '../../../placement/select/placementSpec.ts'
-import type { ObjectFact } from './workload.ts'
+import type { GroupResource } from '../../apimachinery/object.ts'
+import type { CutSet } from '../consent/upsyncGrants.ts'
+import { compileUpsync, type Matchable, type UpsyncSet, upsyncs, upsyncsKind } from './placementSpec.ts'
 
 /** Of one space in one mailbox, as JSON. */
 export const MAX_SPACE_UPSYNC = 100_000
@@ -19,7 +18,7 @@ export interface UpsyncShare {
   /** Placements some of whose sets found no room, and how many. */
   readonly crowded: readonly { space: string; name: string; left: number }[]
   /** Ids of the spaces that asked for an object, sorted. */
-  askedBy(object: Pick<ObjectFact, 'resource' | 'namespace' | 'name'>): string[]
+  askedBy(object: Omit<Matchable, 'labels'>): string[]
   /** Those that asked for any objects of a kind. */
   askedForKind(kind: GroupResource): string[]
   /** The same for shares that say the same. */

@@ -3,15 +3,10 @@
  * said again here: who reads the lists gets them made from the mailbox (derivedLists.ts of the server). So an object that comes
  * or goes is no change of it, however many there are.
  */
-import type { KubeObject } from '../../../apimachinery/object.ts'
-import { equalJson } from '../../../apimachinery/values.ts'
-import type { UpsyncSet } from '../../../placement/select/placementSpec.ts'
-import {
-  CARRIES_ANNOTATION,
-  CARRIES_PROJECTED,
-  EDGE_API_VERSION,
-  SYNCER_CONFIG_NAME,
-} from '../../../placement/words/placement.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
+import type { UpsyncSet } from '../select/placementSpec.ts'
+import { CARRIES_ANNOTATION, CARRIES_PROJECTED, EDGE_API_VERSION, SYNCER_CONFIG_NAME } from '../words/placement.ts'
 
 export interface SyncerConfigSpec {
   readonly namespaceScope: Readonly<Record<string, never>>

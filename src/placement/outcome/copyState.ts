@@ -6,14 +6,13 @@
  * known now.
  */
 
-import type { Told } from '../../../placement/consent/allowance.ts'
-import type { FieldDifference } from '../../../placement/outcome/fieldDifference.ts'
-import { isFieldsReason } from '../../../placement/outcome/fieldDifference.ts'
-import type { HealthVerdict } from '../../../placement/outcome/health.ts'
-import { MAX_EXCEPTIONS, type OutcomeState, STATUS_TOO_LARGE } from '../../../placement/outcome/outcome.ts'
-import type { DesiredContent } from '../mailboxes/desiredContent.ts'
-import { isShared } from '../mailboxes/ownership.ts'
-import type { ClusterOutcome } from './clusterOutcomes.ts'
+import type { Told } from '../consent/allowance.ts'
+import { isShared } from '../words/names.ts'
+import type { ClusterOutcome } from './clusterOutcome.ts'
+import type { FieldDifference } from './fieldDifference.ts'
+import { isFieldsReason } from './fieldDifference.ts'
+import type { HealthVerdict } from './health.ts'
+import { MAX_EXCEPTIONS, type OutcomeState, STATUS_TOO_LARGE } from './outcome.ts'
 
 export type CopyState =
   /** It may not go there, or the center found something that keeps it out. */
@@ -47,16 +46,21 @@ export interface CopyVerdict {
 export interface OutcomeMailbox {
   readonly space: string
   readonly copies: ReadonlyMap<string, unknown>
-  readonly desired: DesiredContent
+  readonly desired: {
+    /** Whether it is still to be written. */
+    isBehind(key: string): boolean
+    /** Whether its cluster has not looked at it. */
+    isPending(key: string): boolean
+  }
   /** Why it does not take an object. */
   readonly refused: ReadonlyMap<string, string>
   ownerOf(key: string): string | undefined
 }
 
 /** One cluster as a space sees it. */
-export interface ClusterSight {
+export interface ClusterSight<M extends OutcomeMailbox = OutcomeMailbox> {
   /** Of a mailbox all of which is known; else nothing is known of the cluster. */
-  readonly mailbox: OutcomeMailbox | undefined
+  readonly mailbox: M | undefined
   readonly outcome: ClusterOutcome
   /** Whether it is not known yet what of it has to change. */
   readonly projecting: boolean

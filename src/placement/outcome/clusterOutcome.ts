@@ -1,0 +1,33 @@
+/** One cluster as its syncer reports it. Pure. */
+import type { Offer } from './offer.ts'
+import { type ClusterVersions, type Exception, isDone, type OutcomeState } from './outcome.ts'
+
+export interface ClusterOutcome {
+  /** Its syncer speaks. Else nothing is known of now. */
+  readonly live: boolean
+  /** Its syncer speaks, and does not reach the cluster. */
+  readonly unreachable?: boolean
+  /** Whether it has compared everything with the live cluster. */
+  readonly compared: boolean
+  readonly processed: number
+  readonly exceptions: ReadonlyMap<string, Exception>
+  /** Exceptions that it could not name, by state. */
+  readonly unlisted: Readonly<Partial<Record<OutcomeState, number>>>
+  /** As far as it said. */
+  readonly versions?: ClusterVersions | undefined
+  /** What the cluster offers: the same object until it is another. As far as its syncer said. */
+  readonly offer?: Offer | undefined
+}
+
+export const UNHEARD: ClusterOutcome = {
+  live: false,
+  compared: false,
+  processed: 0,
+  exceptions: new Map(),
+  unlisted: {},
+}
+
+/** Tells of what the syncer has looked at whether it could not make it so, or may be among what it could not name. */
+export function isInDoubt({ exceptions, unlisted }: ClusterOutcome): (key: string) => boolean {
+  return key => !isDone(exceptions.get(key)?.state ?? 'applied') || Object.keys(unlisted).length > 0
+}
