@@ -6,9 +6,9 @@ import { hash } from 'node:crypto'
 import type { GroupResource, KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import type { HealthVerdict } from '../../placement/outcome/health.ts'
 import { DOWNSYNCED } from '../../placement/words/placement.ts'
-import { isAbout, isOfAnother, ownershipOf } from '../objects/formerStatus.ts'
 import { ownPartOf } from '../objects/handOver.ts'
 import { asMade, claimsOfOurs, isOurs } from '../objects/ownership.ts'
+import { isAbout, isOfAnother, ownershipOf } from '../objects/reportedStatus.ts'
 import { claimFor, hasDuplicates, withClaims } from '../objects/wholeUpdate.ts'
 
 export interface Echo {

@@ -1,13 +1,52 @@
 /**
- * Whether the status of an object in the mailbox is about the spec that is there. The mailbox keeps a status when a spec changes, and a
- * syncer that lost its state knows of neither when it came. Pure.
+ * An object of the cluster that passes from one space to another keeps its status until a controller there writes another one, and
+ * what that says was said to the former owner. It is told to the new one when what they ask for is in the cluster, and the status is
+ * known to be about that: it names the generation, or says something else than it did when the object became theirs. Statuses of
+ * Kubernetes' own kinds that name no generation may never change again, and say of the object what is to be seen there.
+ *
+ * The mailbox keeps a status when a spec changes, too, and a syncer that lost its state knows of neither when it came. Pure.
  */
 import { at, has } from '../../apimachinery/fields.ts'
-import type { KubeObject, ManagedFieldsEntry } from '../../apimachinery/object.ts'
-import { FIELD_MANAGER } from './ownership.ts'
+import { isOfKubernetes } from '../../apimachinery/kubernetesGroups.ts'
+import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
+import { tellsGenerations } from '../../placement/outcome/observedGeneration.ts'
+import { OWNED_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
+import { FIELD_MANAGER, ownerOf } from './ownership.ts'
+
+/** Of an object in the mailbox: whose it is, and since when if it was another's before. */
+export function ownershipOf(object: Readonly<KubeObject>): string {
+  return `${ownerOf(object) ?? ''} ${object.metadata.annotations?.[OWNED_SINCE_ANNOTATION] ?? ''}`.trim()
+}
 
 /**
- * By generation: of what was never edited, and of what the status names. Else by the times of the last report and of the last other write;
+ * Whether an object in the mailbox is of another space than what was brought last under its name. `brought`: the ownership of that,
+ * where it is known; else what was another's before and of which nothing was reported since is taken for it.
+ */
+export function isOfAnother(object: Readonly<KubeObject>, brought: string | undefined): boolean {
+  if (brought !== undefined) return brought !== ownershipOf(object)
+  return object.metadata.annotations?.[OWNED_SINCE_ANNOTATION] !== undefined && !saysAnything(object)
+}
+
+/** Many kinds have an empty status from the start. */
+function saysAnything({ status }: Readonly<KubeObject>): boolean {
+  return isRecord(status) ? Object.keys(status).length > 0 : status !== undefined
+}
+
+/** Whether a status is about this generation, as far as it says; `isSame`: it is the one that was there before. */
+export function isAbout(
+  resource: Pick<GroupResource, 'group'>,
+  status: unknown,
+  { generation, isSame }: { generation: number | undefined; isSame: boolean },
+): boolean {
+  if (generation === undefined || !tellsGenerations(status)) return !isSame || isOfKubernetes(resource)
+  const { observedGeneration, conditions } = isRecord(status) ? status : {}
+  const reaches = (observed: unknown): boolean => typeof observed === 'number' && observed >= generation
+  if (typeof observedGeneration === 'number') return reaches(observedGeneration)
+  return Array.isArray(conditions) && conditions.some(one => isRecord(one) && reaches(one.observedGeneration))
+}
+
+/**
+ * Whether the status of an object in the mailbox is about the spec that is there. By generation: of what was never edited, and of what the status names. Else by the times of the last report and of the last other write;
  * within one second nobody knows. A status that is a part of its object names generations of the cluster.
  */
 export function isOfThisSpec({ metadata, status }: Readonly<KubeObject>): boolean {

@@ -34,8 +34,7 @@ import {
   wantsDefinition,
 } from '../mailbox/syncPlan.ts'
 import { isAdopted, isOurs, isUpsynced } from '../objects/ownership.ts'
-import { ClusterWatches } from './clusterWatches.ts'
-import { CLUSTER_LIST } from './listLimit.ts'
+import { CLUSTER_LIST, ClusterWatches } from './clusterWatches.ts'
 import { ProjectedObjects } from './projectedObjects.ts'
 import { ServedResources } from './served.ts'
 

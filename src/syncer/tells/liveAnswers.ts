@@ -1,7 +1,11 @@
-/** Answers what the center asks about the cluster as it is now, one question after the other. Only fields that the center sets leave it. */
-
+/**
+ * Answers to the center's questions about the cluster as it is now, one after the other. Only fields that the center sets leave the
+ * cluster: values at the places of the wanted object. List items are matched by name where they have one, else by place. Values of
+ * Secrets are hashed.
+ */
+import { createHmac } from 'node:crypto'
 import { messageOf } from '../../apimachinery/messageOf.ts'
-import type { KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import {
@@ -13,7 +17,6 @@ import {
 import { OUTCOME_FORM, OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { SyncKey } from '../mailbox/mirror.ts'
-import { atPlacesOf, told } from '../objects/ownFields.ts'
 
 /** What the cluster holds of an object, beside what would be written. */
 export type Compared =
@@ -78,4 +81,48 @@ function sidesOf(wanted: KubeObject, live: Readonly<KubeObject>, hashKey: string
   return [then, now].some(side => Buffer.byteLength(JSON.stringify(side)) > MAX_LIVE_BYTES)
     ? {}
     : { wanted: then, live: now }
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** `live` at the places of `wanted`; `undefined` is not there. */
+export function atPlacesOf(wanted: unknown, live: unknown): unknown {
+  if (isRecord(wanted) && isRecord(live)) {
+    const places = Object.keys(wanted).filter(key => live[key] !== undefined)
+    return Object.fromEntries(places.map(key => [key, atPlacesOf(wanted[key], live[key])]))
+  }
+  if (!Array.isArray(wanted) || !Array.isArray(live)) return live
+  if (wanted.length > 0 && [...wanted, ...live].every(isNamed)) {
+    const byName = new Map(live.map(item => [(item as Named).name, item]))
+    return wanted.flatMap((item: Named) => {
+      const found = byName.get(item.name)
+      return found === undefined ? [] : [atPlacesOf(item, found)]
+    })
+  }
+  return wanted.length === live.length ? live.map((item, i) => atPlacesOf(wanted[i], item)) : live
+}
+
+interface Named {
+  readonly name: string
+}
+
+function isNamed(item: unknown): item is Named {
+  return isRecord(item) && typeof item.name === 'string'
+}
+
+/** As it may leave the cluster: without what servers set, values of Secrets as hashes. */
+export function told(object: KubeObject, hashKey: string): Record<string, unknown> {
+  const { apiVersion, kind, metadata, status: _, ...fields } = object
+  const { labels, annotations = {} } = metadata
+  const { [LAST_APPLIED]: _applied, ...others } = annotations
+  const isSecret = kind === 'Secret' && apiVersion === 'v1'
+  const hash = (value: unknown): string =>
+    `hash:${createHmac('sha256', hashKey).update(JSON.stringify(value)).digest('hex').slice(0, 16)}`
+  const hidden = (value: unknown): unknown =>
+    isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, hash(one)])) : hash(value)
+  const shown = Object.entries(fields).map(([field, value]): [string, unknown] => [
+    field,
+    isSecret && (field === 'data' || field === 'stringData') ? hidden(value) : value,
+  ])
+  return { metadata: { ...(labels && { labels }), annotations: others }, ...Object.fromEntries(shown) }
 }

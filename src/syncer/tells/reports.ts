@@ -6,13 +6,12 @@
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
-import { isSameOffer, type Offer } from '../../placement/outcome/offer.ts'
+import { isSameOffer, type Offer, offerOf } from '../../placement/outcome/offer.ts'
 import type { ClusterVersions, OutcomeState } from '../../placement/outcome/outcome.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import type { Heard } from '../mailbox/mailboxFeed.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
 import { type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
-import { clusterOffer } from './clusterOffer.ts'
 import { ConfigReport } from './configReport.ts'
 import { LiveAnswers, type LiveAnswersDeps } from './liveAnswers.ts'
 import { OutcomeReporter } from './outcomeReporter.ts'
@@ -123,4 +122,15 @@ export class Reports {
       if (state !== 'finished' && reason !== PLAIN.reason) counts[state] = (counts[state] ?? 0) + 1
     return counts
   }
+}
+
+/** Resources of the cluster that its syncer could carry. */
+export function clusterOffer(served: Iterable<DiscoveredResource>, allowance: Pick<Allowance, 'mayCarry'>): Offer {
+  const carried = [...served].filter(
+    resource =>
+      resource.verbs.includes('list') &&
+      resource.verbs.includes('watch') &&
+      allowance.mayCarry(resource, resource.namespaced),
+  )
+  return offerOf(carried.map(({ group, resource, version, versions = [version] }) => ({ group, resource, versions })))
 }

@@ -28,7 +28,7 @@ import {
   PROJECTED_VALUE,
 } from '../../placement/words/placement.ts'
 import { isOursToDelete, ownMark } from '../objects/ownership.ts'
-import { CLUSTER_LIST } from '../sees/listLimit.ts'
+import { CLUSTER_LIST } from '../sees/clusterWatches.ts'
 import { ServedResources } from '../sees/served.ts'
 import {
   type ClusterRecord,

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { DiscoveredResource, SpaceClient } from '../../../src/client/client.ts'
 import { Allowance } from '../../../src/syncer/mailbox/allowance.ts'
 import { ServedResources } from '../../../src/syncer/sees/served.ts'
-import { clusterOffer } from '../../../src/syncer/tells/clusterOffer.ts'
+import { clusterOffer } from '../../../src/syncer/tells/reports.ts'
 
 const kind = (resource: string, more: Partial<DiscoveredResource> = {}): DiscoveredResource => ({
   group: '',

@@ -3,8 +3,7 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import { type LiveAnswer, MAX_LIVE_BYTES } from '../../../src/placement/desks/liveObjects.ts'
-import { atPlacesOf, told } from '../../../src/syncer/objects/ownFields.ts'
-import { type Compared, LiveAnswers } from '../../../src/syncer/tells/liveAnswers.ts'
+import { atPlacesOf, type Compared, LiveAnswers, told } from '../../../src/syncer/tells/liveAnswers.ts'
 
 t.test('of a live object, what is at the places that the center sets', async t => {
   const wanted = {
