@@ -51,6 +51,10 @@ const SYNCER = ['objects', 'mailbox', 'sees', 'whose', 'tells', 'down', 'up'].ma
 
 // Shared parts of the command lines stand in shell/; `orrery` runs both plugins, too.
 const CLI = ['shell', 'ws', 'kubestellar', 'orrery'].map(folder => `src/cli/${folder}`)
+// What stands beside these rooms starts them, and takes an event or a task to one of them.
+const PLACEMENT = ['inventory', 'join', 'mailboxes', 'retention', 'copies', 'status', 'feedback', 'preview'].map(
+  room => `src/controllers/placement/${room}`,
+)
 
 const inOrder = (folders, last = []) =>
   folders.map((folder, index) => ({
@@ -71,6 +75,12 @@ module.exports = {
     never('the parts of the syncer do not know who joins them', '^src/syncer/.+/', '^src/syncer/[^/]+[.]ts$'),
     ...inOrder(CLI),
     never('a plugin needs no other plugin', '^src/cli/kubestellar/', '^src/cli/ws/'),
+    ...inOrder(PLACEMENT),
+    never(
+      'rooms of placement do not know what puts them together',
+      '^src/controllers/placement/(?!parts/)[^/]+/',
+      '^src/controllers/placement/(parts/|[^/]+[.]ts$)',
+    ),
     never('nobody in a folder needs the whole server', '^src/apiserver/.+/', '^src/apiserver/[^/]+[.]ts$'),
     never('the object model does no I/O', '^src/apimachinery/', '^src/(?!apimachinery/)'),
     never('the language of placement does no I/O', '^src/placement/', '^src/(?!apimachinery/|placement/)'),

@@ -1,34 +1,10 @@
-/** What news from a mailbox asks for. */
+/** Tasks that news of a mailbox asks for. */
 
 import { namespaceKey, resourceKey } from '../../placement/words/names.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
-import type { Source } from './join/placementProduct.ts'
 import { reportTasks, type Task, told } from './join/task.ts'
 import type { ObjectFact } from './join/workload.ts'
-import type { Mailbox } from './mailboxes/mailbox.ts'
-
-export interface MailboxListener {
-  /** The mailbox is ready and all that it holds is known (again). */
-  synced(mailbox: string): void
-  /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
-  changed(mailbox: string, key: string): void
-  /** A projected object's status may have changed. `claims`: those on it, where they were just looked at. */
-  reported(mailbox: string, key: string, claims?: readonly Source[]): void
-  /** Its syncer has looked at the newest that an object asks for. */
-  processed(mailbox: string, key: string): void
-  /** A projected object is healthy, or otherwise than before. */
-  healthChanged(mailbox: string, key: string): void
-  configChanged(mailbox: string): void
-  /** Its cluster refuses something else than before. */
-  clusterRefuses(mailbox: string): void
-  /** An object was carried up, or it says another thing about who asked for it. */
-  carriedUp(mailbox: string, key: string): void
-  /** The mailbox defines (again) a kind. */
-  served(mailbox: string, resource: string): void
-  /** Its definitions of kinds are others than before. */
-  definesOther(mailbox: string): void
-  namespaceGone(mailbox: string, namespace: string): void
-}
+import type { Mailbox, MailboxListener } from './mailboxes/mailbox.ts'
 
 export interface MailboxListenerDeps {
   add(task: Task): void

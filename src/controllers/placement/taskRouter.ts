@@ -1,5 +1,6 @@
 /** Which part works on a task, and which tasks have to wait until more is known. */
 import type { Client } from '../../client/client.ts'
+import type { Hold } from '../../client/setAside/keyGuard.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { Convergence } from './convergence.ts'
@@ -130,5 +131,25 @@ export class TaskRouter {
   #postpone(task: Task): ReconcileResult {
     this.#deps.knowledge.postpone(task)
     return { postponed: true }
+  }
+}
+
+const SET_ASIDE = {
+  reason: 'SetAside',
+  message:
+    'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
+}
+
+/** Reports a copy that ended the process while it was placed. @param hold absent: it is held no more */
+export function reportSetAside(
+  { join, reports }: { join: PlacementJoin; reports: PlacementReports },
+  task: Task,
+  hold: Hold | undefined,
+): void {
+  if (task.type !== 'copy' || hold?.deaths === 0) return
+  const { mailbox, key } = task
+  for (const source of join.sourcesOf(mailbox, key)) {
+    if (hold) reports.reportCopy(source, SET_ASIDE)
+    else for (const name of source.placements) reports.withdraw(source.space, name, key, mailbox, SET_ASIDE.reason)
   }
 }

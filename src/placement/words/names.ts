@@ -17,6 +17,11 @@ export function objectKey(gr: GroupResource, namespace: string, name: string): s
   return `${gr.group}|${gr.resource}|${namespace}|${name}`
 }
 
+/** Key of the definition of a kind, if it is a custom one. */
+export function definitionKey({ group, resource }: GroupResource): string {
+  return objectKey(CRDS, '', `${resource}.${group}`)
+}
+
 const NAMESPACE_KEYS = objectKey(NAMESPACES, '', '')
 
 export function namespaceKey(name: string): string {

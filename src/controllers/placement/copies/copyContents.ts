@@ -4,6 +4,7 @@
  */
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { type Adaptation, sameAdaptation } from '../../../placement/content/adaptation.ts'
 import { createdCopy, type Projection } from '../../../placement/content/projection.ts'
 import type { ObjectFact } from '../join/workload.ts'
 
@@ -17,59 +18,44 @@ export interface CopyContent {
   readonly isShared: boolean
 }
 
-/** How an object is placed, as far as its copies say. */
-export interface Manner {
-  readonly implied: boolean
-  readonly preserve: boolean
-  /** Whether it takes over what its cluster held before. */
-  readonly adopt: boolean
-  /** Pointers to what is left to the clusters. */
-  readonly left: readonly string[]
-}
-
 /** Objects that are on their way to many mailboxes at a time, and their characters: copies go object by object. */
 const KEPT = { entries: 1000, characters: 8 * 1024 * 1024 }
 
 interface Known {
   readonly space: string
-  readonly manner: Manner
+  readonly adaptation: Adaptation
   readonly revision: number
   readonly content: CopyContent
   readonly characters: number
 }
 
 export class CopyContents {
-  /** By the object's key: of one in several spaces, and placed in several manners. */
+  /** By the object's key: of one in several spaces, and placed in several adaptations. */
   readonly #known = new BoundedCache<string, readonly Known[]>({
     entries: KEPT.entries,
     weight: { limit: KEPT.characters, of: all => all.reduce((sum, { characters }) => sum + characters, 0) },
   })
 
   /** Of an object that goes everywhere as it is; `undefined` where nobody has made it yet. */
-  get(space: string, { key, revision }: ObjectFact, manner: Manner): CopyContent | undefined {
+  get(space: string, { key, revision }: ObjectFact, adaptation: Adaptation): CopyContent | undefined {
     for (const known of this.#known.peek(key) ?? NONE) {
-      if (known.space !== space || !isSameManner(known.manner, manner)) continue
+      if (known.space !== space || !sameAdaptation(known.adaptation, adaptation)) continue
       return known.revision === revision ? known.content : undefined
     }
     return undefined
   }
 
   /** To be found by the next mailbox, if `fact` is what it was made of. */
-  keep(space: string, { key, revision }: ObjectFact, manner: Manner, content: CopyContent): void {
+  keep(space: string, { key, revision }: ObjectFact, adaptation: Adaptation, content: CopyContent): void {
     const characters = JSON.stringify(content.body).length
     const others = (this.#known.peek(key) ?? NONE).filter(
-      known => known.space !== space || !isSameManner(known.manner, manner),
+      known => known.space !== space || !sameAdaptation(known.adaptation, adaptation),
     )
-    this.#known.set(key, [...others, { space, manner, revision, content, characters }])
+    this.#known.set(key, [...others, { space, adaptation, revision, content, characters }])
   }
 }
 
 const NONE: readonly Known[] = []
-
-export function isSameManner(a: Manner, b: Manner): boolean {
-  if (a.implied !== b.implied || a.preserve !== b.preserve || a.adopt !== b.adopt) return false
-  return a.left.length === b.left.length && a.left.every((pointer, i) => pointer === b.left[i])
-}
 
 export function contentOf(projection: Projection, generation: number | undefined, isShared = false): CopyContent {
   return { projection, body: createdCopy(projection), generation, isShared }

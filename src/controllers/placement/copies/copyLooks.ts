@@ -3,10 +3,10 @@
  * about them. What one copy was found to be counts for all that are like it, so that many are looked at without being read.
  */
 
+import type { Adaptation } from '../../../placement/content/adaptation.ts'
 import { updatedCopy } from '../../../placement/content/projection.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
-import type { Manner } from './copyContents.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
 import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
@@ -31,20 +31,20 @@ export class CopyLooks {
     const [source, ...rivals] = join.sourcesOf(mailbox.name, key)
     if (!source || rivals.length > 0 || copy.owner !== source.space || !isSameEverywhere(source.fact)) return false
     if (copy.resource.version !== source.fact.resource.version || pauses.holdsClaim(source)) return false
-    const manner = making.mannerOf(source)
-    const known = copy.likeness.judged(source.fact, manner)
+    const adaptation = making.adaptationOf(source)
+    const known = copy.likeness.judged(source.fact, adaptation)
     if (known) return known.isRight && this.#noteRight(mailbox, source, copy, known.generation)
-    return this.#judge(mailbox, source, copy, manner)
+    return this.#judge(mailbox, source, copy, adaptation)
   }
 
-  async #judge(mailbox: Mailbox, source: Source, copy: CopyFact, manner: Manner): Promise<boolean> {
+  async #judge(mailbox: Mailbox, source: Source, copy: CopyFact, adaptation: Adaptation): Promise<boolean> {
     const { making } = this.#deps
     const { likeness } = copy
     const content = making.ready(source) ?? (await making.firstGood(mailbox, [source]))?.content
     if (!likeness?.sample || !content?.isShared) return false
     const isRight = updatedCopy(content.projection, likeness.sample) === undefined
     const { generation } = content
-    likeness.judge({ fact: source.fact, manner, isRight, generation })
+    likeness.judge({ fact: source.fact, adaptation, isRight, generation })
     if (!isRight || mailbox.copies.get(source.fact.key) !== copy) return false
     return this.#noteRight(mailbox, source, copy, generation)
   }

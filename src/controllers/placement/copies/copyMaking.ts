@@ -1,15 +1,15 @@
 /** What copies are to say, and whose object that is: made once for all mailboxes where nothing depends on the destination. */
+
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import type { Adaptation } from '../../../placement/content/adaptation.ts'
 import { project } from '../../../placement/content/projection.ts'
 import { isNamespaceKey } from '../../../placement/words/names.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
-import { type CopyContent, CopyContents, contentOf, type Manner } from './copyContents.ts'
+import { asksToSecure, leftThere, ownersThere, UNSECURED, withoutPodSecurity } from './adaptations.ts'
+import { type CopyContent, CopyContents, contentOf } from './copyContents.ts'
 import type { CopyDeps } from './copyDeps.ts'
-import { leftThere } from './leftThere.ts'
-import { asksToSecure, UNSECURED, withoutPodSecurity } from './podSecurity.ts'
-import { ownersThere } from './travellingOwners.ts'
 
 export interface Made {
   readonly source: Source
@@ -27,7 +27,7 @@ export class CopyMaking {
   /** What is made already for another mailbox, and says the same here. */
   ready(source: Source): CopyContent | undefined {
     const { space, fact } = source
-    return isSameEverywhere(fact) ? this.#contents.get(space, fact, this.mannerOf(source)) : undefined
+    return isSameEverywhere(fact) ? this.#contents.get(space, fact, this.adaptationOf(source)) : undefined
   }
 
   /**
@@ -47,18 +47,18 @@ export class CopyMaking {
         this.#deps.heldBack.cannotCustomize(mailbox.name, source, await this.#deps.sources.faults(source, object))
         continue // the source is told, too
       }
-      const manner = this.mannerOf(source)
+      const adaptation = this.adaptationOf(source)
       const owners = ownersThere(this.#deps.join, mailbox.name, source, object)
-      const projection = project(space, this.#secured(source, customized), { ...manner, owners })
+      const projection = project(space, this.#secured(source, customized), { ...adaptation, owners })
       const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
       const content = contentOf(projection, object.metadata.generation, isShared)
-      if (isShared) this.#contents.keep(space, fact, manner, content)
+      if (isShared) this.#contents.keep(space, fact, adaptation, content)
       return { source, content }
     }
     return undefined
   }
 
-  mannerOf(source: Source): Manner {
+  adaptationOf(source: Source): Adaptation {
     const { space, placements, implied = false } = source
     const { join } = this.#deps
     const preserve = placements.some(name => join.spec(space, name)?.preserves)

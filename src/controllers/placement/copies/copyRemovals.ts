@@ -4,14 +4,13 @@
  * is no less taken away from the owner: it passes on when it might go.
  */
 import type { ReconcileResult } from '../../../client/workqueue.ts'
-import { isNamespaceKey, namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
+import { definitionKey, isNamespaceKey, namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
 import type { Source } from '../join/placementProduct.ts'
 import { type CopyFact, isEmptyIn, type Mailbox } from '../mailboxes/mailbox.ts'
 import { isGivenUp } from '../mailboxes/ownership.ts'
 import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyWriter, GoingCopy } from './copyWriter.ts'
-import { definitionKey, isNeededDefinition } from './definitions.ts'
 
 export interface CopyRemovalsDeps
   extends Pick<
@@ -165,7 +164,7 @@ export class CopyRemovals {
   /** Whether nothing that is there needs what nobody claims. */
   #isNeedless(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
     if (isNamespaceKey(key) && !this.#namespaceMayGo(mailbox, copy, parseObjectKey(key).name)) return false
-    return !isNeededDefinition(this.#deps.join, mailbox.name, key)
+    return !this.#deps.join.needsDefinition(mailbox.name, key)
   }
 
   /**

@@ -6,6 +6,7 @@
  * A small object and a small Customizer can ask for gigabytes. So sizes are known before anything is made, and the work for
  * one destination has a limit: beyond it, too, things are left undone and said.
  */
+
 import { cloneInSteps } from '../../../apimachinery/cloneInSteps.ts'
 import { isNestedDeeper, jsonSize, jsonSizeInSteps, nestingOf } from '../../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
@@ -14,7 +15,7 @@ import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Steps } from '../../../apimachinery/steps.ts'
 import { cloneJson } from '../../../apimachinery/values.ts'
 import { READ, WorkBudget } from '../../../apimachinery/workBudget.ts'
-import { CUSTOMIZER_ANNOTATION, EXPAND_ANNOTATION } from '../../../placement/words/placement.ts'
+import { customizerOf, wantsExpansion } from '../../../placement/content/adaptation.ts'
 import { toldFaults } from '../../toldFaults.ts'
 import { MAX_PARAMETER_CHARACTERS, ParameterExpansion, parametersOf } from './parameterExpansion.ts'
 import {
@@ -59,20 +60,6 @@ export interface CustomizationInputs {
   locationName: string
   /** `undefined` when the object names none, or one that does not exist. */
   customizer: KubeObject | undefined
-}
-
-export function wantsExpansion(object: KubeObject): boolean {
-  return object.metadata.annotations?.[EXPAND_ANNOTATION] === 'true'
-}
-
-/**
- * `namespace/name` of the object's Customizer, `''` when it names none. A bare name is in the object's own Namespace;
- * for a cluster-scoped object it leads nowhere (`/name`).
- */
-export function customizerOf(object: KubeObject): string {
-  const reference = object.metadata.annotations?.[CUSTOMIZER_ANNOTATION] ?? ''
-  if (reference === '' || reference.includes('/')) return reference
-  return `${object.metadata.namespace ?? ''}/${reference}`
 }
 
 /** `source` is left as it is. Yields where others may have their turn. */

@@ -5,9 +5,8 @@
  */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'
-import { parseObjectKey } from '../../../placement/words/names.ts'
+import { definitionKey, parseObjectKey } from '../../../placement/words/names.ts'
 import type { CopyFact } from '../mailboxes/mailbox.ts'
-import { definitionKey } from './definitions.ts'
 
 export const KIND_NOT_SERVED = 'KindNotServed'
 const FIRST_MS = 20

@@ -9,7 +9,7 @@ import { groupResourceName } from '../../../apimachinery/object.ts'
 import { CRDS } from '../../../apimachinery/resources.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import { type SpaceSets, shareUpsync, type UpsyncShare } from '../../../placement/select/upsyncShare.ts'
-import { namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
+import { namespaceKey, parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
 import { type Destination, precedes, type Ways } from '../../../placement/words/ways.ts'
 import { type Approach, type Consent, WayChoice } from './wayChoice.ts'
@@ -243,12 +243,13 @@ export class PlacementProduct {
     return content
   }
 
-  /** Whether some object of this kind is selected for the mailbox. */
-  needsKind(mailbox: string, kind: string): boolean {
-    for (const { space: id, name } of this.byMailbox.get(mailbox) ?? NO_LEADS) {
-      if (this.spaces.get(id)!.workload.uses(name, kind)) return true
-    }
-    return false
+  /** Whether the object defines a kind of which the mailbox should hold objects, whoever brought it there. */
+  needsDefinition(mailbox: string, key: string): boolean {
+    if (!key.startsWith(`${resourceKey(CRDS)}|`)) return false
+    const { name } = parseObjectKey(key)
+    const dot = name.indexOf('.')
+    const kind = resourceKey({ group: name.slice(dot + 1), resource: name.slice(0, dot) })
+    return this.placementsOf(mailbox).some(({ space, name }) => this.spaces.get(space)!.workload.uses(name, kind))
   }
 
   /** What is to be carried up into a mailbox: the sets of every placement that leads there, as far as they are granted. */

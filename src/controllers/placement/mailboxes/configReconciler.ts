@@ -1,13 +1,17 @@
 /** Converges the SyncerConfig `the-one` of one mailbox. It is made once a placement leads there, later emptied, never deleted. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { Client } from '../../../client/client.ts'
-import { createdSyncerConfig, syncerConfigSpec, updatedSyncerConfig } from '../../../placement/desks/syncerConfig.ts'
+import type { Told } from '../../../placement/consent/allowance.ts'
+import {
+  createdSyncerConfig,
+  syncerConfigSpec,
+  UPSYNC_KEY,
+  updatedSyncerConfig,
+} from '../../../placement/desks/syncerConfig.ts'
 import { MAX_SPACE_UPSYNC, type UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-import { UPSYNC_KEY } from '../status/clusterRefusals.ts'
-import type { PlacementReports } from '../status/placementReports.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { UpsyncRecords } from './upsyncRecords.ts'
 
@@ -15,7 +19,10 @@ export interface ConfigReconcilerDeps {
   client: Client
   join: PlacementJoin
   records: UpsyncRecords
-  reports: PlacementReports
+  reports: {
+    /** Keeps why something of a placement is not carried up from the mailbox; `undefined`: nothing keeps it. */
+    report(space: string, placement: string, key: string, mailbox: string, told: Told | undefined): void
+  }
 }
 
 export async function reconcileConfig(deps: ConfigReconcilerDeps, mailbox: Mailbox): Promise<void> {

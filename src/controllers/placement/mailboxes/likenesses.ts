@@ -2,13 +2,14 @@
  * What copies are like that mailboxes are told to hold: each kind of copy is parsed and judged once, however many mailboxes
  * hold one. Kept only while mailboxes tell what they hold, and are looked at.
  */
+
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
+import { type Adaptation, sameAdaptation } from '../../../placement/content/adaptation.ts'
 import { ownerOf } from '../../../placement/content/projection.ts'
 import { HEALTHY, healthOf } from '../../../placement/outcome/health.ts'
 import { isProjected, PROJECTED_LABEL, UPSYNCED } from '../../../placement/words/placement.ts'
-import { isSameManner, type Manner } from '../copies/copyContents.ts'
 import type { ObjectFact } from '../join/workload.ts'
 
 /** And the bytes of their texts. Copies beyond these are looked at one by one. */
@@ -16,7 +17,7 @@ const KEPT = { entries: 50_000, bytes: 16 * 1024 * 1024 }
 
 interface Judged {
   readonly fact: ObjectFact
-  readonly manner: Manner
+  readonly adaptation: Adaptation
   readonly isRight: boolean
   /** Of the object that is copied. */
   readonly generation: number | undefined
@@ -48,9 +49,9 @@ export class CopyLikeness {
   }
 
   /** What was found when one of them was held against that. */
-  judged(fact: ObjectFact, manner: Manner): Judged | undefined {
+  judged(fact: ObjectFact, adaptation: Adaptation): Judged | undefined {
     const known = this.#judged
-    return known?.fact === fact && isSameManner(known.manner, manner) ? known : undefined
+    return known?.fact === fact && sameAdaptation(known.adaptation, adaptation) ? known : undefined
   }
 
   judge(judged: Judged): Judged {

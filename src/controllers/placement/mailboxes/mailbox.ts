@@ -4,10 +4,11 @@
  */
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
+import { NOTHING_REFUSED, type Refused } from '../../../placement/desks/syncerConfig.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
-import { NOTHING_REFUSED, type Refused } from '../status/clusterRefusals.ts'
+import type { Source } from '../join/placementProduct.ts'
 import { CopyHealth } from './copyHealth.ts'
 import type { CopyTimings } from './copyTimings.ts'
 import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
@@ -47,6 +48,30 @@ export interface CarriedFact {
 }
 
 export type MailboxTiming = DesiredContentDeps
+
+/** News of a mailbox. */
+export interface MailboxListener {
+  /** The mailbox is ready and all that it holds is known (again). */
+  synced(mailbox: string): void
+  /** A projected object changed by other hands than ours, or an object lost the label, or is gone. */
+  changed(mailbox: string, key: string): void
+  /** A projected object's status may have changed. `claims`: those on it, where they were just looked at. */
+  reported(mailbox: string, key: string, claims?: readonly Source[]): void
+  /** Its syncer has looked at the newest that an object asks for. */
+  processed(mailbox: string, key: string): void
+  /** A projected object is healthy, or otherwise than before. */
+  healthChanged(mailbox: string, key: string): void
+  configChanged(mailbox: string): void
+  /** Its cluster refuses something else than before. */
+  clusterRefuses(mailbox: string): void
+  /** An object was carried up, or it says another thing about who asked for it. */
+  carriedUp(mailbox: string, key: string): void
+  /** The mailbox defines (again) a kind. */
+  served(mailbox: string, resource: string): void
+  /** Its definitions of kinds are others than before. */
+  definesOther(mailbox: string): void
+  namespaceGone(mailbox: string, namespace: string): void
+}
 
 export class Mailbox {
   readonly name: string

@@ -13,6 +13,7 @@ import type { Waiting } from '../../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../../client/streamSource.ts'
 import { ownerOf } from '../../../placement/content/projection.ts'
+import { differentRefusals, NOTHING_REFUSED, refusedIn } from '../../../placement/desks/syncerConfig.ts'
 import { type HealthVerdict, healthOf } from '../../../placement/outcome/health.ts'
 import { definedBy } from '../../../placement/select/eligibility.ts'
 import {
@@ -34,12 +35,10 @@ import {
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { Source } from '../join/placementProduct.ts'
-import type { MailboxListener } from '../mailboxListener.ts'
-import { NOTHING_REFUSED, refusedIn, sameRefused } from '../status/clusterRefusals.ts'
 import { CopyNames } from './copyNames.ts'
 import { CopyTimings, type Stages } from './copyTimings.ts'
 import { type Likened, Likenesses } from './likenesses.ts'
-import { isEmptyIn, Mailbox, SYNCER_CONFIG_KEY } from './mailbox.ts'
+import { isEmptyIn, Mailbox, type MailboxListener, SYNCER_CONFIG_KEY } from './mailbox.ts'
 
 export interface MailboxesDeps {
   client: Client
@@ -291,7 +290,7 @@ export class Mailboxes {
 
   #noteRefused(mailbox: Mailbox, event: StreamEvent): void {
     const refused = event.mentions('"refused"') ? refusedIn(event.object) : NOTHING_REFUSED
-    if (sameRefused(mailbox.clusterRefuses, refused)) return
+    if (differentRefusals(mailbox.clusterRefuses, refused).size === 0) return
     mailbox.clusterRefuses = refused
     this.#listener.clusterRefuses(mailbox.name)
   }

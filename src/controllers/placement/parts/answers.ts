@@ -3,7 +3,7 @@ import type { Desks } from '../../../placement/desks/desks.ts'
 import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 import type { WhereDesk } from '../../whereDesk.ts'
 import { PlacementPreviews } from '../preview/placementPreviews.ts'
-import { laggingClusters } from '../status/laggingClusters.ts'
+import { laggingClusters } from '../status/clusterReports.ts'
 import { WorkStatuses } from '../status/workStatuses.ts'
 import type { Parts, Setup } from './parts.ts'
 

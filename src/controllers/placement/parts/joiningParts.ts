@@ -25,7 +25,7 @@ import {
 import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import { Namings } from '../mailboxes/desiredContent.ts'
 import { Wholeness } from '../mailboxes/wholeness.ts'
-import { tellHeld } from '../tellHeld.ts'
+import { reportSetAside } from '../taskRouter.ts'
 import type { Parts, Setup } from './parts.ts'
 
 type Made =
@@ -52,7 +52,7 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     lane: taskLane,
     run: RUN,
     guard,
-    held: (task, hold) => tellHeld({ join, reports: parts.reports }, task, hold),
+    held: (task, hold) => reportSetAside({ join, reports: parts.reports }, task, hold),
     logger,
     turns,
     clock,

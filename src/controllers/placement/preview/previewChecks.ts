@@ -11,8 +11,7 @@ import { Pace } from '../../../apimachinery/pace.ts'
 import { inSlices, type Rests, type Steps } from '../../../apimachinery/steps.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'
-import { FIELD_MANAGER } from '../../../placement/words/names.ts'
-import { definitionKey } from '../copies/definitions.ts'
+import { definitionKey, FIELD_MANAGER } from '../../../placement/words/names.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 
 /** Units of work of a write beside its bytes, and bytes that are judged for a unit. */

@@ -6,9 +6,8 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { project, updatedCopy } from '../../../placement/content/projection.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
-import { leftThere } from '../copies/leftThere.ts'
+import { leftThere, ownersThere } from '../copies/adaptations.ts'
 import { SourceReader, type SourceReaderDeps } from '../copies/sourceReader.ts'
-import { ownersThere } from '../copies/travellingOwners.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact } from '../join/workload.ts'
 
@@ -66,8 +65,8 @@ export class PreviewDisclosure {
     if (!claim) return updatedCopy(project(space, object), copy) === undefined
     const preserve = claim.placements.some(name => join.spec(space, name)?.preserves)
     const owners = ownersThere(join, location.mailbox, claim, source)
-    const manner = { preserve, adopt: join.adopts(claim), left: leftThere(join, claim) }
-    return updatedCopy(project(space, object, { ...manner, owners }), copy) === undefined
+    const adaptation = { preserve, adopt: join.adopts(claim), left: leftThere(join, claim) }
+    return updatedCopy(project(space, object, { ...adaptation, owners }), copy) === undefined
   }
 
   #hasAnnotations({ cluster, locationName }: Destination): boolean {

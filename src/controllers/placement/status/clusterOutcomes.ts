@@ -2,7 +2,8 @@
  * What syncers say became of what is in their mailboxes, held in memory for as long as they say it: a syncer that falls silent
  * takes its word with it, and one whose center was restarted is asked to say all again. A report costs what it says.
  */
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
+import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Clock } from '../../../client/clock.ts'
 import { type ClusterOutcome, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
@@ -16,7 +17,6 @@ import type {
 } from '../../../placement/outcome/outcome.ts'
 import { MAX_EXCEPTIONS, OUTCOME_SILENCE_MS } from '../../../placement/outcome/outcome.ts'
 import { objectKey } from '../../../placement/words/names.ts'
-import { SharedOffers } from './sharedOffers.ts'
 
 export interface ClusterOutcomesDeps {
   clock: Clock
@@ -49,12 +49,16 @@ const CLOCKS_DIFFER_MS = 60_000
 /** No syncer has run for longer. */
 const LONGEST_MS = 5 * 365 * 86_400_000
 
+/** Different offers that are shared. */
+const KEPT_OFFERS = 50
+
 export class ClusterOutcomes implements OutcomeReceiver {
   readonly epoch: string
   readonly #deps: ClusterOutcomesDeps
   /** By id of the mailbox space. */
   readonly #sessions = new Map<string, Session>()
-  readonly #offers = new SharedOffers()
+  /** By hash: clusters of a fleet are mostly of few makes, and those that offer the same share one object. */
+  readonly #offers = new BoundedCache<string, Offer>(KEPT_OFFERS)
 
   constructor(deps: ClusterOutcomesDeps) {
     this.#deps = deps
@@ -142,7 +146,14 @@ export class ClusterOutcomes implements OutcomeReceiver {
 
   #offerOf({ offer, whole }: OutcomeReport, known: Session | undefined): Offer | undefined {
     if (offer === undefined) return whole ? undefined : known?.offer
-    return isSameOffer(offer, known?.offer) ? known?.offer : this.#offers.shared(offer)
+    return isSameOffer(offer, known?.offer) ? known?.offer : this.#shared(offer)
+  }
+
+  #shared(offer: Offer): Offer {
+    const key = hash('sha256', JSON.stringify(offer), 'base64')
+    const one = this.#offers.get(key) ?? offer
+    this.#offers.set(key, one)
+    return one
   }
 
   #end(space: string): void {

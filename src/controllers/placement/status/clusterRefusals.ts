@@ -5,20 +5,10 @@
  * A syncer may say anything. What counts is said of a copy that is in its mailbox, is heard only by the space whose object that
  * is, and is bounded; news of one mailbox is taken in every few seconds, so that what wavers there does not waver everywhere.
  */
-import { at, objects, str } from '../../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { shortLine } from '../../../apimachinery/shortened.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
-import { objectKey } from '../../../placement/words/names.ts'
-import { UPSYNC_FULL } from '../../../placement/words/placement.ts'
+import { differentRefusals, NOTHING_REFUSED, type Refused, UPSYNC_KEY } from '../../../placement/desks/syncerConfig.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-
-/** In place of an object's key: it is about what is carried up. */
-export const UPSYNC_KEY = ''
-
-/** Why, in the cluster's words, by object key. */
-export type Refused = ReadonlyMap<string, string>
 
 interface RefusingMailbox {
   readonly name: string
@@ -36,10 +26,7 @@ export interface ClusterRefusalsDeps {
   changed: (space: string, placement: string) => void
 }
 
-export const NOTHING_REFUSED: Refused = new Map()
 const INTERVAL_MS = 5000
-const MAX_OBJECTS = 100
-const MAX_WORDS = 300
 
 export class ClusterRefusals {
   readonly #deps: ClusterRefusalsDeps
@@ -61,7 +48,7 @@ export class ClusterRefusals {
       if (this.#waiting.delete(`${space} ${placement}`)) changed(space, placement)
     }
     const before = this.#taken.get(box)
-    const news = differences(before?.refused ?? NOTHING_REFUSED, box.clusterRefuses)
+    const news = differentRefusals(before?.refused ?? NOTHING_REFUSED, box.clusterRefuses)
     if (news.size === 0) return {}
     const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
     if (waitMs > 0) return { requeueAfterMs: waitMs }
@@ -98,44 +85,4 @@ export class ClusterRefusals {
     const sources = this.#deps.join.sourcesOf(box.name, key).filter(({ space }) => space === owner)
     return sources.flatMap(({ space, placements }) => placements.map(placement => ({ space, placement })))
   }
-}
-
-/** From the status of a SyncerConfig, by object key; bounded. */
-export function refusedIn({ status }: KubeObject): Refused {
-  const report = isRecord(status) && isRecord(status.refused) ? status.refused : {}
-  const listed = objects(report, 'objects').slice(0, MAX_OBJECTS)
-  const isFull = Number(at(report, 'reasons', UPSYNC_FULL)) > 0
-  if (listed.length === 0 && !isFull) return NOTHING_REFUSED
-  const refused = new Map(
-    listed.map(object => [
-      objectKey(
-        { group: str(object, 'group'), resource: str(object, 'resource') },
-        str(object, 'namespace'),
-        str(object, 'name'),
-      ),
-      wordsOf(object),
-    ]),
-  )
-  return isFull ? refused.set(UPSYNC_KEY, CARRIED_TOO_MUCH) : refused
-}
-
-const CARRIED_TOO_MUCH =
-  'as much is carried up from there as may be: select less, or ask who administers the inventory for a larger budget'
-
-/** On one line. */
-function wordsOf(object: Record<string, unknown>): string {
-  const words = str(object, 'message') || str(object, 'reason')
-  return shortLine(words, MAX_WORDS) || 'it does not say why'
-}
-
-export function sameRefused(a: Refused, b: Refused): boolean {
-  return differences(a, b).size === 0
-}
-
-/** Keys that are not in both with the same words. */
-function differences(a: Refused, b: Refused): Set<string> {
-  const news = new Set<string>()
-  for (const [key, words] of a) if (b.get(key) !== words) news.add(key)
-  for (const [key, words] of b) if (a.get(key) !== words) news.add(key)
-  return news
 }

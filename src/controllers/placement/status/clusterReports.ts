@@ -12,6 +12,7 @@ import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
+import type { LaggingCluster } from '../../../placement/desks/carryFigures.ts'
 import { type ClusterOutcome, isInDoubt } from '../../../placement/outcome/clusterOutcome.ts'
 import { isDone } from '../../../placement/outcome/outcome.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
@@ -19,6 +20,7 @@ import { MAILBOX_NAME, SYNC_TARGETS } from '../../../placement/words/placement.t
 import { unlessSpaceGone } from '../../spaceGone.ts'
 import type { ToldEvent, ToldEvents } from '../../toldEvents.ts'
 import type { DesiredContent } from '../mailboxes/desiredContent.ts'
+import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { SyncedResources } from './syncedResources.ts'
 
 export interface ReportedMailbox {
@@ -159,4 +161,25 @@ function failuresOf(
 function reasonsIn(outcome: unknown): Record<string, unknown> {
   const failures = isRecord(outcome) ? outcome.failures : undefined
   return isRecord(failures) && isRecord(failures.reasons) ? failures.reasons : {}
+}
+
+/**
+ * `most` mailboxes at the most: those whose syncers have most to look at, and those that are behind for longest, in turns. One
+ * object that is stuck is not hidden by clusters that are merely busy.
+ */
+export function laggingClusters(
+  mailboxes: Iterable<Pick<Mailbox, 'name' | 'desired'>>,
+  nowMs: number,
+  most: number,
+): LaggingCluster[] {
+  const behind: LaggingCluster[] = []
+  for (const { name, desired } of mailboxes) {
+    const { behindSinceMs, unprocessed: objects } = desired
+    if (behindSinceMs !== undefined) behind.push({ mailbox: name, objects, seconds: (nowMs - behindSinceMs) / 1000 })
+  }
+  const byObjects = behind.toSorted((a, b) => b.objects - a.objects)
+  const byTime = behind.toSorted((a, b) => b.seconds - a.seconds)
+  const chosen = new Set<LaggingCluster>()
+  for (let i = 0; i < behind.length && chosen.size < most; i++) chosen.add(byObjects[i]!).add(byTime[i]!)
+  return [...chosen].slice(0, most)
 }

@@ -1,7 +1,8 @@
 /**
  * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
  */
-import type { Told } from '../../../placement/consent/allowance.ts'
+import type { Allowance, Told } from '../../../placement/consent/allowance.ts'
+import { refusedByAll } from '../../../placement/consent/refusedByAll.ts'
 import { type ClusterOutcome, isInDoubt, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import {
   CARRIED_UP,
@@ -11,6 +12,8 @@ import {
   copyVerdict,
   type OutcomeMailbox,
 } from '../../../placement/outcome/copyState.ts'
+import { parseObjectKey } from '../../../placement/words/names.ts'
+import type { Destination } from '../../../placement/words/ways.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { DesiredContent } from '../mailboxes/desiredContent.ts'
 import type { Pauses } from '../retention/pauses.ts'
@@ -106,5 +109,26 @@ export class SpaceCluster {
     const isPaused = selecting.length > 0 && selecting.every(one => join.spec(space, one)?.isPaused)
     const own = join.workload(space).get(key)?.isPaused ? PAUSED_OBJECT : isPaused ? PAUSED_PLACEMENT : undefined
     return copyVerdict(space, key, this.sight, { paused: this.#paused ?? own })
+  }
+}
+
+/** Findings about grants, all placements of a space together. */
+export function grantFindings(
+  join: Pick<PlacementJoin, 'placementNames' | 'placementsOf' | 'waysOf' | 'workload'>,
+  consents: { allowance(space: string, way: Destination): Allowance },
+): Pick<SpaceClusterDeps, 'allowsAll' | 'refusal'> {
+  const waysTo = (space: string, mailbox: string, wants: (placement: string) => boolean): Allowance[] =>
+    join
+      .placementsOf(mailbox)
+      .filter(placement => placement.space === space && wants(placement.name))
+      .flatMap(({ name }) => join.waysOf(space, name)?.get(mailbox) ?? [])
+      .map(way => consents.allowance(space, way))
+  return {
+    allowsAll: (space, mailbox) => waysTo(space, mailbox, () => true).every(({ allowsAll }) => allowsAll),
+    refusal: (space, mailbox, key): Told | undefined => {
+      const workload = join.workload(space)
+      const allowances = waysTo(space, mailbox, name => workload.selects(name, key))
+      return refusedByAll(allowances, parseObjectKey(key))
+    },
   }
 }

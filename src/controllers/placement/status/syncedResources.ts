@@ -9,7 +9,7 @@ import type { Client } from '../../../client/client.ts'
 import type { ClusterOutcome } from '../../../placement/outcome/clusterOutcome.ts'
 import type { Offer, OfferedResource } from '../../../placement/outcome/offer.ts'
 import { VERSION_NOT_SERVED } from '../../../placement/outcome/outcome.ts'
-import { definitionKey } from '../copies/definitions.ts'
+import { definitionKey } from '../../../placement/words/names.ts'
 
 /** As kcp's SyncTargets say it. */
 export interface SyncedResource extends OfferedResource {

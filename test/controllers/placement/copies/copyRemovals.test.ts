@@ -21,6 +21,7 @@ function scene(meanwhile: (world: { isClaimed: boolean; isPaused: boolean; isHel
       sourcesOf: () => (world.isClaimed ? [{ space: 'ws' }] : []),
       destinationsOf: () => new Map(PLACES.map(name => [name, []])),
       needsNamespace: () => false,
+      needsDefinition: () => false,
       fact: () => undefined,
       unsureOf: () => new Set(),
     },

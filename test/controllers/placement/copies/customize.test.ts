@@ -6,10 +6,10 @@ import { atOnce } from '../../../../src/apimachinery/steps.ts'
 import {
   type CustomizationInputs,
   customize as customizeInSteps,
-  customizerOf,
   MAX_OBJECT_BYTES,
 } from '../../../../src/controllers/placement/copies/customize.ts'
 import { ParameterExpansion } from '../../../../src/controllers/placement/copies/parameterExpansion.ts'
+import { customizerOf } from '../../../../src/placement/content/adaptation.ts'
 import { countSteps } from '../../../support/countSteps.ts'
 import * as fc from '../../../support/fastCheck.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Mailbox } from '../../../../src/controllers/placement/mailboxes/mailbox.ts'
-import { laggingClusters } from '../../../../src/controllers/placement/status/laggingClusters.ts'
+import { laggingClusters } from '../../../../src/controllers/placement/status/clusterReports.ts'
 
 const mailbox = (name: string, unprocessed: number, behindSinceMs?: number) => ({
   name,
