@@ -6,30 +6,25 @@
  * A holder that could not renew in time goes on reading, and writes nothing until it has asked again: then the Lease is still
  * its own, or somebody else's.
  *
- * Renewals are for those who stand by, so a holder that nobody waits for sends few once it has nothing to write: whoever stands
- * by says so on the Lease, which the holder watches. A holder that does not hear it is taken for silent, and asks before it
- * writes as any other does. The few tell that the cluster is what it was, for one that is put back to an earlier moment may
- * leave its watches open and silent.
+ * Renewals are for those who stand by, so a holder that nobody waits for ({@link LeaseWatch}) sends few once it has nothing to write.
+ * One every five seconds takes 28 MiB a day, and an idle syncer's aim is 2 MB (docs/performance.md). A holder that does not notice a
+ * standby is taken for silent, and asks before it writes as any other does. The few renewals show whether the cluster was put back to
+ * an earlier moment, which may leave watches open and silent.
  * @see https://kubernetes.io/docs/concepts/architecture/leases/
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { num, str } from '../../apimachinery/fields.ts'
-import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { writesAfter } from '../../client/aroundCalls.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { type Clock, pause, steadyMs } from '../../client/clock.ts'
-import { Informer } from '../../client/informer.ts'
-import { type Logger, silentLogger } from '../../client/logger.ts'
+import type { Logger } from '../../client/logger.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../placement/words/placement.ts'
 import { FIELD_MANAGER } from '../objects/ownership.ts'
-
-const LEASES: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
-
-/** Whoever stands by says so again after so many durations, and counts as gone after twice as many without a word. */
-const STANDBY_DURATIONS = 4
+import { type Held, heldIn, LEASES, LeaseWatch, STANDBY_DURATIONS } from './leaseWatch.ts'
 
 /** Between two renewals that nobody waits for. */
 const ALONE_MS = 600_000
@@ -58,18 +53,9 @@ interface Moment {
   steadyMs: number
 }
 
-/** What stands in the Lease. */
-interface Held {
-  holder: string
-  /** Changes with every renewal. */
-  renewed: string
-  /** Who stood by last, and when it said so; `''` for nobody. */
-  standby: string
-  object: KubeObject
-}
-
 export class ClusterLease {
   readonly #options: LeaseOptions
+  readonly #watch: LeaseWatch
   /** When we asked for it last and got it: for a duration from then on nobody else takes it, and we may write. */
   #gotIt: Moment | undefined
   /** The cluster knows no Leases, or we may not have one: nothing holds us back. */
@@ -80,18 +66,13 @@ export class ClusterLease {
   #left: Held | undefined
   /** When we renewed, as the Lease may say it: the last time that we know of, and those tries since that may have come through. */
   #written: string[] = []
-  /** What the last word of a standby was, and when we heard it. */
-  #standby = { said: '', heardAtMs: Number.NEGATIVE_INFINITY }
-  /** Whether we hear who stands by; else somebody may. */
-  #listens = false
-  /** When it was renewed, as we hear it. */
-  #shown: string | undefined
   /** Whether something may have been written that no renewal came after: a cluster of before it would look the same. */
   #hasWritten = false
   #wake = new AbortController()
 
   constructor(options: LeaseOptions) {
     this.#options = options
+    this.#watch = new LeaseWatch({ ...options, onNews: () => this.#wake.abort() })
   }
 
   /** Whether another syncer has it, and we wait for its end. */
@@ -139,7 +120,7 @@ export class ClusterLease {
     if (this.#without) return
     const ended = new AbortController()
     const signal = AbortSignal.any([this.#options.signal, ended.signal])
-    await Promise.all([this.#renewWhileNeeded(signal).finally(() => ended.abort()), this.#listen(signal)])
+    await Promise.all([this.#renewWhileNeeded(signal).finally(() => ended.abort()), this.#watch.run(signal)])
   }
 
   async #renewWhileNeeded(signal: AbortSignal): Promise<void> {
@@ -158,51 +139,7 @@ export class ClusterLease {
   }
 
   #mustRenew(): boolean {
-    // not by each event: those of our own renewals may come late
-    const isAsLeft = this.#left !== undefined && this.#shown === this.#left.renewed
-    const isOld = this.#ageMs() >= ALONE_MS
-    return isOld || !this.#listens || !isAsLeft || this.#hasWritten || this.#hasStandby()
-  }
-
-  #hasStandby(): boolean {
-    const { clock, durationMs } = this.#options
-    return steadyMs(clock) - this.#standby.heardAtMs < durationMs * STANDBY_DURATIONS * 2
-  }
-
-  /** Hears who stands by, and who took over. */
-  async #listen(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, holder } = this.#options
-    const { namespace, name } = CLUSTER_RECORD
-    const informer = new Informer({
-      client: cluster,
-      resource: LEASES,
-      namespace,
-      fieldSelector: `metadata.name=${name}`,
-      clock,
-      random,
-      // It only saves renewals, and without it there are as many as with somebody who stands by.
-      logger: silentLogger,
-    })
-    informer.subscribe(({ type, object }) => {
-      const held = heldIn(object)
-      const isOurs = type === 'apply' && held.holder === holder
-      this.#shown = isOurs ? held.renewed : undefined
-      const isNews = isOurs && this.#heard(held)
-      // What we deleted ourselves is not made again.
-      if (!signal.aborted && (!isOurs || isNews)) this.#wake.abort()
-    })
-    void informer.synced.then(() => {
-      this.#listens = true
-    })
-    await informer.run(signal)
-  }
-
-  /** Whether somebody stands by of whom we did not know. */
-  #heard({ standby }: Held): boolean {
-    if (standby === '' || standby === this.#standby.said) return false
-    const before = this.#hasStandby()
-    this.#standby = { said: standby, heardAtMs: steadyMs(this.#options.clock) }
-    return !before
+    return this.#ageMs() >= ALONE_MS || this.#hasWritten || !this.#watch.isQuiet(this.#left?.renewed)
   }
 
   /** Lets go, so that whoever stands by need not wait. To be called when nothing is written any more. */
@@ -257,26 +194,34 @@ export class ClusterLease {
 
   /** One request while the Lease is as we left it; else a look first. */
   async #renew(): Promise<boolean> {
-    const { cluster } = this.#options
     const left = this.#left
-    this.#left = undefined
     this.#hasWritten = false
     if (left === undefined) return await this.#tryRenew(() => false)
-    const asked = this.#now()
-    const lease = this.#lease(left)
-    const renewed = str(lease, 'spec', 'renewTime')
-    this.#written = [...this.#written.slice(-MAX_TRIES), renewed]
-    const { resourceVersion = '' } = left.object.metadata
     try {
-      const metadata = { ...lease.metadata, resourceVersion }
-      const object = await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
-      this.#became(object, asked)
+      await this.#write(left)
       return true
     } catch (error) {
       // Not as we left it, gone, or not ours to keep any more: a look tells.
       if (!isStatusError(error, 'Conflict', 'NotFound', 'Forbidden', 'MethodNotAllowed')) throw error
       return await this.#tryRenew(() => false)
     }
+  }
+
+  /** Makes the Lease ours where it stands as `before` says. */
+  async #write(before: Held | undefined): Promise<void> {
+    const { cluster } = this.#options
+    const asked = this.#now()
+    const lease = this.#lease(before)
+    this.#left = undefined
+    this.#written = [...this.#written.slice(-MAX_TRIES), str(lease, 'spec', 'renewTime')]
+    const object =
+      before === undefined
+        ? await cluster.create(LEASES, lease, { fieldManager: FIELD_MANAGER })
+        : await cluster.update(LEASES, lease, { fieldManager: FIELD_MANAGER })
+    this.#left = heldIn(object)
+    this.#watch.noticed(this.#left)
+    this.#written = [this.#left.renewed]
+    this.#gotIt = asked
   }
 
   /** Says on the Lease that somebody waits for it: from now on its holder shows that it lives. */
@@ -293,40 +238,22 @@ export class ClusterLease {
     }
   }
 
-  /** Ours, as the cluster has it now. */
-  #became(object: KubeObject, asked: Moment): void {
-    this.#left = heldIn(object)
-    this.#heard(this.#left)
-    this.#written = [this.#left.renewed]
-    this.#gotIt = asked
-  }
-
   /** Whether the Lease is ours now. `mayTake` judges that of another holder. */
   async #tryRenew(mayTake: (held: Held) => boolean): Promise<boolean> {
-    const { cluster, holder } = this.#options
-    const asked = this.#now()
-    let object: KubeObject
+    const { holder } = this.#options
     this.#left = undefined
     try {
       const held = await this.#read()
       if (held !== undefined && held.holder !== holder && !mayTake(held)) return false
       const isOther = this.#written.length > 0 && (held?.holder !== holder || !this.#written.includes(held.renewed))
-      const lease = this.#lease(held)
-      this.#written = [...this.#written.slice(-MAX_TRIES), str(lease, 'spec', 'renewTime')]
-      if (held === undefined) object = await cluster.create(LEASES, lease, { fieldManager: FIELD_MANAGER })
-      else {
-        const { resourceVersion = '' } = held.object.metadata
-        const metadata = { ...lease.metadata, resourceVersion }
-        object = await cluster.update(LEASES, { ...lease, metadata }, { fieldManager: FIELD_MANAGER })
-      }
+      await this.#write(held)
       if (isOther) this.#options.onRolledBack?.()
+      return true
     } catch (error) {
       // Somebody was faster: the next look tells who.
       if (isStatusError(error, 'Conflict', 'AlreadyExists')) return (await this.#read())?.holder === holder
       return this.#isWithout(error)
     }
-    this.#became(object, asked)
-    return true
   }
 
   #isWithout(error: unknown): boolean {
@@ -353,10 +280,11 @@ export class ClusterLease {
     const stays = before?.holder === holder
     const standby = stays && before.standby !== '' ? { annotations: { [STANDBY_ANNOTATION]: before.standby } } : {}
     const transitions = num(spec.leaseTransitions) ?? 0
+    const { resourceVersion } = before?.object.metadata ?? {}
     return {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { ...CLUSTER_RECORD, ...standby },
+      metadata: { ...CLUSTER_RECORD, ...(resourceVersion && { resourceVersion }), ...standby },
       spec: {
         holderIdentity: holder,
         leaseDurationSeconds: Math.ceil(durationMs / 1000),
@@ -365,15 +293,6 @@ export class ClusterLease {
         leaseTransitions: stays || before === undefined ? transitions : transitions + 1,
       },
     }
-  }
-}
-
-function heldIn(object: KubeObject): Held {
-  return {
-    object,
-    holder: str(object, 'spec', 'holderIdentity'),
-    renewed: str(object, 'spec', 'renewTime'),
-    standby: object.metadata.annotations?.[STANDBY_ANNOTATION] ?? '',
   }
 }
 
