@@ -1,4 +1,4 @@
-/** `npm run pages`: writes docs/commands.md, the limits of docs/operations.md, and the manual pages to release/man. */
+/** `npm run pages`: writes docs/commands.md, limits and states where other pages and openapi/groups have them, and the manual pages to release/man. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { programVersion } from '../../src/cli/orrery/version/programVersion.ts'
@@ -6,9 +6,16 @@ import { commandTree } from './commandTree.ts'
 import { withLimits } from './limits.ts'
 import { writeManual } from './manual.ts'
 import { commandsPage } from './page.ts'
+import { withStates, withSums } from './states.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 writeFileSync(join(ROOT, 'docs/commands.md'), commandsPage(commandTree()))
-const OPERATIONS = join(ROOT, 'docs/operations.md')
-writeFileSync(OPERATIONS, withLimits(readFileSync(OPERATIONS, 'utf8')))
+rewrite('docs/operations.md', withLimits)
+rewrite('docs/placement.md', withSums)
+rewrite('openapi/groups/edge.kubestellar.io.yaml', withStates)
 writeManual(join(ROOT, 'release/man'), { version: programVersion().version, date: new Date() })
+
+function rewrite(file: string, anew: (page: string) => string): void {
+  const path = join(ROOT, file)
+  writeFileSync(path, anew(readFileSync(path, 'utf8')))
+}

@@ -1,6 +1,8 @@
 /** One cluster as its syncer reports it. Pure. */
+
+import type { OutcomeState } from './copyStates.ts'
 import type { Offer } from './offer.ts'
-import { type ClusterVersions, type Exception, isDone, type OutcomeState } from './outcome.ts'
+import { type ClusterVersions, type Exception, isDone } from './outcome.ts'
 
 export interface ClusterOutcome {
   /** Its syncer speaks. Else nothing is known of now. */

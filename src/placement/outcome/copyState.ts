@@ -9,28 +9,11 @@
 import type { Told } from '../consent/allowance.ts'
 import { isShared } from '../words/names.ts'
 import type { ClusterOutcome } from './clusterOutcome.ts'
+import { type CopyState, stateReported } from './copyStates.ts'
 import type { FieldDifference } from './fieldDifference.ts'
 import { isFieldsReason } from './fieldDifference.ts'
 import type { HealthVerdict } from './health.ts'
-import { MAX_EXCEPTIONS, type OutcomeState, STATUS_TOO_LARGE } from './outcome.ts'
-
-export type CopyState =
-  /** It may not go there, or the center found something that keeps it out. */
-  | 'NotPlaced'
-  /** It is another space's there. */
-  | 'Conflict'
-  /** Somebody said that it is to stay as it is. */
-  | 'Paused'
-  /** Nobody hears of the cluster. */
-  | 'Stale'
-  /** The copy is being written. */
-  | 'Projecting'
-  /** The cluster has not looked at it yet. */
-  | 'Pending'
-  /** More is wrong in the cluster than can be told. */
-  | 'Unknown'
-  | 'Applied'
-  | Capitalize<OutcomeState>
+import { MAX_EXCEPTIONS, STATUS_TOO_LARGE } from './outcome.ts'
 
 export interface CopyVerdict {
   readonly state: CopyState
@@ -133,7 +116,7 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   const exception = outcome.exceptions.get(key)
   if (!exception) return common
   const { state, reason, message, since, differences } = exception
-  return { state: capitalized(state), reason, message, since, ...(differences && { differences }) }
+  return { state: stateReported(state), reason, message, since, ...(differences && { differences }) }
 }
 
 /** Of what is applied, whether its cluster does not hold all of it as it was sent. */
@@ -158,8 +141,4 @@ export function healthIn(
   if (verdict.state === 'Altered' || verdict.state === 'Finished') return live
   if (verdict.state !== 'Applied') return undefined
   return isUntold(verdict) ? { health: 'Progressing', message: verdict.message } : (live ?? reported)
-}
-
-function capitalized(state: OutcomeState): Capitalize<OutcomeState> {
-  return `${state[0]!.toUpperCase()}${state.slice(1)}` as Capitalize<OutcomeState>
 }

@@ -12,37 +12,18 @@ import { StatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { oneLine } from '../../apimachinery/oneLine.ts'
 import { EDGE_API_VERSION } from '../words/placement.ts'
+import { COPY_STATES, OUTCOME_STATES, type OutcomeState, stateReported } from './copyStates.ts'
 import { type FieldDifference, readDifferences } from './fieldDifference.ts'
 import { HEALTHS, type HealthVerdict } from './health.ts'
 import { type Offer, readOffer } from './offer.ts'
 
-export const OUTCOME_STATES = [
-  /** The cluster, or its syncer by order of the cluster's owner, does not take it. */
-  'refused',
-  /** It failed, and is tried again. */
-  'retrying',
-  /** It is in the mailbox, and what it needs is not there yet. */
-  'waiting',
-  /** The cluster does not serve its kind. */
-  'unserved',
-  /** The cluster's object is going away, and is made anew or gone after that. */
-  'terminating',
-  /** Its syncer was told to hold still. */
-  'held',
-  /** Somebody in the cluster keeps changing it. */
-  'drifted',
-  /** The cluster dropped or changed fields of it that decide whether or how something runs. */
-  'altered',
-  /** The cluster has it, and something is to be known of that. */
-  'applied',
-  /** It ran to its end in the cluster, which removed it: it is not made anew until its spec changes. */
-  'finished',
-] as const
-export type OutcomeState = (typeof OUTCOME_STATES)[number]
+const DONE: ReadonlySet<OutcomeState> = new Set(
+  OUTCOME_STATES.filter(state => COPY_STATES[stateReported(state)].count === 'applied'),
+)
 
 /** Whether nothing is left to be done: it counts as applied. */
 export function isDone(state: OutcomeState): boolean {
-  return state === 'applied' || state === 'finished'
+  return DONE.has(state)
 }
 
 export interface OutcomeKey {

@@ -9,6 +9,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { type Clock, pause } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
 import type { Offer } from '../../placement/outcome/offer.ts'
 import {
   type ClusterVersions,
@@ -18,7 +19,6 @@ import {
   OUTCOME_FORM,
   OUTCOME_SUBRESOURCE,
   type OutcomeReport,
-  type OutcomeState,
   STATUS_TOO_LARGE,
 } from '../../placement/outcome/outcome.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placement.ts'

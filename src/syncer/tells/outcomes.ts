@@ -9,9 +9,10 @@ import { shortened } from '../../apimachinery/shortened.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Clock } from '../../client/clock.ts'
+import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
 import type { FieldDifference } from '../../placement/outcome/fieldDifference.ts'
 import type { HealthVerdict } from '../../placement/outcome/health.ts'
-import { type Exception, MAX_MESSAGE, type OutcomeState } from '../../placement/outcome/outcome.ts'
+import { type Exception, MAX_MESSAGE } from '../../placement/outcome/outcome.ts'
 import { keyText, type SyncKey } from '../mailbox/mirror.ts'
 
 export interface Trouble {

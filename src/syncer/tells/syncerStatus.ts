@@ -1,5 +1,5 @@
 /** How a syncer is, for people and for what watches over it. Numbers and fixed words only: nothing of what it carries. */
-import { OUTCOME_STATES, type OutcomeState } from '../../placement/outcome/outcome.ts'
+import { OUTCOME_STATES, type OutcomeState } from '../../placement/outcome/copyStates.ts'
 import type { LinkState } from '../whose/link.ts'
 
 export interface SyncerStatus {

@@ -4,6 +4,7 @@
  */
 import { at, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { COUNT_NAMES, factsOf, statesCounted } from '../../../placement/outcome/copyStates.ts'
 import type { Clusters, Whereabouts } from './clusters.ts'
 import type { Known } from './known.ts'
 import { whereaboutsOf } from './workStatus.ts'
@@ -18,17 +19,16 @@ export interface BrokenThere {
 }
 
 /** Counts of a placement, and the WorkStatuses that are counted there. */
-const COUNTED = {
-  conflict: ['status.state=Conflict'],
-  refused: ['status.state=Refused'],
-  retrying: ['status.state=Retrying'],
-  altered: ['status.state=Altered'],
-  waiting: ['status.state=Waiting', 'status.state=Unserved', 'status.state=Terminating', 'status.state=Drifted'],
-  held: ['status.state=Held'],
-  unknown: ['status.state=Unknown'],
+const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    COUNT_NAMES.flatMap(count => {
+      const states = statesCounted(count).filter(state => state === 'Unknown' || factsOf(state)?.isListed)
+      return states.length > 0 ? [[count, states.map(state => `status.state=${state}`)]] : []
+    }),
+  ),
   degraded: ['status.health=Degraded'],
-} as const
-const FIELDS = Object.keys(COUNTED) as (keyof typeof COUNTED)[]
+}
+const FIELDS = Object.keys(COUNTED)
 
 /** Field selectors of the WorkStatuses that tell all that is broken; none where the placements name all that they count. */
 export function beyondNamed(placements: readonly KubeObject[]): readonly string[] {
@@ -38,7 +38,7 @@ export function beyondNamed(placements: readonly KubeObject[]): readonly string[
     return counted > objects(one.status, 'broken').length
   })
   if (!isCut) return []
-  return FIELDS.filter(field => placements.some(one => countOf(one, field) > 0)).flatMap(field => COUNTED[field])
+  return FIELDS.filter(field => placements.some(one => countOf(one, field) > 0)).flatMap(field => COUNTED[field]!)
 }
 
 /** Of the WorkStatuses that are read to tell which clusters they are of. */

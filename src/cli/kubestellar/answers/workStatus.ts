@@ -1,28 +1,8 @@
 /** What the center tells of one object in one cluster (WorkStatus), as the commands use it. Pure. */
 import { at, num, objects, str, strings } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
+import { COPY_STATES, factsOf } from '../../../placement/outcome/copyStates.ts'
 import type { Whereabouts } from './clusters.ts'
-
-/** From bad to good: in this order people are told. */
-export const STATES = [
-  'Refused',
-  'Conflict',
-  'Retrying',
-  'Unserved',
-  'Drifted',
-  'Altered',
-  'NotPlaced',
-  'Terminating',
-  'Waiting',
-  'Held',
-  'Paused',
-  'Stale',
-  'Unknown',
-  'Pending',
-  'Projecting',
-  'Finished',
-  'Applied',
-] as const
 
 /** What one cluster has of one object. */
 export interface ClusterState {
@@ -46,15 +26,17 @@ export interface ClusterState {
 
 /** Whether nothing is left to be done there. */
 export function isDone({ state }: Pick<ClusterState, 'state'>): boolean {
-  return state === 'Applied' || state === 'Finished'
+  return factsOf(state)?.count === 'applied'
 }
 
 /** What went wrong first, what runs but is ill next, what is well last. */
 export function rankOf({ state, health }: Pick<ClusterState, 'state' | 'health'>): number {
-  const rank = STATES.indexOf(state as (typeof STATES)[number])
-  if (!isDone({ state })) return rank < 0 ? STATES.indexOf('Unknown') : rank
-  return STATES.length + (health === 'Degraded' ? 0 : health === 'Progressing' ? 1 : health === 'Unknown' ? 2 : 3)
+  const { rank, count } = factsOf(state) ?? COPY_STATES.Unknown
+  if (count !== 'applied') return rank
+  return BEYOND + (health === 'Degraded' ? 0 : health === 'Progressing' ? 1 : health === 'Unknown' ? 2 : 3)
 }
+
+const BEYOND = COPY_STATES.Applied.rank + 1
 
 export function readWorkStatus(object: KubeObject): ClusterState {
   const texts: Partial<Record<'reason' | 'message' | 'since' | 'health' | 'healthMessage', string>> = {}

@@ -1,6 +1,7 @@
 /** The stages of a placement as conditions of its EdgePlacement. Pure. */
 
 import type { Told } from '../../../placement/consent/allowance.ts'
+import { COPY_COUNTS, type CopyCount, type CountFacts, statesCounted } from '../../../placement/outcome/copyStates.ts'
 import { MAX_EXCEPTIONS } from '../../../placement/outcome/outcome.ts'
 import { placeName } from '../../../placement/words/placeNames.ts'
 import type { PlacementOutcome } from './placementOutcome.ts'
@@ -76,53 +77,39 @@ function unlessMoreStays(said: Said, held: number, behindPause: number): Said {
   return { status: 'False', reason, message: said.message === '' ? stay : `${said.message}; ${stay}` }
 }
 
-function appliedIn({ counts, broken, differing, silent, ambiguous }: PlacementOutcome): Omit<StageCondition, 'type'> {
-  const { copies, applied, pending, stale, refused, retrying, altered, waiting, unknown, held } = counts
-  const { paused, conflict, notPlaced } = counts
-  const numbers = [
-    [applied, 'applied'],
-    [pending, 'pending'],
-    [refused, 'refused'],
-    [retrying, 'retrying'],
-    [altered, 'altered'],
-    [waiting, 'waiting'],
-    [held, 'held'],
-    [paused, 'paused'],
-    [conflict, 'in conflict'],
-    [stale, 'stale'],
-    [unknown, 'unknown'],
-    [notPlaced, 'not placed'],
-  ] as const
-  const told = numbers.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ')
-  const say = (status: 'True' | 'False' | 'Unknown', reason: string, more = ''): Omit<StageCondition, 'type'> => ({
+function appliedIn(outcome: PlacementOutcome): Said {
+  const { counts, broken, differing, silent, ambiguous } = outcome
+  const told = BY_PLACE.flatMap(([count, { words = count }]) =>
+    counts[count] > 0 ? [`${counts[count]} ${words}`] : [],
+  )
+  const say = (status: Said['status'], reason: string, more = ''): Said => ({
     status,
     reason,
-    message: [told, ...(more === '' ? [] : [more]), ...(unknown > 0 ? [TOO_MUCH] : [])].join('; '),
+    message: [told.join(', '), ...(more === '' ? [] : [more]), ...(counts.unknown > 0 ? [TOO_MUCH] : [])].join('; '),
   })
-  const words = (...states: readonly string[]): string => {
+  const firstOf = (count: CopyCount): string => {
+    const states = statesCounted(count).map(state => state.toLowerCase())
     const first = [...broken, ...differing].find(({ state }) => states.includes(state))
     return first ? `at ${placeName(first, ambiguous)}, ${nameOf(first)}: ${first.message || first.reason}` : ''
   }
-  if (refused > 0) return say('False', 'Refused', words('refused'))
-  if (retrying > 0) return say('False', 'Retrying', words('retrying'))
-  if (altered > 0) return say('False', 'Altered', words('altered'))
-  if (waiting > 0) return say('False', 'Waiting', words('waiting', 'unserved', 'terminating', 'drifted'))
-  if (pending > 0) return say('False', 'Pending')
-  if (held > 0) return say('False', 'Held', words('held'))
-  if (stale > 0) return say('Unknown', 'Stale', `nothing is heard of the clusters at ${silent.join(', ')}`)
-  if (unknown > 0) return say('Unknown', 'TooMuchTrouble')
-  if (conflict > 0) return say('False', 'Conflict', words('conflict'))
-  if (notPlaced > 0) return say('False', 'NotPlaced')
-  if (paused > 0) return say('False', 'Paused')
-  if (copies === 0) return say('True', 'NothingSelected')
+  const wrong = BY_RUNG.find(([count]) => count !== 'applied' && counts[count] > 0)
+  if (wrong) {
+    const [count, { status = 'False', reason = `${count[0]!.toUpperCase()}${count.slice(1)}` }] = wrong
+    return say(status, reason, count === 'stale' ? silentAt(silent) : firstOf(count))
+  }
+  if (counts.copies === 0) return say('True', 'NothingSelected')
   if (counts.differing === 0) return say('True', 'AllApplied')
-  return say('True', 'AllApplied', `${counts.differing} of them not in all fields; ${words('applied')}`)
+  return say('True', 'AllApplied', `${counts.differing} of them not in all fields; ${firstOf('applied')}`)
 }
 
+const ROWS = Object.entries(COPY_COUNTS) as [CopyCount, CountFacts][]
+const BY_PLACE = ROWS.toSorted(([, a], [, b]) => a.place - b.place)
+const BY_RUNG = ROWS.toSorted(([, a], [, b]) => a.rung - b.rung)
+const silentAt = (silent: readonly string[]): string => `nothing is heard of the clusters at ${silent.join(', ')}`
 const TOO_MUCH = `more is wrong in a cluster than the ${MAX_EXCEPTIONS} objects that its syncer names, and the unknown may be part of it`
 
 /** Health is said of what is applied. As long as not all is, not all does what it is there for. */
-function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omit<StageCondition, 'type'> {
+function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Said {
   const { copies, applied, healthy, progressing, degraded, stale } = counts
   const told = [
     [healthy, 'healthy'],
@@ -141,7 +128,7 @@ function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Omi
     return {
       status: 'Unknown',
       reason: 'Stale',
-      message: `${numbers}; nothing is heard of the clusters at ${silent.join(', ')}`,
+      message: `${numbers}; ${silentAt(silent)}`,
     }
   if (applied < copies) return { status: 'False', reason: 'NotApplied', message: numbers }
   return { status: 'True', reason: copies === 0 ? 'NothingSelected' : 'AllHealthy', message: numbers }

@@ -8,7 +8,15 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
-import { type CopyState, type CopyVerdict, healthIn, isDiffering } from '../../../placement/outcome/copyState.ts'
+import { type CopyVerdict, healthIn, isDiffering } from '../../../placement/outcome/copyState.ts'
+import {
+  COPY_STATES,
+  COUNT_NAMES,
+  type CopyCount,
+  type CopyState,
+  type OutcomeCounts,
+  type StateFacts,
+} from '../../../placement/outcome/copyStates.ts'
 import type { HealthVerdict } from '../../../placement/outcome/health.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { ambiguousNames, type NamedPlace, namedPlace, placeName } from '../../../placement/words/placeNames.ts'
@@ -28,39 +36,6 @@ export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> 
 
 type HealthyMailbox = NonNullable<ReturnType<SpaceClusterDeps['mailbox']>> & {
   readonly health: Pick<CopyHealth, 'unhealthyOf'>
-}
-
-/** As the status of an EdgePlacement has it. */
-export interface OutcomeCounts {
-  /** Clusters that the placement leads to. */
-  readonly clusters: number
-  readonly objects: number
-  /** Of the copies: each object in each cluster. It is the sum of those below, up to `paused`. */
-  readonly copies: number
-  readonly applied: number
-  readonly pending: number
-  readonly stale: number
-  /** Not in the mailbox: no grant, or what the center itself found. */
-  readonly notPlaced: number
-  /** Another space's there. */
-  readonly conflict: number
-  readonly refused: number
-  readonly retrying: number
-  /** Of them clusters dropped or changed fields that decide whether or how something runs. */
-  readonly altered: number
-  /** Of the other states: waiting, unserved, terminating, drifted. */
-  readonly waiting: number
-  /** In clusters of which more is wrong than can be told, so that it is not known whose that is. */
-  readonly unknown: number
-  /** Their syncer was told to hold still. */
-  readonly held: number
-  readonly paused: number
-  /** Of those that are applied. */
-  readonly healthy: number
-  readonly progressing: number
-  readonly degraded: number
-  /** Of those that are applied: their clusters hold other fields of them otherwise. */
-  readonly differing: number
 }
 
 export interface Broken extends Trouble {
@@ -92,43 +67,7 @@ const TURN_WORK = 20_000
 /** Copies that are looked for one by one; where there are more, only what is known to be missing counts. */
 const MAX_LOOKED_FOR = 20_000
 
-type Counted = Exclude<
-  keyof OutcomeCounts,
-  'clusters' | 'objects' | 'copies' | 'healthy' | 'progressing' | 'degraded' | 'differing'
->
-
-/** What a state counts as. */
-export const COUNTED_AS: Readonly<Record<CopyState, Counted>> = {
-  NotPlaced: 'notPlaced',
-  Conflict: 'conflict',
-  Paused: 'paused',
-  Stale: 'stale',
-  Projecting: 'pending',
-  Pending: 'pending',
-  Unknown: 'unknown',
-  Applied: 'applied',
-  Finished: 'applied',
-  Refused: 'refused',
-  Retrying: 'retrying',
-  Waiting: 'waiting',
-  Unserved: 'waiting',
-  Terminating: 'waiting',
-  Drifted: 'waiting',
-  Altered: 'altered',
-  Held: 'held',
-}
-/** What is listed as broken. */
-const LISTED: ReadonlySet<CopyState> = new Set([
-  'Conflict',
-  'Refused',
-  'Retrying',
-  'Waiting',
-  'Unserved',
-  'Terminating',
-  'Drifted',
-  'Altered',
-  'Held',
-])
+const NONE = Object.fromEntries(COUNT_NAMES.map(count => [count, 0])) as Record<CopyCount, number>
 
 export async function placementOutcome(
   deps: PlacementOutcomeDeps,
@@ -142,20 +81,7 @@ export async function placementOutcome(
   const workload = deps.join.workload(space)
   const keys = workload.selectedBy(name)
   const copies = keys.length * ways.size
-  const found: Record<Counted, number> = {
-    applied: 0,
-    pending: 0,
-    stale: 0,
-    notPlaced: 0,
-    conflict: 0,
-    refused: 0,
-    retrying: 0,
-    altered: 0,
-    waiting: 0,
-    unknown: 0,
-    held: 0,
-    paused: 0,
-  }
+  const found = { ...NONE }
   let [progressing, degraded, work] = [0, 0, 0]
   const lists: Broken[][] = []
   const ill: Broken[][] = []
@@ -188,9 +114,10 @@ export async function placementOutcome(
       if (seen.has(key) || !workload.selects(name, key)) return
       const verdict = cluster.verdict(key)
       seen.set(key, verdict.state)
-      found[COUNTED_AS[verdict.state]]++
+      const facts: StateFacts = COPY_STATES[verdict.state]
+      found[facts.count]++
       const health = healthIn(verdict, undefined, cluster.sight.outcome.exceptions.get(key)?.health)
-      if (health && COUNTED_AS[verdict.state] === 'applied') told.set(key, health)
+      if (health && facts.count === 'applied') told.set(key, health)
       if (isDiffering(verdict)) {
         differing++
         if (others.length < MAX_BROKEN) others.push(brokenOf(place, key, verdict))
@@ -198,11 +125,11 @@ export async function placementOutcome(
       if (verdict.state === 'Projecting') projecting = true
       if (verdict.state === 'Projecting' || (verdict.state === 'Pending' && !mailbox?.copies.has(key)))
         mailbox?.desired.toldBehind(key)
-      if (LISTED.has(verdict.state) && broken.length < MAX_BROKEN) broken.push(brokenOf(place, key, verdict))
+      if (facts.isListed && broken.length < MAX_BROKEN) broken.push(brokenOf(place, key, verdict))
     }
     if (cluster.isMixed) for (const key of keys) look(key)
     else for (const key of special(deps, cluster, { denied, looksForAll: copies <= MAX_LOOKED_FOR, keys })) look(key)
-    found[COUNTED_AS[common.state]] += keys.length - seen.size
+    found[COPY_STATES[common.state].count] += keys.length - seen.size
     if (common.state === 'Projecting') projecting ||= keys.length > seen.size
     const isSelected = (key: string): boolean => workload.selects(name, key)
     // the mailbox of a cluster of which nothing is heard is filled all the same; what is there may be only looked at

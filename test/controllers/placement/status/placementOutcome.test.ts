@@ -2,13 +2,14 @@
 import t from 'tap'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
 import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
-import { COUNTED_AS, placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
+import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { SpaceCluster } from '../../../../src/controllers/placement/status/spaceCluster.ts'
 import type { Told } from '../../../../src/placement/consent/allowance.ts'
 import { OBJECT_CONFLICT } from '../../../../src/placement/outcome/copyState.ts'
+import { COPY_STATES, type OutcomeState } from '../../../../src/placement/outcome/copyStates.ts'
 import { FIELDS_DROPPED } from '../../../../src/placement/outcome/fieldDifference.ts'
 import { healthOf } from '../../../../src/placement/outcome/health.ts'
-import { type Exception, type OutcomeState, STATUS_TOO_LARGE } from '../../../../src/placement/outcome/outcome.ts'
+import { type Exception, STATUS_TOO_LARGE } from '../../../../src/placement/outcome/outcome.ts'
 import { objectKey } from '../../../../src/placement/words/names.ts'
 import * as fc from '../../../support/fastCheck.ts'
 
@@ -144,7 +145,7 @@ t.test('counts are sums', async () => {
         for (const one of led) {
           for (const key of KEYS.filter(each => isSelected(name, each))) {
             const { state } = new SpaceCluster(deps, 'w', one).verdict(key)
-            count(COUNTED_AS[state])
+            count(COPY_STATES[state].count)
             isProjecting ||= state === 'Projecting'
             const { isNamed, isMissing, phase, exception } = of(one, key)
             isProjecting ||= state === 'Stale' && mailbox(one) !== undefined && isNamed && isMissing

@@ -1,6 +1,8 @@
 /** The fleet of a workload space and its troubles at a glance: placements, and the clusters that they may lead to. Pure. */
+
 import { at, num, objects, str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
+import { COUNT_NAMES, type OutcomeCounts } from '../../../../placement/outcome/copyStates.ts'
 import { compileSelector } from '../../../../placement/select/selectors.ts'
 import { ANSWERS_VERSION } from '../../../shell/output.ts'
 import { BrokenPlaces, staleClusters, UNREACHABLE } from '../brokenPlaces.ts'
@@ -30,30 +32,8 @@ export interface StatusFacts {
 
 export type Trouble = 'bad' | 'warn' | 'none'
 
-export interface Counts {
-  readonly clusters: number
-  readonly objects: number
-  readonly copies: number
-  readonly applied: number
-  readonly pending: number
-  readonly refused: number
-  readonly retrying: number
-  readonly altered: number
-  readonly waiting: number
-  readonly stale: number
-  readonly held: number
-  readonly paused: number
-  readonly conflict: number
-  readonly unknown: number
-  readonly notPlaced: number
-  /** Of the plan of the space that the brake holds; none of `copies`. */
-  readonly deletionHeld: number
-  /** Of those that are applied. */
-  readonly healthy: number
-  readonly progressing: number
-  readonly degraded: number
-  readonly differing: number
-}
+/** `deletionHeld`: of the plan of the space that the brake holds; none of `copies`. */
+export type Counts = OutcomeCounts & { readonly deletionHeld: number }
 
 export interface PlacementStatus {
   readonly name: string
@@ -91,27 +71,10 @@ export interface StatusAnswer {
 /** Of placements, and of clusters. */
 export const MAX_LISTED = 1000
 const COUNTS = [
-  'clusters',
-  'objects',
-  'copies',
-  'applied',
-  'pending',
-  'refused',
-  'retrying',
-  'altered',
-  'waiting',
-  'stale',
-  'held',
-  'paused',
-  'conflict',
-  'unknown',
-  'notPlaced',
-  'deletionHeld',
-  'healthy',
-  'progressing',
-  'degraded',
-  'differing',
-] as const
+  ...['clusters', 'objects', 'copies'],
+  ...COUNT_NAMES,
+  ...['deletionHeld', 'healthy', 'progressing', 'degraded', 'differing'],
+]
 
 export function fleetStatus(facts: StatusFacts): StatusAnswer {
   const { placements, granted, bindings, slices, beyond, stale, inventories } = facts

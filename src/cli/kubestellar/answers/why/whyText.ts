@@ -1,8 +1,9 @@
 /** The answer of `why` for people. */
 
+import { COPY_STATES, factsOf } from '../../../../placement/outcome/copyStates.ts'
 import { ago, type Colour, type Paint, table } from '../../../shell/output.ts'
 import type { LocationMiss } from '../destinations.ts'
-import { type ClusterState, isDone, rankOf } from '../workStatus.ts'
+import { type ClusterState, isDone } from '../workStatus.ts'
 import type { PlacementAnswer, WhyAnswer } from './why.ts'
 import type { Note } from './whyNotes.ts'
 
@@ -88,15 +89,13 @@ export function clusterTable(clusters: readonly ClusterState[], { wide, paint, n
   return table(head, rows, paint)
 }
 
-const STALE_RANK = rankOf({ state: 'NotPlaced' })
-const APPLIED_RANK = rankOf({ state: 'Applied', health: 'Degraded' })
-
 /** Of what one cluster says; `undefined` where all is well. */
 export function colourOf(state: ClusterState | undefined): Colour | undefined {
   if (!state) return undefined
-  const rank = rankOf(state)
-  if (rank <= STALE_RANK || (isDone(state) && state.health === 'Degraded')) return 'bad'
-  return rank < APPLIED_RANK || (state.health !== undefined && state.health !== 'Healthy') ? 'warn' : undefined
+  const { colour } = factsOf(state.state) ?? COPY_STATES.Unknown
+  if (!isDone(state)) return colour
+  if (state.health === undefined || state.health === 'Healthy') return undefined
+  return state.health === 'Degraded' ? 'bad' : 'warn'
 }
 
 function healthColour(health: string | undefined): Colour | undefined {

@@ -1,0 +1,153 @@
+/**
+ * The states of a copy and the counts of a placement: the one table of both. Types, counts, conditions, the syncer's reports and the
+ * command line read it here; `npm run pages` writes it into openapi/groups and docs/placement.md. Pure.
+ */
+
+export interface StateFacts {
+  /** The count of its placement that it belongs to. */
+  readonly count: CopyCount
+  /** From 1, the worst: the order in which people learn of it. */
+  readonly rank: number
+  readonly colour: 'bad' | 'warn' | 'good'
+  /** The status of an EdgePlacement names such copies as broken. */
+  readonly isListed?: true
+  /** A syncer reports it; all others are the center's to know. */
+  readonly isReported?: true
+}
+
+export interface CountFacts {
+  /** In messages, where that is another word. */
+  readonly words?: string
+  /** Its place among the numbers of a message. */
+  readonly place: number
+  /** The condition `Applied` speaks of the lowest that is not zero. */
+  readonly rung: number
+  /** Of that condition. Default: `False`, and the count's own name. */
+  readonly status?: 'Unknown'
+  readonly reason?: string
+  /** As OpenAPI describes it. */
+  readonly description: string
+}
+
+/** Parts of `copies`, whose sum they are. */
+export const COPY_COUNTS = {
+  applied: {
+    place: 1,
+    rung: 12,
+    description: 'Copies that are in their cluster as they should be.',
+  },
+  pending: { place: 2, rung: 5, description: 'Copies that are on their way.' },
+  stale: {
+    place: 10,
+    rung: 7,
+    status: 'Unknown',
+    description: 'Copies in clusters that are silent, of which nothing is known now.',
+  },
+  notPlaced: { words: 'not placed', place: 12, rung: 10, description: 'Copies that the center does not send.' },
+  conflict: {
+    words: 'in conflict',
+    place: 9,
+    rung: 9,
+    description: "Copies that are not sent because the object is another space's there.",
+  },
+  refused: { place: 3, rung: 1, description: 'Copies that their cluster does not take.' },
+  retrying: { place: 4, rung: 2, description: 'Copies that failed and are tried again.' },
+  altered: {
+    place: 5,
+    rung: 3,
+    description: 'Copies of which their cluster dropped or changed fields that decide whether or how something runs.',
+  },
+  waiting: {
+    place: 6,
+    rung: 4,
+    description:
+      'Copies that wait for something else: a kind, an end of a deletion, whoever in the cluster keeps changing them.',
+  },
+  unknown: {
+    place: 11,
+    rung: 8,
+    status: 'Unknown',
+    reason: 'TooMuchTrouble',
+    description: 'Copies in clusters with more trouble than their syncers can tell.',
+  },
+  held: { place: 7, rung: 6, description: 'Copies whose syncer was told to hold still.' },
+  paused: {
+    place: 8,
+    rung: 11,
+    description: 'Copies that stay as they are, as the placement, the object or the Location is paused.',
+  },
+} as const satisfies Readonly<Record<string, CountFacts>>
+
+export type CopyCount = keyof typeof COPY_COUNTS
+
+/** In the order in which they are looked for: the first that holds is it. */
+export const COPY_STATES = {
+  /** It may not go there, or the center found something that keeps it out. */
+  NotPlaced: { count: 'notPlaced', rank: 7, colour: 'bad' },
+  /** It is another space's there. */
+  Conflict: { count: 'conflict', rank: 2, colour: 'bad', isListed: true },
+  /** Somebody said that it is to stay as it is. */
+  Paused: { count: 'paused', rank: 11, colour: 'warn' },
+  /** The cluster is silent. */
+  Stale: { count: 'stale', rank: 12, colour: 'warn' },
+  /** The copy is being written. */
+  Projecting: { count: 'pending', rank: 15, colour: 'warn' },
+  /** The cluster has not looked at it yet. */
+  Pending: { count: 'pending', rank: 14, colour: 'warn' },
+  /** More is wrong in the cluster than can be told. */
+  Unknown: { count: 'unknown', rank: 13, colour: 'warn' },
+  /** The cluster, or its syncer by order of the cluster's owner, does not take it. */
+  Refused: { count: 'refused', rank: 1, colour: 'bad', isListed: true, isReported: true },
+  /** It failed, and is tried again. */
+  Retrying: { count: 'retrying', rank: 3, colour: 'bad', isListed: true, isReported: true },
+  /** It is in the mailbox, and what it needs is not there yet. */
+  Waiting: { count: 'waiting', rank: 9, colour: 'warn', isListed: true, isReported: true },
+  /** The cluster does not serve its kind. */
+  Unserved: { count: 'waiting', rank: 4, colour: 'bad', isListed: true, isReported: true },
+  /** The cluster's object is going away, and is made anew or gone after that. */
+  Terminating: { count: 'waiting', rank: 8, colour: 'warn', isListed: true, isReported: true },
+  /** Its syncer was told to hold still. */
+  Held: { count: 'held', rank: 10, colour: 'warn', isListed: true, isReported: true },
+  /** Somebody in the cluster keeps changing it. */
+  Drifted: { count: 'waiting', rank: 5, colour: 'bad', isListed: true, isReported: true },
+  /** The cluster dropped or changed fields of it that decide whether or how something runs. */
+  Altered: { count: 'altered', rank: 6, colour: 'bad', isListed: true, isReported: true },
+  /** The cluster has it. A syncer reports it where something is to be known of that. */
+  Applied: { count: 'applied', rank: 17, colour: 'good', isReported: true },
+  /** It ran to its end in the cluster, which removed it: it is not made anew until its spec changes. */
+  Finished: { count: 'applied', rank: 16, colour: 'good', isReported: true },
+} as const satisfies Readonly<Record<string, StateFacts>>
+
+export type CopyState = keyof typeof COPY_STATES
+type Reported = {
+  [S in CopyState]: (typeof COPY_STATES)[S] extends { readonly isReported: true } ? S : never
+}[CopyState]
+/** What a syncer reports of a copy. */
+export type OutcomeState = Uncapitalize<Reported>
+
+const ROWS: readonly (readonly [string, StateFacts])[] = Object.entries(COPY_STATES)
+export const OUTCOME_STATES = ROWS.filter(([, { isReported }]) => isReported).map(
+  ([state]) => `${state[0]!.toLowerCase()}${state.slice(1)}`,
+) as readonly OutcomeState[]
+
+/** As the center names what a syncer reports. */
+export function stateReported(state: OutcomeState): Reported {
+  return `${state[0]!.toUpperCase()}${state.slice(1)}` as Reported
+}
+
+/** `undefined` for a word that is none. */
+export function factsOf(state: string): StateFacts | undefined {
+  return Object.hasOwn(COPY_STATES, state) ? COPY_STATES[state as CopyState] : undefined
+}
+
+/** Those that belong to a count. */
+export function statesCounted(count: CopyCount): CopyState[] {
+  return ROWS.filter(([, facts]) => facts.count === count).map(([state]) => state as CopyState)
+}
+
+export const COUNT_NAMES = Object.keys(COPY_COUNTS) as readonly CopyCount[]
+
+/** Of the copies that are applied, with `healthy`, which are all others. */
+export type HealthCount = 'healthy' | 'progressing' | 'degraded' | 'differing'
+/** All that the status of an EdgePlacement counts of its outcome. */
+export type OutcomeCounts = Readonly<Record<'clusters' | 'objects' | 'copies' | CopyCount | HealthCount, number>>
