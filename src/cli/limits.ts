@@ -1,11 +1,11 @@
 /** Defaults of docs/operations.md#limits, from the constants of this room. `npm run pages` writes them there. */
 import { bytes, count, type Limits } from '../apimachinery/limits.ts'
 import * as listWatch from '../client/listWatch.ts'
-import * as clusterWatches from '../syncer/sees/clusterWatches.ts'
+import * as clusterLists from '../syncer/sees/clusterLists.ts'
 import * as syncer from './orrery/syncer/syncer.ts'
 
 export const LIMITS: Limits = {
   'an answer of a cluster to its syncer, watches aside': bytes(syncer.ANSWER_LIMIT_BYTES),
-  'objects; bytes of a list that a client reads page by page; bytes of one that a syncer reads': `${count(listWatch.LIST_LIMIT_OBJECTS)}; ${bytes(listWatch.LIST_LIMIT_BYTES)}; ${bytes(clusterWatches.LIST_LIMIT_BYTES)}. 100 pages in a row without an object, or the same token twice, are as bad`,
+  'objects; bytes of a list that a client reads page by page; bytes of one that a syncer reads': `${count(listWatch.LIST_LIMIT_OBJECTS)}; ${bytes(listWatch.LIST_LIMIT_BYTES)}; ${bytes(clusterLists.LIST_LIMIT_BYTES)}. 100 pages in a row without an object, or the same token twice, are as bad`,
   'requests of a syncer to its cluster': `1000 a second, ${syncer.IN_FLIGHT} under way`,
 }

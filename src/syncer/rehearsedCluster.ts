@@ -2,7 +2,7 @@
  * A cluster of which everything is read and nothing is written: what a server can try it tries (`dryRun`), with all that its
  * admission says to that, and deletions are only noted. What was tried is remembered, the weightiest act for each object.
  */
-import { isStatusError } from '../apimachinery/errors.ts'
+import { namespaceTrouble } from '../apimachinery/errors.ts'
 import type { GroupResource, KubeObject } from '../apimachinery/object.ts'
 import { NAMESPACES } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
@@ -73,7 +73,7 @@ export class RehearsedCluster {
     try {
       return await attempt()
     } catch (error) {
-      const lacksIt = isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces'
+      const lacksIt = namespaceTrouble(error) === 'NamespaceMissing'
       if (!lacksIt || this.#acts.get(idOf(NAMESPACES, { name: namespace })) !== 'create') throw error
       return object
     }

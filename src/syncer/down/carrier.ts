@@ -2,7 +2,7 @@
  * Brings one object of the mailbox into the cluster: makes it where it is missing, applies what the center says, and puts back what
  * the cluster changed of that. What was there before, or is to be left alone, stays.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
+import { isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { apiVersionOf, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import { NAMESPACES } from '../../apimachinery/resources.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
@@ -217,7 +217,7 @@ export class Carrier {
       if (drifted && result.metadata.resourceVersion !== live.metadata.resourceVersion) this.#repaired(key)
       return this.#held(key, copy, result)
     } catch (error) {
-      if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await served.refresh()
+      if (isStatusError(error, 'NotFound') && namespaceTrouble(error) === undefined) await served.refresh()
       const replaced = isStatusError(error, 'Invalid') && (await this.#replace(resource, key, live, object))
       if (replaced) return { ...replaced, trouble: GOING }
       if (await this.#deps.writer.chooseAnew(resource, key, copy, error)) return { ...SOON, trouble: troubleOf(error) }

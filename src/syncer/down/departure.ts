@@ -16,16 +16,15 @@ import { atMost } from '../../client/atMost.ts'
 import type { Random } from '../../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { type Clock, pause } from '../../client/clock.ts'
-import { listAll } from '../../client/listWatch.ts'
 import type { Logger } from '../../client/logger.ts'
 import { retrying } from '../../client/retrying.ts'
-import { type DetachPolicy, DOWNSYNCED, PROJECTED_LABEL, PROJECTED_VALUE } from '../../placement/words/placement.ts'
+import { type DetachPolicy, DOWNSYNCED } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { fieldsOf, keyOf, refOf } from '../mailbox/mirror.ts'
 import type { LeaveReport } from '../mailbox/orders.ts'
 import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark } from '../objects/ownership.ts'
 import { referencesOfOurs, UNMARKED } from '../objects/release.ts'
-import { CLUSTER_LIST } from '../sees/clusterWatches.ts'
+import { listProjected } from '../sees/clusterLists.ts'
 import type { ServedResources } from '../sees/served.ts'
 import { inNameOf } from './objectWriter.ts'
 import type { RemovalsDeps } from './removals.ts'
@@ -51,7 +50,6 @@ interface Marked {
   readonly object: KubeObject
 }
 
-const PROJECTED = `${PROJECTED_LABEL}=${PROJECTED_VALUE}`
 const AT_ONCE = 8
 /** Between two looks, while something is still going away or resists. */
 const AGAIN_MS = { first: 500, most: 15_000 }
@@ -117,19 +115,12 @@ async function markedIn({ cluster, served, allowance, recognized, logger }: Depa
     .filter(resource => allowance.mayCarry(resource, resource.namespaced))
   const found = await Promise.all(
     listed.map(async resource => {
-      try {
-        const { items } = await listAll(cluster, resource, { labelSelector: PROJECTED, ...CLUSTER_LIST })
-        return items
-          .filter(object => isMarked(object) && !allowance.refusalOf(keyOf(resource, object)))
-          .map(object => ({ resource, object: recognized(keyOf(resource, object), object) }))
-      } catch (error) {
-        if (!isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) throw error
-        logger.warn(
-          { err: error },
-          `what was placed among ${groupResourceName(resource)} cannot be seen; it stays as it is`,
-        )
-        return []
-      }
+      const objects = await listProjected(cluster, resource, err =>
+        logger.warn({ err }, `what was placed among ${groupResourceName(resource)} cannot be seen; it stays as it is`),
+      )
+      return objects
+        .filter(object => isMarked(object) && !allowance.refusalOf(keyOf(resource, object)))
+        .map(object => ({ resource, object: recognized(keyOf(resource, object), object) }))
     }),
   )
   const all = found.flat()

@@ -3,7 +3,7 @@
  */
 import { EMPTY_SET, type FieldSet, isEmptySet, union } from '../../apimachinery/apply/fieldSet.ts'
 import { withoutHollow } from '../../apimachinery/apply/looseFields.ts'
-import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
+import { isStatusError, namespaceTrouble, StatusError } from '../../apimachinery/errors.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -92,7 +92,7 @@ export class ObjectWriter {
       made = await this.#inNamespace(key, owner, () => cluster.create(resource, copy, { fieldManager: FIELD_MANAGER }))
     } catch (error) {
       if (isStatusError(error, 'AlreadyExists')) return undefined
-      if (isStatusError(error, 'NotFound') && error.details?.kind !== 'namespaces') await this.#deps.served.refresh()
+      if (isStatusError(error, 'NotFound') && namespaceTrouble(error) === undefined) await this.#deps.served.refresh()
       throw error
     }
     return await this.#disown({ resource, key, cluster }, copy, made)
@@ -324,7 +324,7 @@ export class ObjectWriter {
     try {
       return await write()
     } catch (error) {
-      const missing = isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces'
+      const missing = namespaceTrouble(error) === 'NamespaceMissing'
       if (!missing || key.namespace === '') throw error
       if (!(await this.#deps.ensureNamespace(key.namespace, owner))) throw error
       return await write()

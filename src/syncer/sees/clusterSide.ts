@@ -2,7 +2,6 @@
  * What the syncer sees of the cluster: what it serves and what it holds of the kinds that the plan names. Turns every change
  * on either side into keys for the queues.
  */
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects } from '../../apimachinery/fields.ts'
 import {
   type GroupResource,
@@ -18,11 +17,10 @@ import type { Random } from '../../client/backoff.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { type Clock, pause } from '../../client/clock.ts'
 import type { CacheChange } from '../../client/informer.ts'
-import { listAll } from '../../client/listWatch.ts'
 import type { Logger } from '../../client/logger.ts'
 import { retrying } from '../../client/retrying.ts'
 import type { WorkQueue } from '../../client/workqueue.ts'
-import { DOWNSYNCED, IMPLIED_ANNOTATION, PROJECTED_LABEL, PROJECTED_VALUE } from '../../placement/words/placement.ts'
+import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import {
@@ -34,7 +32,8 @@ import {
   wantsDefinition,
 } from '../mailbox/syncPlan.ts'
 import { isAdopted, isOurs, isUpsynced } from '../objects/ownership.ts'
-import { CLUSTER_LIST, ClusterWatches } from './clusterWatches.ts'
+import { listProjected, PROJECTED } from './clusterLists.ts'
+import { ClusterWatches } from './clusterWatches.ts'
 import { ProjectedObjects } from './projectedObjects.ts'
 import { ServedResources } from './served.ts'
 
@@ -54,7 +53,6 @@ export interface ClusterSideDeps {
   onConfig(): void
 }
 
-const PROJECTED = `${PROJECTED_LABEL}=${PROJECTED_VALUE}`
 /** Kinds that are looked at for leftovers at a time: there are many, and nobody waits for it. */
 const LOOKS = 2
 /** An established CRD is served a moment later. */
@@ -218,20 +216,14 @@ export class ClusterSide {
     }
   }
 
-  /** Nothing for kinds that cannot be listed: what we cannot see we do not delete. */
   async #projectedOf(resource: DiscoveredResource): Promise<readonly KubeObject[]> {
     const { cluster, logger, clock, random, signal } = this.#deps
     const what = `looking for leftovers of an earlier run among ${groupResourceName(resource)}`
-    const list = await retrying({ what, signal, logger, clock, random }, async () => {
-      try {
-        return await listAll(cluster, resource, { labelSelector: PROJECTED, ...CLUSTER_LIST })
-      } catch (error) {
-        if (!isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) throw error
-        logger.warn({ err: error }, `${what} is not possible`)
-        return undefined
-      }
-    })
-    return list?.items ?? []
+    const unseen = (err: unknown): void => logger.warn({ err }, `${what} is not possible`)
+    const found = await retrying({ what, signal, logger, clock, random }, () =>
+      listProjected(cluster, resource, unseen),
+    )
+    return found ?? []
   }
 
   #planChanges(): void {

@@ -13,6 +13,7 @@ import { type Clock, pause } from '../../client/clock.ts'
 import { type CacheChange, Informer } from '../../client/informer.ts'
 import type { Logger } from '../../client/logger.ts'
 import { keyText, refOf, type SyncKey } from '../mailbox/mirror.ts'
+import { CLUSTER_LIST } from './clusterLists.ts'
 
 interface Watched {
   informer: Informer
@@ -161,9 +162,3 @@ export class ClusterWatches {
     return { informer, resource, stop, running: informer.run(stop.signal), first, early }
   }
 }
-
-/** What a list of a cluster may have, in all its pages: as much as a syncer carries up at most. One that says more has no end, or no place here. */
-export const LIST_LIMIT_BYTES = 256 * 1024 * 1024
-
-/** Options of such a list. */
-export const CLUSTER_LIST = { limit: 500, mostBytes: LIST_LIMIT_BYTES } as const

@@ -1,5 +1,5 @@
 /** Objects born in the cluster, carried into the mailbox: with their namespace, and with their CRD where it is missing. */
-import { hasCause, isStatusError } from '../../apimachinery/errors.ts'
+import { hasCause, isStatusError, namespaceTrouble } from '../../apimachinery/errors.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import {
   apiVersionOf,
@@ -152,7 +152,7 @@ export class Upsync {
     try {
       return await apply()
     } catch (error) {
-      const missing = isStatusError(error, 'NotFound') && error.details?.kind === 'namespaces'
+      const missing = namespaceTrouble(error) === 'NamespaceMissing'
       if (!missing || key.namespace === '') throw error
       await this.#createNamespace(key.namespace)
       return await apply()

@@ -7,7 +7,7 @@
  */
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { str } from '../../apimachinery/fields.ts'
-import { type GroupVersionResource, groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { groupResourceName } from '../../apimachinery/object.ts'
 import {
   CLUSTER_ANNOTATION,
   LOGICAL_CLUSTERS,
@@ -19,16 +19,9 @@ import type { SpaceClient } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
-import {
-  CLUSTER_RECORD,
-  isInMailbox,
-  MAILBOX_NAME,
-  MAILBOX_PARENT,
-  PROJECTED_LABEL,
-  PROJECTED_VALUE,
-} from '../../placement/words/placement.ts'
+import { CLUSTER_RECORD, isInMailbox, MAILBOX_NAME, MAILBOX_PARENT } from '../../placement/words/placement.ts'
 import { isOursToDelete, ownMark } from '../objects/ownership.ts'
-import { CLUSTER_LIST } from '../sees/clusterWatches.ts'
+import { CLUSTER_LIST, listProjected } from '../sees/clusterLists.ts'
 import { ServedResources } from '../sees/served.ts'
 import {
   type ClusterRecord,
@@ -295,7 +288,10 @@ async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: S
     ({ verbs }) => verbs.includes('list') && verbs.includes('delete'),
   )
   const placed = await Promise.all(
-    listed.map(async resource => ({ resource, objects: await placedIn(cluster, resource) })),
+    listed.map(async resource => ({
+      resource,
+      objects: (await listProjected(cluster, resource)).filter(isOursToDelete),
+    })),
   )
   const found = placed.filter(({ objects }) => objects.length > 0)
   if (found.length === 0) return
@@ -317,20 +313,6 @@ async function requireNoStrangers(cluster: SpaceClient, name: string, mailbox: S
   throw new TerminalError(
     `the cluster holds what a syncer placed there, such as ${ownMark(stranger)}, and the mailbox ${name} does not; ${NOTHING_TOUCHED}`,
   )
-}
-
-/** Nothing for kinds that cannot be listed: what we cannot see we do not delete either. */
-async function placedIn(cluster: SpaceClient, resource: GroupVersionResource): Promise<KubeObject[]> {
-  try {
-    const { items } = await listAll(cluster, resource, {
-      labelSelector: `${PROJECTED_LABEL}=${PROJECTED_VALUE}`,
-      ...CLUSTER_LIST,
-    })
-    return items.filter(isOursToDelete)
-  } catch (error) {
-    if (isStatusError(error, 'Forbidden', 'NotFound', 'MethodNotAllowed', 'BadRequest')) return []
-    throw error
-  }
 }
 
 async function firstRecord(cluster: SpaceClient, wanted: ClusterRecord): Promise<ClusterRecord> {
