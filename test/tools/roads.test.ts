@@ -58,7 +58,7 @@ const ROADS: Readonly<Record<string, Road>> = {
     marks: [/\bEDGE_PLACEMENTS\b/, /subresource: 'status'/],
     use: 'the reports of src/controllers/placement/status/placementReports.ts',
     files: [
-      'src/controllers/placement/status/placementNotes.ts',
+      'src/controllers/placement/status/holdReports.ts',
       'src/controllers/placement/status/placementReports.ts',
       'src/controllers/where-resolver/scheduledCondition.ts',
       'src/controllers/where-resolver/whereResolver.ts',
@@ -71,7 +71,7 @@ const ROADS: Readonly<Record<string, Road>> = {
     files: [
       'src/controllers/createEvent.ts',
       'src/controllers/placement/feedback/conflicts.ts',
-      'src/controllers/placement/status/placementNotes.ts',
+      'src/controllers/placement/status/holdReports.ts',
       'src/controllers/toldEvents.ts',
     ],
   },

@@ -7,9 +7,9 @@ import type { Convergence } from './convergence.ts'
 import type { CopyRemovals } from './copies/copyRemovals.ts'
 import type { FeedbackReconciler } from './feedback/feedbackReconciler.ts'
 import type { LeavingMailboxes } from './inventory/leavingMailboxes.ts'
-import type { Knowledge } from './join/knowledge.ts'
-import type { NamedCopies } from './join/namedCopies.ts'
+import type { PendingCopies } from './join/pendingCopies.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
+import type { Readiness } from './join/readiness.ts'
 import type { SpaceClosing } from './join/spaceClosing.ts'
 import type { Task } from './join/task.ts'
 import { reconcileConfig } from './mailboxes/configReconciler.ts'
@@ -20,7 +20,7 @@ import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
 import type { ClusterRefusals } from './status/clusterRefusals.ts'
 import type { ClusterReports } from './status/clusterReports.ts'
-import type { PlacementNotes } from './status/placementNotes.ts'
+import type { HoldReports } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
 
 export interface TaskRouterDeps {
@@ -28,10 +28,10 @@ export interface TaskRouterDeps {
   client: Client
   join: PlacementJoin
   mailboxes: Mailboxes
-  knowledge: Knowledge
+  readiness: Readiness
   leaving: LeavingMailboxes
   pauses: Pauses
-  named: NamedCopies
+  named: PendingCopies
   removals: Pick<CopyRemovals, 'isUnwanted'>
   convergence: Convergence
   records: UpsyncRecords
@@ -39,7 +39,7 @@ export interface TaskRouterDeps {
   clusterReports: ClusterReports
   feedback: FeedbackReconciler
   reports: PlacementReports
-  notes: PlacementNotes
+  notes: HoldReports
   brake: Brake
   closing: SpaceClosing
 }
@@ -55,14 +55,14 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
   async reconcile(task: Task): Promise<ReconcileResult | void> {
-    const { knowledge, mailboxes, refusals, clusterReports, feedback, closing, reports, notes, brake } = this.#deps
+    const { readiness, mailboxes, refusals, clusterReports, feedback, closing, reports, notes, brake } = this.#deps
     switch (task.type) {
       case 'copy':
       case 'config':
       case 'asked':
         return await this.#inMailbox(task)
       case 'refused':
-        if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
+        if (!readiness.knowsMailbox(task.mailbox)) return this.#postpone(task)
         return refusals.reconcile(task.mailbox)
       case 'cluster': {
         const mailbox = mailboxes.get(task.mailbox)
@@ -70,19 +70,19 @@ export class TaskRouter {
       }
       case 'source': {
         const { space, key } = task
-        if (!knowledge.knowsSource(space, key)) return this.#postpone(task)
+        if (!readiness.knowsSource(space, key)) return this.#postpone(task)
         const tell = () => unlessSpaceGone(space, feedback.reconcile(space, key))
         return (await closing.whileTelling(space, tell)) ?? {}
       }
       case 'report': {
-        if (!knowledge.knowsPlacement(task.space, task.name)) return this.#postpone(task)
+        if (!readiness.knowsPlacement(task.space, task.name)) return this.#postpone(task)
         return (await unlessSpaceGone(task.space, reports.reconcile(task.space, task.name))) ?? {}
       }
       case 'note': {
         const { space, name } = task
-        const isKnown = knowledge.knowsPlacement(space, name)
+        const isKnown = readiness.knowsPlacement(space, name)
         if (!isKnown) {
-          knowledge.postpone(task)
+          readiness.postpone(task)
           if (!notes.waits(space, name)) return { postponed: true }
         }
         return (await unlessSpaceGone(space, notes.reconcile(space, name, isKnown))) ?? {}
@@ -99,10 +99,10 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: as above
   async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
-    const { mailboxes, knowledge, leaving, pauses, removals, brake, closing, convergence } = this.#deps
+    const { mailboxes, readiness, leaving, pauses, removals, brake, closing, convergence } = this.#deps
     const mailbox = mailboxes.get(task.mailbox)
     if (!mailbox) return { postponed: true } // all its content is queued when it is ready
-    if (!knowledge.knowsMailbox(task.mailbox)) return this.#postpone(task)
+    if (!readiness.knowsMailbox(task.mailbox)) return this.#postpone(task)
     if (leaving.has(task.mailbox)) return
     // all of it is looked at again when that is over
     if (task.type !== 'asked' && pauses.locationOf(task.mailbox) !== undefined) {
@@ -129,7 +129,7 @@ export class TaskRouter {
   }
 
   #postpone(task: Task): ReconcileResult {
-    this.#deps.knowledge.postpone(task)
+    this.#deps.readiness.postpone(task)
     return { postponed: true }
   }
 }

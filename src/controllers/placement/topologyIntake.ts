@@ -22,7 +22,7 @@ import type { ClosedMailboxes } from './mailboxes/closedMailboxes.ts'
 import type { Releases } from './mailboxes/releases.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
-import { INTAKE_WAITS } from './status/placementNotes.ts'
+import { INTAKE_WAITS } from './status/holdReports.ts'
 
 export interface TopologyIntakeDeps {
   join: PlacementJoin

@@ -9,7 +9,7 @@ import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { OwnershipRules } from '../mailboxes/ownership.ts'
 import type { Brake } from '../retention/brake.ts'
 import type { Pauses } from '../retention/pauses.ts'
-import type { HeldBack } from './heldBack.ts'
+import type { CopyRemarks } from './copyRemarks.ts'
 import type { SourceReader } from './sourceReader.ts'
 
 export interface CopyDeps {
@@ -43,11 +43,11 @@ export interface CopyDeps {
   /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
   wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
   /** Is told what keeps copies from being right that is their authors' to mend. */
-  heldBack: Pick<HeldBack, 'cannotCustomize' | 'notTaken' | 'settle'>
+  remarks: Pick<CopyRemarks, 'cannotCustomize' | 'notTaken' | 'settle'>
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */
-  meansOther: (space: string, key: string) => void
+  generationsChanged: (space: string, key: string) => void
 }
 
 /** Whether the copy may be owed to a claim of which nobody knows whether it is granted. */

@@ -17,10 +17,10 @@ export interface Made {
 }
 
 export class CopyMaking {
-  readonly #deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'heldBack'>
+  readonly #deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'remarks'>
   readonly #contents = new CopyContents()
 
-  constructor(deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'heldBack'>) {
+  constructor(deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'remarks'>) {
     this.#deps = deps
   }
 
@@ -44,7 +44,7 @@ export class CopyMaking {
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) {
-        this.#deps.heldBack.cannotCustomize(mailbox.name, source, await this.#deps.sources.faults(source, object))
+        this.#deps.remarks.cannotCustomize(mailbox.name, source, await this.#deps.sources.faults(source, object))
         continue // the source is told, too
       }
       const adaptation = this.adaptationOf(source)

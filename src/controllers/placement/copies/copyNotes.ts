@@ -5,15 +5,15 @@ import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { CopyDeps } from './copyDeps.ts'
 
 /** Which copy, and which version of what it asks for. */
-export interface Meant {
+export interface CopyVersion {
   readonly uid?: string
   readonly generation?: number | undefined
 }
 
 export class CopyNotes {
-  readonly #deps: Pick<CopyDeps, 'join' | 'brake' | 'heldBack' | 'meansOther'>
+  readonly #deps: Pick<CopyDeps, 'join' | 'brake' | 'remarks' | 'generationsChanged'>
 
-  constructor(deps: Pick<CopyDeps, 'join' | 'brake' | 'heldBack' | 'meansOther'>) {
+  constructor(deps: Pick<CopyDeps, 'join' | 'brake' | 'remarks' | 'generationsChanged'>) {
     this.#deps = deps
   }
 
@@ -24,32 +24,32 @@ export class CopyNotes {
 
   /** Nothing keeps the copy from being right any more. */
   unhindered(mailbox: Mailbox, key: string): void {
-    this.#deps.heldBack.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
+    this.#deps.remarks.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
   }
 
   /** A copy is as it should be. `generation`: that of the object that is copied. */
-  right(mailbox: Mailbox, source: Source, generation: number | undefined, copy: Meant): void {
+  right(mailbox: Mailbox, source: Source, generation: number | undefined, copy: CopyVersion): void {
     const { key } = source.fact
     this.settled(mailbox, key)
     this.unhindered(mailbox, key)
-    this.meaning(mailbox, source, generation, copy)
+    this.noteGenerations(mailbox, source, generation, copy)
   }
 
   /** For whom the state of the copy comes back: which of the source's generations it is about. */
-  meaning(
+  noteGenerations(
     mailbox: Mailbox,
     { space, fact: { key } }: Source,
     source: number | undefined,
-    { uid = '', generation }: Meant = {},
+    { uid = '', generation }: CopyVersion = {},
   ): void {
     if (source === undefined || generation === undefined || !this.#deps.join.wantedState(space, key)) {
-      mailbox.meanings.delete(key)
+      mailbox.generations.delete(key)
       return
     }
-    const before = mailbox.meanings.get(key)
+    const before = mailbox.generations.get(key)
     const same = before?.owner === space && before.uid === uid
     if (same && before.source === source && before.generation === generation) return
-    mailbox.meanings.set(key, { owner: space, uid, generation, source })
-    this.#deps.meansOther(space, key)
+    mailbox.generations.set(key, { owner: space, uid, generation, source })
+    this.#deps.generationsChanged(space, key)
   }
 }

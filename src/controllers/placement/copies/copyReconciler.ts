@@ -33,7 +33,7 @@ export interface CopyReconcilerDeps
     | 'pauses'
     | 'again'
     | 'unserved'
-    | 'heldBack'
+    | 'remarks'
     | 'verdictChanged'
   > {
   making: CopyMaking
@@ -115,8 +115,8 @@ export class CopyReconciler {
     const { namespace } = content.projection
     if (namespace !== '' && !mailbox.namespaces.has(namespace)) await this.#ensureNamespace(mailbox, namespace)
     const { wrote, copy } = await writer.write(mailbox, key, source.fact.resource, content)
-    mailbox.bereft.delete(key)
-    notes.meaning(mailbox, source, content.generation, copy?.metadata)
+    mailbox.lostOwners.delete(key)
+    notes.noteGenerations(mailbox, source, content.generation, copy?.metadata)
     const isNewOwner = owner !== undefined && owner !== source.space
     if (isNewOwner) notes.settled(mailbox, key)
     if (isNewOwner || (wrote && claims.length > 1)) this.#deps.verdictChanged(mailbox.name, key)
@@ -125,10 +125,10 @@ export class CopyReconciler {
 
   /** Whose object it is or would be. */
   #tellNotTaken(mailbox: Mailbox, key: string, why: string, remedy?: string): void {
-    const { join, rules, heldBack } = this.#deps
+    const { join, rules, remarks } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
     const [source] = byRight(claims, { mailbox: mailbox.name, owner: mailbox.ownerOf(key), rules })
-    if (source) heldBack.notTaken(mailbox.name, source, why, remedy)
+    if (source) remarks.notTaken(mailbox.name, source, why, remedy)
   }
 
   /** Not thrown: nobody mends that by trying often, and a log full of it helps nobody. */

@@ -116,7 +116,7 @@ export class CopyRemovals {
   }
 
   #lookAround(mailbox: Mailbox, key: string): void {
-    mailbox.bereft.delete(key)
+    mailbox.lostOwners.delete(key)
     const object = parseObjectKey(key)
     this.#lookAtDefinition(mailbox, definitionKey(object))
     if (object.namespace !== '') this.#lookAtNamespace(mailbox, namespaceKey(object.namespace))

@@ -38,7 +38,7 @@ export class SharedCopies {
   toWrite(mailbox: Mailbox, key: string): SharedCopy | UnmadeCopy | undefined {
     const { join, making, pauses, keepsOut } = this.#deps
     const copy = mailbox.copies.get(key)
-    if (copy?.terminating || mailbox.bereft.has(key)) return undefined
+    if (copy?.terminating || mailbox.lostOwners.has(key)) return undefined
     if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mayBeAnothers(join, mailbox, key)) return undefined
     const claims = join.sourcesOf(mailbox.name, key)
     const [source] = claims

@@ -28,8 +28,8 @@ import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact } from '../join/workload.ts'
-import type { CopyFact, Mailbox, Meaning } from '../mailboxes/mailbox.ts'
-import { LookPace } from '../status/lookPace.ts'
+import type { CopyFact, CopyGenerations, Mailbox } from '../mailboxes/mailbox.ts'
+import { ReportPace } from '../status/reportPace.ts'
 
 export interface StatusReturnDeps {
   client: Client
@@ -54,14 +54,16 @@ interface Known {
 function inGenerationsOf(
   object: Readonly<KubeObject>,
   copy: Readonly<KubeObject>,
-  meaning: Meaning | undefined,
+  generations: CopyGenerations | undefined,
 ): unknown {
   if (object.metadata.generation === undefined || copy.metadata.generation === undefined) return copy.status
-  return inOurGenerations(copy.status, producedBy(meaning, copy.metadata.uid), object.status)
+  return inOurGenerations(copy.status, producedBy(generations, copy.metadata.uid), object.status)
 }
 
-function producedBy(meaning: Meaning | undefined, uid: string | undefined): Produced | undefined {
-  return meaning && meaning.uid === uid ? { here: meaning.source, there: meaning.generation } : undefined
+function producedBy(generations: CopyGenerations | undefined, uid: string | undefined): Produced | undefined {
+  return generations && generations.uid === uid
+    ? { here: generations.source, there: generations.generation }
+    : undefined
 }
 
 export class StatusReturn {
@@ -71,7 +73,7 @@ export class StatusReturn {
   /** Of what runs in several clusters whose state is wanted: by space, then by key, then by mailbox. */
   readonly #known = new Map<string, Map<string, Map<string, Known>>>()
   /** A thousand clusters that take an edit are told of a few times, not a thousand. */
-  readonly #pace = new LookPace()
+  readonly #pace = new ReportPace()
 
   constructor(deps: StatusReturnDeps) {
     this.#deps = deps
@@ -133,7 +135,7 @@ export class StatusReturn {
       if (hasReturnedStatus(before)) await this.#write(space, fact, withBornStatus(object))
       return false
     }
-    const status = inGenerationsOf(object, reported, mailbox?.meanings.get(fact.key))
+    const status = inGenerationsOf(object, reported, mailbox?.generations.get(fact.key))
     if (!equalJson(object.status, status)) await this.#write(space, fact, { ...object, status })
     return false
   }
@@ -193,7 +195,7 @@ export class StatusReturn {
         }
         known.set(name, last)
       }
-      const produced = copy && producedBy(mailbox?.meanings.get(fact.key), copy.uid)
+      const produced = copy && producedBy(mailbox?.generations.get(fact.key), copy.uid)
       shares.push({ cluster: syncTarget ?? locationName, figures: known.get(name)?.figures, produced })
     }
     this.#remember(space, fact.key, known)

@@ -78,7 +78,7 @@ export class ClosedMailboxes {
   #closedTo(mailbox: Mailbox, key: string): Closed | undefined {
     const closed = this.#closed.get(mailbox.name)
     // what hands took out of it is there still
-    if (closed === undefined || mailbox.copies.has(key) || mailbox.bereft.has(key)) return undefined
+    if (closed === undefined || mailbox.copies.has(key) || mailbox.lostOwners.has(key)) return undefined
     return (closed.space ?? mailbox.space) === mailbox.space ? closed : undefined
   }
 }

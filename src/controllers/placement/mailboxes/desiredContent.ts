@@ -28,7 +28,7 @@ export class DesiredContent {
   readonly #toldBehind = new Set<string>()
   /** Revisions that the syncer has not looked at, about in their order. */
   readonly #seqs = new Map<string, number>()
-  #namings = 0
+  #pendingMarks = 0
 
   constructor({ left = () => {}, timings, now = () => 0 }: DesiredContentDeps = {}) {
     this.#left = left
@@ -37,7 +37,7 @@ export class DesiredContent {
   }
 
   name(key: string): void {
-    this.#named.set(key, ++this.#namings)
+    this.#named.set(key, ++this.#pendingMarks)
     this.#timings?.named(key)
   }
 
@@ -146,12 +146,12 @@ export class DesiredContent {
   }
 }
 
-/** What is named by and by: until all of it is drawn, nobody knows what else of its owner's may have to change. */
-export class Namings {
+/** Pending marks: while an owner (a space or a mailbox) has one open, more of its copies may have to change. */
+export class PendingMarks {
   readonly #open = new Map<string, number>()
   readonly #closed: (owner: string) => void
 
-  /** @param closed is told whose things are all named */
+  /** @param closed called when the owner's last mark closes */
   constructor(closed: (owner: string) => void = () => {}) {
     this.#closed = closed
   }
@@ -160,7 +160,7 @@ export class Namings {
     return this.#open.has(owner)
   }
 
-  /** Something of the owner's is yet to be named, until what this answers is called. */
+  /** Opens a mark; the answer closes it. */
   open(owner: string): () => void {
     this.#open.set(owner, (this.#open.get(owner) ?? 0) + 1)
     return () => {
@@ -172,7 +172,7 @@ export class Namings {
     }
   }
 
-  /** The same, as of now counted as open until they are all drawn: each is named as it is, by `each` or by drawing it. */
+  /** The same items under a mark that is open from now until all of them are drawn; `each` runs before an item is drawn. */
   of<T>(owner: string, items: Iterable<T>, each?: (item: T) => void): Iterable<T> {
     return this.#drawn(this.open(owner), items, each)
   }

@@ -30,7 +30,7 @@ export interface CopyFact {
 }
 
 /** Which generation of an owner's object a copy says. */
-export interface Meaning {
+export interface CopyGenerations {
   readonly owner: string
   readonly uid: string
   /** Of the copy; a later one says the same, or is put right. */
@@ -88,8 +88,8 @@ export class Mailbox {
   readonly desired: DesiredContent
   readonly timings: CopyTimings | undefined
   readonly health = new CopyHealth()
-  /** What copies say whose state a space wants back, as they were written or found right in this run. */
-  readonly meanings = new Map<string, Meaning>()
+  /** Generations that copies say, of those whose status a space wants back: as written or found right in this run. */
+  readonly generations = new Map<string, CopyGenerations>()
   /** Why the mailbox does not take an object, for those that it refused when last asked. */
   readonly refused = new Map<string, string>()
   /** How often an object was tried whose kind it does not serve, for those that wait. */
@@ -98,8 +98,8 @@ export class Mailbox {
   clusterRefuses: Refused = NOTHING_REFUSED
   /** What its syncer was last asked to carry up. */
   share: UpsyncShare | undefined
-  /** Owners of copies that other hands have taken away, and that are to be made again. */
-  readonly bereft = new Map<string, string>()
+  /** Owners of copies that others deleted, and that have to be created again. */
+  readonly lostOwners = new Map<string, string>()
   /** What is being written by us, and what the mailbox's stream has told of it meanwhile: news only if it is another's. */
   readonly #writing = new Map<string, StreamEvent | undefined>()
   /** Counts the changes of definitions in it. */
@@ -121,7 +121,7 @@ export class Mailbox {
 
   /** Id of the space that owns the object there by what was written last. */
   ownerOf(key: string): string | undefined {
-    return (this.copies.get(key)?.owner ?? this.bereft.get(key)) || undefined
+    return (this.copies.get(key)?.owner ?? this.lostOwners.get(key)) || undefined
   }
 
   /**

@@ -210,7 +210,7 @@ export class Mailboxes {
     mailbox.others.delete(key)
     const known = mailbox.copies.get(key)
     const resourceVersion = String(revision)
-    const owner = known?.owner || mailbox.bereft.get(key) || likeness.owner
+    const owner = known?.owner || mailbox.lostOwners.get(key) || likeness.owner
     if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
     const settled = known?.resourceVersion === resourceVersion && known.settled
     const terminating = likeness.isTerminating
@@ -251,7 +251,7 @@ export class Mailboxes {
     const { uid = '', resourceVersion = '', deletionTimestamp } = object.metadata
     if (isProjected(object)) {
       // once known, the owner is told by our own writes alone: no hand in the mailbox gives an object away
-      const owner = known?.owner || mailbox.bereft.get(key) || ownerOf(object)
+      const owner = known?.owner || mailbox.lostOwners.get(key) || ownerOf(object)
       if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
       const settled = known?.resourceVersion === resourceVersion && known.settled
       const terminating = deletionTimestamp !== undefined
@@ -265,7 +265,7 @@ export class Mailboxes {
     } else {
       if (!known) return
       mailbox.health.forget(key)
-      mailbox.bereft.set(key, known.owner)
+      mailbox.lostOwners.set(key, known.owner)
       mailbox.copies.delete(key)
     }
     this.#listener.changed(mailbox.name, key)
@@ -310,7 +310,7 @@ export class Mailboxes {
 
   #gone(mailbox: Mailbox, key: string): void {
     this.#deps.cache.delete(mailbox.space, key)
-    mailbox.meanings.delete(key)
+    mailbox.generations.delete(key)
     mailbox.carried.delete(key)
     mailbox.others.delete(key)
     mailbox.desired.gone(key)
@@ -324,7 +324,7 @@ export class Mailboxes {
     }
     const known = mailbox.copies.get(key)
     if (known) {
-      mailbox.bereft.set(key, known.owner)
+      mailbox.lostOwners.set(key, known.owner)
       mailbox.copies.delete(key)
       this.#listener.changed(mailbox.name, key)
     }

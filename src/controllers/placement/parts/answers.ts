@@ -45,7 +45,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
     statuses,
     staying,
     brake,
-    knowledge,
+    readiness,
     workloads,
   } = parts
   const deps = {
@@ -60,7 +60,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
     followers: statuses,
     staying,
     isKnown: (space: string) =>
-      knowledge.isTopologyWhole &&
+      readiness.isTopologyWhole &&
       (!join.isWorkloadSpace(space) || workloads.isSynced(space)) &&
       // what is held is placed by nobody, and would be left out
       !brake.isUnsure(space),
@@ -70,7 +70,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
 }
 
 function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: Setup, parts: Parts): PlacementPreviews {
-  const { join, consents, rules, brake, pauses, staying, leaving, closed, mailboxes, knowledge, intake } = parts
+  const { join, consents, rules, brake, pauses, staying, leaving, closed, mailboxes, readiness, intake } = parts
   return new PlacementPreviews({
     client,
     join,
@@ -90,8 +90,8 @@ function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: S
     wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
     mailbox: name => mailboxes.known(name),
     outcome: space => parts.outcomes.of(space),
-    knows: (space, key) => knowledge.knowsSource(space, key),
-    knowsMailbox: name => knowledge.knowsMailbox(name),
+    knows: (space, key) => readiness.knowsSource(space, key),
+    knowsMailbox: name => readiness.knowsMailbox(name),
     location: (cluster, name) => intake.location(cluster, name),
     customizer: (space, reference) => intake.customizer(space, reference),
   })

@@ -17,8 +17,8 @@ import {
 import { PlacedSource } from '../../placedSource.ts'
 import { SourceReader } from '../copies/sourceReader.ts'
 import { ServedKinds } from '../inventory/servedKinds.ts'
-import { Knowledge } from '../join/knowledge.ts'
 import { ObjectCache } from '../join/objectCache.ts'
+import { Readiness } from '../join/readiness.ts'
 import { SpaceClosing } from '../join/spaceClosing.ts'
 import { configTasks, copyTasks, sourceTasks, taskId } from '../join/task.ts'
 import { Workloads } from '../join/workloads.ts'
@@ -48,7 +48,7 @@ type Made =
   | 'workloads'
   | 'listener'
   | 'mailboxes'
-  | 'knowledge'
+  | 'readiness'
   | 'checks'
   | 'closing'
   | 'releases'
@@ -61,11 +61,12 @@ type Made =
 /** After what keeps copies. */
 export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
-  const { join, queue, inHand, consents, brake, pauses, intakes, evictions, wholeness, naming, note, named } = parts
+  const { join, queue, inHand, consents, brake, pauses, intakes, evictions, startReadiness, naming, note, named } =
+    parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
   const moreIsKnown = () => {
-    if (wholeness.completes()) brake.release()
+    if (startReadiness.completes()) brake.release()
   }
   const records = new UpsyncRecords(client, (mailbox, key) => queue.add({ type: 'asked', mailbox, key }))
   const cache = new ObjectCache(CACHED_OBJECTS)
@@ -77,7 +78,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     waits: (space, objects) => intakes.ofSpace(space, objects),
     synced: space => {
       named.release(space)
-      knowledge.release()
+      readiness.release()
       brake.release()
       closing.closeIfIdle(space)
     },
@@ -119,7 +120,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     { ...common, signal, cache, stages, waits: (mailbox, objects) => intakes.ofMailbox(mailbox, objects) },
     { ...listener, synced },
   )
-  const knowledge: Knowledge = new Knowledge({
+  const readiness: Readiness = new Readiness({
     join,
     workloads,
     topology: () => topology,
@@ -130,7 +131,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const checks: MailboxChecks = new MailboxChecks({
     work: turns.begin({ owner: CHECKS }),
     mailbox: content.mailbox,
-    knows: mailbox => knowledge.knowsMailbox(mailbox),
+    knows: mailbox => readiness.knowsMailbox(mailbox),
     keys: mailbox => contentOf(content, mailbox),
     isRight: (mailbox, key) =>
       guard?.suspects?.(() => taskId({ type: 'copy', mailbox: mailbox.name, key })) !== true &&
@@ -211,7 +212,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       synced: () => {
         intakes.ofTopology([])
         intake.synced()
-        knowledge.topologyIsWhole()
+        readiness.topologyIsWhole()
         moreIsKnown()
       },
     },
@@ -224,7 +225,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       change: event => mailboxes.workspaceChanged(event),
       vanished: ref => mailboxes.close(ref.name),
       synced: () => {
-        wholeness.workspacesAreSynced()
+        startReadiness.workspacesAreSynced()
         moreIsKnown()
       },
     },
@@ -237,7 +238,7 @@ export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     workloads,
     listener,
     mailboxes,
-    knowledge,
+    readiness,
     checks,
     closing,
     releases,

@@ -6,8 +6,8 @@ import { WorkQueue } from '../../../client/workqueue.ts'
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
 import { Consents } from '../inventory/consents.ts'
 import { LeavingMailboxes } from '../inventory/leavingMailboxes.ts'
-import { NamedCopies } from '../join/namedCopies.ts'
 import { ObservedContent } from '../join/observedContent.ts'
+import { PendingCopies } from '../join/pendingCopies.ts'
 import { PlacementJoin } from '../join/placementJoin.ts'
 import {
   configTasks,
@@ -23,8 +23,8 @@ import {
   told,
 } from '../join/task.ts'
 import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
-import { Namings } from '../mailboxes/desiredContent.ts'
-import { Wholeness } from '../mailboxes/wholeness.ts'
+import { PendingMarks } from '../mailboxes/desiredContent.ts'
+import { StartReadiness } from '../mailboxes/startReadiness.ts'
 import { reportSetAside } from '../taskRouter.ts'
 import type { Parts, Setup } from './parts.ts'
 
@@ -32,8 +32,8 @@ type Made =
   | 'leaving'
   | 'queue'
   | 'inHand'
-  | 'wholeness'
-  | 'namings'
+  | 'startReadiness'
+  | 'pendingMarks'
   | 'consents'
   | 'join'
   | 'report'
@@ -62,15 +62,15 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     join: { sourcesOf: (...what) => join.sourcesOf(...what) },
     mailbox: name => parts.mailboxes.known(name),
   })
-  const wholeness = new Wholeness({
-    isTopologyWhole: () => parts.knowledge.isTopologyWhole,
+  const startReadiness = new StartReadiness({
+    isTopologyWhole: () => parts.readiness.isTopologyWhole,
     mailboxes: () => parts.mailboxes.all(),
     // also where nobody has anything to be judged: what was there at the start is looked at now
     becameWhole: () => queue.add({ type: 'judge', space: '' }),
   })
   const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
   const note: Parts['note'] = (space, name) => queue.add({ type: 'note', space, name })
-  const namings = new Namings(owner => {
+  const pendingMarks = new PendingMarks(owner => {
     if (MAILBOX_NAME.test(owner)) {
       parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
       for (const { space, name } of join.placementsOf(owner)) report(space, name)
@@ -80,7 +80,7 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     }
   })
   const naming: Parts['naming'] = (owner, tasks) =>
-    namings.of(owner, tasks, task => {
+    pendingMarks.of(owner, tasks, task => {
       if (task.type === 'copy') parts.mailboxes.known(task.mailbox)?.desired.name(task.key)
     })
   function* nameIn(keys: readonly string[], mailboxes: readonly string[]): Generator<void> {
@@ -92,18 +92,18 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       }
     }
   }
-  const named = new NamedCopies({
+  const named = new PendingCopies({
     isKnown: space => parts.workloads.isSynced(space),
-    open: space => namings.open(space),
+    open: space => pendingMarks.open(space),
     name: (space, { keys, mailboxes, isNews }) => {
       // all of what is awaited is looked at once more is known
-      const isLive = isNews && parts.knowledge.isTopologyWhole
+      const isLive = isNews && parts.readiness.isTopologyWhole
       const ready = mailboxes.filter(
         mailbox => parts.mailboxes.get(mailbox) && (isLive || !parts.checks.isAwaited(mailbox)),
       )
       if (ready.length === 0) return
       // all of them are named before any waits for the others to be done
-      queue.addAll(copyTasks(ready, keys, space), space, namings.of(space, nameIn(keys, ready)))
+      queue.addAll(copyTasks(ready, keys, space), space, pendingMarks.of(space, nameIn(keys, ready)))
     },
     soon: queueMicrotask,
   })
@@ -126,5 +126,5 @@ export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     consents,
     new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
   )
-  return { leaving, queue, inHand, wholeness, namings, consents, join, report, note, naming, named }
+  return { leaving, queue, inHand, startReadiness, pendingMarks, consents, join, report, note, naming, named }
 }

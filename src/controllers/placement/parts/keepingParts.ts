@@ -6,8 +6,8 @@ import { Evictions } from '../inventory/evictions.ts'
 import { copiesAgain } from '../mailboxes/copiesInHand.ts'
 import { Brake } from '../retention/brake.ts'
 import { Pauses } from '../retention/pauses.ts'
-import { StayingCopies } from '../retention/stayingCopies.ts'
-import { PlacementNotes } from '../status/placementNotes.ts'
+import { RetainedCopies } from '../retention/retainedCopies.ts'
+import { HoldReports } from '../status/holdReports.ts'
 import { WaitingIntakes } from '../status/waitingIntakes.ts'
 import type { Parts, Setup } from './parts.ts'
 
@@ -23,9 +23,9 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     clock,
     mailboxes: () => parts.mailboxes.all(),
     mailbox: name => parts.mailboxes.known(name),
-    isWhole: () => parts.wholeness.isWhole,
+    isWhole: () => parts.startReadiness.isWhole,
     isKnown: space => !join.isWorkloadSpace(space) || parts.workloads.isSynced(space),
-    isOpen: mailbox => parts.namings.isOpen(mailbox) || parts.checks.isOpen(mailbox),
+    isOpen: mailbox => parts.pendingMarks.isOpen(mailbox) || parts.checks.isOpen(mailbox),
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
     isEvicted: mailbox => evictions.has(mailbox),
     isLeaving: mailbox => parts.leaving.has(mailbox),
@@ -56,7 +56,7 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       if (parts.mailboxes.get(mailbox)) parts.listener.synced(mailbox)
     },
   })
-  const staying = new StayingCopies({
+  const staying = new RetainedCopies({
     join,
     brake,
     pauses,
@@ -64,7 +64,7 @@ export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   })
   const crowdLog = new CrowdLog(logger, clock)
   const intakes = new WaitingIntakes({ join, targetOf: mailbox => parts.leaving.targetOf(mailbox), note })
-  const notes = new PlacementNotes({
+  const notes = new HoldReports({
     client,
     join,
     pauses,

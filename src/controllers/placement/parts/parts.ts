@@ -15,7 +15,7 @@ import type { OutcomeSource } from '../../../placement/outcome/outcome.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { PlacedSource, SpacePlaces } from '../../placedSource.ts'
 import type { CopiesTogether } from '../copies/copiesTogether.ts'
-import type { CopyLooks } from '../copies/copyLooks.ts'
+import type { CopyChecks } from '../copies/copyChecks.ts'
 import type { CopyRemovals } from '../copies/copyRemovals.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
@@ -23,10 +23,10 @@ import type { Consents } from '../inventory/consents.ts'
 import type { Evictions } from '../inventory/evictions.ts'
 import type { LeavingMailboxes } from '../inventory/leavingMailboxes.ts'
 import type { ServedKinds } from '../inventory/servedKinds.ts'
-import type { Knowledge } from '../join/knowledge.ts'
-import type { NamedCopies } from '../join/namedCopies.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
+import type { PendingCopies } from '../join/pendingCopies.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Readiness } from '../join/readiness.ts'
 import type { SpaceClosing } from '../join/spaceClosing.ts'
 import type { SpaceLocations } from '../join/spaceLocations.ts'
 import type { Task } from '../join/task.ts'
@@ -34,21 +34,21 @@ import type { Workloads } from '../join/workloads.ts'
 import type { ClosedMailboxes } from '../mailboxes/closedMailboxes.ts'
 import type { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import type { newStages } from '../mailboxes/copyTimings.ts'
-import type { Namings } from '../mailboxes/desiredContent.ts'
+import type { PendingMarks } from '../mailboxes/desiredContent.ts'
 import type { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import type { Mailboxes } from '../mailboxes/mailboxes.ts'
 import type { OwnershipRules } from '../mailboxes/ownership.ts'
 import type { Releases } from '../mailboxes/releases.ts'
+import type { StartReadiness } from '../mailboxes/startReadiness.ts'
 import type { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
-import type { Wholeness } from '../mailboxes/wholeness.ts'
 import type { mailboxListener } from '../mailboxListener.ts'
 import type { Brake } from '../retention/brake.ts'
 import type { Pauses } from '../retention/pauses.ts'
-import type { StayingCopies } from '../retention/stayingCopies.ts'
+import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import type { ClusterOutcomes } from '../status/clusterOutcomes.ts'
 import type { ClusterRefusals } from '../status/clusterRefusals.ts'
 import type { ClusterReports } from '../status/clusterReports.ts'
-import type { PlacementNotes } from '../status/placementNotes.ts'
+import type { HoldReports } from '../status/holdReports.ts'
 import type { PlacementOutcomeDeps } from '../status/placementOutcome.ts'
 import type { PlacementReports } from '../status/placementReports.ts'
 import type { WaitingIntakes } from '../status/waitingIntakes.ts'
@@ -88,8 +88,8 @@ export interface Parts {
   readonly leaving: LeavingMailboxes
   readonly queue: WorkQueue<Task>
   readonly inHand: CopiesInHand
-  readonly wholeness: Wholeness
-  readonly namings: Namings
+  readonly startReadiness: StartReadiness
+  readonly pendingMarks: PendingMarks
   readonly consents: Consents
   readonly join: PlacementJoin
   /** What an EdgePlacement says of its outcome is to be looked at. */
@@ -99,7 +99,7 @@ export interface Parts {
   /** The copies that tasks name may have to change from now on. */
   naming(this: void, owner: string, tasks: Iterable<Task>): Iterable<Task>
   /** What is about to be queued. */
-  readonly named: NamedCopies
+  readonly named: PendingCopies
 
   // tellingParts.ts
   readonly locations: SpaceLocations
@@ -115,10 +115,10 @@ export interface Parts {
   readonly evictions: Evictions
   readonly brake: Brake
   readonly pauses: Pauses
-  readonly staying: StayingCopies
+  readonly staying: RetainedCopies
   readonly crowdLog: CrowdLog
   readonly intakes: WaitingIntakes
-  readonly notes: PlacementNotes
+  readonly notes: HoldReports
 
   // hearingParts.ts
   readonly records: UpsyncRecords
@@ -128,7 +128,7 @@ export interface Parts {
   readonly workloads: Workloads
   readonly listener: ReturnType<typeof mailboxListener>
   readonly mailboxes: Mailboxes
-  readonly knowledge: Knowledge
+  readonly readiness: Readiness
   readonly checks: MailboxChecks
   readonly closing: SpaceClosing
   readonly releases: Releases
@@ -143,7 +143,7 @@ export interface Parts {
   /** Whose writes into mailboxes say which EdgePlacements are behind them. */
   readonly client: Client
   readonly removals: CopyRemovals
-  readonly looks: CopyLooks
+  readonly looks: CopyChecks
   readonly feedback: FeedbackReconciler
   readonly router: TaskRouter
   readonly together: CopiesTogether

@@ -38,7 +38,7 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const statuses: WorkStatusFollowers = new WorkStatusFollowers({
     join: { workload: space => join.workload(space) },
     locations,
-    isNamed: space => !parts.namings.isOpen(space),
+    isNamed: space => !parts.pendingMarks.isOpen(space),
   })
   const refusals = new ClusterRefusals({
     join,
@@ -68,7 +68,7 @@ export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     join,
     mailbox: name => parts.mailboxes.get(name),
     outcome,
-    isNamed: owner => !parts.namings.isOpen(owner) && !parts.checks.isOpen(owner),
+    isNamed: owner => !parts.pendingMarks.isOpen(owner) && !parts.checks.isOpen(owner),
     ...grantFindings(join, consents),
     found: (...what) => reports.found(...what),
     foundIn: (...where) => reports.foundIn(...where),

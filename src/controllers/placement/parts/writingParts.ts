@@ -4,14 +4,14 @@
 import { standsInMailbox } from '../../placedSource.ts'
 import { Convergence } from '../convergence.ts'
 import { CopiesTogether } from '../copies/copiesTogether.ts'
+import { CopyChecks } from '../copies/copyChecks.ts'
 import type { CopyDeps } from '../copies/copyDeps.ts'
-import { CopyLooks } from '../copies/copyLooks.ts'
 import { CopyMaking } from '../copies/copyMaking.ts'
 import { CopyNotes } from '../copies/copyNotes.ts'
 import { CopyReconciler } from '../copies/copyReconciler.ts'
+import { CopyRemarks } from '../copies/copyRemarks.ts'
 import { CopyRemovals } from '../copies/copyRemovals.ts'
 import { CopyWriter } from '../copies/copyWriter.ts'
-import { HeldBack } from '../copies/heldBack.ts'
 import { SharedCopies } from '../copies/sharedCopies.ts'
 import { Conflicts, conflictReports } from '../feedback/conflicts.ts'
 import { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
@@ -38,12 +38,12 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     pauses,
     staying,
     mailboxes,
-    knowledge,
+    readiness,
   } = parts
   const known = (name: string) => mailboxes.known(name)
   /** Whether copies in a mailbox may be worked on. */
   const isOpen = (name: string) =>
-    !parts.leaving.has(name) && pauses.locationOf(name) === undefined && knowledge.knowsMailbox(name)
+    !parts.leaving.has(name) && pauses.locationOf(name) === undefined && readiness.knowsMailbox(name)
   const rules: OwnershipRules = {
     isReleased: (mailbox, space) => releases.of(mailbox).some(reference => rules.isSpace(reference, space)),
     isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
@@ -75,23 +75,23 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     unserved: (source, told) => parts.reports.reportUnserved(source, told),
     written: (mailbox, key) => mailboxes.written(mailbox, key),
     wrote: (...what) => mailboxes.wrote(...what),
-    heldBack: new HeldBack({
+    remarks: new CopyRemarks({
       reportCopy: (source, told) => parts.reports.reportCopy(source, told),
       withdrawCopy: (source, reason) => parts.reports.withdrawCopy(source, reason),
     }),
     verdictChanged: (mailbox, key) => {
       for (const { space } of join.sourcesOf(mailbox, key)) queue.add({ type: 'source', space, key })
     },
-    meansOther: (space, key) => queue.add({ type: 'source', space, key }),
+    generationsChanged: (space, key) => queue.add({ type: 'source', space, key }),
     mailbox: name => {
-      const mayChange = knowledge.knowsMailbox(name) && pauses.locationOf(name) === undefined
+      const mayChange = readiness.knowsMailbox(name) && pauses.locationOf(name) === undefined
       return mayChange ? mailboxes.get(name) : undefined
     },
   }
   const making = new CopyMaking(deps)
   const notes = new CopyNotes(deps)
   const writer = new CopyWriter({ ...deps, clock })
-  const looks = new CopyLooks({ join, pauses, making, notes })
+  const looks = new CopyChecks({ join, pauses, making, notes })
   const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
   const sharedCopies = new SharedCopies({ join, pauses, keepsOut: deps.keepsOut, making, notes, writer })
   const removals = new CopyRemovals({ ...deps, notes, writer, converge })
@@ -120,7 +120,7 @@ export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     client,
     join,
     mailboxes,
-    knowledge,
+    readiness,
     leaving: parts.leaving,
     pauses,
     named: parts.named,

@@ -16,7 +16,7 @@ import { byAge, type Source } from '../join/placementProduct.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { byRight, type OwnershipRules } from '../mailboxes/ownership.ts'
 import type { Pauses } from '../retention/pauses.ts'
-import type { StayingCopies } from '../retention/stayingCopies.ts'
+import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import type { Finding } from './previewGroups.ts'
 import type { Imagined, Scene } from './previewScene.ts'
 import {
@@ -40,7 +40,7 @@ export interface PreviewedClustersDeps {
   consents: { allowance(space: string, way: Destination): Allowance }
   rules: OwnershipRules
   pauses: Pick<Pauses, 'holdsCopy' | 'locationOf'>
-  staying: Pick<StayingCopies, 'keeps'>
+  staying: Pick<RetainedCopies, 'keeps'>
   isLeaving: (mailbox: string) => boolean
   wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
   mailbox: (name: string) => Mailbox | undefined

@@ -20,8 +20,7 @@ import { isNamespaceKey, isShared, parseObjectKey } from '../../../placement/wor
 import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { LostCopies, PlacementJoin } from '../join/placementJoin.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
-import { type BrakeLedger, type Order, planHash, type Removal } from './brakeLedger.ts'
-import { type Hold, heldSince, holdOf } from './hold.ts'
+import { type BrakeLedger, type Hold, heldSince, holdOf, type Order, planHash, type Removal } from './brakeLedger.ts'
 import { TURN_WORK, UnwantedCopies, type UnwantedCopiesDeps } from './unwantedCopies.ts'
 
 interface BrakeDeps extends Omit<UnwantedCopiesDeps, 'isThere' | 'dropped'> {

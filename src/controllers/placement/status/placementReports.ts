@@ -27,13 +27,13 @@ import { UNSECURED } from '../copies/adaptations.ts'
 import { KIND_NOT_SERVED } from '../copies/unservedKinds.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
-import { heldSince } from '../retention/hold.ts'
+import { heldSince } from '../retention/brakeLedger.ts'
 import type { ClusterRefusals } from './clusterRefusals.ts'
-import { LookPace } from './lookPace.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
 import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './placementConditions.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
+import { ReportPace } from './reportPace.ts'
 import type { TroubleEvents } from './troubleEvents.ts'
 
 export interface PlacementReportsDeps {
@@ -89,7 +89,7 @@ export class PlacementReports implements CenterFindings {
   /** By `space placement`, then by mailbox, then by key. */
   readonly #reported = new Map<string, Map<string, Map<string, Told>>>()
   /** Of looks at a placement. */
-  readonly #pace = new LookPace()
+  readonly #pace = new ReportPace()
   /** By space, those that were told while not everything of it was named: they are told once more when it is. */
   readonly #toldEarly = new Map<string, Set<string>>()
 

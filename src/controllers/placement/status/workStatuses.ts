@@ -34,7 +34,7 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import { inOrder, type SpaceLocation, type SpaceLocations } from '../join/spaceLocations.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
-import type { StayingCopies } from '../retention/stayingCopies.ts'
+import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { WorkStatusFollowers } from './workStatusFollowers.ts'
 import { type Keyed, WorkStatusOrder } from './workStatusOrder.ts'
@@ -49,7 +49,7 @@ export interface WorkStatusesDeps {
   mailbox: (name: string) => Mailbox | undefined
   locations: SpaceLocations
   followers: WorkStatusFollowers
-  staying: Pick<StayingCopies, 'of' | 'verdict'>
+  staying: Pick<RetainedCopies, 'of' | 'verdict'>
   /** Whether all is known that a space places, and where. */
   isKnown: (space: string) => boolean
   pathOf: (space: string) => string | undefined

@@ -1,7 +1,7 @@
 /** The account that the center keeps of clusters, held against a model: it never says applied of what is not. */
 import t from 'tap'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
-import { DesiredContent, Namings } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { DesiredContent, PendingMarks } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
 import { ClusterOutcomes } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { type Exception, OUTCOME_SILENCE_MS, type OutcomeReport } from '../../../../src/placement/outcome/outcome.ts'
@@ -133,14 +133,14 @@ t.test('who falls silent is not believed any more, until it speaks', async t => 
 })
 
 t.test('what is named by and by is open until all of it is drawn', async t => {
-  const namings = new Namings()
+  const pendingMarks = new PendingMarks()
   const named: number[] = []
-  const tasks = namings.of('one', [1, 2], task => named.push(task))
-  t.ok(namings.isOpen('one'))
-  t.notOk(namings.isOpen('other'))
+  const tasks = pendingMarks.of('one', [1, 2], task => named.push(task))
+  t.ok(pendingMarks.isOpen('one'))
+  t.notOk(pendingMarks.isOpen('other'))
   t.same([...tasks], [1, 2])
   t.same(named, [1, 2])
-  t.notOk(namings.isOpen('one'))
+  t.notOk(pendingMarks.isOpen('one'))
 })
 
 /** What happens to the mailbox, to the cluster, and on the way between them. */

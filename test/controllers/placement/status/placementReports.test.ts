@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { ObservedContent } from '../../../../src/controllers/placement/join/observedContent.ts'
-import { Namings } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { PendingMarks } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
 import { PlacementReports } from '../../../../src/controllers/placement/status/placementReports.ts'
 
 const WAY = { cluster: 'i', mailbox: 'm', locationName: 'florin', targetName: 'florin' }
@@ -11,7 +11,7 @@ t.test('what is told while not all of the space is named is told once more when 
   const asked: string[] = []
   const told: unknown[] = []
   const projected: unknown[] = []
-  const namings = new Namings(owner => reports.named(owner))
+  const pendingMarks = new PendingMarks(owner => reports.named(owner))
   const placement: KubeObject = { apiVersion: 'v1', kind: 'EdgePlacement', metadata: { name: 'p' } }
   const workload = { selectedBy: () => ['|configmaps|shop|a'], selects: () => true, paused: () => [] }
   const join = {
@@ -60,7 +60,7 @@ t.test('what is told while not all of the space is named is told once more when 
       join,
       mailbox: () => mailbox,
       outcome: () => outcome,
-      isNamed: (owner: string) => !namings.isOpen(owner),
+      isNamed: (owner: string) => !pendingMarks.isOpen(owner),
       allowsAll: () => true,
       refusal: () => undefined,
       found: () => undefined,
@@ -75,7 +75,7 @@ t.test('what is told while not all of the space is named is told once more when 
     again: (space: string, name: string) => void asked.push(`${space} ${name}`),
   } as never)
 
-  const open = namings.of('s', ['of another placement'], () => {})[Symbol.iterator]()
+  const open = pendingMarks.of('s', ['of another placement'], () => {})[Symbol.iterator]()
   open.next()
   await reports.reconcile('s', 'p')
   t.match(told, [{ pending: 1, applied: 0 }])
@@ -89,7 +89,7 @@ t.test('what is told while not all of the space is named is told once more when 
     { status: 'False', reason: 'Projecting' },
     { status: 'True', reason: 'AllProjected' },
   ])
-  namings
+  pendingMarks
     .of('s', [], () => {})
     [Symbol.iterator]()
     .next()

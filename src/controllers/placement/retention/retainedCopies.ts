@@ -1,7 +1,4 @@
-/**
- * Copies that nobody places any more and that stay in their clusters all the same: the brake holds them, or something is paused. What
- * is reported of them.
- */
+/** Retained copies: no placement selects them any more, and they stay because the brake holds them or something is paused. */
 
 import type { Told } from '../../../placement/consent/allowance.ts'
 import type { CopyVerdict } from '../../../placement/outcome/copyState.ts'
@@ -11,26 +8,26 @@ import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { Brake } from './brake.ts'
 import type { Pauses } from './pauses.ts'
 
-export interface StayingCopiesDeps {
+export interface RetainedCopiesDeps {
   join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
   brake: Pick<Brake, 'stayingIn' | 'staysAs' | 'holdIn'>
   pauses: Pick<Pauses, 'locationOf'>
   mailbox: (name: string) => Mailbox | undefined
 }
 
-export interface StayingCopy {
+export interface RetainedCopy {
   readonly mailbox: string
   readonly key: string
 }
 
-export class StayingCopies {
-  readonly #deps: StayingCopiesDeps
+export class RetainedCopies {
+  readonly #deps: RetainedCopiesDeps
 
-  constructor(deps: StayingCopiesDeps) {
+  constructor(deps: RetainedCopiesDeps) {
     this.#deps = deps
   }
 
-  *of(space: string): Generator<StayingCopy> {
+  *of(space: string): Generator<RetainedCopy> {
     for (const { mailbox, key } of this.#deps.brake.stayingIn(space))
       if (this.#stands(space, mailbox, key)) yield { mailbox, key }
   }

@@ -1,6 +1,6 @@
 /**
- * Copies that are not brought up to date because of what their author says: the object cannot be customized, or the mailbox does
- * not take what would be made of it. The placements are told, each copy for itself, until it is right.
+ * Remarks on copies that stay as they were because of their content: the object cannot be customized, or the mailbox refuses the
+ * copy. Placements report each remark until the copy is right.
  */
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'
@@ -11,17 +11,17 @@ export const CUSTOMIZATION_FAILED = 'CustomizationFailed'
 export const NOT_TAKEN = 'NotTaken'
 const MESSAGE_LIMIT = 500
 
-export interface HeldBackDeps {
+export interface CopyRemarksDeps {
   reportCopy(source: Source, told: Told): void
   withdrawCopy(source: Source, reason: string): void
 }
 
-export class HeldBack {
-  readonly #deps: HeldBackDeps
+export class CopyRemarks {
+  readonly #deps: CopyRemarksDeps
   /** `mailbox key` of those that are told. */
   readonly #told = new Set<string>()
 
-  constructor(deps: HeldBackDeps) {
+  constructor(deps: CopyRemarksDeps) {
     this.#deps = deps
   }
 

@@ -1,6 +1,6 @@
 /**
- * Reports to EdgePlacements beside whether all is placed: conditions `DeletionHeld` and `IntakeWaits`, with an Event when they begin, and
- * `Paused`. At most one a second, and nothing is written that an EdgePlacement says already.
+ * Reports of what holds a placement, beside its outcome: conditions `DeletionHeld` and `IntakeWaits`, each with an Event when it begins,
+ * and `Paused`. At most one report a second, and only where it differs from the EdgePlacement.
  */
 
 import { groupResourceName, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
@@ -16,11 +16,11 @@ import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS, PAUSED_ANNOTATION } from 
 import { createEvent } from '../../createEvent.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Brake } from '../retention/brake.ts'
-import { DELETION_HELD, type Hold } from '../retention/hold.ts'
+import { DELETION_HELD, type Hold } from '../retention/brakeLedger.ts'
 import type { Pauses } from '../retention/pauses.ts'
 import type { WaitingIntakes } from './waitingIntakes.ts'
 
-export interface PlacementNotesDeps {
+export interface HoldReportsDeps {
   client: Client
   brake: Pick<Brake, 'holdOf'>
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
@@ -59,12 +59,12 @@ const OTHER_HASH = 'The hash that is confirmed on it now is not that of these co
 /** Of the Locations that are paused. */
 const NAMED = 5
 
-export class PlacementNotes {
-  readonly #deps: PlacementNotesDeps
+export class HoldReports {
+  readonly #deps: HoldReportsDeps
   /** When a placement was last told, for those of the last second. */
   readonly #toldAt = new Map<string, number>()
 
-  constructor(deps: PlacementNotesDeps) {
+  constructor(deps: HoldReportsDeps) {
     this.#deps = deps
   }
 

@@ -1,11 +1,11 @@
-/** Whether enough is known to act on: a task that cannot be judged yet waits until a stream is complete. */
+/** Readiness: whether enough is known to act. A task that cannot be judged yet waits until a stream is complete. */
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
 import type { PlacedSource } from '../../placedSource.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 import { type Task, taskId } from './task.ts'
 import type { Workloads } from './workloads.ts'
 
-export interface KnowledgeDeps {
+export interface ReadinessDeps {
   join: PlacementJoin
   workloads: Workloads
   topology: () => Pick<PlacedSource, 'holds' | 'holdsAny'>
@@ -14,12 +14,12 @@ export interface KnowledgeDeps {
   released: () => void
 }
 
-export class Knowledge {
-  readonly #deps: KnowledgeDeps
+export class Readiness {
+  readonly #deps: ReadinessDeps
   readonly #postponed = new Map<string, Task>()
   #topologySynced = false
 
-  constructor(deps: KnowledgeDeps) {
+  constructor(deps: ReadinessDeps) {
     this.#deps = deps
   }
 

@@ -1,19 +1,19 @@
-/** Whether all was known once that there was at the start: inventories, placements, spaces and mailboxes. */
+/** Readiness of a start: all inventories, placements, spaces and mailboxes that existed then were read once. */
 import type { Mailbox } from './mailbox.ts'
 
-export interface WholenessDeps {
+export interface StartReadinessDeps {
   isTopologyWhole(): boolean
   mailboxes(): Iterable<Pick<Mailbox, 'synced'>>
   /** All is known for the first time. */
   becameWhole(): void
 }
 
-export class Wholeness {
-  readonly #deps: WholenessDeps
+export class StartReadiness {
+  readonly #deps: StartReadinessDeps
   #workspacesSynced = false
   #wasWhole = false
 
-  constructor(deps: WholenessDeps) {
+  constructor(deps: StartReadinessDeps) {
     this.#deps = deps
   }
 

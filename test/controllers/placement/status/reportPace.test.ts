@@ -1,8 +1,8 @@
 import t from 'tap'
-import { LookPace } from '../../../../src/controllers/placement/status/lookPace.ts'
+import { ReportPace } from '../../../../src/controllers/placement/status/reportPace.ts'
 
 t.test('some looks come soon after a quiet time, then one a second', async t => {
-  const pace = new LookPace()
+  const pace = new ReportPace()
   let now = 1_000_000
   const waits: number[] = []
   const look = () => {
@@ -24,7 +24,7 @@ t.test('some looks come soon after a quiet time, then one a second', async t => 
 })
 
 t.test('hundreds of one space that change all the time take turns, and other spaces do not wait for them', async t => {
-  const pace = new LookPace()
+  const pace = new ReportPace()
   const all = Array.from({ length: 300 }, (_, i) => `w ep${i}`)
   let now = 1_000_000
   for (const id of all) pace.looked(id, now)
@@ -42,7 +42,7 @@ t.test('hundreds of one space that change all the time take turns, and other spa
 })
 
 t.test('a placement that is deleted gives the others of its space no new turns', async t => {
-  const pace = new LookPace()
+  const pace = new ReportPace()
   const now = 1_000_000
   const all = Array.from({ length: 60 }, (_, i) => `w ep${i}`)
   for (const id of all) pace.looked(id, now)

@@ -21,7 +21,7 @@ interface Paid {
   lastMs: number
 }
 
-export class LookPace {
+export class ReportPace {
   /** By `space placement`. */
   readonly #paid = new Map<string, Paid>()
   /** By space: until when its looks so far are paid for. */

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { NamedCopies } from '../../../../src/controllers/placement/join/namedCopies.ts'
+import { PendingCopies } from '../../../../src/controllers/placement/join/pendingCopies.ts'
 
 function namedCopies() {
   const told: string[] = []
   const known = new Set<string>()
   const calls: (() => void)[] = []
-  const named = new NamedCopies({
+  const named = new PendingCopies({
     isKnown: space => known.has(space),
     open(space) {
       told.push(`open ${space}`)

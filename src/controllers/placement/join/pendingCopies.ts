@@ -1,9 +1,9 @@
 /**
- * Copies that a space's changes name: each of some objects in each of some mailboxes. What one turn of the loop names is put together
- * by the lists of mailboxes, which objects share, so that what goes to one mailbox goes there in a row. Before all of the space is
- * known none of its mailboxes can be worked on, so nothing is queued until then. All of it counts as named, though not yet one by one.
+ * Copies that a change of a space may touch, before their tasks are queued: objects × mailboxes. One turn of the loop groups them by
+ * the lists of mailboxes that objects share, so that one mailbox gets its tasks in a row. Nothing is queued until the space is known
+ * whole. All of them count as pending meanwhile.
  */
-export interface NamedCopiesDeps {
+export interface PendingCopiesDeps {
   /** Whether all of the space is known. */
   isKnown(space: string): boolean
   /** What may have to change of a space's is not all named; until what it answers is called. */
@@ -20,11 +20,11 @@ interface Named {
   isComing: boolean
 }
 
-export class NamedCopies {
-  readonly #deps: NamedCopiesDeps
+export class PendingCopies {
+  readonly #deps: PendingCopiesDeps
   readonly #spaces = new Map<string, Named>()
 
-  constructor(deps: NamedCopiesDeps) {
+  constructor(deps: PendingCopiesDeps) {
     this.#deps = deps
   }
 

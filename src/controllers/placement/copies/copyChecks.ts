@@ -1,6 +1,6 @@
 /**
- * Whether copies are there and say what they should, as far as that can be told by what they are like: then nothing is to be done
- * about them. What one copy was found to be counts for all that are like it, so that many are looked at without being read.
+ * Checks of whole mailboxes: a copy that is right needs no task. The verdict on one copy counts for all copies with the same content,
+ * so that most copies are checked without being read.
  */
 
 import type { Adaptation } from '../../../placement/content/adaptation.ts'
@@ -16,7 +16,7 @@ export interface CopyLooksDeps extends Pick<CopyDeps, 'join' | 'pauses'> {
   notes: CopyNotes
 }
 
-export class CopyLooks {
+export class CopyChecks {
   readonly #deps: CopyLooksDeps
 
   constructor(deps: CopyLooksDeps) {
@@ -27,7 +27,7 @@ export class CopyLooks {
     const { join, pauses, making } = this.#deps
     const copy = mailbox.copies.get(key)
     if (!copy?.likeness || copy.terminating || mayBeAnothers(join, mailbox, key)) return false
-    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mailbox.bereft.has(key)) return false
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mailbox.lostOwners.has(key)) return false
     const [source, ...rivals] = join.sourcesOf(mailbox.name, key)
     if (!source || rivals.length > 0 || copy.owner !== source.space || !isSameEverywhere(source.fact)) return false
     if (copy.resource.version !== source.fact.resource.version || pauses.holdsClaim(source)) return false
