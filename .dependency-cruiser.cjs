@@ -78,8 +78,8 @@ module.exports = {
     ...inOrder(PLACEMENT),
     never(
       'rooms of placement do not know what puts them together',
-      '^src/controllers/placement/(?!parts/)[^/]+/',
-      '^src/controllers/placement/(parts/|[^/]+[.]ts$)',
+      '^src/controllers/placement/(?!assembly/)[^/]+/',
+      '^src/controllers/placement/(assembly/|[^/]+[.]ts$)',
     ),
     never('nobody in a folder needs the whole server', '^src/apiserver/.+/', '^src/apiserver/[^/]+[.]ts$'),
     never('the object model does no I/O', '^src/apimachinery/', '^src/(?!apimachinery/)'),

@@ -1,7 +1,7 @@
 /**
  * The placement translator: keeps every mailbox's content equal to the product of placements, slices and workload, and
  * carries counts, errors and status back. Everything is driven by streams; nothing is polled. Here its parts are put together
- * ([parts/](parts)), started and ended.
+ * ([assembly/](assembly)), started and ended.
  */
 import type { Client } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -10,14 +10,14 @@ import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
+import { type Askers, beginAnswers } from './assembly/answers.ts'
+import { copyParts } from './assembly/copyParts.ts'
+import { joinParts } from './assembly/joinParts.ts'
+import { mailboxParts } from './assembly/mailboxParts.ts'
+import type { Parts, Setup } from './assembly/parts.ts'
+import { retentionParts } from './assembly/retentionParts.ts'
+import { statusParts } from './assembly/statusParts.ts'
 import { spacesWithFeedback } from './feedback/feedbackLeftovers.ts'
-import { type Askers, beginAnswers } from './parts/answers.ts'
-import { hearingParts } from './parts/hearingParts.ts'
-import { joiningParts } from './parts/joiningParts.ts'
-import { keepingParts } from './parts/keepingParts.ts'
-import type { Parts, Setup } from './parts/parts.ts'
-import { tellingParts } from './parts/tellingParts.ts'
-import { writingParts } from './parts/writingParts.ts'
 
 export interface PlacementTranslatorDeps extends Askers {
   client: Client
@@ -108,7 +108,7 @@ class Translator {
 /** Each needs some of those before it at once, and the others when it works. */
 function partsOf(setup: Setup): Parts {
   const parts = {} as Parts
-  for (const make of [joiningParts, tellingParts, keepingParts, hearingParts, writingParts]) {
+  for (const make of [joinParts, statusParts, retentionParts, mailboxParts, copyParts]) {
     Object.assign(parts, make(setup, parts))
   }
   return parts

@@ -1,6 +1,6 @@
 /**
- * What the translator consists of. Its parts tell each other things in circles, so each is handed the others as {@link Parts}: those
- * made before it are there when it is made, and later ones when it works. In which order they are made, translator.ts says.
+ * The parts of the translator. Each is made with {@link Parts}: parts made before it exist when it is made, later ones when it works.
+ * translator.ts has the order.
  */
 
 import type { Client } from '../../../client/client.ts'
@@ -84,7 +84,7 @@ export interface Common {
 }
 
 export interface Parts {
-  // joiningParts.ts
+  // joinParts.ts
   readonly leaving: LeavingMailboxes
   readonly queue: WorkQueue<Task>
   readonly inHand: CopiesInHand
@@ -101,7 +101,7 @@ export interface Parts {
   /** What is about to be queued. */
   readonly named: PendingCopies
 
-  // tellingParts.ts
+  // statusParts.ts
   readonly locations: SpaceLocations
   readonly statuses: WorkStatusFollowers
   readonly refusals: ClusterRefusals
@@ -111,7 +111,7 @@ export interface Parts {
   readonly withheld: WithheldStatuses
   readonly reports: PlacementReports
 
-  // keepingParts.ts
+  // retentionParts.ts
   readonly evictions: Evictions
   readonly brake: Brake
   readonly pauses: Pauses
@@ -120,7 +120,7 @@ export interface Parts {
   readonly intakes: WaitingIntakes
   readonly notes: HoldReports
 
-  // hearingParts.ts
+  // mailboxParts.ts
   readonly records: UpsyncRecords
   readonly cache: ObjectCache
   readonly kinds: ServedKinds
@@ -138,7 +138,7 @@ export interface Parts {
   readonly topology: PlacedSource
   readonly workspaces: StreamSource
 
-  // writingParts.ts
+  // copyParts.ts
   readonly rules: OwnershipRules
   /** Whose writes into mailboxes say which EdgePlacements are behind them. */
   readonly client: Client

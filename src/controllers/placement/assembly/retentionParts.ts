@@ -1,6 +1,4 @@
-/**
- * What keeps copies that nothing places any more, and what keeps all as it is: the brake, pauses; and who is told of that.
- */
+/** Parts of the room retention: the brake and pauses, and the reports of what they hold. */
 import { CrowdLog } from '../../../client/crowdLog.ts'
 import { Evictions } from '../inventory/evictions.ts'
 import { copiesAgain } from '../mailboxes/copiesInHand.ts'
@@ -14,7 +12,7 @@ import type { Parts, Setup } from './parts.ts'
 type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'intakes' | 'notes'
 
 /** After the join. */
-export function keepingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function retentionParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, clock, logger } = setup
   const { join, queue, inHand, named, report, note } = parts
   const evictions = new Evictions(clock)

@@ -1,6 +1,4 @@
-/**
- * What changes go through: the queue of tasks, the join that names what a change is about, and who is told what is named.
- */
+/** Parts of the rooms inventory and join: the queue of tasks, consents, and the join that names the copies that a change touches. */
 
 import { WorkQueue } from '../../../client/workqueue.ts'
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
@@ -42,7 +40,7 @@ type Made =
   | 'named'
 
 /** The first: all others are made with these. */
-export function joiningParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function joinParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { places, guard, turns, logger, clock, random } = setup
   const leaving = new LeavingMailboxes(places)
   const queue = new WorkQueue<Task>({

@@ -1,7 +1,4 @@
-/**
- * What people are told of what is placed: how each cluster keeps up, and what became of it, as conditions, counts and Events of
- * EdgePlacements; and which work statuses are others now.
- */
+/** Parts of the room status: syncers' outcomes, reports on EdgePlacements and SyncTargets, work statuses that changed. */
 
 import { isInDoubt } from '../../../placement/outcome/clusterOutcome.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
@@ -22,7 +19,7 @@ import type { Parts, Setup } from './parts.ts'
 type Made = 'locations' | 'statuses' | 'refusals' | 'outcomes' | 'clusterReports' | 'clusters' | 'withheld' | 'reports'
 
 /** After the join. */
-export function tellingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function statusParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, clock, epoch } = setup
   const { join, consents, queue, report } = parts
   const locations = new SpaceLocations({

@@ -1,6 +1,4 @@
-/**
- * What the translator hears: placements and where they lead, the workload of each space, each mailbox; and what of it is known.
- */
+/** Parts that take in streams: topology, workloads and mailboxes; and the readiness that follows from them. */
 
 import { WORKSPACES } from '../../../apimachinery/resources.ts'
 import { StreamSource } from '../../../client/streamSource.ts'
@@ -59,7 +57,7 @@ type Made =
   | 'workspaces'
 
 /** After what keeps copies. */
-export function hearingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function mailboxParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
   const { join, queue, inHand, consents, brake, pauses, intakes, evictions, startReadiness, naming, note, named } =
     parts

@@ -1,6 +1,4 @@
-/**
- * What writes: copies into mailboxes, what comes back into workload spaces; and which of it works on a task.
- */
+/** Parts of the rooms copies and feedback, and the router of tasks. */
 import { standsInMailbox } from '../../placedSource.ts'
 import { Convergence } from '../convergence.ts'
 import { CopiesTogether } from '../copies/copiesTogether.ts'
@@ -23,7 +21,7 @@ import type { Parts, Setup } from './parts.ts'
 type Made = 'rules' | 'client' | 'removals' | 'looks' | 'feedback' | 'router' | 'together'
 
 /** After what is heard. */
-export function writingParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function copyParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
   const { places, turns, clock } = setup
   const {
     join,
