@@ -17,6 +17,14 @@ export const LOGICAL_CLUSTERS: GroupVersionResource = {
   resource: 'logicalclusters',
 }
 
+/** On what client-side `kubectl apply` wrote: what it stated last. */
+export const LAST_APPLIED_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** Whether a key of annotations or labels is the server's own: each space has its own values. */
+export function isServersKey(key: string): boolean {
+  return key.startsWith('kcp.io/') || key.includes('.kcp.io/')
+}
+
 /** On every object: the id of its space. */
 export const CLUSTER_ANNOTATION = 'kcp.io/cluster'
 /** On the LogicalCluster: the path of its space from the root. */

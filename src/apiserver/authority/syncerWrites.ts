@@ -9,12 +9,13 @@ import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/statusLimit.ts'
 import {
-  EDGE_GROUP,
   isMailbox,
   isProjected,
+  OWNER_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   UPSYNCED,
+  UPSYNCED_FOR,
 } from '../../placement/words/placement.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
@@ -27,7 +28,7 @@ export interface SyncerWritesDeps {
 }
 
 /** Annotations by which the center keeps account of what is in a mailbox. */
-const CENTER_ANNOTATIONS = [PROJECTED_KEYS_ANNOTATION, `${EDGE_GROUP}/owner`, `${EDGE_GROUP}/upsynced-for`]
+const CENTER_ANNOTATIONS = [PROJECTED_KEYS_ANNOTATION, OWNER_ANNOTATION, UPSYNCED_FOR]
 /** Types of Secret that are credentials of the server that holds them. */
 const SERVER_SECRETS =
   /^(kubernetes\.io\/service-account-token|bootstrap\.kubernetes\.io\/token|edge\.kubestellar\.io\/.*)$/

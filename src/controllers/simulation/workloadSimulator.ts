@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Random } from '../../client/backoff.ts'
@@ -113,8 +114,7 @@ async function ensureReplicaSet(api: SpaceClient, deployment: KubeObject): Promi
   if (current) return
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true, blockOwnerDeletion: true }
   // As the real controller does: children inherit the annotations of their Deployment.
-  const { 'kubectl.kubernetes.io/last-applied-configuration': _last, ...annotations } =
-    deployment.metadata.annotations ?? {}
+  const { [LAST_APPLIED_ANNOTATION]: _last, ...annotations } = deployment.metadata.annotations ?? {}
   await api.create(
     REPLICA_SETS,
     {

@@ -13,7 +13,7 @@ import {
 } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { sameMeaning } from '../../apimachinery/values.ts'
-import { NOTES } from '../../placement/words/notes.ts'
+import { NOTES } from '../../placement/words/marks.ts'
 import { atMostAll, immutable, intOrPercent, nonNegative } from '../checks.ts'
 import { labelsOf, type Strategies, withStatus } from '../kind.ts'
 import { defaultPodTemplate } from '../pods/podDefaults.ts'

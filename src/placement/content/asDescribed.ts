@@ -6,7 +6,7 @@ import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isTokenSecret, withoutToken } from '../../apimachinery/tokenSecret.ts'
 import { isTokenVolume, TOKEN_MOUNT_PATH } from '../../apimachinery/tokenVolume.ts'
-import { CONFLICT_ANNOTATION, CUSTOMIZATION_ERROR_ANNOTATION, EXECUTING_COUNT_ANNOTATION } from '../words/placement.ts'
+import { NOTES } from '../words/marks.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -31,15 +31,9 @@ export function asAuthored(source: KubeObject): KubeObject {
   const object = asDescribed(source)
   const { managedFields: _records, resourceVersion: _version, annotations, ...metadata } = object.metadata
   if (!annotations) return { ...object, metadata }
-  const own = Object.entries(annotations).filter(([key]) => !TOLD.has(key))
+  const own = Object.entries(annotations).filter(([key]) => !NOTES.includes(key))
   return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(own) } }
 }
-
-const TOLD: ReadonlySet<string> = new Set([
-  CONFLICT_ANNOTATION,
-  CUSTOMIZATION_ERROR_ANNOTATION,
-  EXECUTING_COUNT_ANNOTATION,
-])
 
 /** What the server gives belongs to no field manager; what somebody asked for does. */
 function withoutGiven(spec: Fields, claims: readonly Fields[]): Fields {

@@ -7,6 +7,7 @@
 import { EMPTY_SET, type FieldSet, fieldSet, isEmptySet, union } from '../../apimachinery/apply/fieldSet.ts'
 import { strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isServersKey } from '../../apimachinery/resources.ts'
 import { EDGE_GROUP, LEFT_FIELDS_ANNOTATION } from '../words/placement.ts'
 import { annotationJson } from './annotationJson.ts'
 
@@ -160,5 +161,5 @@ function reservedIn(keys: unknown): Record<string, unknown> {
 
 function isReserved(key: string): boolean {
   const prefix = key.split('/')[0] ?? ''
-  return prefix === EDGE_GROUP || prefix === 'kubestellar.io' || prefix === 'kcp.io' || prefix.endsWith('.kcp.io')
+  return prefix === EDGE_GROUP || prefix === 'kubestellar.io' || isServersKey(key)
 }

@@ -8,12 +8,11 @@
 
 import { strings } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject, type ObjectMeta } from '../../apimachinery/object.ts'
+import { isServersKey, LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { equalJson } from '../../apimachinery/values.ts'
-import { CARRIER_MARKS } from '../words/names.ts'
-import { NOTES } from '../words/notes.ts'
+import { goesToMailbox, JOB_LABELS } from '../words/marks.ts'
 import {
   ADOPT,
-  HAND_OVER_ANNOTATION,
   IMPLIED_ANNOTATION,
   LEFT_FIELDS_ANNOTATION,
   OWNED_SINCE_ANNOTATION,
@@ -54,18 +53,6 @@ interface ProjectedKeys {
   fields: string[]
 }
 
-const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
-  PROJECTED_KEYS_ANNOTATION,
-  OWNER_ANNOTATION,
-  OWNED_SINCE_ANNOTATION,
-  OWNER_REFERENCES_ANNOTATION,
-  LEFT_FIELDS_ANNOTATION,
-  IMPLIED_ANNOTATION,
-  HAND_OVER_ANNOTATION,
-  PRESERVE_ANNOTATION,
-  ...NOTES,
-  ...CARRIER_MARKS,
-])
 const NOT_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
 interface Circumstances {
@@ -90,10 +77,10 @@ export function project(
     kind: object.kind,
     name,
     namespace,
-    labels: keep(labels, key => !isReservedKey(key) && key !== PROJECTED_LABEL),
+    labels: keep(labels, key => !isServersKey(key) && key !== PROJECTED_LABEL),
     annotations: {
       ...(adopt && { [ADOPT]: 'true' }),
-      ...keep(annotations, key => !isReservedKey(key) && !OWN_ANNOTATIONS.has(key)),
+      ...keep(annotations, goesToMailbox),
       ...(preserve && { [PRESERVE_ANNOTATION]: 'true' }),
     },
     fields: keep(withoutServerFields(object), field => !NOT_FIELDS.has(field)),
@@ -108,11 +95,10 @@ export function project(
 export function saySame(a: Projection, b: Projection): boolean {
   return (
     equalJson(a.labels, b.labels) &&
-    equalJson(without(a.annotations, LOCAL_NOTES), without(b.annotations, LOCAL_NOTES)) &&
+    equalJson(without(a.annotations, [LAST_APPLIED_ANNOTATION]), without(b.annotations, [LAST_APPLIED_ANNOTATION])) &&
     equalJson(a.fields, b.fields)
   )
 }
-const LOCAL_NOTES = ['kubectl.kubernetes.io/last-applied-configuration']
 
 /** The body that creates the copy. */
 export function createdCopy(projection: Projection): KubeObject {
@@ -213,14 +199,9 @@ function projectedKeysOf(copy: KubeObject): ProjectedKeys {
   const { labels, annotations, fields } = parsed
   return {
     labels: strings(labels),
-    annotations: strings(annotations).filter(key => !isReservedKey(key)),
+    annotations: strings(annotations).filter(key => !isServersKey(key)),
     fields: strings(fields).filter(field => !NOT_FIELDS.has(field)),
   }
-}
-
-/** The server's own keys: each space has its own values. */
-function isReservedKey(key: string): boolean {
-  return key.startsWith('kcp.io/') || key.includes('.kcp.io/')
 }
 
 /** A Job's selector and the labels behind it are made by each server from the Job's uid. */
@@ -237,8 +218,6 @@ function withoutServerFields(object: KubeObject): Readonly<Record<string, unknow
     spec: { ...rest, template: { ...template, metadata: { ...metadata, ...(labels && { labels }) } } },
   }
 }
-
-const JOB_LABELS = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
 /** The projected fields, with what the mailbox's server put into this copy when it was made and would refuse to lose. */
 function keptByServer(projection: Projection, copy: KubeObject): Readonly<Record<string, unknown>> {

@@ -1,12 +1,8 @@
 /** What the placement translator calls itself, and keys of objects. */
 import type { GroupResource } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
-import { DOWNSYNCED, UPSYNCED, UPSYNCED_FOR } from './placement.ts'
 
 export const FIELD_MANAGER = 'placement-translator'
-/** The marks on what was carried say something about one object in one place, so no source's travels. */
-export const CARRIER_MARKS = [DOWNSYNCED, UPSYNCED, UPSYNCED_FOR] as const
-
 /** `group|resource`: no group, resource or name holds a bar. */
 export function resourceKey(gr: GroupResource): string {
   return `${gr.group}|${gr.resource}`

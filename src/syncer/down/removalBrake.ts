@@ -8,14 +8,12 @@ import { createHash } from 'node:crypto'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
 import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
+import { isTooMuch } from '../../placement/brake/removalLimits.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
 import { keyText, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import type { Trouble } from '../tells/outcomes.ts'
 import { ADOPTED } from '../whose/clusterRecord.ts'
 
-/** As at the center. */
-const MAX_REMOVED = 50
-const MAX_EMPTIED = 10
 const EXAMPLES = 3
 
 interface Gone {
@@ -80,8 +78,9 @@ export class RemovalBrake {
     this.#coming.clear()
     if (coming.length === 0) return
     const count = coming.filter(([, { key }]) => groupResourceName(key) !== 'namespaces').length
-    const isTooMuch = count > MAX_REMOVED || (count > MAX_EMPTIED && !remainsAnything(this.#deps.mirror))
-    if (this.isAdopted || !(isTooMuch || this.#held.size > 0)) {
+    const remains = (): boolean => remainsAnything(this.#deps.mirror)
+    const isMuch = isTooMuch({ byMailbox: new Map([['', { size: count }]]), remains })
+    if (this.isAdopted || !(isMuch || this.#held.size > 0)) {
       for (const [, { key, object }] of coming) this.#deps.free(key, object)
       return
     }

@@ -5,7 +5,7 @@
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { isTokenSecret } from '../../apimachinery/tokenSecret.ts'
 import { cloneJson } from '../../apimachinery/values.ts'
-import { NOTES } from '../../placement/words/notes.ts'
+import { goesToCluster, JOB_LABELS } from '../../placement/words/marks.ts'
 import {
   ADOPT,
   CLUSTER_RECORD,
@@ -13,16 +13,11 @@ import {
   DOWNSYNCED,
   IMPLIED_ANNOTATION,
   isProjected,
-  LEFT_FIELDS_ANNOTATION,
   OVERWRITE,
-  OWNED_SINCE_ANNOTATION,
   OWNER_ANNOTATION,
-  OWNER_REFERENCES_ANNOTATION,
-  PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   PROJECTED_VALUE,
   UPSYNCED,
-  UPSYNCED_FOR,
 } from '../../placement/words/placement.ts'
 
 /** Field manager of everything that the syncer applies. */
@@ -183,31 +178,10 @@ function carried(
   }
 }
 
-/** The translator's notes about its copy, the marks of either side, and what kubectl remembers of its last apply. */
-const NOT_CARRIED: ReadonlySet<string> = new Set([
-  'kubectl.kubernetes.io/last-applied-configuration',
-  OWNER_ANNOTATION,
-  OWNED_SINCE_ANNOTATION,
-  IMPLIED_ANNOTATION,
-  OWNER_REFERENCES_ANNOTATION,
-  LEFT_FIELDS_ANNOTATION,
-  PROJECTED_KEYS_ANNOTATION,
-  ...NOTES,
-  ADOPT,
-  DOWNSYNCED,
-  UPSYNCED,
-  UPSYNCED_FOR,
-])
-
 /** Annotations that belong to one server stay there. */
 function transportable(annotations: Readonly<Record<string, string>> | undefined): Record<string, string> {
-  const isServers = (key: string): boolean => key.startsWith('kcp.io/') || key.includes('.kcp.io/')
-  return Object.fromEntries(
-    Object.entries(annotations ?? {}).filter(([key]) => !isServers(key) && !NOT_CARRIED.has(key)),
-  )
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => goesToCluster(key)))
 }
-
-const JOB_LABELS = ['controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']
 
 /** Fields that a server fills in for its own copy and refuses when they come from another one. */
 function withoutServerFields(copy: KubeObject): KubeObject {

@@ -3,9 +3,11 @@
  * cluster: values at the places of the wanted object. List items are matched by name where they have one, else by place. Values of
  * Secrets are hashed.
  */
+
 import { createHmac } from 'node:crypto'
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import {
@@ -83,8 +85,6 @@ function sidesOf(wanted: KubeObject, live: Readonly<KubeObject>, hashKey: string
     : { wanted: then, live: now }
 }
 
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
-
 /** `live` at the places of `wanted`; `undefined` is not there. */
 export function atPlacesOf(wanted: unknown, live: unknown): unknown {
   if (isRecord(wanted) && isRecord(live)) {
@@ -114,7 +114,7 @@ function isNamed(item: unknown): item is Named {
 export function told(object: KubeObject, hashKey: string): Record<string, unknown> {
   const { apiVersion, kind, metadata, status: _, ...fields } = object
   const { labels, annotations = {} } = metadata
-  const { [LAST_APPLIED]: _applied, ...others } = annotations
+  const { [LAST_APPLIED_ANNOTATION]: _applied, ...others } = annotations
   const isSecret = kind === 'Secret' && apiVersion === 'v1'
   const hash = (value: unknown): string =>
     `hash:${createHmac('sha256', hashKey).update(JSON.stringify(value)).digest('hex').slice(0, 16)}`

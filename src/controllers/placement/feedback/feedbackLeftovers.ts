@@ -4,8 +4,8 @@
  */
 
 import { StreamSource, type StreamSourceOptions } from '../../../client/streamSource.ts'
+import { NOTES } from '../../../placement/words/marks.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
-import { NOTES } from '../../../placement/words/notes.ts'
 
 /** Notes, and the managed fields of a status that was returned. */
 const FEEDBACK = [...NOTES, `"${FIELD_MANAGER}"`]

@@ -13,8 +13,8 @@ import { hasReturnedStatus } from '../../../placement/content/returnedStatus.ts'
 import { definedBy, isSystemObject } from '../../../placement/select/eligibility.ts'
 import { reachOf } from '../../../placement/select/reach.ts'
 import { isNatured } from '../../../placement/spaces/nature.ts'
+import { NOTES } from '../../../placement/words/marks.ts'
 import { namespaceKey, objectKey, resourceKey } from '../../../placement/words/names.ts'
-import { NOTES } from '../../../placement/words/notes.ts'
 import {
   CUSTOMIZERS,
   EDGE_PLACEMENTS,

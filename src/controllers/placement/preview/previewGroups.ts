@@ -17,16 +17,8 @@ import {
   type PreviewGroup,
   type PreviewLocation,
 } from '../../../placement/desks/placementPreview.ts'
-import { CARRIER_MARKS } from '../../../placement/words/names.ts'
-import {
-  IMPLIED_ANNOTATION,
-  LEFT_FIELDS_ANNOTATION,
-  OWNED_SINCE_ANNOTATION,
-  OWNER_ANNOTATION,
-  OWNER_REFERENCES_ANNOTATION,
-  PROJECTED_KEYS_ANNOTATION,
-  PROJECTED_LABEL,
-} from '../../../placement/words/placement.ts'
+import { isShownMark } from '../../../placement/words/marks.ts'
+import { PROJECTED_LABEL } from '../../../placement/words/placement.ts'
 import { type Destination, otherTarget } from '../../../placement/words/ways.ts'
 
 interface Content {
@@ -55,16 +47,6 @@ interface Gathered extends Omit<PreviewGroup, 'locations' | 'count'> {
 
 /** Groups with contents of one object; in more, clusters differ so much that nobody reads it. */
 const MAX_SHOWN = 50
-const BOOKKEEPING: ReadonlySet<string> = new Set([
-  PROJECTED_KEYS_ANNOTATION,
-  OWNER_ANNOTATION,
-  OWNED_SINCE_ANNOTATION,
-  OWNER_REFERENCES_ANNOTATION,
-  IMPLIED_ANNOTATION,
-  LEFT_FIELDS_ANNOTATION,
-  'kubectl.kubernetes.io/last-applied-configuration',
-  ...CARRIER_MARKS,
-])
 const NO_ROOM = 'what would change is too much to be shown here; ask about fewer objects'
 
 /** Of all objects of a preview. */
@@ -130,7 +112,7 @@ export class PreviewGroups {
       ),
       ...nonEmpty(
         'annotations',
-        without(annotations, key => BOOKKEEPING.has(key) || /(^|\.)kcp\.io\//.test(key)),
+        without(annotations, key => !isShownMark(key)),
       ),
     }
     const said = isSecret ? yield* this.#hashed(fields) : fields
