@@ -34,6 +34,12 @@ export function steadyMs(clock: Clock): number {
   return clock.steadyMs?.() ?? clock.now()
 }
 
+/** Resolves when `signal` aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
 /** Resolves after `delayMs`, or as soon as `signal` aborts (it never rejects: the caller looks at the signal). */
 export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()

@@ -5,7 +5,7 @@
 import type { WorkTurns } from '../program/workTurns.ts'
 import type { Random } from './backoff.ts'
 import type { Together } from './bundles.ts'
-import type { Clock } from './clock.ts'
+import { aborted, type Clock } from './clock.ts'
 import type { Lane } from './fairQueue.ts'
 import type { Logger } from './logger.ts'
 import type { KeyGuard } from './setAside/keyGuard.ts'
@@ -108,9 +108,4 @@ export class Controller<K> {
     this.#stop?.abort()
     await this.#running
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -11,7 +11,7 @@ import type { Work, WorkTurns } from '../program/workTurns.ts'
 import { Arrivals } from './arrivals.ts'
 import type { Random } from './backoff.ts'
 import { Bundles, type Together } from './bundles.ts'
-import type { Clock } from './clock.ts'
+import { aborted, type Clock } from './clock.ts'
 import { FairQueue, type Lane } from './fairQueue.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { ReconcileFailures, TerminalError } from './reconcileFailures.ts'
@@ -220,9 +220,7 @@ export class WorkQueue<K = string> {
       )
     this.#worker = { reconcile, concurrency, signal, bundles }
     this.#pump()
-    if (!signal.aborted) {
-      await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
-    }
+    if (!signal.aborted) await aborted(signal)
     this.#stop()
     if (this.#running > 0) await new Promise<void>(resolve => (this.#settled = resolve))
   }

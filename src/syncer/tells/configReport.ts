@@ -3,7 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
-import { type Clock, pause } from '../../client/clock.ts'
+import { aborted, type Clock, pause } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
@@ -105,11 +105,4 @@ export class ConfigReport {
     const { paused = null, leaving = null } = orders()
     return { refused: refusals.report() ?? null, paused, leaving: leaving && { ...UNTOLD, ...leaving } }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  if (signal.aborted) resolve()
-  else signal.addEventListener('abort', () => resolve(), { once: true })
-  return promise
 }

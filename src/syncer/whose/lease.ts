@@ -29,7 +29,7 @@ import { type Held, heldIn, LEASES, LeaseWatch, STANDBY_DURATIONS } from './leas
 /** Between two renewals that nobody waits for. */
 const ALONE_MS = 600_000
 
-/** So many answers in a row that do not come, and none of them is forgotten. */
+/** Renewals in a row without an answer that are all remembered. */
 const MAX_TRIES = 100
 
 export interface LeaseOptions {
@@ -269,8 +269,7 @@ export class ClusterLease {
 
   async #read(): Promise<Held | undefined> {
     const object = await unlessGone(this.#options.cluster.get(LEASES, CLUSTER_RECORD))
-    if (object === undefined) return undefined
-    return heldIn(object)
+    return object && heldIn(object)
   }
 
   #lease(before?: Held): KubeObject {
