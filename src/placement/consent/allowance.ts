@@ -92,3 +92,14 @@ export class Allowance {
 }
 
 const NOTHING: UpsyncCut = { sets: [], denied: [] }
+
+/** Why no combination of grants lets an object be placed: what the first says, where all refuse. */
+export function refusedByAll(allowances: Iterable<Allowance>, object: Placed): Told | undefined {
+  let first: Told | undefined
+  for (const allowance of allowances) {
+    const told = allowance.refusal(object)
+    if (!told) return undefined
+    first ??= told
+  }
+  return first
+}

@@ -2,6 +2,8 @@
  * An object as its authors described it: without what the server of its space gave it for itself. Each cluster gives its own,
  * out of ranges of its own. Pure; what it is given stays as it is.
  */
+import { withoutUnchanged } from '../../apimachinery/apply/looseFields.ts'
+import { defaultedFields } from '../../apimachinery/defaultedFields.ts'
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isTokenSecret, withoutToken } from '../../apimachinery/tokenSecret.ts'
@@ -136,4 +138,14 @@ function withList(owner: Fields, field: string, items: readonly unknown[]): Fiel
 
 function mountsOf(container: Fields): Fields[] {
   return objects(container.volumeMounts)
+}
+
+/**
+ * An object without what nobody said: each cluster fills in its own defaults, and what somebody there sets in their place is theirs.
+ * `source` is the object as its space's server gave it, `object` what was made of it for a destination: what a Customizer
+ * changed is said. Of a source that nothing is known of, all is.
+ */
+export function asSaid(object: KubeObject, source: KubeObject): KubeObject {
+  const unsaid = defaultedFields(source)
+  return unsaid === undefined ? object : (withoutUnchanged(object, unsaid, source) as KubeObject)
 }

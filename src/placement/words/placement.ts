@@ -34,6 +34,11 @@ export const SYNCER_CONFIGS = edge('syncerconfigs')
 export const EDGE_SYNC_CONFIGS = edge('edgesyncconfigs')
 /** The component that decides where objects go; it alone tells what came of bindings and grants. */
 export const WHERE_RESOLVER = 'where-resolver'
+/** The components that carry objects to other places: what holds where they write does not bind them. */
+export const MAILBOX_CONTROLLER = 'mailbox-controller'
+export const PLACEMENT_TRANSLATOR = 'placement-translator'
+
+export const CARRIERS: readonly string[] = [WHERE_RESOLVER, MAILBOX_CONTROLLER, PLACEMENT_TRANSLATOR]
 
 /**
  * On a SyncerConfig, by the center: what is to be carried down is what was projected into the mailbox, and is not listed beside

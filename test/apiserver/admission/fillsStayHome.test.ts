@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery/object.ts'
 import { embeddedClient } from '../../../src/apiserver/embedded/embeddedClient.ts'
-import { asSaid } from '../../../src/placement/content/asSaid.ts'
+import { asSaid } from '../../../src/placement/content/asDescribed.ts'
 import { startTestServer } from '../../support/server.ts'
 
 const { api, server } = await startTestServer(t, { serviceAccounts: true })

@@ -9,8 +9,7 @@ import {
   inventoryBinding,
   placementGrant,
 } from '../../../placement/consent/consentObjects.ts'
-import { CARRIERS } from '../../../placement/words/carriers.ts'
-import { IN_MAILBOX, INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../placement/words/placement.ts'
+import { CARRIERS, IN_MAILBOX, INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../../placement/words/placement.ts'
 
 /** Which part of what the server holds is judged at another place: mailboxes are pictures of what lives in a cluster. */
 export const elsewhere: Elsewhere = { users: new Set(CARRIERS.map(systemUser)), paths: IN_MAILBOX }

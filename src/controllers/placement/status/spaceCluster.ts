@@ -1,8 +1,7 @@
 /**
  * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
  */
-import type { Allowance, Told } from '../../../placement/consent/allowance.ts'
-import { refusedByAll } from '../../../placement/consent/refusedByAll.ts'
+import { type Allowance, refusedByAll, type Told } from '../../../placement/consent/allowance.ts'
 import { type ClusterOutcome, isInDoubt, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import {
   CARRIED_UP,
