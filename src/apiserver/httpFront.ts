@@ -4,9 +4,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Store } from '../storage/store.ts'
 import { AccessControl } from './access/accessControl.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
+import { servingThreads } from './apiThreadOptions.ts'
 import type { Assembly } from './assembly.ts'
 import { reportLimit } from './authority/reportLimit.ts'
 import { CertificateNetworks } from './connections/certificateNetworks.ts'
+import { SOCKETS } from './connections/sharedPort.ts'
 import { strangerLimits } from './connections/strangerLimits.ts'
 import { Strangers } from './connections/strangers.ts'
 import type { TlsKeys } from './connections/tls.ts'
@@ -70,7 +72,10 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     assembly
   const { inFlight, budgets, outcomes, previews, liveQuestions } = assembly
   const { store, url, hasStarted } = deps
-  const strangers = new Strangers({ limits: strangerLimits(options.strangers), clock: () => performance.now() })
+  const strangers = new Strangers({
+    limits: strangerLimits(options.strangers, SOCKETS * servingThreads(options)),
+    clock: () => performance.now(),
+  })
   const requests = new RequestMetrics()
   const metrics = new Metrics([
     gauge('orrery_store_revision', 'Newest committed revision.', () => store.revision),

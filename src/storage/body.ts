@@ -129,10 +129,10 @@ export class Body {
     return bytes
   }
 
-  /** Its text with zeros in each gap, under revision 1. */
+  /** Its text with `~` in each gap, which no label, uid or time holds, under revision 1. */
   get blank(): Buffer {
     const blanks = (kind: Gap['kind']): string[] =>
-      this.gaps.flatMap(gap => (gap.kind === kind ? ['0'.repeat(gap.length)] : []))
+      this.gaps.flatMap(gap => (gap.kind === kind ? ['~'.repeat(gap.length)] : []))
     const [uid = ''] = blanks('uid')
     const [space = ''] = blanks('space')
     return this.text({ uid, times: joined(blanks('time')) }, space, 1)

@@ -61,17 +61,27 @@ function hold(socket: TLSSocket, ends: RequestGate, arrived: (held: Held) => voi
   let pieces: Buffer[] = []
   let hasEnded = false
   let hasArrived = false
+  let isEnding = false
   const push = socket.push.bind(socket)
+  const end = (): void => {
+    if (socket.destroyed) return
+    push(null)
+    // as Node does behind each read: a connection that nobody reads would not tell of its end
+    socket.read(0)
+  }
   const held = {
     bytes: 0,
     release(): void {
       // Node's parser reads the connection without it, to its end
       socket.push = (piece: Buffer | null): boolean => {
         if (piece !== null) return push(piece)
-        ends.enter(newcomerPath(socket), () => void (socket.destroyed || push(null)))
+        // TLS and TCP both end
+        if (!isEnding) ends.enter(newcomerPath(socket), end)
+        isEnding = true
         return false
       }
       const all = Buffer.concat(pieces)
+      pieces = []
       for (let at = 0; at < all.length && !socket.destroyed; at += PIECE_BYTES) push(all.subarray(at, at + PIECE_BYTES))
       if (hasEnded && !socket.destroyed) socket.push(null)
     },

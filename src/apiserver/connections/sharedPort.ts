@@ -10,7 +10,7 @@ const { createServer } = process.getBuiltinModule('node:net')
 
 const BACKLOG = 1024
 /** The server's own and those beside it: each costs a descriptor, and 50 µs to begin. Elsewhere the kernel gives all connections to one. */
-const SOCKETS = process.platform === 'linux' ? 32 : 1
+export const SOCKETS = process.platform === 'linux' ? 32 : 1
 
 /** An HTTP server, as Fastify has one. */
 export interface ListeningServer {

@@ -21,14 +21,15 @@ export const TOTAL = 4096
 /** At least this many get in, however few descriptors there are. */
 const SMALLEST = 8
 
-/** With `limit` descriptors, of which `used` are taken when nobody is connected yet. */
+/** With `limit` descriptors, of which `used` are taken when nobody is connected yet, and `listening` will be. */
 export function strangerLimits(
   given: Partial<StrangerLimits> = {},
+  listening = 0,
   limit = descriptorLimit(),
   used = descriptorsInUse(),
 ): StrangerLimits {
   const reserve = Math.min(512, Math.max(24, Math.floor(limit / 8)))
-  const { connections = Math.max(2 * SMALLEST, limit - used - reserve) } = given
+  const { connections = Math.max(2 * SMALLEST, limit - used - listening - reserve) } = given
   const half = Number.isFinite(connections) ? Math.floor(connections / 2) : TOTAL
   const total = Math.max(1, Math.min(given.total ?? TOTAL, half))
   const perAddress = Math.max(1, Math.min(given.perAddress ?? Math.ceil(total / 2), total))

@@ -14,29 +14,26 @@ import { decodeObject } from './codec.ts'
 type Content = Omit<Likeness, 'uid'>
 
 export class StoredLikeness {
-  readonly #ofBodies = new WeakMap<Body, Content>()
+  readonly #ofBodies = new WeakMap<Body, Content | undefined>()
 
-  /** `undefined` for a text that is its object's alone. */
+  /** `undefined` for a text that is its object's alone, or whose status is no object. */
   of(stored: Stored): Likeness | undefined {
     if (!(stored instanceof SharedStored)) return undefined
     const { body, uid } = stored
-    let content = this.#ofBodies.get(body)
-    if (content === undefined) {
-      content = contentOf(body)
-      this.#ofBodies.set(body, content)
-    }
-    return { ...content, uid }
+    if (!this.#ofBodies.has(body)) this.#ofBodies.set(body, contentOf(body))
+    const content = this.#ofBodies.get(body)
+    return content && { ...content, uid }
   }
 }
 
-function contentOf(body: Body): Content {
+function contentOf(body: Body): Content | undefined {
   const bytes = body.blank
   const { metadata, status, ...rest } = decodeObject({ bytes })
   const { managedFields: _, annotations: { [CLUSTER_ANNOTATION]: _space, ...annotations } = {}, ...meta } = metadata
-  // a status that is no object is content of its author
-  const said = isRecord(status) || status === undefined ? rest : { ...rest, status }
+  // a status that is no object is content of its author, and its times stand in gaps
+  if (status !== undefined && !isRecord(status)) return undefined
   return {
-    content: hash('sha256', JSON.stringify({ ...said, metadata: { ...meta, annotations } }), 'base64'),
+    content: hash('sha256', JSON.stringify({ ...rest, metadata: { ...meta, annotations } }), 'base64'),
     bytes: bytes.length,
     hasStatus: status !== undefined,
   }

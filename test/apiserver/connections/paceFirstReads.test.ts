@@ -54,7 +54,7 @@ async function serve(t: Test, take: (request: IncomingMessage) => void) {
     await once(socket, 'secureConnect')
     return socket.resume()
   }
-  return { turns, open, ended, made: () => made }
+  return { server, turns, open, ended, made: () => made }
 }
 
 t.test(
@@ -102,6 +102,20 @@ t.test('connections that end at once end a few in a turn', async t => {
   )
   // a turn of the gate begins between two of the loop
   t.ok(most <= 16, `${most} in one turn`)
+})
+
+t.test('connections that nobody reads tell of their ends, also those that wait for a turn', async t => {
+  const { open, server } = await serve(t, () => {})
+  const over: Promise<unknown>[] = []
+  const { promise: upgraded, resolve } = Promise.withResolvers<void>()
+  server.on('upgrade', (_request, socket) => {
+    if (over.push(once(socket, 'end')) === 30) resolve()
+  })
+  const sockets = await Promise.all(Array.from({ length: 30 }, open))
+  for (const socket of sockets) socket.write(get('/a', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'))
+  await upgraded
+  for (const socket of sockets) socket.end()
+  t.equal((await Promise.all(over)).length, 30)
 })
 
 t.test('a connection that brings little is read at once', async t => {

@@ -59,6 +59,10 @@ t.test('copies of the same are alike, whatever their clusters report', async t =
   t.equal(likenessOf(stored(made(plain({}), FIRST), FIRST))!.hasStatus, false)
 })
 
+t.test('a status that is no object has no likeness: its times are content', async t => {
+  t.equal(likenessOf(stored(made(plain({}), FIRST, FIRST.time), FIRST)), undefined)
+})
+
 t.test('what its author calls status is no status', async t => {
   const [a, b] = [1, 2].map(n => likenessOf(stored(made(plain({ status: { n } }), FIRST), FIRST))!.content)
   t.not(a, b)
