@@ -9,7 +9,7 @@ import { type Logger, silentLogger } from '../../../src/client/logger.ts'
 import { startSyncerLiveness } from '../../../src/controllers/mailbox/syncerLiveness.ts'
 import type { SyncerListener } from '../../../src/placement/outcome/outcome.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/placement/words/placement.ts'
-import { FakeClock } from '../../client/support/fakeClock.ts'
+import { SetClock } from '../../client/support/fakeClock.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 import { FakeServer, namespace } from '../placement/fakeServer.ts'
 
@@ -19,7 +19,7 @@ const MAILBOX = `root:espw:${mailboxName('inv1', '01234567-89ab-cdef-0123-456789
 function world(t: Test, logger: Logger = silentLogger) {
   const server = new FakeServer()
   server.place('box', MAILBOX)
-  const clock = new FakeClock()
+  const clock = new SetClock()
   let listener: SyncerListener | undefined
   const follow = (one: SyncerListener) => {
     listener = one
@@ -178,11 +178,15 @@ t.test('a flood of answers is not a flood of changes of the SyncTarget, and the 
     seen.add(target().metadata.resourceVersion!)
   }
   t.ok(seen.size >= 1 && seen.size <= 12, `the SyncTarget changed ${seen.size} times`)
+  clock.setMs = -3_600_000
+  await server.in(mailbox).update(SYNCER_CONFIGS, answer(second(201), { paused: false }), { subresource: 'status' })
+  await server.quiet()
   await clock.advance(1000)
   await server.quiet()
+  clock.setMs = 0
   t.match(ordersIn(server), [
     { type: 'Ready', status: 'True' },
-    { type: 'Paused', status: 'True' },
+    { type: 'Paused', status: 'False' },
   ])
   connect().closed(mailbox)
   await clock.advance(45_000)
