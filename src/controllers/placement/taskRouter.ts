@@ -31,7 +31,7 @@ export interface TaskRouterDeps {
   readiness: Readiness
   leaving: LeavingMailboxes
   pauses: Pauses
-  named: PendingCopies
+  pendingCopies: PendingCopies
   removals: Pick<CopyRemovals, 'isUnwanted'>
   convergence: Convergence
   records: UpsyncRecords
@@ -93,7 +93,7 @@ export class TaskRouter {
         if (!closing.close(task.space)) return
         feedback.forget(task.space)
         brake.forget(task.space)
-        this.#deps.named.release(task.space)
+        this.#deps.pendingCopies.release(task.space)
     }
   }
 

@@ -85,11 +85,11 @@ class Translator {
   }
 
   async idle(): Promise<void> {
-    const { checks, queue, named } = this.#parts
+    const { checks, queue, pendingCopies } = this.#parts
     do {
       await checks.idle()
       await queue.idle()
-    } while (!checks.isIdle || !named.isIdle)
+    } while (!checks.isIdle || !pendingCopies.isIdle)
   }
 
   async stop(): Promise<void> {

@@ -43,7 +43,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
     mailboxes,
     locations,
     statuses,
-    staying,
+    retained,
     brake,
     readiness,
     workloads,
@@ -58,7 +58,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
     mailbox: (name: string) => mailboxes.get(name),
     locations,
     followers: statuses,
-    staying,
+    retained,
     isKnown: (space: string) =>
       readiness.isTopologyWhole &&
       (!join.isWorkloadSpace(space) || workloads.isSynced(space)) &&
@@ -70,7 +70,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
 }
 
 function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: Setup, parts: Parts): PlacementPreviews {
-  const { join, consents, rules, brake, pauses, staying, leaving, closed, mailboxes, readiness, intake } = parts
+  const { join, consents, rules, brake, pauses, retained, leaving, closed, mailboxes, readiness, intake } = parts
   return new PlacementPreviews({
     client,
     join,
@@ -85,7 +85,7 @@ function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: S
     brake,
     nowhere: space => consents.nowhere(space),
     pauses,
-    staying,
+    retained,
     isLeaving: mailbox => leaving.has(mailbox),
     wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
     mailbox: name => mailboxes.known(name),

@@ -16,12 +16,10 @@ import { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
 import { explainedClient } from '../mailboxes/explainedClient.ts'
 import type { OwnershipRules } from '../mailboxes/ownership.ts'
 import { TaskRouter } from '../taskRouter.ts'
-import type { Parts, Setup } from './parts.ts'
-
-type Made = 'rules' | 'client' | 'removals' | 'looks' | 'feedback' | 'router' | 'together'
+import type { CopyParts, Parts, Setup } from './parts.ts'
 
 /** After what is heard. */
-export function copyParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function copyParts(setup: Setup, parts: Parts): CopyParts {
   const { places, turns, clock } = setup
   const {
     join,
@@ -34,7 +32,7 @@ export function copyParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     releases,
     brake,
     pauses,
-    staying,
+    retained,
     mailboxes,
     readiness,
   } = parts
@@ -100,7 +98,7 @@ export function copyParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     cache,
     sources,
     mailbox: known,
-    isKept: (...what) => staying.keeps(...what),
+    isKept: (...what) => retained.keeps(...what),
     conflicts: new Conflicts(join, conflictReports(parts.reports)),
     withheld: parts.withheld,
     turns,
@@ -121,7 +119,7 @@ export function copyParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     readiness,
     leaving: parts.leaving,
     pauses,
-    named: parts.named,
+    pendingCopies: parts.pendingCopies,
     removals,
     convergence,
     records: parts.records,

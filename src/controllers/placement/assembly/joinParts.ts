@@ -24,23 +24,10 @@ import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import { PendingMarks } from '../mailboxes/desiredContent.ts'
 import { StartReadiness } from '../mailboxes/startReadiness.ts'
 import { reportSetAside } from '../taskRouter.ts'
-import type { Parts, Setup } from './parts.ts'
-
-type Made =
-  | 'leaving'
-  | 'queue'
-  | 'inHand'
-  | 'startReadiness'
-  | 'pendingMarks'
-  | 'consents'
-  | 'join'
-  | 'report'
-  | 'note'
-  | 'naming'
-  | 'named'
+import type { JoinParts, Parts, Setup } from './parts.ts'
 
 /** The first: all others are made with these. */
-export function joinParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function joinParts(setup: Setup, parts: Parts): JoinParts {
   const { places, guard, turns, logger, clock, random } = setup
   const leaving = new LeavingMailboxes(places)
   const queue = new WorkQueue<Task>({
@@ -81,7 +68,7 @@ export function joinParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     pendingMarks.of(owner, tasks, task => {
       if (task.type === 'copy') parts.mailboxes.known(task.mailbox)?.desired.name(task.key)
     })
-  function* nameIn(keys: readonly string[], mailboxes: readonly string[]): Generator<void> {
+  function* markIn(keys: readonly string[], mailboxes: readonly string[]): Generator<void> {
     for (const mailbox of mailboxes) {
       const desired = parts.mailboxes.known(mailbox)?.desired
       for (let i = 0; i < keys.length; i++) {
@@ -90,7 +77,7 @@ export function joinParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       }
     }
   }
-  const named = new PendingCopies({
+  const pendingCopies = new PendingCopies({
     isKnown: space => parts.workloads.isSynced(space),
     open: space => pendingMarks.open(space),
     name: (space, { keys, mailboxes, isNews }) => {
@@ -101,7 +88,7 @@ export function joinParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       )
       if (ready.length === 0) return
       // all of them are named before any waits for the others to be done
-      queue.addAll(copyTasks(ready, keys, space), space, pendingMarks.of(space, nameIn(keys, ready)))
+      queue.addAll(copyTasks(ready, keys, space), space, pendingMarks.of(space, markIn(keys, ready)))
     },
     soon: queueMicrotask,
   })
@@ -110,7 +97,7 @@ export function joinParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     {
       copies: (mailboxes, keys, origin) => {
         parts.statuses.changed(origin, mailboxes, keys)
-        named.add(origin, keys, mailboxes)
+        pendingCopies.add(origin, keys, mailboxes)
       },
       configs: (mailboxes, origin) => queue.addAll(configTasks(mailboxes), told(origin)),
       sources: (space, keys) => queue.addAll(sourceTasks(space, keys), told(space)),
@@ -124,5 +111,5 @@ export function joinParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     consents,
     new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
   )
-  return { leaving, queue, inHand, startReadiness, pendingMarks, consents, join, report, note, naming, named }
+  return { leaving, queue, inHand, startReadiness, pendingMarks, consents, join, report, note, naming, pendingCopies }
 }

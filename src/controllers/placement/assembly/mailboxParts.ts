@@ -29,7 +29,7 @@ import { Releases } from '../mailboxes/releases.ts'
 import { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
 import { mailboxListener } from '../mailboxListener.ts'
 import { keyOf, TopologyIntake } from '../topologyIntake.ts'
-import type { Parts, Setup } from './parts.ts'
+import type { MailboxParts, Parts, Setup } from './parts.ts'
 
 /** Who has what mailboxes should hold queued: in turn with the spaces, whose changes name copies. */
 const MAILBOXES = 'mailboxes'
@@ -38,29 +38,23 @@ const CHECKS = 'checks of mailboxes'
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
 
-type Made =
-  | 'records'
-  | 'cache'
-  | 'kinds'
-  | 'stages'
-  | 'workloads'
-  | 'listener'
-  | 'mailboxes'
-  | 'readiness'
-  | 'checks'
-  | 'closing'
-  | 'releases'
-  | 'closed'
-  | 'intake'
-  | 'sources'
-  | 'topology'
-  | 'workspaces'
-
 /** After what keeps copies. */
-export function mailboxParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
-  const { join, queue, inHand, consents, brake, pauses, intakes, evictions, startReadiness, naming, note, named } =
-    parts
+  const {
+    join,
+    queue,
+    inHand,
+    consents,
+    brake,
+    pauses,
+    intakes,
+    evictions,
+    startReadiness,
+    naming,
+    note,
+    pendingCopies,
+  } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
   const moreIsKnown = () => {
@@ -75,7 +69,7 @@ export function mailboxParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     workload: space => join.workload(space),
     waits: (space, objects) => intakes.ofSpace(space, objects),
     synced: space => {
-      named.release(space)
+      pendingCopies.release(space)
       readiness.release()
       brake.release()
       closing.closeIfIdle(space)
@@ -145,7 +139,7 @@ export function mailboxParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     isPending: space => brake.isPending(space),
     // behind all that the space's changes have named
     ask: space => {
-      named.settle(space)
+      pendingCopies.settle(space)
       queue.addAll([{ type: 'close', space }], space)
     },
   })

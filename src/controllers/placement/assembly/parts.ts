@@ -83,8 +83,7 @@ export interface Common {
   readonly random: () => number
 }
 
-export interface Parts {
-  // joinParts.ts
+export interface JoinParts {
   readonly leaving: LeavingMailboxes
   readonly queue: WorkQueue<Task>
   readonly inHand: CopiesInHand
@@ -99,9 +98,10 @@ export interface Parts {
   /** The copies that tasks name may have to change from now on. */
   naming(this: void, owner: string, tasks: Iterable<Task>): Iterable<Task>
   /** What is about to be queued. */
-  readonly named: PendingCopies
+  readonly pendingCopies: PendingCopies
+}
 
-  // statusParts.ts
+export interface StatusParts {
   readonly locations: SpaceLocations
   readonly statuses: WorkStatusFollowers
   readonly refusals: ClusterRefusals
@@ -110,17 +110,19 @@ export interface Parts {
   readonly clusters: PlacementOutcomeDeps
   readonly withheld: WithheldStatuses
   readonly reports: PlacementReports
+}
 
-  // retentionParts.ts
+export interface RetentionParts {
   readonly evictions: Evictions
   readonly brake: Brake
   readonly pauses: Pauses
-  readonly staying: RetainedCopies
+  readonly retained: RetainedCopies
   readonly crowdLog: CrowdLog
   readonly intakes: WaitingIntakes
   readonly notes: HoldReports
+}
 
-  // mailboxParts.ts
+export interface MailboxParts {
   readonly records: UpsyncRecords
   readonly cache: ObjectCache
   readonly kinds: ServedKinds
@@ -137,8 +139,9 @@ export interface Parts {
   readonly sources: SourceReader
   readonly topology: PlacedSource
   readonly workspaces: StreamSource
+}
 
-  // copyParts.ts
+export interface CopyParts {
   readonly rules: OwnershipRules
   /** Whose writes into mailboxes say which EdgePlacements are behind them. */
   readonly client: Client
@@ -148,3 +151,5 @@ export interface Parts {
   readonly router: TaskRouter
   readonly together: CopiesTogether
 }
+
+export interface Parts extends JoinParts, StatusParts, RetentionParts, MailboxParts, CopyParts {}

@@ -7,14 +7,12 @@ import { Pauses } from '../retention/pauses.ts'
 import { RetainedCopies } from '../retention/retainedCopies.ts'
 import { HoldReports } from '../status/holdReports.ts'
 import { WaitingIntakes } from '../status/waitingIntakes.ts'
-import type { Parts, Setup } from './parts.ts'
-
-type Made = 'evictions' | 'brake' | 'pauses' | 'staying' | 'crowdLog' | 'intakes' | 'notes'
+import type { Parts, RetentionParts, Setup } from './parts.ts'
 
 /** After the join. */
-export function retentionParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
   const { client, places, clock, logger } = setup
-  const { join, queue, inHand, named, report, note } = parts
+  const { join, queue, inHand, pendingCopies, report, note } = parts
   const evictions = new Evictions(clock)
   const brake = new Brake({
     join,
@@ -31,7 +29,7 @@ export function retentionParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     keepsAll: (space, mailbox) => pauses.locationOf(mailbox) !== undefined || pauses.leadsPaused(space, mailbox),
     // behind all that the space's changes have named
     ask: space => {
-      named.settle(space)
+      pendingCopies.settle(space)
       queue.addAll([{ type: 'judge', space }], space)
     },
     again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
@@ -54,7 +52,7 @@ export function retentionParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       if (parts.mailboxes.get(mailbox)) parts.listener.synced(mailbox)
     },
   })
-  const staying = new RetainedCopies({
+  const retained = new RetainedCopies({
     join,
     brake,
     pauses,
@@ -72,5 +70,5 @@ export function retentionParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
     clock,
     log: crowdLog,
   })
-  return { evictions, brake, pauses, staying, crowdLog, intakes, notes }
+  return { evictions, brake, pauses, retained, crowdLog, intakes, notes }
 }

@@ -14,12 +14,10 @@ import { grantFindings } from '../status/spaceCluster.ts'
 import { TroubleEvents } from '../status/troubleEvents.ts'
 import { WithheldStatuses } from '../status/withheldStatuses.ts'
 import { WorkStatusFollowers } from '../status/workStatusFollowers.ts'
-import type { Parts, Setup } from './parts.ts'
-
-type Made = 'locations' | 'statuses' | 'refusals' | 'outcomes' | 'clusterReports' | 'clusters' | 'withheld' | 'reports'
+import type { Parts, Setup, StatusParts } from './parts.ts'
 
 /** After the join. */
-export function statusParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
+export function statusParts(setup: Setup, parts: Parts): StatusParts {
   const { client, places, clock, epoch } = setup
   const { join, consents, queue, report } = parts
   const locations = new SpaceLocations({
@@ -84,7 +82,7 @@ export function statusParts(setup: Setup, parts: Parts): Pick<Parts, Made> {
       const hold = parts.brake.holdOf(space, name)
       return typeof hold === 'object' ? hold.copies : 0
     },
-    behindPause: (...what) => parts.staying.behindPauseOf(...what),
+    behindPause: (...what) => parts.retained.behindPauseOf(...what),
     withheld: (space, name) => {
       const { wantSingletonReportedState, wantMultiWECReportedState } = join.spec(space, name) ?? {}
       if (!wantSingletonReportedState && !wantMultiWECReportedState) return undefined

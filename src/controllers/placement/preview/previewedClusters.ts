@@ -40,7 +40,7 @@ export interface PreviewedClustersDeps {
   consents: { allowance(space: string, way: Destination): Allowance }
   rules: OwnershipRules
   pauses: Pick<Pauses, 'holdsCopy' | 'locationOf'>
-  staying: Pick<RetainedCopies, 'keeps'>
+  retained: Pick<RetainedCopies, 'keeps'>
   isLeaving: (mailbox: string) => boolean
   wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
   mailbox: (name: string) => Mailbox | undefined
@@ -91,7 +91,7 @@ export class PreviewedClusters {
     const owner = mailbox.ownerOf(fact.key)
     const [first] = byRight([...others, source].sort(byAge), { mailbox: name, owner, rules })
     if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
-    if (owner !== undefined && owner !== space && this.#deps.staying.keeps(owner, name, fact.key))
+    if (owner !== undefined && owner !== space && this.#deps.retained.keeps(owner, name, fact.key))
       return findings.add('Conflict', location, keptConflict(owner))
     if (fact.isPaused === true || source.placements.every(each => then.spec(space, each)?.isPaused))
       return findings.add('Paused', location, PAUSED)

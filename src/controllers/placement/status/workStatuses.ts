@@ -49,7 +49,7 @@ export interface WorkStatusesDeps {
   mailbox: (name: string) => Mailbox | undefined
   locations: SpaceLocations
   followers: WorkStatusFollowers
-  staying: Pick<RetainedCopies, 'of' | 'verdict'>
+  retained: Pick<RetainedCopies, 'of' | 'verdict'>
   /** Whether all is known that a space places, and where. */
   isKnown: (space: string) => boolean
   pathOf: (space: string) => string | undefined
@@ -88,11 +88,11 @@ export class WorkStatuses implements Answerer {
   async *rows({ space, namespace, after, fixed }: AnswerRange, pace: Pace): AsyncGenerator<AnswerRow> {
     this.#requireKnown(space)
     const kinds = await this.#deps.kinds.of(space)
-    const staying = await this.#staying(space, { namespace, fixed }, pace)
-    for (const within of this.#namespaces(space, namespace, staying)) {
+    const retained = await this.#retained(space, { namespace, fixed }, pace)
+    for (const within of this.#namespaces(space, namespace, retained)) {
       if (after && within < after.namespace) continue
       const placed = await this.#keysIn(space, { namespace: within, fixed }, pace)
-      const left = staying.get(within)
+      const left = retained.get(within)
       for (const location of this.#locationsOf(space, placed.length > 0, left)) {
         const { label, destination } = location
         const last = after?.namespace === within ? after.name : undefined
@@ -118,22 +118,22 @@ export class WorkStatuses implements Answerer {
     throw new StatusError('ServiceUnavailable', message, { retryAfterSeconds: RETRY_SECONDS })
   }
 
-  #namespaces(space: string, only: string | undefined, staying: Staying): readonly string[] {
+  #namespaces(space: string, only: string | undefined, retained: Retained): readonly string[] {
     if (!this.#isNamespaced) return ['']
     if (only !== undefined) return [only]
-    return [...new Set([...this.#deps.join.workload(space).namespaces(), ...staying.keys()])].sort()
+    return [...new Set([...this.#deps.join.workload(space).namespaces(), ...retained.keys()])].sort()
   }
 
   /** What stays and is placed no more, by namespace and mailbox; nearly always nothing. */
-  async #staying(
+  async #retained(
     space: string,
     { namespace, fixed }: { namespace: string | undefined; fixed: AnswerRange['fixed'] },
     pace: Pace,
-  ): Promise<Staying> {
-    const found: Staying = new Map()
+  ): Promise<Retained> {
+    const found: Retained = new Map()
     const resource = fixed.get('spec.sourceRef.resource')
     const name = fixed.get('spec.sourceRef.name')
-    for (const { mailbox, key } of this.#deps.staying.of(space)) {
+    for (const { mailbox, key } of this.#deps.retained.of(space)) {
       if (pace.due) await pace.rest()
       const object = parseObjectKey(key)
       if ((object.namespace !== '') !== this.#isNamespaced || (namespace ?? object.namespace) !== object.namespace)
@@ -162,7 +162,7 @@ export class WorkStatuses implements Answerer {
 
   /** Where nothing leads any more, and the object stays. */
   #former(space: string, { label, key }: { label: string; key: string }): SpaceLocation | undefined {
-    for (const copy of this.#deps.staying.of(space)) {
+    for (const copy of this.#deps.retained.of(space)) {
       const location = copy.key === key ? this.#deps.locations.behind(space, copy.mailbox) : undefined
       if (location?.label === label) return location
     }
@@ -199,10 +199,10 @@ export class WorkStatuses implements Answerer {
     const { space } = cluster
     const fact = this.#deps.join.fact(space, key)
     const placements = fact ? cluster.selecting(key) : []
-    const staying = placements.length === 0 ? this.#deps.staying.verdict(space, location.mailbox, key) : undefined
-    if (placements.length === 0 && !staying) return undefined
+    const retained = placements.length === 0 ? this.#deps.retained.verdict(space, location.mailbox, key) : undefined
+    if (placements.length === 0 && !retained) return undefined
     if (cluster.sight.projecting) this.#deps.followers.answeredEarly(space, cluster.name, key)
-    const verdict = staying ?? cluster.verdict(key)
+    const verdict = retained ?? cluster.verdict(key)
     // of many that are looked at few are asked for: what is left out here costs no more
     if ((fixed.get('status.state') ?? verdict.state) !== verdict.state) return undefined
     const mailbox = this.#deps.mailbox(location.mailbox)
@@ -247,17 +247,17 @@ export class WorkStatuses implements Answerer {
       namespace,
       name,
       head,
-      whole: () => this.#whole(head, { space, key, fact, mailbox, isStaying: staying !== undefined, verdict, uid }),
+      whole: () => this.#whole(head, { space, key, fact, mailbox, isRetained: retained !== undefined, verdict, uid }),
     }
   }
 
   /** With what only the objects themselves say. */
   async #whole(
     head: KubeObject,
-    { space, key, fact, mailbox, isStaying, verdict, uid }: Copied,
+    { space, key, fact, mailbox, isRetained, verdict, uid }: Copied,
   ): Promise<KubeObject | undefined> {
     const source = fact && (await this.#deps.sources.read(space, fact))
-    if (!source && !isStaying) return undefined
+    if (!source && !isRetained) return undefined
     const known = mailbox?.copies.get(key)
     // what several need is one object, and another's
     const isOwn = mailbox?.ownerOf(key) === space
@@ -265,7 +265,7 @@ export class WorkStatuses implements Answerer {
     if (!source && !copy) return undefined
     const { uid: sourceUid, creationTimestamp, generation, resourceVersion } = source?.metadata ?? {}
     const isNewest = mailbox?.desired.isBehind(key) === false && source && isOfVersion(source, fact)
-    const saysSource = copy !== undefined && isNewest === true && !isStaying && verdict.state !== 'Paused'
+    const saysSource = copy !== undefined && isNewest === true && !isRetained && verdict.state !== 'Paused'
     const meant = saysSource ? generation : undefined
     const reported = copy && !isShared(key) ? reportedBy(copy, meant) : undefined
     const { sourceRef, ...spec } = head.spec as Record<string, Record<string, unknown>>
@@ -301,19 +301,19 @@ interface Copied {
   /** `undefined` where the object is there no more. */
   readonly fact: ObjectFact | undefined
   /** Nobody places it any more. */
-  readonly isStaying: boolean
+  readonly isRetained: boolean
   readonly mailbox: Mailbox | undefined
   readonly verdict: CopyVerdict
   /** Of the work status. */
   uid(): string
 }
 
-type Staying = Map<string, Map<string, Keyed[]>>
+type Retained = Map<string, Map<string, Keyed[]>>
 
-function both(placed: readonly Keyed[], staying: readonly Keyed[] | undefined): readonly Keyed[] {
-  if (!staying) return placed
+function both(placed: readonly Keyed[], retained: readonly Keyed[] | undefined): readonly Keyed[] {
+  if (!retained) return placed
   const keys = new Set(placed.map(([, key]) => key))
-  return [...placed, ...staying.filter(([, key]) => !keys.has(key))].sort(([a], [b]) => (a < b ? -1 : 1))
+  return [...placed, ...retained.filter(([, key]) => !keys.has(key))].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 /** A copy may have been another space's before. */

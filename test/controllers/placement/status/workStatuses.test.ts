@@ -86,7 +86,7 @@ function setUp(isKnown = true) {
     mailbox: (name: string) => boxes.get(name),
     locations,
     followers,
-    staying: { *of() {}, verdict: () => undefined },
+    retained: { *of() {}, verdict: () => undefined },
     isKnown: () => isKnown,
     pathOf: () => 'root:inv',
   }
