@@ -1,8 +1,9 @@
 /** All commands of Orrery's programs, as their own descriptions tell them. */
 import { type Command, Help, type Option } from 'commander'
-import { kubestellarProgram } from '../../src/cli/kubestellar/program.ts'
+import { KUBESTELLAR } from '../../src/cli/kubestellar/program.ts'
 import { orreryProgram } from '../../src/cli/orrery/main.ts'
-import { wsProgram } from '../../src/cli/ws/program.ts'
+import { pluginProgram } from '../../src/cli/shell/plugin.ts'
+import { WS } from '../../src/cli/ws/program.ts'
 
 export interface DescribedCommand {
   /** `kubectl ws create`. */
@@ -29,8 +30,8 @@ const HELP = new Help()
 HELP.prepareContext({ helpWidth: 120 })
 
 export function commandTree(): DescribedCommand[] {
-  const programs = [orreryProgram().program, wsProgram(NOBODY), kubestellarProgram(NOBODY).program]
-  return programs.map(program => described(program, program.name()))
+  const programs = [orreryProgram(), pluginProgram(WS, NOBODY), pluginProgram(KUBESTELLAR, NOBODY)]
+  return programs.map(({ program }) => described(program, program.name()))
 }
 
 function described(command: Command, path: string): DescribedCommand {

@@ -12,12 +12,9 @@ import { pathOf, type Session } from '../shell/session/session.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { type GrantOptions, grantSpec, kindsText } from './grantSpec.ts'
 import { grantsIn, noInventory, removeGrants, servesNone, setGrant, spacesOf, specOf } from './grants.ts'
+import type { InventoryOptions } from './sessions.ts'
 
-export interface InventoryOption {
-  imw: string
-}
-
-export interface GrantCommandOptions extends GrantOptions, InventoryOption, ConfirmOptions {
+export interface GrantCommandOptions extends GrantOptions, InventoryOptions, ConfirmOptions {
   name?: string
   id?: string
   replace?: boolean
@@ -120,7 +117,7 @@ function isOf(kind: { group: string }, apiGroup: string): boolean {
 export async function ungrantCommand(
   session: Session,
   space: string,
-  options: InventoryOption & ConfirmOptions,
+  options: InventoryOptions & ConfirmOptions,
   terminal: Terminal,
 ): Promise<readonly KubeObject[]> {
   const inventory = await pathOf(session, options.imw)
@@ -140,7 +137,7 @@ export async function ungrantCommand(
 
 export async function grantsCommand(
   session: Session,
-  options: InventoryOption & DocumentOptions,
+  options: InventoryOptions & DocumentOptions,
   terminal: Terminal,
 ): Promise<void> {
   const inventory = await pathOf(session, options.imw)

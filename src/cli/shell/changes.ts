@@ -2,7 +2,6 @@
  * `-o` of commands that make, change or delete: the objects, for programs. They have standard output for themselves, once all is
  * done; what is told meanwhile goes to standard error.
  */
-import { Option } from 'commander'
 import {
   type GroupVersionResource,
   groupResourceName,
@@ -10,16 +9,18 @@ import {
   parseApiVersion,
 } from '../../apimachinery/object.ts'
 import { DOCUMENT_FORMATS, type DocumentFormat, listOf, printDocument, shown } from './output.ts'
+import { flag } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ChangesOptions {
   output?: DocumentFormat
 }
 
-export const changesOption = () =>
-  new Option('-o, --output <format>', 'print the objects that it made, changed or deleted; name: names alone').choices(
-    DOCUMENT_FORMATS,
-  )
+export const CHANGES = flag(
+  '-o, --output <format>',
+  'print the objects that it made, changed or deleted; name: names alone',
+  { choices: DOCUMENT_FORMATS },
+)
 
 /**
  * Runs a command and prints what it answers: one object as itself, several as a List. What it says on the terminal that it is given is

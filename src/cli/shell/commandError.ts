@@ -1,5 +1,4 @@
-/** Errors that the user caused or can mend, and the exit codes by which scripts tell failures apart, as constants and as help and docs have them. */
-import type { Command } from 'commander'
+/** Errors that the user caused or can mend, and the exit codes by which scripts tell failures apart. */
 
 /** The name of a path is not one: `root` in the middle. */
 export const BAD_PATH = 2
@@ -23,10 +22,4 @@ export class CommandError extends Error {
     this.name = 'CommandError'
     this.exitCode = exitCode
   }
-}
-
-/** Tells of them in the help of a command; 0 and 1 are always there. */
-export function exitCodes(command: Command, more: Readonly<Record<number, string>> = {}): Command {
-  const all: [string, string][] = [['0', 'it was done'], ...Object.entries(more), ['1', 'anything else']]
-  return command.addHelpText('after', `\nExit codes: ${all.map(([code, what]) => `${code} ${what}`).join(', ')}.`)
 }

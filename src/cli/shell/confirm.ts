@@ -1,6 +1,6 @@
 /** What destroys asks first where a person can answer; a script, which cannot, has said what it wants. */
-import type { Command } from 'commander'
 import { CommandError } from './commandError.ts'
+import { flag } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ConfirmOptions {
@@ -8,9 +8,7 @@ export interface ConfirmOptions {
   yes?: boolean
 }
 
-export function confirmable(command: Command): Command {
-  return command.option('-y, --yes', 'do not ask; without a terminal nobody is asked')
-}
+export const CONFIRM = flag('-y, --yes', 'do not ask; without a terminal nobody is asked')
 
 /** @param what "This deletes …", a sentence @throws CommandError unless it is confirmed: nothing was done yet */
 export async function confirm(what: string, { yes }: ConfirmOptions, terminal: Terminal): Promise<void> {

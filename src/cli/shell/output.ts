@@ -1,6 +1,6 @@
 /** How the answers of commands are printed: tables for people, JSON and YAML for programs. */
-import { Option } from 'commander'
 import type { KubeObject } from '../../apimachinery/object.ts'
+import { flag } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Of the documents that the commands print for programs; their fields stay while it does. */
@@ -15,22 +15,18 @@ export interface DocumentOptions {
   output?: DocumentFormat
 }
 
-const formatOption = (names: string) =>
-  new Option('-o, --output <format>', `a document for programs; name: ${names} alone`).choices(DOCUMENT_FORMATS)
+const formats = (names: string) =>
+  flag('-o, --output <format>', `a document for programs; name: ${names} alone`, { choices: DOCUMENT_FORMATS })
 
 /** `-o` of commands whose table has no more to tell. */
-export const documentOption = () => formatOption('names')
+export const NAMES_OUTPUT = formats('names')
 
 /** The same of those that print spaces. */
-export const pathsOption = () => formatOption('paths')
+export const PATHS_OUTPUT = formats('paths')
 
-export const outputOption = () =>
-  new Option('-o, --output <format>', 'wide: all there is to tell; name: names alone').choices([
-    'wide',
-    'json',
-    'yaml',
-    'name',
-  ])
+export const WIDE_OUTPUT = flag('-o, --output <format>', 'wide: all there is to tell; name: names alone', {
+  choices: ['wide', 'json', 'yaml', 'name'],
+})
 
 export type Colour = 'good' | 'bad' | 'warn' | 'dim' | 'bold'
 export type Paint = (text: string, colour: Colour | undefined) => string

@@ -19,10 +19,21 @@ export interface Setting {
   /** `true` or `false`; the flag alone means `true`. Write its flags as `--x [bool]`. */
   boolean?: boolean
   required?: boolean
+  /** As `required`, where there is nothing but the flag. */
+  mandatory?: boolean
+  /** Not in the help. */
+  hidden?: boolean
+  /** Reads the value. */
+  parse?(text: string, before?: unknown): unknown
   /** Neither in the environment nor in a config file. */
   flagOnly?: boolean
   /** A further environment variable, of another program whose settings are understood; empty is as if it was not there. */
   alias?: string
+}
+
+/** One that is a flag alone. */
+export function flag(flags: string, description: string, more: Partial<Setting> = {}): Setting {
+  return { flags, description, flagOnly: true, ...more }
 }
 
 export function addSettings(command: Command, settings: readonly Setting[]): void {
@@ -35,6 +46,9 @@ export function addSettings(command: Command, settings: readonly Setting[]): voi
     if (setting.boolean) option.preset('true').argParser(trueOrFalse)
     if (setting.list)
       option.argParser((value, before: string[] | undefined) => [...(before ?? []), ...value.split(',')])
+    if (setting.parse) option.argParser(setting.parse)
+    if (setting.hidden) option.hideHelp()
+    if (setting.mandatory) option.makeOptionMandatory()
     command.addOption(option)
   }
 }

@@ -23,7 +23,7 @@ export interface CreateOptions extends SessionOptions {
 }
 
 /** @returns the Workspace, ready */
-export async function createCommand(name: string, options: CreateOptions, terminal: Terminal): Promise<KubeObject> {
+export async function createCommand(options: CreateOptions, terminal: Terminal, name: string): Promise<KubeObject> {
   const { type, ignoreExisting = false } = options
   if (ignoreExisting && type !== undefined && !type.startsWith(`${ROOT_SPACE}:`)) {
     throw new CommandError('--ignore-existing must not be used with non-absolute type path')
@@ -56,9 +56,9 @@ export async function createCommand(name: string, options: CreateOptions, termin
 
 /** A context for the space that the user is in, named after its path unless a name is given; becomes current. */
 export async function createContextCommand(
-  name: string | undefined,
   options: SessionOptions & { overwrite?: boolean },
   terminal: Terminal,
+  name?: string,
 ): Promise<KubeObject> {
   return await withSession(options, async session => {
     if (session.space === undefined) {
@@ -82,9 +82,9 @@ export async function createContextCommand(
  * @returns the Workspaces of the path, as far as the user may see them
  */
 export async function ensureCommand(
-  argument: string,
   options: SessionOptions & { enter?: boolean; verbose?: boolean },
   terminal: Terminal,
+  argument: string,
 ): Promise<readonly KubeObject[]> {
   const names = argument.replaceAll('/', ':').replace(/^:/, '').split(':')
   if (names.lastIndexOf(ROOT_SPACE) > 0) {

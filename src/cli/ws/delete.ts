@@ -17,9 +17,9 @@ export interface DeleteOptions extends SessionOptions, DeletionOptions {
  * @throws CommandError when there is no such space, or it is not gone in time
  */
 export async function deleteCommand(
-  argument: string,
   options: DeleteOptions,
   terminal: Terminal,
+  argument: string,
 ): Promise<KubeObject | readonly KubeObject[]> {
   return await withSession({ ...options, warn: terminal.err }, async session => {
     const path = await deletable(session, argument)

@@ -11,7 +11,7 @@ import type { Terminal } from '../shell/terminal.ts'
 export interface UseOptions extends SessionOptions, ShownOptions {}
 
 /** @throws CommandError when there is no such space, or the user may not enter it */
-export async function useSpace(argument: string | undefined, options: UseOptions, terminal: Terminal): Promise<void> {
+export async function useSpace(options: UseOptions, terminal: Terminal, argument?: string): Promise<void> {
   const target = parseTarget(argument, homedir())
   // these two need no server, and work while it is down
   if (target.kind === 'here') return await printCurrent(await serverNow(options), options, terminal)

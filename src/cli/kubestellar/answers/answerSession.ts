@@ -1,16 +1,15 @@
 /** The workload space that a command asks, and the flags by which it is named. */
-import type { Command } from 'commander'
 import { isStatusError, type StatusError } from '../../../apimachinery/errors.ts'
 import type { SpaceClient } from '../../../client/client.ts'
 import { isSpaceGone } from '../../../client/spaceGone.ts'
 import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import { pathOf, type Session, withSession } from '../../shell/session/session.ts'
+import { pathOf, type Session } from '../../shell/session/session.ts'
+import { flag } from '../../shell/settings.ts'
 import type { Terminal } from '../../shell/terminal.ts'
+import { type CommonOptions, inSession } from '../sessions.ts'
 
-export interface AnswerOptions {
-  kubeconfig?: string
-  context?: string
+export interface AnswerOptions extends CommonOptions {
   wds: string
   namespace?: string
 }
@@ -22,24 +21,16 @@ export interface Asked {
   readonly namespace: string
 }
 
-export function inSpace(command: Command): Command {
-  return command.option('--wds <path>', 'workload space; "." is the current workspace', '.')
-}
-
-export function inNamespace(command: Command): Command {
-  return command.option('-n, --namespace <name>', "namespace; default: the context's, else default")
-}
+export const SPACE = flag('--wds <path>', 'workload space; "." is the current workspace', { default: '.' })
+export const NAMESPACE = flag('-n, --namespace <name>', "namespace; default: the context's, else default")
 
 export async function withSpace<R>(
   options: AnswerOptions,
   terminal: Terminal,
   use: (asked: Asked) => Promise<R>,
 ): Promise<R> {
-  const { kubeconfig, context, wds } = options
-  // the current workspace is what the commands go by, and it is not a matter of contexts
-  if (context !== undefined) throw new CommandError('--context flag not supported')
-  return await withSession({ warn: terminal.err, ...(kubeconfig !== undefined && { kubeconfig }) }, async session => {
-    const path = await pathOf(session, wds)
+  return await inSession(options, terminal, async session => {
+    const path = await pathOf(session, options.wds)
     const namespace = options.namespace ?? session.namespace ?? 'default'
     return await use({ session, space: session.client.in(path), path, namespace })
   })

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { kubestellarProgram } from '../../../../src/cli/kubestellar/program.ts'
+import { KUBESTELLAR } from '../../../../src/cli/kubestellar/program.ts'
 import { main, orreryProgram } from '../../../../src/cli/orrery/main.ts'
 import {
   type Asked,
@@ -12,14 +12,15 @@ import {
   NOTHING_ELSE,
 } from '../../../../src/cli/shell/completion/complete.ts'
 import { completionScript, SHELLS } from '../../../../src/cli/shell/completion/scripts.ts'
-import { wsProgram } from '../../../../src/cli/ws/program.ts'
+import { pluginProgram } from '../../../../src/cli/shell/plugin.ts'
+import { WS } from '../../../../src/cli/ws/program.ts'
 
 const BIN = join(import.meta.dirname, '../../../../bin')
 const NOBODY = { out: () => {}, err: () => {} }
 const PROGRAMS = {
   orrery: orreryProgram().program,
-  ws: wsProgram(NOBODY),
-  kubestellar: kubestellarProgram(NOBODY).program,
+  ws: pluginProgram(WS, NOBODY).program,
+  kubestellar: pluginProgram(KUBESTELLAR, NOBODY).program,
 }
 
 async function completed(program: keyof typeof PROGRAMS, line: string) {

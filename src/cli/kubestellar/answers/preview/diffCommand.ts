@@ -65,7 +65,7 @@ function comparedOf(live: readonly GroupAnswer[] | undefined): string {
 }
 
 /** Resolves to the exit code. */
-export async function diffCommand(args: readonly string[], options: DiffOptions, terminal: Terminal): Promise<number> {
+export async function diffCommand(options: DiffOptions, terminal: Terminal, ...args: string[]): Promise<number> {
   return await comparing(() =>
     withSpace(options, terminal, async asked => {
       await checkPlaces(asked)

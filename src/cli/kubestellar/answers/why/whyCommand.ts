@@ -15,7 +15,7 @@ export interface WhyOptions extends AnswerOptions {
   watch?: boolean
 }
 
-export async function whyCommand(args: readonly string[], options: WhyOptions, terminal: Terminal): Promise<void> {
+export async function whyCommand(options: WhyOptions, terminal: Terminal, ...args: string[]): Promise<void> {
   await withSpace(options, terminal, async asked => {
     await checkPlaces(asked)
     const question = await Question.of(asked, args, options.cluster)
