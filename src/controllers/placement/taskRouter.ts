@@ -1,4 +1,4 @@
-/** Which part works on a task, and which tasks have to wait until more is known. */
+/** Router of tasks: hands each one to its room, or postpones it until enough is known. */
 import type { Client } from '../../client/client.ts'
 import type { Hold } from '../../client/setAside/keyGuard.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'

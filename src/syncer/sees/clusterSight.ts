@@ -1,8 +1,7 @@
 /**
- * Whether the syncer sees its cluster. A cluster that is out of reach may lose what it held, or come back as it was an hour
- * before: then versions that watches know mean other objects. So nothing counts that was known of it, and once it answers all is
- * listed and compared as at a start, leftovers included. Another cluster may answer in its place: so nothing is written before it
- * is known whose the one is that answers.
+ * Reachability of the cluster. After an outage it may have lost objects, or be restored to an earlier state, so versions known to watches
+ * mean other objects. So nothing known counts any more: all is listed and compared as at a start, leftovers included. Another
+ * cluster may answer in its place, so nothing is written before the identity is verified.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { Logger } from '../../client/logger.ts'

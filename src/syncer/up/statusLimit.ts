@@ -1,4 +1,4 @@
-/** What is said of a status that is too large for the center: nothing, which takes an older one back. It stays in the cluster. */
+/** Limit on the size of a status: an oversized one is not sent, and the older one is removed from the center. It stays in the cluster. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { Logger } from '../../client/logger.ts'

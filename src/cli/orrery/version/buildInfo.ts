@@ -1,6 +1,6 @@
 /**
- * Which program this is. In a checkout, which runs without a build: its commit, and when it came to be at it. In a package:
- * and in the one file: what the release wrote into `build.json` (see tools/release/). What is neither does not know.
+ * Identity of this program: commit and date in a checkout, which runs without a build; `build.json` of the release (see tools/release/)
+ * in a package and in the one file; otherwise unknown.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Copies that are written, or taken away, many at a time: of content that goes everywhere as it is, and what nobody wants any more. They have one wait for the disk, and what follows from each is told once for all of them. What
- * anything speaks against goes alone ({@link CopyReconciler.reconcile}), where what speaks against it is told.
+ * Batches of copies that are written, or deleted because no placement wants them, with one wait for the disk. Consequences of all are
+ * reported at once. A copy that anything blocks goes through {@link CopyReconciler.reconcile}, which reports the reason.
  */
 import type { Together } from '../../../client/bundles.ts'
 import type { Source } from '../join/placementProduct.ts'

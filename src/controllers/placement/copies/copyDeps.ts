@@ -1,4 +1,4 @@
-/** What those who keep copies as they should be stand on. Each takes of it what it needs. */
+/** Dependencies shared by the classes that keep copies correct. Each picks the ones that it needs. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'

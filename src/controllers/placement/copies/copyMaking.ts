@@ -1,4 +1,4 @@
-/** What copies are to say, and whose object that is: made once for all mailboxes where nothing depends on the destination. */
+/** Content of a copy and its source object, made once for all mailboxes where the destination does not matter. */
 
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Adaptation } from '../../../placement/content/adaptation.ts'

@@ -1,7 +1,9 @@
 /**
- * Takes out of mailboxes what nobody wants there any more: what carries the projected label, is not held by the brake or a pause, and
- * is not needed by what is still there. An object that moves is made in its new place first. What its owner gives up and others claim
- * is no less taken away from the owner: it passes on when it might go.
+ * Removals from mailboxes: copies with the projected label that no placement wants, unless the brake or a pause holds them, or an object
+ * that is still there needs them. An object that moves is created in its new place first. A copy that its owner gives up and other spaces
+ * claim counts as removed from the owner: it passes on when it might go.
+ *
+ * {@link CopyRemovals.stays} and {@link CopyRemovals.toRemove} decide whether an unwanted copy stays.
  */
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { definitionKey, isNamespaceKey, namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'

@@ -1,6 +1,7 @@
 /**
- * Copies of what is made once for many mailboxes: those that are not there, and those that say what the object was before, are
- * written many at a time.
+ * Copies with the same content in every mailbox: missing and outdated ones are chosen for writes of many at a time.
+ *
+ * {@link SharedCopies.toWrite} and CopyReconciler are the two places that decide whether a copy may be written now.
  */
 import { isOfKubernetes } from '../../../apimachinery/kubernetesGroups.ts'
 import type { Source } from '../join/placementProduct.ts'

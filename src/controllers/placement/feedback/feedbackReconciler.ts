@@ -1,6 +1,6 @@
 /**
- * Converges what one object of a workload space is told: in how many clusters it runs, what went wrong while it was
- * customized, where another space owns it, and, where a placement asks for it, the state reported from there. What is in a cluster counts where the object's own space owns it.
+ * Feedback on one object of a workload space: the number of clusters in which it runs, faults of its customization, another owner, and the
+ * reported status where a placement asks for it. A copy in a cluster counts where the object's own space owns it.
  */
 
 import type { KubeObject } from '../../../apimachinery/object.ts'

@@ -1,10 +1,10 @@
 /**
- * The status of an object in a workload space while a placement asks for it: where it runs in exactly one cluster what is reported
- * there, whole; where it runs in several, and that is asked for, what can be said of all of them. Otherwise it is what the object
- * was born with, if it was returned from a cluster; what others wrote stays.
+ * Status that returns to an object in a workload space while a placement asks for it: the whole status of its only cluster, or a
+ * combination over several where that is wanted. Otherwise a returned status gives way to the initial one; a status by other writers
+ * stays.
  *
  * The status of a kind without the sub-resource is plain data of its object, which authors may write as well. It is returned by
- * server-side apply without force, so each field has one owner, and what clusters report gives way.
+ * server-side apply without force, so each field has one owner, and reported fields give way.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupResource, type KubeObject } from '../../../apimachinery/object.ts'

@@ -1,4 +1,4 @@
-/** What the resources are called, as kinds, that spaces serve; asked once, and again when that may be another. */
+/** Kinds of the resources that a space serves, from discovery, cached until they may have changed. */
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
 

@@ -1,6 +1,6 @@
 /**
- * How the clusters are called to which the placements of a space lead: by the name of the space's GrantedLocation, and of the
- * SyncTarget where the Location has another name than that. So a name stays whatever else the Location stands for.
+ * Names of the clusters that a space's placements lead to: the GrantedLocation, and the SyncTarget where its name differs from the
+ * Location's. So a name stays, whatever else the Location stands for.
  */
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { clusterLabel, grantedName } from '../../../placement/words/grantedNames.ts'

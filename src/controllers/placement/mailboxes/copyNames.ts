@@ -1,4 +1,4 @@
-/** What the facts of many copies say alike, as one object or string: a thousand mailboxes name the same kinds and the same objects. */
+/** Kinds and keys that facts of many copies share, so that each is one object in memory: a thousand mailboxes name the same ones. */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 
 /** More of them are forgotten and met anew, which costs memory and nothing else. */

@@ -1,6 +1,6 @@
 /**
- * The sequence of one mailbox: which of its copies changed in what they ask for, and at which revision, as long as its syncer
- * has not looked at that. Statuses that come back do not count, and cost nothing here.
+ * Pending changes of one mailbox: copies whose desired content changed, with revisions, until the syncer has processed them. Statuses that
+ * come back do not count, and cost nothing here.
  *
  * Revisions are the store's, so nothing has to be kept for a restart: a copy that is seen for the first time counts from the
  * revision that it has, which is never too early.

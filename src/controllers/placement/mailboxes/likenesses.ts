@@ -1,6 +1,6 @@
 /**
- * What copies are like that mailboxes are told to hold: each kind of copy is parsed and judged once, however many mailboxes
- * hold one. Kept only while mailboxes tell what they hold, and are looked at.
+ * Equal copies in snapshots of mailboxes: each content is parsed and judged once, however many mailboxes hold it. Kept only while
+ * mailboxes report a snapshot and are checked.
  */
 
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'

@@ -1,7 +1,7 @@
 /**
- * Mailboxes are looked at whole: at a start, when one comes, and when its stream has begun anew. One after the other, in slices. What
- * says already what it should is seen to be so without a task, a read or a write; the rest is queued. As long as a mailbox is
- * awaited here, nobody need name single copies in it.
+ * Checks of whole mailboxes: at a start, when one comes, and when its stream begins anew. They run one after the other, in slices.
+ * Correct copies need no task, read or write; the others are queued. While a mailbox awaits its check, single copies in it need
+ * not be named.
  */
 import type { Work } from '../../../program/workTurns.ts'
 import type { Mailbox } from './mailbox.ts'

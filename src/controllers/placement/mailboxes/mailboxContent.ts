@@ -1,4 +1,4 @@
-/** All that is to be looked at in one mailbox, and what of it there is to do. */
+/** Keys in one mailbox that need a check, and the tasks that follow from them. */
 import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
 import { resourceKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'

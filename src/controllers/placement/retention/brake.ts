@@ -1,15 +1,15 @@
 /**
- * The brake: what is deleted by name goes, an object as well as an EdgePlacement with all that it had. What nobody wants any more for
- * another reason (a selector, a label, a Location, a grant, a binding, a Namespace that is deleted, a store that was restored) goes
- * only while it is little and leaves no EdgePlacement empty. Else it is held: the copies stay, the EdgePlacements that had them report it, and it goes when one of them
- * confirms just this.
+ * The brake on deletions. A deletion by name passes, of an object as well as of an EdgePlacement with all that it had. Copies that are
+ * unwanted for another reason (a selector, a label, a Location, a grant, a binding, a deleted Namespace, a restored store) pass
+ * while they are few and leave no EdgePlacement empty. Else they are held: the copies stay, the EdgePlacements that had them
+ * report it, and they go when one of these confirms just this.
  *
  * A copy that another space waits for counts by number, too. It empties no EdgePlacement: the object stays in its cluster.
  *
- * What a space's changes took away is judged once all work that they caused was looked at, so that the first copy does not go
- * before the last one is known. What is found at a start is judged when all mailboxes are known, for nobody remembers then what
- * was deleted by name. A hold is no state of its own that could be lost: it follows from what is in the mailboxes. The time
- * at which it began, which is part of its hash, is read from the EdgePlacements.
+ * Removals by a space's changes are judged after all work that these caused, so that the first copy does not go before the last one is
+ * known. Removals found at a start are judged when all mailboxes are known, because deletions by name are not remembered.
+ * A hold is no state that could be lost: it follows from the mailboxes. The time at which it began, which is part of its hash, is
+ * read from the EdgePlacements.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { KubeObject } from '../../../apimachinery/object.ts'

@@ -1,4 +1,7 @@
-/** Retained copies: no placement selects them any more, and they stay because the brake holds them or something is paused. */
+/**
+ * Reports on retained copies: no placement selects them any more, and they stay because the brake holds them or something is paused. It
+ * decides nothing: CopyRemovals does.
+ */
 
 import type { Told } from '../../../placement/consent/allowance.ts'
 import type { CopyVerdict } from '../../../placement/outcome/copyState.ts'

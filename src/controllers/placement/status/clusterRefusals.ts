@@ -1,9 +1,8 @@
 /**
- * What clusters refuse of what was placed in them, as their syncers say it in the status of SyncerConfig `the-one`, for those
- * who placed it. The only place that knows where that is told.
+ * Refusals that syncers list in the status of SyncerConfig `the-one`, for the spaces whose objects are refused.
  *
- * A syncer may say anything. What counts is said of a copy that is in its mailbox, is heard only by the space whose object that
- * is, and is bounded; news of one mailbox is taken in every few seconds, so that what wavers there does not waver everywhere.
+ * A syncer may report anything. A refusal counts for a copy in the mailbox alone, is shown to the owner's space alone, and is bounded.
+ * Changes of one mailbox are taken in every few seconds, so that flapping in one cluster does not flap every placement.
  */
 import type { Clock } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'

@@ -1,7 +1,7 @@
 /**
- * Events on an EdgePlacement about clusters that fell silent while it leads there, one for all that are silent at a time, and one when
- * all are back of which it was told. Syncers start anew and connections break: what is over before a SyncTarget would turn is none. Of
- * a cluster that this server has not heard yet nothing is told: after a start that is most of them.
+ * Events on an EdgePlacement when clusters that it leads to fall silent, one for all that are silent at a time, and one when all of these
+ * are back. An outage shorter than the SyncTarget's grace period is not reported: syncers restart and connections break. A cluster
+ * that has not connected to this server yet is not reported either: after a start most have not.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { type Clock, steadyMs } from '../../../client/clock.ts'

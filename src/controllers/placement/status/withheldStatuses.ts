@@ -1,6 +1,6 @@
 /**
- * Statuses that a placement asks for and that stay away: of a kind of which nothing can be said for several clusters, in several
- * clusters; and in one, where an author of the object wrote a status. Kept while it is so, for the EdgePlacement to report.
+ * Statuses that a placement wants and cannot get: a kind whose statuses cannot be combined, in several clusters, or a status that an
+ * author wrote. Kept while it lasts, for the EdgePlacement to report.
  */
 import { type GroupResource, groupResourceName } from '../../../apimachinery/object.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'
