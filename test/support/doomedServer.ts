@@ -2,6 +2,8 @@
  * `orrery start` in which placing a ConfigMap named `poison` ends the process at once, as a fatal error of V8 would: caught by
  * nobody. Time until something is tried again passes five times as fast.
  */
+
+import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { startApiServer } from '../../src/apiserver/apiServer.ts'
 import { embeddedClient } from '../../src/apiserver/embedded/embeddedClient.ts'
 import { processHost } from '../../src/cli/orrery/host.ts'
@@ -32,13 +34,21 @@ const server = await startApiServer({
   log,
 })
 
+function endWith(object: Readonly<KubeObject>): void {
+  if (object.metadata.name === 'poison') process.kill(process.pid, 'SIGKILL')
+}
+
 function doomed(client: Client): Client {
   return {
     ...client,
+    createCopies: async copies => {
+      for (const { object } of copies) endWith(object)
+      return (await client.createCopies?.(copies)) ?? []
+    },
     in: space => {
       const api = client.in(space)
       const create: typeof api.create = (resource, object, options) => {
-        if (object.metadata.name === 'poison') process.kill(process.pid, 'SIGKILL')
+        endWith(object)
         return api.create(resource, object, options)
       }
       return new Proxy(api, {
