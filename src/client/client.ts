@@ -134,7 +134,7 @@ export interface StreamEvent {
 export interface Likeness {
   /** Equal for equal contents alone. */
   readonly content: string
-  /** Of a text with that content. */
+  /** The length of a text with that content. */
   readonly bytes: number
   readonly uid: string
   readonly hasStatus: boolean

@@ -28,7 +28,7 @@ export interface UnmadeCopy {
 
 export class SharedCopies {
   readonly #deps: SharedCopiesDeps
-  /** What is being made, by what it is made of. */
+  /** Contents in the making, by the version of their source. */
   readonly #making = new Map<ObjectFact, Promise<unknown>>()
 
   constructor(deps: SharedCopiesDeps) {

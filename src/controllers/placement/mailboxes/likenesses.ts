@@ -31,7 +31,7 @@ export class CopyLikeness {
   /** Whether they are healthy, those that report nothing. */
   readonly isHealthy: boolean
   #judged: Judged | undefined
-  /** Of the text of each. */
+  /** The length of each text. */
   readonly bytes: number
 
   constructor(event: StreamEvent, bytes: number) {
