@@ -5,28 +5,29 @@
  * mailbox and its SyncTarget is known to be gone. A SyncTarget that stands in a mailbox itself counts as none.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { apiVersionOf, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { apiVersionOf, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
 import { Controller } from '../../client/controller.ts'
 import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
-import { type StreamHandler, StreamSource } from '../../client/streamSource.ts'
+import { StreamSource } from '../../client/streamSource.ts'
 import { TYPES_PATH } from '../../placement/spaces/spaceTypes.ts'
 import {
   MAILBOX_NAME,
   MAILBOX_PARENT,
-  mailboxName,
   SYNC_TARGET_NAME_ANNOTATION,
   SYNC_TARGETS,
   SYNCER_NAME,
 } from '../../placement/words/placement.ts'
+import { readySpaceOf } from '../../placement/words/topology.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
+import { Inventory, type ObjectId } from '../placement/inventory/inventory.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { hasLeft, isLeaving, letGo } from './departure.ts'
+import { letGo } from './departure.ts'
 import { ensureSyncerAccount, SERVICE_ACCOUNTS } from './syncerAccount.ts'
 
 export interface MailboxControllerDeps {
@@ -51,13 +52,6 @@ interface MailboxFact {
   readonly syncTargetName: string | undefined
 }
 
-interface TargetFact {
-  readonly space: string
-  readonly name: string
-  /** Of one that is being deleted: whether its syncer is waited for. */
-  readonly leaving: 'waits' | 'over' | undefined
-}
-
 const OPTIONS = { fieldManager: 'mailbox-controller' }
 
 /** Starts at once and runs until `signal` aborts or `stop`. */
@@ -71,10 +65,7 @@ class MailboxController {
   readonly #client: Client
   readonly #controller: Controller<string>
   readonly #inventories: PlacedSource
-  /** By mailbox name; SyncTargets that are being deleted, and whose syncer nobody has heard of, are not in it. */
-  readonly #targets = new Map<string, TargetFact>()
-  /** Mailbox name by `space/name` of the SyncTarget, to notice a new uid under an old name. */
-  readonly #mailboxOf = new Map<string, string>()
+  readonly #inventory: Inventory
   readonly #workspaces = new Map<string, MailboxFact>()
   /** Mailbox name by logical-cluster id. */
   readonly #bySpace = new Map<string, string>()
@@ -85,12 +76,16 @@ class MailboxController {
     const { client, places, guard, turns, logger, clock, random, signal } = deps
     const common = { client, guard, turns, logger, clock, random }
     this.#client = client
+    this.#inventory = new Inventory(places)
     this.#inventories = new PlacedSource({
       ...common,
       places,
       space: '*',
       resources: [SYNC_TARGETS],
-      handler: this.#targetHandler(),
+      handler: {
+        change: event => this.#targetChanged(event, event.type === 'DELETED' ? undefined : event.object),
+        vanished: ref => this.#targetChanged(ref, undefined),
+      },
     })
     this.#controller = new Controller<string>({
       name: 'mailbox-controller',
@@ -134,33 +129,9 @@ class MailboxController {
     await this.#running
   }
 
-  #targetHandler(): StreamHandler {
-    const handle = (space: string, name: string, object: KubeObject | undefined) => {
-      const id = `${space}/${name}`
-      const old = this.#mailboxOf.get(id)
-      const mailbox = object && mailboxName(space, object.metadata.uid ?? '')
-      if (old !== undefined && old !== mailbox) {
-        this.#targets.delete(old)
-        this.#controller.add(old)
-      }
-      if (object === undefined || mailbox === undefined) {
-        this.#mailboxOf.delete(id)
-        return
-      }
-      const leaving = isLeaving(object) ? (hasLeft(object) ? 'over' : 'waits') : undefined
-      const known = this.#targets.get(mailbox)
-      if (old === mailbox && known?.leaving === leaving) return
-      this.#mailboxOf.set(id, mailbox)
-      this.#targets.set(mailbox, { space, name, leaving })
-      this.#controller.add(mailbox)
-    }
-    return {
-      change: ({ type, space, name, object }) => {
-        const gone = type === 'DELETED' || (object.metadata.deletionTimestamp !== undefined && !isLeaving(object))
-        handle(space, name, gone ? undefined : object)
-      },
-      vanished: ({ space, name }) => handle(space, name, undefined),
-    }
+  #targetChanged(id: ObjectId, object: KubeObject | undefined): void {
+    for (const { mailbox, before, after } of this.#inventory.setTarget(id, object))
+      if (before?.state !== after?.state) this.#controller.add(mailbox)
   }
 
   #workspaceChanged(name: string, object: KubeObject | undefined): void {
@@ -168,9 +139,8 @@ class MailboxController {
     const old = this.#workspaces.get(name)
     if (old?.readySpace) this.#bySpace.delete(old.readySpace)
     if (object) {
-      const { spec, status, metadata } = object
-      const ready = isRecord(status) && status.phase === 'Ready' && isRecord(spec) && typeof spec.cluster === 'string'
-      const readySpace = ready ? String(spec.cluster) : ''
+      const { metadata } = object
+      const readySpace = readySpaceOf(object)
       this.#workspaces.set(name, {
         uid: metadata.uid ?? '',
         readySpace,
@@ -189,18 +159,18 @@ class MailboxController {
   }
 
   async #reconcile(name: string): Promise<void> {
-    const target = this.#targets.get(name)
+    const target = this.#inventory.target(name)
     const workspace = this.#workspaces.get(name)
-    if (target === undefined) {
+    if (target === undefined || target.state === 'goes') {
       // its SyncTarget may be among what is held; then it comes again
       if (this.#inventories.holds(MAILBOX_NAME.exec(name)?.[1] ?? '')) return
       if (workspace && !workspace.terminating && workspace.syncTargetName !== undefined)
         await this.#remove(name, workspace)
       return
     }
-    if (target.leaving) {
+    if (target.state !== 'stays') {
       if (!workspace) return await letGo(this.#client.in(target.space), target.name, name)
-      if (target.leaving === 'over' && !workspace.terminating) await this.#remove(name, workspace)
+      if (target.state === 'left' && !workspace.terminating) await this.#remove(name, workspace)
       return
     }
     if (!workspace) return await this.#create(name, target.name)

@@ -34,6 +34,7 @@ import {
   SYNCER_CONFIG_NAME,
   SYNCER_CONFIGS,
 } from '../../placement/words/placement.ts'
+import { mailboxOf, readySpaceOf } from '../../placement/words/topology.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
@@ -70,12 +71,17 @@ export interface SyncerLivenessDeps {
   signal: AbortSignal
 }
 
+/** One mailbox and its SyncTarget. */
 interface Mailbox {
   /** Logical-cluster id of the mailbox space; `''` until it is ready. */
   space: string
   /** Where its SyncTarget is. */
   targetSpace: string
   targetName: string
+  /** The orders of its SyncTarget, as text to be compared. */
+  orders?: string | undefined
+  /** Until when its reports are paid for. */
+  paidUntilMs?: number | undefined
 }
 
 const OPTIONS = { fieldManager: 'mailbox-controller' }
@@ -86,13 +92,13 @@ export function startSyncerLiveness(deps: SyncerLivenessDeps): ControllerHandle 
   return { depth: () => running.depth, idle: () => running.idle(), stop: () => running.stop() }
 }
 
-/** Keys are mailbox names. */
 /**
  * Reports of one syncer that are written on its SyncTarget. A syncer reports seldom; a thief of its credential may report without end,
  * and each write reaches all watchers of the inventory.
  */
 const REPORTS = new Rate({ everyMs: 1000, atOnce: 10 })
 
+/** Keys are mailbox names. */
 class SyncerLiveness {
   readonly #client: Client
   readonly #places: SpacePlaces
@@ -105,12 +111,6 @@ class SyncerLiveness {
   readonly #unfollow: () => void
   /** What the SyncerConfig says, by space. */
   readonly #configs = new Map<string, ConfigFact>()
-  /** What is asked of a syncer, as text to be compared, by `space/name` of the SyncTarget. */
-  readonly #asked = new Map<string, string>()
-  /** Mailbox name by the same. */
-  readonly #byTarget = new Map<string, string>()
-  /** By mailbox: until when its reports are paid for. */
-  readonly #paidUntilMs = new Map<string, number>()
   readonly #events: ToldEvents
   readonly #log: CrowdLog
   readonly #stop = new AbortController()
@@ -147,10 +147,8 @@ class SyncerLiveness {
           places,
           space: '*',
           resources: [SYNC_TARGETS],
-          handler: {
-            change: event => this.#targetChanged(event, event.type === 'DELETED' ? undefined : event.object),
-            vanished: ref => this.#targetChanged(ref, undefined),
-          },
+          // a mailbox goes with its SyncTarget
+          handler: { change: event => this.#targetChanged(event) },
         }),
       ],
       party: name => this.#mailboxes.get(name)?.targetSpace ?? '',
@@ -179,49 +177,39 @@ class SyncerLiveness {
   #workspaceChanged(event: StreamEvent): void {
     const match = MAILBOX_NAME.exec(event.name)
     if (!match) return
-    if (event.type === 'DELETED') {
+    if (event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined) {
       this.#forget(event.name)
       return
     }
-    const { spec, status, metadata } = event.object
+    const { metadata } = event.object
     const targetName = metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION]
     if (targetName === undefined) return
-    if (metadata.deletionTimestamp !== undefined) {
-      this.#forget(event.name)
-      return
-    }
-    const ready = isRecord(status) && status.phase === 'Ready' && isRecord(spec) && typeof spec.cluster === 'string'
-    const space = ready ? String(spec.cluster) : ''
-    this.#mailboxes.set(event.name, { space, targetSpace: match[1]!, targetName })
-    this.#byTarget.set(`${match[1]}/${targetName}`, event.name)
-    if (space) this.#bySpace.set(space, event.name)
+    const mailbox: Mailbox = this.#mailboxes.get(event.name) ?? { space: '', targetSpace: match[1]!, targetName }
+    Object.assign(mailbox, { space: readySpaceOf(event.object), targetName })
+    this.#mailboxes.set(event.name, mailbox)
+    if (mailbox.space) this.#bySpace.set(mailbox.space, event.name)
     this.#controller.add(event.name)
   }
 
   #forget(name: string): void {
     const mailbox = this.#mailboxes.get(name)
     this.#mailboxes.delete(name)
-    this.#paidUntilMs.delete(name)
     if (!mailbox) return
     this.#bySpace.delete(mailbox.space)
     this.#connections.forget(mailbox.space)
     this.#configs.delete(mailbox.space)
-    const target = `${mailbox.targetSpace}/${mailbox.targetName}`
-    if (this.#byTarget.get(target) === name) this.#byTarget.delete(target)
   }
 
-  /** Only what is asked of the syncer matters; its status is our own. */
-  #targetChanged({ space, name }: { space: string; name: string }, object: KubeObject | undefined): void {
-    const id = `${space}/${name}`
-    const before = this.#asked.get(id)
-    const now =
-      object &&
-      JSON.stringify([object.metadata.uid, ordersFor(object), object.metadata.annotations?.[FORCE_DETACH_ANNOTATION]])
-    if (now === before) return
-    if (now === undefined) this.#asked.delete(id)
-    else this.#asked.set(id, now)
-    const mailbox = this.#byTarget.get(id)
-    if (mailbox) this.#controller.add(mailbox)
+  /** Only the orders for the syncer matter here; the status is written by this controller. */
+  #targetChanged(event: StreamEvent): void {
+    if (event.type === 'DELETED') return
+    const name = mailboxOf(event)
+    const mailbox = this.#mailboxes.get(name)
+    const { annotations } = event.object.metadata
+    const orders = JSON.stringify([ordersFor(event.object), annotations?.[FORCE_DETACH_ANNOTATION]])
+    if (!mailbox || mailbox.orders === orders) return
+    mailbox.orders = orders
+    this.#controller.add(name)
   }
 
   #configChanged(event: StreamEvent): void {
@@ -265,10 +253,10 @@ class SyncerLiveness {
     if (speech === undefined || 'protocol' in speech) await this.#hold(target, mailbox)
     const status = this.#statusOf(target, mailbox)
     if (!equalJson({ ...(isRecord(target.status) && target.status), ...status }, target.status)) {
-      const [paidUntilMs, nowMs] = [this.#paidUntilMs.get(name), steadyMs(this.#clock)]
-      const waitMs = REPORTS.waitMs(paidUntilMs, nowMs)
+      const nowMs = steadyMs(this.#clock)
+      const waitMs = REPORTS.waitMs(mailbox.paidUntilMs, nowMs)
       if (waitMs > 0) return { requeueAfterMs: waitMs }
-      this.#paidUntilMs.set(name, REPORTS.paid(paidUntilMs, nowMs))
+      mailbox.paidUntilMs = REPORTS.paid(mailbox.paidUntilMs, nowMs)
       await this.#report(target, mailbox, status)
     }
     return {}

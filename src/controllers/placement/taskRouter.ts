@@ -6,7 +6,7 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import type { Convergence } from './convergence.ts'
 import type { CopyRemovals } from './copies/copyRemovals.ts'
 import type { FeedbackReconciler } from './feedback/feedbackReconciler.ts'
-import type { LeavingMailboxes } from './inventory/leavingMailboxes.ts'
+import type { Inventory } from './inventory/inventory.ts'
 import type { PendingCopies } from './join/pendingCopies.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
 import type { Readiness } from './join/readiness.ts'
@@ -29,7 +29,7 @@ export interface TaskRouterDeps {
   join: PlacementJoin
   mailboxes: Mailboxes
   readiness: Readiness
-  leaving: LeavingMailboxes
+  inventory: Pick<Inventory, 'isLeaving'>
   pauses: Pauses
   pendingCopies: PendingCopies
   removals: Pick<CopyRemovals, 'isUnwanted'>
@@ -99,11 +99,11 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: as above
   async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
-    const { mailboxes, readiness, leaving, pauses, removals, brake, closing, convergence } = this.#deps
+    const { mailboxes, readiness, inventory, pauses, removals, brake, closing, convergence } = this.#deps
     const mailbox = mailboxes.get(task.mailbox)
     if (!mailbox) return { postponed: true } // all its content is queued when it is ready
     if (!readiness.knowsMailbox(task.mailbox)) return this.#postpone(task)
-    if (leaving.has(task.mailbox)) return
+    if (inventory.isLeaving(task.mailbox)) return
     // all of it is looked at again when that is over
     if (task.type !== 'asked' && pauses.locationOf(task.mailbox) !== undefined) {
       if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) brake.paused(mailbox, task.key)

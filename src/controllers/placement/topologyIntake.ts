@@ -5,34 +5,31 @@
 import { hash } from 'node:crypto'
 import { at, num } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { StreamedRef } from '../../client/streamSource.ts'
 import { compilePlacement } from '../../placement/select/placementSpec.ts'
 import { objectKey } from '../../placement/words/names.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../placement/words/placement.ts'
 import { placementOf } from '../../placement/words/placementSlices.ts'
-import { replace } from '../../placement/words/topology.ts'
+import { readsOtherwise } from '../../placement/words/topology.ts'
 import { takeConsent } from '../consent/takeConsent.ts'
 import type { Consents } from './inventory/consents.ts'
-import type { Evictions } from './inventory/evictions.ts'
-import type { LeavingMailboxes } from './inventory/leavingMailboxes.ts'
+import type { Inventory } from './inventory/inventory.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
 import { SliceSets } from './join/sliceSets.ts'
 import type { ClosedMailboxes } from './mailboxes/closedMailboxes.ts'
-import type { Releases } from './mailboxes/releases.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
 import { INTAKE_WAITS } from './status/holdReports.ts'
 
 export interface TopologyIntakeDeps {
   join: PlacementJoin
+  inventory: Inventory
   consents: Consents
-  releases: Releases
-  leaving: LeavingMailboxes
   closed: ClosedMailboxes
   brake: Pick<Brake, 'placementSeen' | 'placementGone' | 'mailboxLeaves'>
-  pauses: Pick<Pauses, 'setLocation' | 'setTarget'>
-  evictions: Evictions
+  pauses: Pick<Pauses, 'locationChanged' | 'targetChanged'>
   /** A placement is paused from now on, or no more, and leads to these mailboxes. */
   pauseChanged: (space: string, placement: string, mailboxes: readonly string[]) => void
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is to be looked at. */
@@ -60,7 +57,6 @@ export class TopologyIntake {
   readonly #deps: TopologyIntakeDeps
   /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
   readonly #placements = new Map<string, string>()
-  readonly #locations = new Map<string, KubeObject>()
   readonly #customizers = new Map<string, KubeObject>()
   /** Of each placement, the generation of its spec and the revision as which that was written. */
   readonly #specs = new Map<string, { readonly generation: number; readonly revision: number }>()
@@ -80,10 +76,6 @@ export class TopologyIntake {
   synced(): void {
     this.#slices.synced()
     this.#deps.consents.synced()
-  }
-
-  location(cluster: string, name: string): KubeObject | undefined {
-    return this.#locations.get(`${cluster}/${name}`)
   }
 
   /** `reference` is `namespace/name`. */
@@ -119,15 +111,19 @@ export class TopologyIntake {
       case SYNC_TARGETS.resource:
         this.#targetChanged(at, object)
         break
-      case LOCATIONS.resource:
-        this.#deps.consents.setLocation(at.space, at.name, object)
-        this.#deps.pauses.setLocation(at.space, at.name, object)
-        if (replace(this.#locations, `${at.space}/${at.name}`, object)) this.#deps.join.touchLocation(at.space, at.name)
+      case LOCATIONS.resource: {
+        const change = this.#deps.inventory.setLocation(at, object)
+        this.#deps.consents.locationChanged(change)
+        this.#deps.pauses.locationChanged(change)
+        if (readsOtherwise(change.before, object)) join.touchLocation(at.space, at.name)
         break
+      }
       case CUSTOMIZERS.resource: {
         const reference = `${at.namespace}/${at.name}`
-        const changed = replace(this.#customizers, `${at.space} ${reference}`, object)
-        if (changed) join.touchCustomizer(at.space, reference)
+        const before = this.customizer(at.space, reference)
+        if (object) this.#customizers.set(`${at.space} ${reference}`, object)
+        else this.#customizers.delete(`${at.space} ${reference}`)
+        if (readsOtherwise(before, object)) join.touchCustomizer(at.space, reference)
         join.noteCustomizer(at.space, reference, revision)
         taken()
       }
@@ -184,20 +180,18 @@ export class TopologyIntake {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { stays, leaves } = this.#deps.leaving.set(at, object)
-    if (leaves !== undefined) this.#deps.brake.mailboxLeaves(leaves)
-    const opened = this.#deps.closed.set(at, object)
-    this.#releasesChanged(at, object)
-    this.#deps.consents.setTarget(at.space, at.name, object)
-    const evicted = this.#deps.evictions.set(at, object)
-    if (evicted !== undefined) this.#deps.brake.mailboxLeaves(evicted)
-    this.#deps.pauses.setTarget(at.space, at.name, object)
-    for (const again of new Set([stays, opened])) if (again !== undefined) this.#deps.stays(again)
-  }
-
-  #releasesChanged(at: Place, object: KubeObject | undefined): void {
-    const mailbox = this.#deps.releases.set(at, object)
-    if (mailbox !== undefined) this.#deps.released(mailbox)
+    const { inventory, consents, pauses, closed, brake, released, stays } = this.#deps
+    for (const change of inventory.setTarget(at, object)) {
+      const { mailbox, before, after } = change
+      consents.targetChanged(change)
+      pauses.targetChanged(change)
+      const [stood, stands] = [before?.state === 'stays', after?.state === 'stays']
+      if ((stood && !stands) || Number.isFinite(after?.evictAtMs)) brake.mailboxLeaves(mailbox)
+      if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases)) released(mailbox)
+      if (stands && !stood) stays(mailbox)
+    }
+    const opened = closed.set(at, object)
+    if (opened !== undefined) stays(opened)
   }
 }
 

@@ -6,7 +6,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import { INVENTORY_BINDINGS } from '../../placement/words/placement.ts'
 import type { Binding, ConsentIndex } from '../consent/consentIndex.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import type { ObjectId } from './whereIndex.ts'
+import type { ObjectId } from '../placement/inventory/inventory.ts'
 
 export const GRANTED = 'Granted'
 

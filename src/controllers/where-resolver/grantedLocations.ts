@@ -7,7 +7,8 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { EDGE_API_VERSION, GRANTED_LOCATIONS } from '../../placement/words/placement.ts'
-import type { GrantedRow, ObjectId, WhereIndex } from './whereIndex.ts'
+import type { ObjectId } from '../placement/inventory/inventory.ts'
+import type { GrantedRow, WhereIndex } from './whereIndex.ts'
 
 export interface GrantedLocationDeps {
   client: Client

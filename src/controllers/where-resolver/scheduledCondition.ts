@@ -7,8 +7,7 @@ import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
-import { SCHEDULED } from './scheduling.ts'
-import type { SliceDestination } from './whereIndex.ts'
+import { SCHEDULED, type SliceDestination } from './whereIndex.ts'
 
 export interface KeptOut {
   /** The time of whose eviction has come. */

@@ -1,7 +1,7 @@
 /** Which slices there are of each placement, by name alone, and which of their versions are our own writing. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { placementOf } from '../../placement/words/placementSlices.ts'
-import type { ObjectId } from './whereIndex.ts'
+import type { ObjectId } from '../placement/inventory/inventory.ts'
 
 interface Known {
   readonly placement: string

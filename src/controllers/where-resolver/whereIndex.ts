@@ -16,12 +16,10 @@ import { grantedName, mayBeShortened, splitGrantedName } from '../../placement/w
 import { ConsentIndex } from '../consent/consentIndex.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
-import { SCHEDULED, type Scheduling, schedulingOf } from './scheduling.ts'
+import { Inventory, type Labels, type ObjectId, put, type Target } from '../placement/inventory/inventory.ts'
 
-export interface ObjectId {
-  readonly space: string
-  readonly name: string
-}
+/** The condition of an EdgePlacement about clusters that take no objects. */
+export const SCHEDULED = 'Scheduled'
 
 export interface SliceDestination {
   cluster: string
@@ -30,17 +28,11 @@ export interface SliceDestination {
   syncTargetUID: string
 }
 
-type Labels = Readonly<Record<string, string>>
 interface Location extends ObjectId {
   readonly labels: Labels
   readonly instances: LabelSelector | undefined
   /** SyncTargets that it stands for, by name. */
   readonly behind: Map<string, Target>
-}
-interface Target extends ObjectId, Scheduling {
-  readonly labels: Labels
-  readonly uid: string
-  readonly available: boolean
 }
 
 export interface Counts {
@@ -132,7 +124,7 @@ export class WhereIndex implements ConsentTaker {
   readonly #places: SpacePlaces
   readonly #placements = new Map<string, Map<string, Placement>>()
   readonly #locations = new Map<string, Map<string, Location>>()
-  readonly #targets = new Map<string, Map<string, Target>>()
+  readonly #inventory: Inventory
   /** Names of GrantedLocations by space: see {@link keepRow}. */
   readonly #keptRows = new Map<string, Set<string>>()
   readonly #sink: TouchSink
@@ -140,6 +132,7 @@ export class WhereIndex implements ConsentTaker {
   constructor(places: SpacePlaces, sink: TouchSink) {
     this.#places = places
     this.#sink = sink
+    this.#inventory = new Inventory(places)
     this.consent = new ConsentIndex(places, {
       consent: (space, inventory) => this.#touchSpace(space, inventory),
       binding: (space, name) => sink.binding({ space, name }),
@@ -174,7 +167,7 @@ export class WhereIndex implements ConsentTaker {
       instances: compileSelector(isRecord(object.spec) ? object.spec.instanceSelector : undefined, 'spec').selectors[0],
       behind: new Map<string, Target>(),
     }
-    for (const target of (location && this.#targets.get(id.space)?.values()) ?? [])
+    for (const target of location ? this.#inventory.targetsOf(id.space) : [])
       if (selects(location!, target)) location!.behind.set(target.name, target)
     put(this.#locations, id, location)
     this.#sink.location(id)
@@ -184,30 +177,22 @@ export class WhereIndex implements ConsentTaker {
   }
 
   setTarget(id: ObjectId, object: KubeObject | undefined): void {
-    const old = this.#targets.get(id.space)?.get(id.name)
-    const target = object && {
-      ...id,
-      labels: object.metadata.labels ?? {},
-      uid: object.metadata.uid ?? '',
-      available: isAvailable(object),
-      ...schedulingOf(object),
-    }
-    const same =
-      old &&
-      target &&
-      old.uid === target.uid &&
-      old.unschedulable === target.unschedulable &&
-      old.evictAtMs === target.evictAtMs &&
-      sameLabels(old.labels, target.labels)
-    if (same && old.available === target.available) return
-    put(this.#targets, id, target)
-    for (const location of this.#locations.get(id.space)?.values() ?? []) {
-      const before = location.behind.delete(id.name)
-      const after = target !== undefined && selects(location, target)
-      if (after) location.behind.set(id.name, target)
-      if (!before && !after) continue
-      this.#sink.location(location)
-      this.#touchUsers(id.space, [location], same)
+    for (const { before, after } of this.#inventory.setTarget(id, object)) {
+      const same =
+        before &&
+        after &&
+        before.unschedulable === after.unschedulable &&
+        before.evictAtMs === after.evictAtMs &&
+        sameLabels(before.labels, after.labels)
+      if (same && before.available === after.available) continue
+      for (const location of this.#locations.get(id.space)?.values() ?? []) {
+        const stood = location.behind.delete(id.name)
+        const stands = after !== undefined && selects(location, after)
+        if (stands) location.behind.set(id.name, after)
+        if (!stood && !stands) continue
+        this.#sink.location(location)
+        this.#touchUsers(id.space, [location], same)
+      }
     }
   }
 
@@ -378,23 +363,6 @@ function chooses(selectors: readonly LabelSelector[], labels: Location['labels']
 
 function selects(location: Location, target: Target): boolean {
   return location.instances?.matches(target.labels) ?? false
-}
-
-/** The Ready condition decides; before there is one, a syncer that was ever heard of. */
-function isAvailable({ status }: KubeObject): boolean {
-  if (!isRecord(status)) return false
-  const conditions: unknown[] = Array.isArray(status.conditions) ? status.conditions : []
-  const ready = conditions.find(condition => isRecord(condition) && condition.type === 'Ready')
-  if (isRecord(ready)) return ready.status === 'True'
-  return typeof status.lastSyncerHeartbeatTime === 'string'
-}
-
-function put<V>(index: Map<string, Map<string, V>>, id: ObjectId, value: V | undefined): void {
-  const inSpace = index.get(id.space) ?? new Map<string, V>()
-  if (value === undefined) inSpace.delete(id.name)
-  else inSpace.set(id.name, value)
-  if (inSpace.size > 0) index.set(id.space, inSpace)
-  else index.delete(id.space)
 }
 
 export function byPlace(a: SliceDestination, b: SliceDestination): number {

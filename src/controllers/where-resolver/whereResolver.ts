@@ -28,6 +28,7 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import { liveObject, takeConsent } from '../consent/takeConsent.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
+import type { ObjectId } from '../placement/inventory/inventory.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { toldFaults } from '../toldFaults.ts'
 import type { WhereDesk } from '../whereDesk.ts'
@@ -36,7 +37,7 @@ import { reconcileGranted } from './grantedLocations.ts'
 import { tellScheduled } from './scheduledCondition.ts'
 import { SliceNames } from './sliceNames.ts'
 import { writeSlices } from './sliceWriter.ts'
-import { type Counts, type ObjectId, type Touched, WhereIndex } from './whereIndex.ts'
+import { type Counts, type Touched, WhereIndex } from './whereIndex.ts'
 
 export interface WhereResolverDeps {
   client: Client

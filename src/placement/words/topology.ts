@@ -16,20 +16,23 @@ export function destinationsIn(slice: KubeObject): Destination[] {
   })
 }
 
+/** Id of the space of a mailbox, from its Workspace; `''` until it is ready. */
+export function readySpaceOf({ spec, status }: KubeObject): string {
+  const isReady = isRecord(status) && status.phase === 'Ready'
+  return isReady && isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
+}
+
 /** The mailbox of a SyncTarget. */
 export function mailboxOf({ space, object }: { space: string; object: KubeObject }): string {
   return mailboxName(space, object.metadata.uid ?? '')
 }
 
-/** Puts or deletes; whether what customization reads of the object (all but status) is another now. */
-export function replace(map: Map<string, KubeObject>, key: string, object: KubeObject | undefined): boolean {
-  const old = map.get(key)
-  if (object === undefined) return map.delete(key)
-  map.set(key, object)
+/** Whether customization reads something else of an object now: all but its status counts. */
+export function readsOtherwise(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  if (!before || !after) return before !== after
   return (
-    !old ||
-    !equalJson(old.metadata.labels, object.metadata.labels) ||
-    !equalJson(old.metadata.annotations, object.metadata.annotations) ||
-    !equalJson(old.replacements, object.replacements)
+    !equalJson(before.metadata.labels, after.metadata.labels) ||
+    !equalJson(before.metadata.annotations, after.metadata.annotations) ||
+    !equalJson(before.replacements, after.replacements)
   )
 }

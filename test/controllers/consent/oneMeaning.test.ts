@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { StreamEvent } from '../../../src/client/client.ts'
 import { takeConsent } from '../../../src/controllers/consent/takeConsent.ts'
 import { Consents } from '../../../src/controllers/placement/inventory/consents.ts'
+import { Inventory } from '../../../src/controllers/placement/inventory/inventory.ts'
 import { WhereIndex } from '../../../src/controllers/where-resolver/whereIndex.ts'
 import { EVERYTHING, inventoryBinding, placementGrant } from '../../../src/placement/consent/consentObjects.ts'
 import { INVENTORY_BINDINGS, mailboxName, PLACEMENT_GRANTS } from '../../../src/placement/words/placement.ts'
@@ -26,7 +27,8 @@ class Both {
     binding: () => {},
     all: () => {},
   })
-  readonly #consents = new Consents(this.places, () => this.changes++)
+  readonly #inventory = new Inventory(this.places)
+  readonly #consents = new Consents(this.places, this.#inventory, () => this.changes++)
   readonly #way = { cluster: INVENTORY, locationName: 'florin', mailbox: mailboxName(INVENTORY, UID) }
   changes = 0
 
@@ -38,10 +40,11 @@ class Both {
     const florin = { name: 'florin', uid: UID, labels: { env: 'prod' } }
     const location = { apiVersion: EDGE, kind: 'Location', metadata: florin, spec: { instanceSelector: {} } }
     const target = { apiVersion: EDGE, kind: 'SyncTarget', metadata: florin }
-    this.#where.setLocation({ space: INVENTORY, name: 'florin' }, location)
-    this.#where.setTarget({ space: INVENTORY, name: 'florin' }, target)
-    this.#consents.setLocation(INVENTORY, 'florin', location)
-    this.#consents.setTarget(INVENTORY, 'florin', target)
+    const id = { space: INVENTORY, name: 'florin' }
+    this.#where.setLocation(id, location)
+    this.#where.setTarget(id, target)
+    this.#consents.locationChanged(this.#inventory.setLocation(id, location))
+    for (const change of this.#inventory.setTarget(id, target)) this.#consents.targetChanged(change)
     const placement = { apiVersion: EDGE, kind: 'EdgePlacement', metadata: {}, spec: { locationSelectors: [{}] } }
     this.#where.setPlacement({ space: SPACE, name: 'ep' }, placement)
   }

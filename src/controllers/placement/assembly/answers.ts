@@ -70,7 +70,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
 }
 
 function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: Setup, parts: Parts): PlacementPreviews {
-  const { join, consents, rules, brake, pauses, retained, leaving, closed, mailboxes, readiness, intake } = parts
+  const { join, consents, rules, brake, pauses, retained, inventory, closed, mailboxes, readiness, intake } = parts
   return new PlacementPreviews({
     client,
     join,
@@ -86,13 +86,13 @@ function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: S
     nowhere: space => consents.nowhere(space),
     pauses,
     retained,
-    isLeaving: mailbox => leaving.has(mailbox),
+    isLeaving: mailbox => inventory.isLeaving(mailbox),
     wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
     mailbox: name => mailboxes.known(name),
     outcome: space => parts.outcomes.of(space),
     knows: (space, key) => readiness.knowsSource(space, key),
     knowsMailbox: name => readiness.knowsMailbox(name),
-    location: (cluster, name) => intake.location(cluster, name),
+    location: (cluster, name) => inventory.location(cluster, name),
     customizer: (space, reference) => intake.customizer(space, reference),
   })
 }

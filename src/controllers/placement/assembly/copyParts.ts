@@ -22,6 +22,7 @@ import type { CopyParts, Parts, Setup } from './parts.ts'
 export function copyParts(setup: Setup, parts: Parts): CopyParts {
   const { places, turns, clock } = setup
   const {
+    inventory,
     join,
     queue,
     inHand,
@@ -29,7 +30,6 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     cache,
     sources,
     closed,
-    releases,
     brake,
     pauses,
     retained,
@@ -39,9 +39,10 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
   const known = (name: string) => mailboxes.known(name)
   /** Whether copies in a mailbox may be worked on. */
   const isOpen = (name: string) =>
-    !parts.leaving.has(name) && pauses.locationOf(name) === undefined && readiness.knowsMailbox(name)
+    !inventory.isLeaving(name) && pauses.locationOf(name) === undefined && readiness.knowsMailbox(name)
   const rules: OwnershipRules = {
-    isReleased: (mailbox, space) => releases.of(mailbox).some(reference => rules.isSpace(reference, space)),
+    isReleased: (mailbox, space) =>
+      inventory.target(mailbox)?.releases.some(reference => rules.isSpace(reference, space)) === true,
     isSpace: (reference, space) => reference === space || places.pathOf(space) === reference,
   }
   const client = explainedClient(setup.client, {
@@ -117,7 +118,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     join,
     mailboxes,
     readiness,
-    leaving: parts.leaving,
+    inventory,
     pauses,
     pendingCopies: parts.pendingCopies,
     removals,

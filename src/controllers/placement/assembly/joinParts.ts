@@ -3,7 +3,7 @@
 import { WorkQueue } from '../../../client/workqueue.ts'
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
 import { Consents } from '../inventory/consents.ts'
-import { LeavingMailboxes } from '../inventory/leavingMailboxes.ts'
+import { Inventory } from '../inventory/inventory.ts'
 import { ObservedContent } from '../join/observedContent.ts'
 import { PendingCopies } from '../join/pendingCopies.ts'
 import { PlacementJoin } from '../join/placementJoin.ts'
@@ -20,16 +20,14 @@ import {
   taskPlace,
   told,
 } from '../join/task.ts'
-import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import { PendingMarks } from '../mailboxes/desiredContent.ts'
-import { StartReadiness } from '../mailboxes/startReadiness.ts'
 import { reportSetAside } from '../taskRouter.ts'
 import type { JoinParts, Parts, Setup } from './parts.ts'
 
 /** The first: all others are made with these. */
 export function joinParts(setup: Setup, parts: Parts): JoinParts {
   const { places, guard, turns, logger, clock, random } = setup
-  const leaving = new LeavingMailboxes(places)
+  const inventory = new Inventory(places)
   const queue = new WorkQueue<Task>({
     id: taskId,
     place: taskPlace,
@@ -42,16 +40,6 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     turns,
     clock,
     random,
-  })
-  const inHand = new CopiesInHand({
-    join: { sourcesOf: (...what) => join.sourcesOf(...what) },
-    mailbox: name => parts.mailboxes.known(name),
-  })
-  const startReadiness = new StartReadiness({
-    isTopologyWhole: () => parts.readiness.isTopologyWhole,
-    mailboxes: () => parts.mailboxes.all(),
-    // also where nobody has anything to be judged: what was there at the start is looked at now
-    becameWhole: () => queue.add({ type: 'judge', space: '' }),
   })
   const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
   const note: Parts['note'] = (space, name) => queue.add({ type: 'note', space, name })
@@ -92,7 +80,7 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     },
     soon: queueMicrotask,
   })
-  const consents: Consents = new Consents(places, (space, through) => join.touchConsent(space, through))
+  const consents: Consents = new Consents(places, inventory, (space, through) => join.touchConsent(space, through))
   const join: PlacementJoin = new PlacementJoin(
     {
       copies: (mailboxes, keys, origin) => {
@@ -111,5 +99,5 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     consents,
     new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
   )
-  return { leaving, queue, inHand, startReadiness, pendingMarks, consents, join, report, note, naming, pendingCopies }
+  return { inventory, queue, pendingMarks, consents, join, report, note, naming, pendingCopies }
 }

@@ -21,11 +21,11 @@ import { SpaceClosing } from '../join/spaceClosing.ts'
 import { configTasks, copyTasks, sourceTasks, taskId } from '../join/task.ts'
 import { Workloads } from '../join/workloads.ts'
 import { ClosedMailboxes } from '../mailboxes/closedMailboxes.ts'
+import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import { newStages } from '../mailboxes/copyTimings.ts'
 import { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import { contentOf, contentTasks } from '../mailboxes/mailboxContent.ts'
 import { Mailboxes } from '../mailboxes/mailboxes.ts'
-import { Releases } from '../mailboxes/releases.ts'
 import { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
 import { mailboxListener } from '../mailboxListener.ts'
 import { keyOf, TopologyIntake } from '../topologyIntake.ts'
@@ -41,24 +41,11 @@ const CACHED_OBJECTS = 2000
 /** After what keeps copies. */
 export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
-  const {
-    join,
-    queue,
-    inHand,
-    consents,
-    brake,
-    pauses,
-    intakes,
-    evictions,
-    startReadiness,
-    naming,
-    note,
-    pendingCopies,
-  } = parts
+  const { inventory, join, queue, consents, brake, pauses, intakes, naming, note, pendingCopies } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
   const moreIsKnown = () => {
-    if (startReadiness.completes()) brake.release()
+    if (readiness.completesStart()) brake.release()
   }
   const records = new UpsyncRecords(client, (mailbox, key) => queue.add({ type: 'asked', mailbox, key }))
   const cache = new ObjectCache(CACHED_OBJECTS)
@@ -112,12 +99,16 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     { ...common, signal, cache, stages, waits: (mailbox, objects) => intakes.ofMailbox(mailbox, objects) },
     { ...listener, synced },
   )
+  const inHand = new CopiesInHand(join, mailboxes)
   const readiness: Readiness = new Readiness({
     join,
     workloads,
     topology: () => topology,
+    mailboxes: () => mailboxes.all(),
     addAll: tasks => queue.addAll(tasks),
     released: () => checks.release(),
+    // also where nobody has anything to be judged: copies of the start are looked at now
+    startIsWhole: () => queue.add({ type: 'judge', space: '' }),
   })
   const content = { join, mailbox: (name: string) => mailboxes.get(name) }
   const checks: MailboxChecks = new MailboxChecks({
@@ -143,7 +134,6 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
       queue.addAll([{ type: 'close', space }], space)
     },
   })
-  const releases = new Releases()
   const closed = new ClosedMailboxes({
     spaceOf: mailbox => mailboxes.known(mailbox)?.space,
     tell: (source, told) => parts.reports.reportCopy(source, told),
@@ -151,13 +141,11 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   })
   const intake = new TopologyIntake({
     join,
+    inventory,
     consents,
-    releases,
-    leaving: parts.leaving,
     closed,
     brake,
     pauses,
-    evictions,
     pauseChanged: (space, name, among) => {
       note(space, name)
       const keys = join.workload(space).selectedBy(name)
@@ -188,7 +176,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     client,
     cache,
     turns,
-    location: (cluster, name) => intake.location(cluster, name),
+    location: (cluster, name) => inventory.location(cluster, name),
     customizer: (space, reference) => intake.customizer(space, reference),
   })
   const topology: PlacedSource = new PlacedSource({
@@ -217,7 +205,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
       change: event => mailboxes.workspaceChanged(event),
       vanished: ref => mailboxes.close(ref.name),
       synced: () => {
-        startReadiness.workspacesAreSynced()
+        readiness.workspacesAreWhole()
         moreIsKnown()
       },
     },
@@ -230,10 +218,10 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     workloads,
     listener,
     mailboxes,
+    inHand,
     readiness,
     checks,
     closing,
-    releases,
     closed,
     intake,
     sources,

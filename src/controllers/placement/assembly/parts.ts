@@ -20,8 +20,7 @@ import type { CopyRemovals } from '../copies/copyRemovals.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
 import type { Consents } from '../inventory/consents.ts'
-import type { Evictions } from '../inventory/evictions.ts'
-import type { LeavingMailboxes } from '../inventory/leavingMailboxes.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import type { ServedKinds } from '../inventory/servedKinds.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PendingCopies } from '../join/pendingCopies.ts'
@@ -38,8 +37,6 @@ import type { PendingMarks } from '../mailboxes/desiredContent.ts'
 import type { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import type { Mailboxes } from '../mailboxes/mailboxes.ts'
 import type { OwnershipRules } from '../mailboxes/ownership.ts'
-import type { Releases } from '../mailboxes/releases.ts'
-import type { StartReadiness } from '../mailboxes/startReadiness.ts'
 import type { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
 import type { mailboxListener } from '../mailboxListener.ts'
 import type { Brake } from '../retention/brake.ts'
@@ -84,10 +81,8 @@ export interface Common {
 }
 
 export interface JoinParts {
-  readonly leaving: LeavingMailboxes
+  readonly inventory: Inventory
   readonly queue: WorkQueue<Task>
-  readonly inHand: CopiesInHand
-  readonly startReadiness: StartReadiness
   readonly pendingMarks: PendingMarks
   readonly consents: Consents
   readonly join: PlacementJoin
@@ -113,7 +108,6 @@ export interface StatusParts {
 }
 
 export interface RetentionParts {
-  readonly evictions: Evictions
   readonly brake: Brake
   readonly pauses: Pauses
   readonly retained: RetainedCopies
@@ -130,10 +124,10 @@ export interface MailboxParts {
   readonly workloads: Workloads
   readonly listener: ReturnType<typeof mailboxListener>
   readonly mailboxes: Mailboxes
+  readonly inHand: CopiesInHand
   readonly readiness: Readiness
   readonly checks: MailboxChecks
   readonly closing: SpaceClosing
-  readonly releases: Releases
   readonly closed: ClosedMailboxes
   readonly intake: TopologyIntake
   readonly sources: SourceReader

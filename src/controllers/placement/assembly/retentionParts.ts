@@ -1,6 +1,5 @@
 /** Parts of the room retention: the brake and pauses, and the reports of what they hold. */
 import { CrowdLog } from '../../../client/crowdLog.ts'
-import { Evictions } from '../inventory/evictions.ts'
 import { copiesAgain } from '../mailboxes/copiesInHand.ts'
 import { Brake } from '../retention/brake.ts'
 import { Pauses } from '../retention/pauses.ts'
@@ -12,20 +11,19 @@ import type { Parts, RetentionParts, Setup } from './parts.ts'
 /** After the join. */
 export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
   const { client, places, clock, logger } = setup
-  const { join, queue, inHand, pendingCopies, report, note } = parts
-  const evictions = new Evictions(clock)
+  const { inventory, join, queue, pendingCopies, report, note } = parts
   const brake = new Brake({
     join,
     clock,
     mailboxes: () => parts.mailboxes.all(),
     mailbox: name => parts.mailboxes.known(name),
-    isWhole: () => parts.startReadiness.isWhole,
+    isWhole: () => parts.readiness.isStartWhole,
     isKnown: space => !join.isWorkloadSpace(space) || parts.workloads.isSynced(space),
     isOpen: mailbox => parts.pendingMarks.isOpen(mailbox) || parts.checks.isOpen(mailbox),
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
-    isEvicted: mailbox => evictions.has(mailbox),
-    isLeaving: mailbox => parts.leaving.has(mailbox),
-    isUnwanted: (mailbox, key) => !parts.leaving.has(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
+    isEvicted: mailbox => inventory.isEvicted(mailbox, clock.now()),
+    isLeaving: mailbox => inventory.isLeaving(mailbox),
+    isUnwanted: (mailbox, key) => !inventory.isLeaving(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
     keepsAll: (space, mailbox) => pauses.locationOf(mailbox) !== undefined || pauses.leadsPaused(space, mailbox),
     // behind all that the space's changes have named
     ask: space => {
@@ -35,7 +33,7 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
     again: (copies, space) => queue.addAll(copiesAgain(copies, space), space),
     stays: (space, copies) => {
       parts.statuses.staying(space, copies)
-      queue.addAll(inHand.claimantsOf(copies), space)
+      queue.addAll(parts.inHand.claimantsOf(copies), space)
       for (const mailbox of new Set(copies.map(copy => copy.mailbox)))
         for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
     },
@@ -46,6 +44,7 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
     },
   })
   const pauses = new Pauses({
+    inventory,
     join,
     changed: mailbox => {
       for (const { space, name } of join.placementsOf(mailbox)) note(space, name)
@@ -59,16 +58,16 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
     mailbox: name => parts.mailboxes.get(name),
   })
   const crowdLog = new CrowdLog(logger, clock)
-  const intakes = new WaitingIntakes({ join, targetOf: mailbox => parts.leaving.targetOf(mailbox), note })
+  const intakes = new WaitingIntakes({ join, inventory, note })
   const notes = new HoldReports({
     client,
     join,
     pauses,
     brake,
     intakes,
-    clusterOf: mailbox => parts.leaving.targetOf(mailbox),
+    clusterOf: mailbox => inventory.clusterName(mailbox),
     clock,
     log: crowdLog,
   })
-  return { evictions, brake, pauses, retained, crowdLog, intakes, notes }
+  return { brake, pauses, retained, crowdLog, intakes, notes }
 }

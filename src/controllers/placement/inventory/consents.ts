@@ -1,20 +1,18 @@
 /**
- * What one space may send on one way, as the {@link ConsentIndex} has it and as the Locations and SyncTargets are.
+ * What one space may send on one way, as the {@link ConsentIndex} has it and as the {@link Inventory} is.
  *
  * A way is judged by the Location and the SyncTarget that exist, not by what a slice says of them: a slice is an object that
  * others may write. What is not known is not allowed, so nobody asks before the stream has told everything.
  */
-import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import { Allowance, type Told } from '../../../placement/consent/allowance.ts'
 import { coversLocation } from '../../../placement/consent/grant.ts'
-import { mailboxName } from '../../../placement/words/placement.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import { ConsentIndex } from '../../consent/consentIndex.ts'
 import type { ConsentObject, ConsentTaker } from '../../consent/takeConsent.ts'
 import type { SpacePlaces } from '../../placedSource.ts'
+import { type Inventory, type Labels, type LocationChange, labelsOf, type TargetChange } from './inventory.ts'
 
-type Labels = Readonly<Record<string, string>>
 export type Through = (way: Destination) => boolean
 
 /** What a space may send on some ways may be another now, and why it has none. `undefined`: any space. */
@@ -25,23 +23,19 @@ const MANY = 20
 
 export class Consents implements ConsentTaker {
   readonly #places: SpacePlaces
+  readonly #inventory: Pick<Inventory, 'location' | 'target'>
   readonly #changed: ConsentChanged
   /** What a snapshot has changed so far; as many as there may be of it. */
   #snapshot: { readonly space: string | undefined; readonly through: Through }[] | undefined
   readonly #index: ConsentIndex
-  /** By `inventory/name`. */
-  readonly #locations = new Map<string, Labels>()
-  /** Mailboxes by `inventory/name` of the SyncTarget. */
-  readonly #targets = new Map<string, string>()
-  /** Labels of SyncTargets. */
-  readonly #byMailbox = new Map<string, Labels>()
   /** Asked for every copy. */
   #known = new WeakMap<Destination, Allowance>()
   /** One for each combination of grants. */
   readonly #shared = new Map<string, Allowance>()
 
-  constructor(places: SpacePlaces, changed: ConsentChanged) {
+  constructor(places: SpacePlaces, inventory: Pick<Inventory, 'location' | 'target'>, changed: ConsentChanged) {
     this.#places = places
+    this.#inventory = inventory
     this.#changed = changed
     this.#index = new ConsentIndex(places, {
       consent: (space, inventory) => {
@@ -87,25 +81,13 @@ export class Consents implements ConsentTaker {
     if (object === 'unreadable') this.#forget()
   }
 
-  setLocation(cluster: string, name: string, object: KubeObject | undefined): void {
-    if (!this.#setLabels(this.#locations, `${cluster}/${name}`, { cluster, object })) return
-    this.#tell(undefined, way => way.cluster === cluster && way.locationName === name)
+  locationChanged({ space, name, before, after }: LocationChange): void {
+    if (this.#mayCoverOther(space, labelsOf(before), labelsOf(after)))
+      this.#tell(undefined, way => way.cluster === space && way.locationName === name)
   }
 
-  setTarget(cluster: string, name: string, object: KubeObject | undefined): void {
-    const id = `${cluster}/${name}`
-    const before = this.#targets.get(id)
-    const mailbox = object && mailboxName(cluster, object.metadata.uid ?? '')
-    const changed = new Set<string>()
-    if (before !== undefined && before !== mailbox) {
-      if (this.#setLabels(this.#byMailbox, before, { cluster, object: undefined })) changed.add(before)
-    }
-    if (mailbox === undefined) this.#targets.delete(id)
-    else {
-      this.#targets.set(id, mailbox)
-      if (this.#setLabels(this.#byMailbox, mailbox, { cluster, object })) changed.add(mailbox)
-    }
-    if (changed.size > 0) this.#tell(undefined, way => changed.has(way.mailbox))
+  targetChanged({ space, mailbox, before, after }: TargetChange): void {
+    if (this.#mayCoverOther(space, before?.labels, after?.labels)) this.#tell(undefined, way => way.mailbox === mailbox)
   }
 
   /** @param way a row of a slice of the space: the object itself, which is no other space's */
@@ -164,8 +146,8 @@ export class Consents implements ConsentTaker {
       const message = `this space does not use the inventory with id "${cluster}"; have an administrator of the space create an InventoryBinding (spec.path)`
       return new Allowance([], { refuses: { reason: 'NotBound', message }, isUncertain })
     }
-    const location = this.#locations.get(`${cluster}/${locationName}`)
-    const target = this.#byMailbox.get(mailbox)
+    const location = labelsOf(this.#inventory.location(cluster, locationName))
+    const target = this.#inventory.target(mailbox)?.labels
     const all = this.#index.grantsFor(space, cluster)
     const grants = all.filter(grant => location && target && coversLocation(grant, location, target))
     if (grants.length === 0) {
@@ -189,18 +171,10 @@ export class Consents implements ConsentTaker {
     this.#shared.clear()
   }
 
-  /** Whether that may change a judgement: labels count only where a grant looks at them. */
-  #setLabels(
-    map: Map<string, Labels>,
-    key: string,
-    { cluster, object }: { cluster: string; object: KubeObject | undefined },
-  ): boolean {
-    const before = map.get(key)
-    const after = object && (object.metadata.labels ?? {})
+  /** Whether grants may cover other ways: labels count only where a grant looks at them. */
+  #mayCoverOther(inventory: string, before: Labels | undefined, after: Labels | undefined): boolean {
     if (equalJson(before, after)) return false
-    if (after) map.set(key, after)
-    else map.delete(key)
-    if (before && after && !this.#index.looksAtLabels(cluster)) return false
+    if (before && after && !this.#index.looksAtLabels(inventory)) return false
     this.#known = new WeakMap()
     return true
   }

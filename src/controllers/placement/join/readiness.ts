@@ -9,15 +9,20 @@ export interface ReadinessDeps {
   join: PlacementJoin
   workloads: Workloads
   topology: () => Pick<PlacedSource, 'holds' | 'holdsAny'>
+  mailboxes: () => Iterable<{ readonly synced: boolean }>
   addAll: (tasks: Iterable<Task>) => void
   /** Something is known whole now. */
   released: () => void
+  /** All that existed at the start was read once. */
+  startIsWhole: () => void
 }
 
 export class Readiness {
   readonly #deps: ReadinessDeps
   readonly #postponed = new Map<string, Task>()
   #topologySynced = false
+  #workspacesSynced = false
+  #startWasWhole = false
 
   constructor(deps: ReadinessDeps) {
     this.#deps = deps
@@ -27,6 +32,26 @@ export class Readiness {
   topologyIsWhole(): void {
     this.#topologySynced = true
     this.release()
+  }
+
+  /** Every mailbox that existed at the start is named. */
+  workspacesAreWhole(): void {
+    this.#workspacesSynced = true
+  }
+
+  /** Whether all inventories, placements, spaces and mailboxes that existed at the start were read once. */
+  get isStartWhole(): boolean {
+    if (this.#startWasWhole) return true
+    if (!this.#workspacesSynced || !this.#topologySynced) return false
+    for (const { synced } of this.#deps.mailboxes()) if (!synced) return false
+    this.#startWasWhole = true
+    this.#deps.startIsWhole()
+    return true
+  }
+
+  /** Called when more is known. True when that completed the start. */
+  completesStart(): boolean {
+    return !this.#startWasWhole && this.isStartWhole
   }
 
   get isTopologyWhole(): boolean {

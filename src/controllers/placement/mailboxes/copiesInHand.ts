@@ -3,25 +3,21 @@
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { Task } from '../join/task.ts'
-import type { Mailbox } from './mailbox.ts'
-
-export interface CopiesInHandDeps {
-  join: Pick<PlacementJoin, 'sourcesOf'>
-  /** The mailbox, as far as it is known. */
-  mailbox(name: string): Mailbox | undefined
-}
+import type { Mailboxes } from './mailboxes.ts'
 
 export class CopiesInHand {
-  readonly #deps: CopiesInHandDeps
+  readonly #join: Pick<PlacementJoin, 'sourcesOf'>
+  readonly #mailboxes: Pick<Mailboxes, 'known'>
 
-  constructor(deps: CopiesInHandDeps) {
-    this.#deps = deps
+  constructor(join: Pick<PlacementJoin, 'sourcesOf'>, mailboxes: Pick<Mailboxes, 'known'>) {
+    this.#join = join
+    this.#mailboxes = mailboxes
   }
 
   /** What a space has in some mailboxes, or of one key, whether it is wanted or not. */
   *ownedBy(space: string, mailboxes: readonly string[], only?: string): Generator<Task> {
     for (const mailbox of mailboxes) {
-      const copies = this.#deps.mailbox(mailbox)?.copies
+      const copies = this.#mailboxes.known(mailbox)?.copies
       for (const key of only === undefined ? (copies?.keys() ?? []) : [only]) {
         if (copies?.get(key)?.owner === space) yield { type: 'copy', mailbox, key, origin: space }
       }
@@ -30,19 +26,19 @@ export class CopiesInHand {
 
   /** What several spaces claim in a mailbox, or another than the owner. */
   *contestedIn(mailbox: string): Generator<Task> {
-    for (const [key, { owner }] of this.#deps.mailbox(mailbox)?.copies ?? [])
-      if (isContested(this.#deps.join.sourcesOf(mailbox, key), owner)) yield this.again(mailbox, key)
+    for (const [key, { owner }] of this.#mailboxes.known(mailbox)?.copies ?? [])
+      if (isContested(this.#join.sourcesOf(mailbox, key), owner)) yield this.again(mailbox, key)
   }
 
   /** Who claims copies. */
   *claimantsOf(copies: Iterable<{ readonly mailbox: string; readonly key: string }>): Generator<Task> {
     for (const { mailbox, key } of copies)
-      for (const { space } of this.#deps.join.sourcesOf(mailbox, key)) yield { type: 'source', space, key }
+      for (const { space } of this.#join.sourcesOf(mailbox, key)) yield { type: 'source', space, key }
   }
 
   /** One copy, on account of whoever owns it. */
   again(mailbox: string, key: string): Task {
-    return { type: 'copy', mailbox, key, origin: this.#deps.mailbox(mailbox)?.ownerOf(key) }
+    return { type: 'copy', mailbox, key, origin: this.#mailboxes.known(mailbox)?.ownerOf(key) }
   }
 }
 

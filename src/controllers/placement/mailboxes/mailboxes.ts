@@ -4,7 +4,7 @@
  * arrives) is told to the listener.
  */
 
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { Client, StreamEvent } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
@@ -32,6 +32,7 @@ import {
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../../../placement/words/placement.ts'
+import { readySpaceOf } from '../../../placement/words/topology.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { Source } from '../join/placementProduct.ts'
@@ -100,17 +101,12 @@ export class Mailboxes {
   /** Takes in one event of the Workspaces that are children of the mailbox parent. */
   workspaceChanged(event: StreamEvent): void {
     if (!MAILBOX_NAME.test(event.name)) return
-    const { spec, status, metadata } = event.object
-    const cluster = isRecord(spec) && typeof spec.cluster === 'string' ? spec.cluster : ''
-    const ready =
-      event.type !== 'DELETED' &&
-      metadata.deletionTimestamp === undefined &&
-      cluster !== '' &&
-      isRecord(status) &&
-      status.phase === 'Ready'
-    if (ready && this.#running.get(event.name)?.mailbox.space === cluster) return
+    const { metadata } = event.object
+    const isGoing = event.type === 'DELETED' || metadata.deletionTimestamp !== undefined
+    const space = isGoing ? '' : readySpaceOf(event.object)
+    if (space && this.#running.get(event.name)?.mailbox.space === space) return
     this.close(event.name)
-    if (ready) this.#open(event.name, cluster, metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION] ?? '')
+    if (space) this.#open(event.name, space, metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION] ?? '')
   }
 
   close(name: string): void {

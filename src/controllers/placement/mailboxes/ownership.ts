@@ -5,11 +5,7 @@
  * has ended, the brake and pauses keep the copy from others as they keep it from being deleted.
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import {
-  CONFLICT_ANNOTATION,
-  EXECUTING_COUNT_ANNOTATION,
-  RELEASE_OWNER_ANNOTATION,
-} from '../../../placement/words/placement.ts'
+import { CONFLICT_ANNOTATION, EXECUTING_COUNT_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
@@ -111,10 +107,4 @@ export function standingOf({ join, mailbox: find, isKept }: StandingInputs, spac
 export function executingCount({ own, certain }: Standing, { metadata: { annotations = {} } }: KubeObject): string {
   const known = certain || annotations[CONFLICT_ANNOTATION] === undefined
   return known ? String(own.length) : (annotations[EXECUTING_COUNT_ANNOTATION] ?? '0')
-}
-
-/** What a SyncTarget's administrator writes there: ids or paths of the spaces that have to give way. */
-export function releasesOn(syncTarget: KubeObject): string[] {
-  const text = syncTarget.metadata.annotations?.[RELEASE_OWNER_ANNOTATION] ?? ''
-  return text.split(',').flatMap(part => part.trim() || [])
 }

@@ -9,25 +9,23 @@ import { isStatusError } from '../../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import type { LabelSelector, LabelSelectorObject } from '../../../apimachinery/selectors.ts'
 import { labelSelectorFromObject } from '../../../apimachinery/selectors.ts'
+import { equalJson } from '../../../apimachinery/values.ts'
 import { PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
-import { mailboxOf } from '../../../placement/words/topology.ts'
+import { type Inventory, type LocationChange, put, type TargetChange } from '../inventory/inventory.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 
 export interface PausesDeps {
+  inventory: Pick<Inventory, 'targetsOf'>
   join: Pick<PlacementJoin, 'fact' | 'spec' | 'placementsOf'>
   /** All of a mailbox is to be looked at, as are the placements that lead there. */
   changed: (mailbox: string) => void
 }
 
-type Labels = Readonly<Record<string, string>>
-
 export class Pauses {
   readonly #deps: PausesDeps
-  /** What paused Locations stand for, by name and inventory. Those without pause are not remembered. */
-  readonly #locations = new Map<string, Map<string, LabelSelector>>()
-  /** Labels of SyncTargets, and their mailboxes, by inventory and name. */
-  readonly #targets = new Map<string, Map<string, { readonly mailbox: string; readonly labels: Labels }>>()
+  /** Instance selectors of the paused Locations, by inventory and name. */
+  readonly #selectors = new Map<string, Map<string, LabelSelector>>()
   /** Mailboxes at paused Locations, and the names of those. */
   #paused = new Map<string, string>()
 
@@ -63,29 +61,22 @@ export class Pauses {
     return leads.some(({ space, name }) => space === owner && specs.spec(space, name)?.isPaused)
   }
 
-  setLocation(inventory: string, name: string, object: KubeObject | undefined): void {
-    const selector = object?.metadata.annotations?.[PAUSED_ANNOTATION] === 'true' ? instancesOf(object) : undefined
-    const known = this.#locations.get(inventory)
-    if (!selector && !known?.has(name)) return
-    if (selector) this.#locations.set(inventory, (known ?? new Map<string, LabelSelector>()).set(name, selector))
-    else if (known?.delete(name) && known.size === 0) this.#locations.delete(inventory)
+  locationChanged({ space, name, after }: LocationChange): void {
+    const selector = after?.metadata.annotations?.[PAUSED_ANNOTATION] === 'true' ? instancesOf(after) : undefined
+    if (!selector && !this.#selectors.get(space)?.has(name)) return
+    put(this.#selectors, { space, name }, selector)
     this.#workOut()
   }
 
-  setTarget(inventory: string, name: string, object: KubeObject | undefined): void {
-    const known = this.#targets.get(inventory) ?? new Map<string, { mailbox: string; labels: Labels }>()
-    if (object) {
-      const labels = object.metadata.labels ?? {}
-      this.#targets.set(inventory, known.set(name, { mailbox: mailboxOf({ space: inventory, object }), labels }))
-    } else if (known.delete(name) && known.size === 0) this.#targets.delete(inventory)
-    if (this.#locations.has(inventory)) this.#workOut()
+  targetChanged({ space, before, after }: TargetChange): void {
+    if (this.#selectors.has(space) && !equalJson(before?.labels, after?.labels)) this.#workOut()
   }
 
   #workOut(): void {
     const now = new Map<string, string>()
-    for (const [inventory, locations] of this.#locations) {
-      for (const [name, selector] of locations) {
-        for (const { mailbox, labels } of this.#targets.get(inventory)?.values() ?? []) {
+    for (const [inventory, selectors] of this.#selectors) {
+      for (const [name, selector] of selectors) {
+        for (const { mailbox, labels } of this.#deps.inventory.targetsOf(inventory)) {
           if (!now.has(mailbox) && selector.matches(labels)) now.set(mailbox, name)
         }
       }

@@ -5,12 +5,12 @@
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Waiting } from '../../../client/setAside/intake.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 
 export interface WaitingIntakesDeps {
   join: Pick<PlacementJoin, 'placementNames' | 'placementsOf' | 'waysOf' | 'workloadSpaces'>
-  /** The SyncTarget of a mailbox. */
-  targetOf: (mailbox: string) => string
+  inventory: Pick<Inventory, 'clusterName'>
   /** The report of a placement is to be looked at. */
   note: (space: string, placement: string) => void
 }
@@ -58,7 +58,7 @@ export class WaitingIntakes {
     if (other) return `nothing of any space is placed anew: ${wordsOf(other, 'an object of another space')}`
     for (const [mailbox, waiting] of this.#mailboxes) {
       if (!this.#deps.join.waysOf(space, name)?.has(mailbox)) continue
-      return `nothing is placed anew at SyncTarget ${this.#deps.targetOf(mailbox)}: ${wordsOf(waiting, 'an object there')}`
+      return `nothing is placed anew at SyncTarget ${this.#deps.inventory.clusterName(mailbox)}: ${wordsOf(waiting, 'an object there')}`
     }
     return undefined
   }

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { CRDS, NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import { Consents } from '../../../../src/controllers/placement/inventory/consents.ts'
+import { Inventory } from '../../../../src/controllers/placement/inventory/inventory.ts'
 import {
   ADOPT,
   EDGE_PLACEMENTS,
@@ -328,19 +329,25 @@ t.test(
   async t => {
     const told: { space: string | undefined; leads: boolean }[] = []
     const way = (i: number) => ({ cluster: 'inv1', locationName: `l${i}`, mailbox: `m${i}` })
-    const consents = new Consents(new FakeServer(), (space, through) => told.push({ space, leads: through(way(3)) }))
-    const location = (i: number) => ({ apiVersion: EDGE, kind: 'Location', metadata: { name: `l${i}` } })
+    const places = new FakeServer()
+    const inventory = new Inventory(places)
+    const consents = new Consents(places, inventory, (space, through) => told.push({ space, leads: through(way(3)) }))
+    const setLocation = (i: number, isThere = true) => {
+      const [name, metadata] = [`l${i}`, { name: `l${i}` }]
+      const object = isThere ? { apiVersion: EDGE, kind: 'Location', metadata } : undefined
+      consents.locationChanged(inventory.setLocation({ space: 'inv1', name }, object))
+    }
     consents.begin()
-    for (let i = 0; i < 1000; i++) consents.setLocation('inv1', `l${i}`, location(i))
+    for (let i = 0; i < 1000; i++) setLocation(i)
     t.strictSame(told, [])
     consents.synced()
     t.strictSame(told.splice(0), [{ space: undefined, leads: true }])
     consents.begin()
-    for (let i = 0; i < 1000; i++) if (i !== 3) consents.setLocation('inv1', `l${i}`, location(i))
-    consents.setLocation('inv1', 'l3', undefined)
+    for (let i = 0; i < 1000; i++) if (i !== 3) setLocation(i)
+    setLocation(3, false)
     consents.synced()
     t.strictSame(told.splice(0), [{ space: undefined, leads: true }])
-    consents.setLocation('inv1', 'l4', undefined)
+    setLocation(4, false)
     t.strictSame(told, [{ space: undefined, leads: false }])
   },
 )

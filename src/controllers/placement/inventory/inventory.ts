@@ -1,0 +1,161 @@
+/**
+ * SyncTargets and Locations as they are now. The index keeps facts, and its readers judge them.
+ *
+ * A deletion names no uid, so a SyncTarget is kept by its name, too. One that is made again under its name has another mailbox.
+ * A SyncTarget that is missing before the first snapshot is whole may still come: readers wait for the snapshot.
+ */
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { RELEASE_OWNER_ANNOTATION } from '../../../placement/words/placement.ts'
+import { mailboxOf } from '../../../placement/words/topology.ts'
+import { hasLeft, isLeaving } from '../../mailbox/departure.ts'
+import type { SpacePlaces } from '../../placedSource.ts'
+
+export type Labels = Readonly<Record<string, string>>
+
+export interface ObjectId {
+  readonly space: string
+  readonly name: string
+}
+
+export interface Target extends ObjectId {
+  readonly mailbox: string
+  readonly uid: string
+  readonly labels: Labels
+  readonly available: boolean
+  readonly unschedulable: boolean
+  /** From when on nothing is placed there; never: infinite. */
+  readonly evictAtMs: number
+  /** Ids or paths of the spaces that give way in the mailbox. */
+  readonly releases: readonly string[]
+  /** `waits`: its deletion waits for its syncer. `left`: its deletion waited for the syncer. `goes`: its deletion waits for no syncer. */
+  readonly state: 'stays' | 'waits' | 'left' | 'goes'
+}
+
+export interface TargetChange {
+  readonly space: string
+  readonly mailbox: string
+  readonly before: Target | undefined
+  readonly after: Target | undefined
+}
+
+export interface LocationChange extends ObjectId {
+  readonly before: KubeObject | undefined
+  readonly after: KubeObject | undefined
+}
+
+const NO_LABELS: Labels = {}
+const NO_RELEASES: readonly string[] = []
+
+export class Inventory {
+  readonly #places: Pick<SpacePlaces, 'isDeleting' | 'pathOf'>
+  readonly #targets = new Map<string, Map<string, Target>>()
+  readonly #byMailbox = new Map<string, Target>()
+  readonly #locations = new Map<string, Map<string, KubeObject>>()
+
+  constructor(places: Pick<SpacePlaces, 'isDeleting' | 'pathOf'>) {
+    this.#places = places
+  }
+
+  /** @returns the change of each mailbox concerned: two when the SyncTarget was made again under its name */
+  setTarget(id: ObjectId, object: KubeObject | undefined): TargetChange[] {
+    const { space } = id
+    const before = this.#targets.get(space)?.get(id.name)
+    const after = object && targetOf(id, object)
+    put(this.#targets, id, after)
+    if (before) this.#byMailbox.delete(before.mailbox)
+    if (after) this.#byMailbox.set(after.mailbox, after)
+    if (before && before.mailbox === after?.mailbox) return [{ space, mailbox: before.mailbox, before, after }]
+    const changes: TargetChange[] = []
+    if (before) changes.push({ space, mailbox: before.mailbox, before, after: undefined })
+    if (after) changes.push({ space, mailbox: after.mailbox, before: undefined, after })
+    return changes
+  }
+
+  setLocation({ space, name }: ObjectId, object: KubeObject | undefined): LocationChange {
+    const before = this.location(space, name)
+    put(this.#locations, { space, name }, object)
+    return { space, name, before, after: object }
+  }
+
+  target(mailbox: string): Target | undefined {
+    return this.#byMailbox.get(mailbox)
+  }
+
+  /** The SyncTargets of an inventory. */
+  targetsOf(space: string): Iterable<Target> {
+    return this.#targets.get(space)?.values() ?? []
+  }
+
+  location(space: string, name: string): KubeObject | undefined {
+    return this.#locations.get(space)?.get(name)
+  }
+
+  /** The name that people know the cluster of a mailbox by. */
+  clusterName(mailbox: string): string {
+    return this.target(mailbox)?.name ?? mailbox
+  }
+
+  /**
+   * Whether the SyncTarget of a mailbox is being deleted or gone, alone or with its whole inventory. The mailbox stays as it is
+   * until it goes: its content is between the SyncTarget and its syncer, and a placement that leaves it takes nothing away.
+   */
+  isLeaving(mailbox: string): boolean {
+    const target = this.target(mailbox)
+    if (target?.state !== 'stays') return true
+    return this.#places.isDeleting(target.space) || this.#places.pathOf(target.space) === undefined
+  }
+
+  /** Whether the administrator of the inventory empties the mailbox: the time in `spec.evictAfter` has come. */
+  isEvicted(mailbox: string, nowMs: number): boolean {
+    return (this.target(mailbox)?.evictAtMs ?? Number.POSITIVE_INFINITY) <= nowMs
+  }
+}
+
+export function labelsOf(object: KubeObject | undefined): Labels | undefined {
+  return object && (object.metadata.labels ?? NO_LABELS)
+}
+
+export function put<V>(index: Map<string, Map<string, V>>, { space, name }: ObjectId, value: V | undefined): void {
+  const inSpace = index.get(space) ?? new Map<string, V>()
+  if (value === undefined) inSpace.delete(name)
+  else inSpace.set(name, value)
+  if (inSpace.size > 0) index.set(space, inSpace)
+  else index.delete(space)
+}
+
+function targetOf({ space, name }: ObjectId, object: KubeObject): Target {
+  const { metadata, spec, status } = object
+  const { unschedulable, evictAfter } = isRecord(spec) ? spec : {}
+  const evictAtMs = typeof evictAfter === 'string' ? Date.parse(evictAfter) : Number.NaN
+  return {
+    space,
+    name,
+    mailbox: mailboxOf({ space, object }),
+    uid: metadata.uid ?? '',
+    labels: metadata.labels ?? NO_LABELS,
+    available: isAvailable(status),
+    unschedulable: unschedulable === true,
+    evictAtMs: Number.isNaN(evictAtMs) ? Number.POSITIVE_INFINITY : evictAtMs,
+    releases: releasesIn(metadata.annotations?.[RELEASE_OWNER_ANNOTATION]),
+    state: stateOf(object),
+  }
+}
+
+function stateOf(target: KubeObject): Target['state'] {
+  if (target.metadata.deletionTimestamp === undefined) return 'stays'
+  if (!isLeaving(target)) return 'goes'
+  return hasLeft(target) ? 'left' : 'waits'
+}
+
+function releasesIn(text: string | undefined): readonly string[] {
+  return text ? text.split(',').flatMap(part => part.trim() || []) : NO_RELEASES
+}
+
+/** The Ready condition decides; before there is one, a heartbeat of a syncer. */
+function isAvailable(status: unknown): boolean {
+  if (!isRecord(status)) return false
+  const conditions: unknown[] = Array.isArray(status.conditions) ? status.conditions : []
+  const ready = conditions.find(condition => isRecord(condition) && condition.type === 'Ready')
+  if (isRecord(ready)) return ready.status === 'True'
+  return typeof status.lastSyncerHeartbeatTime === 'string'
+}
