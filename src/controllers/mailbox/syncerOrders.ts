@@ -1,6 +1,7 @@
 /** What a SyncTarget asks of its syncer, what that answers in its mailbox, and the conditions that tell of both. Pure. */
 import { at, objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isUpsyncFull } from '../../placement/desks/syncerConfig.ts'
 import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../placement/words/placement.ts'
 import type { Condition } from './conditions.ts'
 import { isLeaving, policyOf } from './departure.ts'
@@ -40,15 +41,16 @@ export function ordersFor(target: KubeObject): Orders {
   }
 }
 
-export function configFact({ metadata: { annotations }, status }: KubeObject): ConfigFact {
+export function configFact(config: KubeObject): ConfigFact {
+  const { status } = config
+  const { annotations } = config.metadata
   const { paused, leaving } = isRecord(status) ? status : {}
-  const full = Number(at(status, 'refused', 'reasons', UPSYNC_FULL)) > 0
   return {
     orders: {
       [LEAVE_ANNOTATION]: annotations?.[LEAVE_ANNOTATION] ?? null,
       [PAUSED_ANNOTATION]: annotations?.[PAUSED_ANNOTATION] ?? null,
     },
-    answers: JSON.stringify({ paused, leaving, ...(full && { full }) }),
+    answers: JSON.stringify({ paused, leaving, ...(isUpsyncFull(config) && { full: true }) }),
   }
 }
 

@@ -53,7 +53,9 @@ export function mailboxListener({
         addAll(reportTasks(space, placements), told(space))
     },
     carriedUp: (mailbox, key) => add({ type: 'asked', mailbox, key }),
-    clusterRefuses: mailbox => add({ type: 'refused', mailbox }),
+    upsyncFilled(mailbox) {
+      for (const { space, name } of join.placementsOf(mailbox)) add({ type: 'report', space, name })
+    },
     configChanged: mailbox => add({ type: 'config', mailbox }),
     served(mailbox, resource) {
       const isMissing = (key: string) => !find(mailbox)?.copies.has(key)

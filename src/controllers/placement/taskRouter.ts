@@ -18,7 +18,6 @@ import type { Mailboxes } from './mailboxes/mailboxes.ts'
 import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
-import type { ClusterRefusals } from './status/clusterRefusals.ts'
 import type { ClusterReports } from './status/clusterReports.ts'
 import type { HoldReports } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
@@ -35,7 +34,6 @@ export interface TaskRouterDeps {
   removals: Pick<CopyRemovals, 'isUnwanted'>
   convergence: Convergence
   records: UpsyncRecords
-  refusals: ClusterRefusals
   clusterReports: ClusterReports
   feedback: FeedbackReconciler
   reports: PlacementReports
@@ -55,15 +53,12 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
   async reconcile(task: Task): Promise<ReconcileResult | void> {
-    const { readiness, mailboxes, refusals, clusterReports, feedback, closing, reports, notes, brake } = this.#deps
+    const { readiness, mailboxes, clusterReports, feedback, closing, reports, notes, brake } = this.#deps
     switch (task.type) {
       case 'copy':
       case 'config':
       case 'asked':
         return await this.#inMailbox(task)
-      case 'refused':
-        if (!readiness.knowsMailbox(task.mailbox)) return this.#postpone(task)
-        return refusals.reconcile(task.mailbox)
       case 'cluster': {
         const mailbox = mailboxes.get(task.mailbox)
         return mailbox ? await clusterReports.reconcile(mailbox) : {}

@@ -3,12 +3,10 @@
  * said again here: who reads the lists gets them made from the mailbox (derivedLists.ts of the server). So an object that comes
  * or goes is no change of it, however many there are.
  */
-import { at, objects, str } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
-import { shortLine } from '../../apimachinery/shortened.ts'
+import { at } from '../../apimachinery/fields.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { UpsyncSet } from '../select/placementSpec.ts'
-import { objectKey } from '../words/names.ts'
 import {
   CARRIES_ANNOTATION,
   CARRIES_PROJECTED,
@@ -17,15 +15,8 @@ import {
   UPSYNC_FULL,
 } from '../words/placement.ts'
 
-/** Key of what a cluster refuses to have carried up, in place of an object's key. */
+/** Key of findings about a placement's upsync, in place of an object's key. */
 export const UPSYNC_KEY = ''
-
-/** Reasons of a cluster's refusals, in its words, by object key. */
-export type Refused = ReadonlyMap<string, string>
-
-export const NOTHING_REFUSED: Refused = new Map()
-const MAX_OBJECTS = 100
-const MAX_WORDS = 300
 
 export interface SyncerConfigSpec {
   readonly namespaceScope: Readonly<Record<string, never>>
@@ -72,38 +63,7 @@ function byFirst(a: readonly [string, unknown], b: readonly [string, unknown]): 
   return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
 }
 
-/** From the status of a SyncerConfig, by object key; bounded. */
-export function refusedIn({ status }: KubeObject): Refused {
-  const report = isRecord(status) && isRecord(status.refused) ? status.refused : {}
-  const listed = objects(report, 'objects').slice(0, MAX_OBJECTS)
-  const isFull = Number(at(report, 'reasons', UPSYNC_FULL)) > 0
-  if (listed.length === 0 && !isFull) return NOTHING_REFUSED
-  const refused = new Map(
-    listed.map(object => [
-      objectKey(
-        { group: str(object, 'group'), resource: str(object, 'resource') },
-        str(object, 'namespace'),
-        str(object, 'name'),
-      ),
-      wordsOf(object),
-    ]),
-  )
-  return isFull ? refused.set(UPSYNC_KEY, CARRIED_TOO_MUCH) : refused
-}
-
-const CARRIED_TOO_MUCH =
-  'as much is carried up from there as may be: select less, or ask who administers the inventory for a larger budget'
-
-/** On one line. */
-function wordsOf(object: Record<string, unknown>): string {
-  const words = str(object, 'message') || str(object, 'reason')
-  return shortLine(words, MAX_WORDS) || 'it does not say why'
-}
-
-/** Keys that are not in both with the same words. */
-export function differentRefusals(a: Refused, b: Refused): Set<string> {
-  const news = new Set<string>()
-  for (const [key, words] of a) if (b.get(key) !== words) news.add(key)
-  for (const [key, words] of b) if (a.get(key) !== words) news.add(key)
-  return news
+/** Whether the syncer reports that the mailbox has no room for more of what it should carry up. */
+export function isUpsyncFull({ status }: KubeObject): boolean {
+  return Number(at(status, 'refused', 'reasons', UPSYNC_FULL)) > 0
 }

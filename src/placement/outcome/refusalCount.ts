@@ -15,17 +15,14 @@ interface Reason {
 export class RefusalCount {
   readonly #reasons = new Map<string, Reason>()
 
-  get isEmpty(): boolean {
-    return this.#reasons.size === 0
+  /** The most frequent reason, and all of them; `undefined`: nothing is refused. */
+  get told(): Told | undefined {
+    const [first] = this.#sorted()
+    return first && { reason: first[0], message: this.message() }
   }
 
-  /** Of all objects, how many that are in all clusters. */
-  get copies(): number {
-    return [...this.#reasons.values()].reduce((sum, { clusters }) => sum + clusters, 0)
-  }
-
-  /** @param what the object or field */
-  add(what: string, { reason, message }: Told, clusters: number): void {
+  /** Without a message it is counted only. @param what the object or field */
+  add(what: string, { reason, message }: { reason: string; message?: string }, clusters: number): void {
     let known = this.#reasons.get(reason)
     if (!known) {
       known = { what: new Set(), clusters: 0, examples: new Map(), shown: 0 }
@@ -33,17 +30,13 @@ export class RefusalCount {
     }
     known.clusters += clusters
     known.what.add(what)
+    if (message === undefined) return
     const alike = known.examples.get(message)
     // one object may be refused for several causes, such as two owners in two clusters
     if (known.shown === EXAMPLES || alike?.includes(what)) return
     known.shown++
     if (alike) alike.push(what)
     else known.examples.set(message, [what])
-  }
-
-  /** The most frequent one. */
-  get reason(): string {
-    return this.#sorted()[0]?.[0] ?? ''
   }
 
   /** Reason by reason, most frequent first: how many, which and what to do. */

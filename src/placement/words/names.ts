@@ -1,5 +1,5 @@
 /** What the placement translator calls itself, and keys of objects. */
-import type { GroupResource } from '../../apimachinery/object.ts'
+import { type GroupResource, groupResourceName } from '../../apimachinery/object.ts'
 import { CRDS, NAMESPACES } from '../../apimachinery/resources.ts'
 
 export const FIELD_MANAGER = 'placement-translator'
@@ -40,6 +40,12 @@ export function parseObjectKey(key: string): GroupResource & { namespace: string
     namespace: key.slice(afterResource, afterNamespace - 1),
     name: key.slice(afterNamespace),
   }
+}
+
+/** An object as messages name it. */
+export function describeObject(object: GroupResource & { namespace?: string; name: string }): string {
+  const { namespace, name } = object
+  return `${groupResourceName(object)} "${namespace ? `${namespace}/` : ''}${name}"`
 }
 
 /** The Namespace alone: it is asked of each copy more than once. */

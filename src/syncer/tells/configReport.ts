@@ -1,4 +1,4 @@
-/** The report in the status of SyncerConfig `the-one`: what the syncer refuses, and whether it holds still or leaves. Written when it changes. */
+/** The report in the status of SyncerConfig `the-one`: a summary of refusals, and whether the syncer holds still or leaves. Written when it changes. */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import { equalJson } from '../../apimachinery/values.ts'

@@ -1,6 +1,6 @@
 /**
- * What the syncer was asked to carry and does not: told once in the log, and counted and listed for the center until it is
- * over. Each object has one refusal at most, the newest.
+ * Refusals in either direction, each one line of the log. Their summary is for administrators of the mailbox; the outcome report
+ * carries those of copies to their owners. Each object has one refusal at most, the newest.
  */
 
 import { shortened } from '../../apimachinery/shortened.ts'

@@ -46,9 +46,10 @@ t.test('conditions say which one it is', async t => {
   const said = (ambiguous: readonly string[]) => {
     const outcome: PlacementOutcome = {
       ...{ counts, broken, differing: [], projecting: false, early: false, silent: [], fallen: new Map() },
+      ...{ refused: undefined, doubtful: new Set(), full: [] },
       ambiguous: new Set(ambiguous),
     }
-    const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
+    const stages = stageConditions({ outcome })
     return stages.find(({ type }) => type === 'Applied')?.message
   }
   const altered = { ...counts, refused: 0, altered: 1 }
@@ -57,10 +58,11 @@ t.test('conditions say which one it is', async t => {
   const applied = (more: Partial<PlacementOutcome>) => {
     const outcome: PlacementOutcome = {
       ...{ counts, broken: [], differing: [], projecting: false, early: false, silent: [], fallen: new Map() },
+      ...{ refused: undefined, doubtful: new Set(), full: [] },
       ambiguous: new Set(),
       ...more,
     }
-    const stages = stageConditions({ nowhere: undefined, denied: undefined, unplaced: undefined, outcome })
+    const stages = stageConditions({ outcome })
     return stages.find(({ type }) => type === 'Applied')
   }
   const tooMany = { ...altered, copies: 402, altered: 300, unknown: 101 }

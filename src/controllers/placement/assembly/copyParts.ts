@@ -124,7 +124,6 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     removals,
     convergence,
     records: parts.records,
-    refusals: parts.refusals,
     clusterReports: parts.clusterReports,
     feedback,
     reports: parts.reports,

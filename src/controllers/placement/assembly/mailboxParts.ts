@@ -168,7 +168,6 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     unplaced: (space, name) => {
       parts.reports.forget(space, name)
       parts.notes.forget(space, name)
-      parts.refusals.forget(space, name)
       closing.closeIfIdle(space)
     },
   })

@@ -43,7 +43,6 @@ import type { Brake } from '../retention/brake.ts'
 import type { Pauses } from '../retention/pauses.ts'
 import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import type { ClusterOutcomes } from '../status/clusterOutcomes.ts'
-import type { ClusterRefusals } from '../status/clusterRefusals.ts'
 import type { ClusterReports } from '../status/clusterReports.ts'
 import type { HoldReports } from '../status/holdReports.ts'
 import type { PlacementOutcomeDeps } from '../status/placementOutcome.ts'
@@ -99,7 +98,6 @@ export interface JoinParts {
 export interface StatusParts {
   readonly locations: SpaceLocations
   readonly statuses: WorkStatusFollowers
-  readonly refusals: ClusterRefusals
   readonly outcomes: ClusterOutcomes
   readonly clusterReports: ClusterReports
   readonly clusters: PlacementOutcomeDeps

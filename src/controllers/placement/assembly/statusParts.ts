@@ -5,7 +5,6 @@ import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { ToldEvents } from '../../toldEvents.ts'
 import { SpaceLocations } from '../join/spaceLocations.ts'
 import { ClusterOutcomes } from '../status/clusterOutcomes.ts'
-import { ClusterRefusals } from '../status/clusterRefusals.ts'
 import { ClusterReports } from '../status/clusterReports.ts'
 import { OutageEvents } from '../status/outageEvents.ts'
 import type { PlacementOutcomeDeps } from '../status/placementOutcome.ts'
@@ -34,12 +33,6 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     join: { workload: space => join.workload(space) },
     locations,
     isNamed: space => !parts.pendingMarks.isOpen(space),
-  })
-  const refusals = new ClusterRefusals({
-    join,
-    mailbox: name => parts.mailboxes.get(name),
-    clock,
-    changed: report,
   })
   const events = new ToldEvents({ client, clock, component: FIELD_MANAGER })
   const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
@@ -77,7 +70,6 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     client,
     join,
     allowances: consents,
-    refusals,
     stayingCopies: (space, name) => {
       const hold = parts.brake.holdOf(space, name)
       return typeof hold === 'object' ? hold.copies : 0
@@ -101,5 +93,5 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     told: (key, mailbox) => statuses.touched(mailbox, key),
     again: report,
   })
-  return { locations, statuses, refusals, outcomes, clusterReports, clusters, withheld, reports }
+  return { locations, statuses, outcomes, clusterReports, clusters, withheld, reports }
 }

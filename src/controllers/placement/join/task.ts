@@ -16,8 +16,6 @@ export type Task =
     }
   /** The SyncerConfig of one mailbox. */
   | { readonly type: 'config'; readonly mailbox: string }
-  /** What the cluster of one mailbox refuses. */
-  | { readonly type: 'refused'; readonly mailbox: string }
   /** What is told of the cluster of one mailbox on its SyncTarget. */
   | { readonly type: 'cluster'; readonly mailbox: string }
   /** What one object in a workload space is told: count, errors, status. */
@@ -39,8 +37,6 @@ export function taskId(task: Task): string {
       return `copy ${task.mailbox} ${task.key}`
     case 'config':
       return `config ${task.mailbox}`
-    case 'refused':
-      return `refused ${task.mailbox}`
     case 'cluster':
       return `cluster ${task.mailbox}`
     case 'source':
@@ -79,7 +75,6 @@ export function taskLane(task: Task): Lane {
       return task.isCheck ? { owner, last: true } : { owner, part: task.mailbox }
     }
     case 'config':
-    case 'refused':
     case 'cluster':
     case 'asked':
       return { owner: task.mailbox, part: task.mailbox }

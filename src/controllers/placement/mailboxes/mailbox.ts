@@ -4,7 +4,6 @@
  */
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 import type { StreamEvent } from '../../../client/client.ts'
-import { NOTHING_REFUSED, type Refused } from '../../../placement/desks/syncerConfig.ts'
 import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
@@ -62,8 +61,8 @@ export interface MailboxListener {
   /** A projected object is healthy, or otherwise than before. */
   healthChanged(mailbox: string, key: string): void
   configChanged(mailbox: string): void
-  /** Its cluster refuses something else than before. */
-  clusterRefuses(mailbox: string): void
+  /** Its syncer begins or ceases to lack room for what it should carry up. */
+  upsyncFilled(mailbox: string): void
   /** An object was carried up, or it says another thing about who asked for it. */
   carriedUp(mailbox: string, key: string): void
   /** The mailbox defines (again) a kind. */
@@ -94,8 +93,8 @@ export class Mailbox {
   readonly refused = new Map<string, string>()
   /** How often an object was tried whose kind it does not serve, for those that wait. */
   readonly unserved = new Map<string, number>()
-  /** What its cluster refuses of what is in it. */
-  clusterRefuses: Refused = NOTHING_REFUSED
+  /** Whether its syncer lacks room for what it should carry up. */
+  isUpsyncFull = false
   /** What its syncer was last asked to carry up. */
   share: UpsyncShare | undefined
   /** Owners of copies that others deleted, and that have to be created again. */

@@ -13,7 +13,7 @@ import type { Waiting } from '../../../client/setAside/intake.ts'
 import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import { StreamSource } from '../../../client/streamSource.ts'
 import { ownerOf } from '../../../placement/content/projection.ts'
-import { differentRefusals, NOTHING_REFUSED, refusedIn } from '../../../placement/desks/syncerConfig.ts'
+import { isUpsyncFull } from '../../../placement/desks/syncerConfig.ts'
 import { type HealthVerdict, healthOf } from '../../../placement/outcome/health.ts'
 import { definedBy } from '../../../placement/select/eligibility.ts'
 import {
@@ -29,6 +29,7 @@ import {
   MAILBOX_NAME,
   PROJECTED_LABEL,
   SYNC_TARGET_NAME_ANNOTATION,
+  UPSYNC_FULL,
   UPSYNCED,
   UPSYNCED_FOR,
 } from '../../../placement/words/placement.ts'
@@ -228,7 +229,7 @@ export class Mailboxes {
     const id = resourceKey(resource)
     if (key === SYNCER_CONFIG_KEY) {
       this.#listener.configChanged(mailbox.name)
-      this.#noteRefused(mailbox, event)
+      this.#noteUpsync(mailbox, event)
     }
     if (id === NAMESPACES_ID) {
       if (event.object.metadata.deletionTimestamp === undefined) mailbox.namespaces.add(name)
@@ -284,11 +285,11 @@ export class Mailboxes {
     return this.#judged.verdict
   }
 
-  #noteRefused(mailbox: Mailbox, event: StreamEvent): void {
-    const refused = event.mentions('"refused"') ? refusedIn(event.object) : NOTHING_REFUSED
-    if (differentRefusals(mailbox.clusterRefuses, refused).size === 0) return
-    mailbox.clusterRefuses = refused
-    this.#listener.clusterRefuses(mailbox.name)
+  #noteUpsync(mailbox: Mailbox, event: StreamEvent): void {
+    const isFull = event.mentions(UPSYNC_FULL) && isUpsyncFull(event.object)
+    if (mailbox.isUpsyncFull === isFull) return
+    mailbox.isUpsyncFull = isFull
+    this.#listener.upsyncFilled(mailbox.name)
   }
 
   #noteCarried(mailbox: Mailbox, key: string, { object, resource }: StreamEvent): void {

@@ -3,21 +3,24 @@
 import type { Told } from '../../../placement/consent/allowance.ts'
 import { COPY_COUNTS, type CopyCount, type CountFacts, statesCounted } from '../../../placement/outcome/copyStates.ts'
 import { MAX_EXCEPTIONS } from '../../../placement/outcome/outcome.ts'
+import { describeObject } from '../../../placement/words/names.ts'
 import { placeName } from '../../../placement/words/placeNames.ts'
 import type { PlacementOutcome } from './placementOutcome.ts'
 
 export interface StageCondition extends Told {
-  readonly type: 'Resolved' | 'Permitted' | 'Projected' | 'Applied' | 'Healthy'
+  readonly type: 'Placed' | 'Resolved' | 'Permitted' | 'Projected' | 'Applied' | 'Healthy'
   readonly status: 'True' | 'False' | 'Unknown'
 }
 
 export interface Stages {
-  /** Why there is nowhere to place; `undefined` where there is. */
-  readonly nowhere: Told | undefined
-  /** What grants refuse; `undefined`: nothing. */
-  readonly denied: Told | undefined
-  /** What else the center found; `undefined`: nothing. */
-  readonly unplaced: Told | undefined
+  /** Why there is nowhere to place. Absent: there is. */
+  readonly nowhere?: Told
+  /** All that the center found, of upsync, too. Absent: nothing. */
+  readonly found?: Told | undefined
+  /** Part of it that grants refuse. */
+  readonly denied?: Told | undefined
+  /** Part of it that keeps objects out for other reasons. */
+  readonly unplaced?: Told | undefined
   /** Where there is nowhere to place it is of no cluster. */
   readonly outcome: PlacementOutcome
   /** Copies that are placed no more, and stay in clusters until that is confirmed. */
@@ -29,9 +32,10 @@ export interface Stages {
 export const PROJECTING = 'Projecting'
 const NOT_RESOLVED = 'NotResolved'
 
-/** `Resolved`, `Permitted`, `Projected`, `Applied`, `Healthy`, in this order: a stage speaks of what the one before left it. */
+/** `Placed`, and the stages in their order: a stage speaks of what the one before left it. */
 export function stageConditions({
   nowhere,
+  found,
   denied,
   unplaced,
   outcome,
@@ -41,6 +45,7 @@ export function stageConditions({
   if (nowhere) {
     const waits = { status: 'Unknown', reason: NOT_RESOLVED, message: 'there is nowhere to place' } as const
     return [
+      { type: 'Placed', status: 'False', ...nowhere },
       { type: 'Resolved', status: 'False', ...nowhere },
       { type: 'Permitted', ...waits },
       { type: 'Projected', ...waits },
@@ -51,6 +56,7 @@ export function stageConditions({
   const { counts, projecting } = outcome
   const chosen = `${counts.clusters} ${counts.clusters === 1 ? 'cluster' : 'clusters'}`
   return [
+    { type: 'Placed', ...placedBy(found, outcome.refused) },
     { type: 'Resolved', status: 'True', reason: 'LocationsChosen', message: chosen },
     denied
       ? { type: 'Permitted', status: 'False', ...denied }
@@ -66,6 +72,14 @@ export function stageConditions({
 }
 
 type Said = Omit<StageCondition, 'type'>
+
+/** The center's findings go first: no cluster's words push them out. */
+function placedBy(...refusals: readonly (Told | undefined)[]): Said {
+  const all = refusals.filter(one => one !== undefined)
+  const [first] = all
+  if (!first) return { status: 'True', reason: 'AllPlaced', message: '' }
+  return { status: 'False', reason: first.reason, message: all.map(({ message }) => message).join('. ') }
+}
 
 /** Clusters that run what nobody places any more do not have what was asked for. */
 function unlessMoreStays(said: Said, held: number, behindPause: number): Said {
@@ -90,7 +104,7 @@ function appliedIn(outcome: PlacementOutcome): Said {
   const firstOf = (count: CopyCount): string => {
     const states = statesCounted(count).map(state => state.toLowerCase())
     const first = [...broken, ...differing].find(({ state }) => states.includes(state))
-    return first ? `at ${placeName(first, ambiguous)}, ${nameOf(first)}: ${first.message || first.reason}` : ''
+    return first ? `at ${placeName(first, ambiguous)}, ${describeObject(first)}: ${first.message || first.reason}` : ''
   }
   const wrong = BY_RUNG.find(([count]) => count !== 'applied' && counts[count] > 0)
   if (wrong) {
@@ -120,7 +134,7 @@ function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Sai
   const numbers = told.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ')
   if (degraded > 0) {
     const first = broken.find(({ state }) => state === 'degraded')
-    const words = first ? `; at ${placeName(first, ambiguous)}, ${nameOf(first)}: ${first.message}` : ''
+    const words = first ? `; at ${placeName(first, ambiguous)}, ${describeObject(first)}: ${first.message}` : ''
     return { status: 'False', reason: 'Degraded', message: `${numbers}${words}` }
   }
   if (progressing > 0) return { status: 'False', reason: 'Progressing', message: numbers }
@@ -132,9 +146,4 @@ function healthyIn({ counts, broken, silent, ambiguous }: PlacementOutcome): Sai
     }
   if (applied < copies) return { status: 'False', reason: 'NotApplied', message: numbers }
   return { status: 'True', reason: copies === 0 ? 'NothingSelected' : 'AllHealthy', message: numbers }
-}
-
-function nameOf(object: PlacementOutcome['broken'][number]): string {
-  const { group, resource, namespace, name } = object
-  return `${group === '' ? resource : `${resource}.${group}`} "${namespace === undefined ? name : `${namespace}/${name}`}"`
 }

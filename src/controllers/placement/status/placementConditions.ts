@@ -2,18 +2,16 @@
  * The conditions of an EdgePlacement as they are to be, from those that it has and what was found. Conditions of others stay.
  * Pure.
  */
+import { str } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
+import { refusersIn } from './refusedCopies.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
 
-/** `status`, `reason` and `message` are those of the condition `Placed`. */
-export interface Verdict extends Told {
-  readonly status: 'True' | 'False'
-  /** Whether more may be refused than is known. */
-  readonly isPartial?: boolean
+export interface Verdict {
   readonly stages: Stages
   /** Of objects whose status is asked for, and told by nobody; `undefined`: there are none. */
   readonly withheld: Told | undefined
@@ -26,9 +24,7 @@ interface Condition extends Told {
   readonly status: string
 }
 
-export const REFUSED_BY_CLUSTER = 'RefusedByCluster'
-export const MAX_MESSAGE = 2000
-const PLACED = 'Placed'
+const MAX_MESSAGE = 2000
 
 /** `isOld`: the EdgePlacement says all of it already. */
 export function conditionsFor(
@@ -50,24 +46,26 @@ export function conditionsFor(
 }
 
 function saidOf(
-  { status, reason, message, isPartial = false, stages, withheld, isFirst }: Verdict,
+  { stages, withheld, isFirst }: Verdict,
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
-  const old = known(PLACED)
-  // what a cluster refused it may refuse still; told when it is heard
-  const isTheirs = status === 'True' || (reason === REFUSED_BY_CLUSTER && old?.reason === reason)
-  const isKept = isPartial && isTheirs && String(old?.message).includes(REFUSED_BY_CLUSTER)
-  const said = [...(isKept ? [] : [{ type: PLACED, status, reason, message }]), ...stageConditions(stages)].filter(
+  const said = stageConditions(stages).flatMap(one => {
+    const was = known(one.type)
+    if (one.type === 'Placed' && one.status === 'True') return standing(was, stages.outcome) ?? one
     // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
-    one => {
-      const was = known(one.type)
-      const isKnown = was?.status === 'True' && was.observedGeneration === generation
-      return !isFirst || one.reason !== PROJECTING || !isKnown
-    },
-  )
+    const isKnown = was?.status === 'True' && was.observedGeneration === generation
+    return isFirst && one.reason === PROJECTING && isKnown ? [] : one
+  })
   if (withheld) return [...said, { type: STATUS_WITHHELD, status: 'True', ...withheld }]
   return known(STATUS_WITHHELD) ? [...said, NONE_WITHHELD] : said
+}
+
+/** A refusal stands until the cluster that reported it is known to take the object. */
+function standing(was: Record<string, unknown> | undefined, { doubtful }: Stages['outcome']): Condition | undefined {
+  const refusal = { reason: str(was, 'reason'), message: str(was, 'message') }
+  if (!refusersIn(refusal).some(location => doubtful.has(location))) return undefined
+  return { type: 'Placed', status: 'False', ...refusal }
 }
 
 const NONE_WITHHELD: Condition = { type: STATUS_WITHHELD, status: 'False', reason: 'NothingWithheld', message: '' }

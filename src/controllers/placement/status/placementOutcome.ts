@@ -7,6 +7,7 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
+import type { Told } from '../../../placement/consent/allowance.ts'
 import { UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import { type CopyVerdict, healthIn, isDiffering } from '../../../placement/outcome/copyState.ts'
 import {
@@ -18,11 +19,13 @@ import {
   type StateFacts,
 } from '../../../placement/outcome/copyStates.ts'
 import type { HealthVerdict } from '../../../placement/outcome/health.ts'
+import type { Exception } from '../../../placement/outcome/outcome.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { ambiguousNames, type NamedPlace, namedPlace, placeName } from '../../../placement/words/placeNames.ts'
 import type { Ways } from '../../../placement/words/ways.ts'
 import type { CopyHealth } from '../mailboxes/copyHealth.ts'
 import type { Fallen } from './outageEvents.ts'
+import { RefusedCopies } from './refusedCopies.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
 import type { Trouble } from './troubleEvents.ts'
 
@@ -36,6 +39,7 @@ export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> 
 
 type HealthyMailbox = NonNullable<ReturnType<SpaceClusterDeps['mailbox']>> & {
   readonly health: Pick<CopyHealth, 'unhealthyOf'>
+  readonly isUpsyncFull: boolean
 }
 
 export interface Broken extends Trouble {
@@ -45,6 +49,12 @@ export interface Broken extends Trouble {
 export interface PlacementOutcome {
   readonly counts: OutcomeCounts
   readonly broken: readonly Broken[]
+  /** Summary of the copies that clusters refuse, which are `counts.refused`. */
+  readonly refused: Told | undefined
+  /** Locations whose clusters may refuse more than is known now. */
+  readonly doubtful: ReadonlySet<string>
+  /** Locations whose mailboxes have no room for what is carried up. */
+  readonly full: readonly string[]
   /** Some of those that are applied and not held as they were sent. */
   readonly differing: readonly Broken[]
   /** Whether copies are yet to be written into mailboxes. */
@@ -87,6 +97,9 @@ export async function placementOutcome(
   const ill: Broken[][] = []
   const apart: Broken[][] = []
   let differing = 0
+  const refused = new RefusedCopies()
+  const doubtful = new Set<string>()
+  const full: string[] = []
   const silent: string[] = []
   const fallen = new Map<string, string>()
   const ambiguous = ambiguousNames(ways)
@@ -98,11 +111,15 @@ export async function placementOutcome(
     const mailbox = deps.mailbox(mailboxName)
     const place = namedPlace(several[0]!, deps.pathOf)
     const { common } = cluster
+    const { outcome } = cluster.sight
+    const at = placeName(place, ambiguous)
+    if (mailbox?.isUpsyncFull) full.push(at)
     if (common.state === 'Stale' && keys.length > 0) {
-      const name = placeName(place, ambiguous)
-      if (silent.length < MAX_SILENT) silent.push(name)
-      if (cluster.sight.outcome !== UNHEARD) fallen.set(mailboxName, name)
+      if (silent.length < MAX_SILENT) silent.push(at)
+      if (outcome !== UNHEARD) fallen.set(mailboxName, at)
     }
+    const isSelected = (key: string): boolean => workload.selects(name, key)
+    const refusals: [key: string, words: string][] = []
     const broken: Broken[] = []
     const sick: Broken[] = []
     const others: Broken[] = []
@@ -111,12 +128,13 @@ export async function placementOutcome(
     const told = new Map<string, HealthVerdict>()
     const look = (key: string): void => {
       work++
-      if (seen.has(key) || !workload.selects(name, key)) return
+      if (seen.has(key) || !isSelected(key)) return
       const verdict = cluster.verdict(key)
       seen.set(key, verdict.state)
       const facts: StateFacts = COPY_STATES[verdict.state]
       found[facts.count]++
-      const health = healthIn(verdict, undefined, cluster.sight.outcome.exceptions.get(key)?.health)
+      if (verdict.state === 'Refused') refusals.push([key, verdict.message || verdict.reason])
+      const health = healthIn(verdict, undefined, outcome.exceptions.get(key)?.health)
       if (health && facts.count === 'applied') told.set(key, health)
       if (isDiffering(verdict)) {
         differing++
@@ -131,7 +149,12 @@ export async function placementOutcome(
     else for (const key of special(deps, cluster, { denied, looksForAll: copies <= MAX_LOOKED_FOR, keys })) look(key)
     found[COPY_STATES[common.state].count] += keys.length - seen.size
     if (common.state === 'Projecting') projecting ||= keys.length > seen.size
-    const isSelected = (key: string): boolean => workload.selects(name, key)
+    refused.add(at, refusals)
+    work += outcome.exceptions.size
+    // a refusal that does not count now may count again
+    const isInDoubt = ([key, { state }]: readonly [string, Exception]): boolean =>
+      state === 'refused' && seen.get(key) !== 'Refused' && isSelected(key)
+    if (keys.length > 0 && (!outcome.compared || [...outcome.exceptions].some(isInDoubt))) doubtful.add(at)
     // the mailbox of a cluster of which nothing is heard is filled all the same; what is there may be only looked at
     if (common.state === 'Stale' && mailbox && !projecting) {
       for (const key of mailbox.desired.behind()) {
@@ -163,6 +186,9 @@ export async function placementOutcome(
   return {
     counts: { ...counts, healthy: found.applied - progressing - degraded, progressing, degraded, differing },
     differing: eachInTurn(apart),
+    refused: refused.summary(),
+    doubtful,
+    full,
     broken: [...eachInTurn(lists), ...eachInTurn(ill)].slice(0, MAX_BROKEN),
     projecting,
     early,

@@ -1,14 +1,12 @@
 /**
- * Tells each EdgePlacement whether all that it selects is placed, in its condition `Placed`: what is refused, how often, why
- * and what to do. Refusals by grants are worked out from the join when they are told, those by clusters from what their syncers
- * say; others that only the work itself finds are reported and kept here.
+ * Reports on EdgePlacements: conditions, counts and broken copies. Refusals by grants follow from the join, those by clusters from
+ * their syncers' outcome reports; findings of the work itself are kept here.
  *
  * A placement is told at most once a second, and nothing is written that it says already.
  */
 import { setImmediate } from 'node:timers/promises'
 import { at } from '../../../apimachinery/fields.ts'
-import { type GroupResource, groupResourceName, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { shortened } from '../../../apimachinery/shortened.ts'
+import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Client } from '../../../client/client.ts'
@@ -18,20 +16,19 @@ import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { type Allowance, refusedByAll, type Told } from '../../../placement/consent/allowance.ts'
 import { UPSYNC_KEY } from '../../../placement/desks/syncerConfig.ts'
 import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
-import { FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
+import { describeObject, FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../../placement/words/placement.ts'
-import { namedPlace, placeName } from '../../../placement/words/placeNames.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
 import { UNSECURED } from '../copies/adaptations.ts'
 import { KIND_NOT_SERVED } from '../copies/unservedKinds.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 import { heldSince } from '../retention/brakeLedger.ts'
-import type { ClusterRefusals } from './clusterRefusals.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
-import { conditionsFor, MAX_MESSAGE, REFUSED_BY_CLUSTER, type Verdict } from './placementConditions.ts'
+import { conditionsFor, type Verdict } from './placementConditions.ts'
 import { type PlacementOutcomeDeps, placementOutcome } from './placementOutcome.ts'
+import { namesOf } from './refusedCopies.ts'
 import { ReportPace } from './reportPace.ts'
 import type { TroubleEvents } from './troubleEvents.ts'
 
@@ -45,7 +42,6 @@ export interface PlacementReportsDeps {
     /** Whether it is not known all that a space may place. */
     isUncertain(space: string): boolean
   }
-  refusals: Pick<ClusterRefusals, 'of'>
   /** Copies that were a placement's and stay until it is confirmed that they may go. */
   stayingCopies: (space: string, placement: string) => number
   /** Of those that stay because something is paused. */
@@ -207,9 +203,9 @@ export class PlacementReports implements CenterFindings {
     const withheld = this.#deps.withheld(space, name)
     // before it is counted: what is taken in meanwhile is told by another look
     const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
-    const verdict = await this.#verdict(space, name, ways)
-    if (verdict.stages.outcome.early) this.#tellAgain(space, name)
-    const requeueAfterMs = await this.#tell(space, name, { ...verdict, withheld, isFirst, content, generation })
+    const stages = await this.#stages(space, name, ways)
+    if (stages.outcome.early) this.#tellAgain(space, name)
+    const requeueAfterMs = await this.#tell(space, name, { stages, withheld, isFirst, content, generation })
     return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
 
@@ -219,19 +215,18 @@ export class PlacementReports implements CenterFindings {
     if (this.#deps.outcomes.isNamed(space)) this.named(space)
   }
 
-  async #verdict(space: string, name: string, ways: Ways): Promise<Found> {
+  async #stages(space: string, name: string, ways: Ways): Promise<Stages> {
     if (ways.size === 0) {
       const nowhere = this.#deps.allowances.nowhere(space) ?? NO_LOCATION
       const outcome = await placementOutcome(this.#deps.outcomes, { space, name, ways })
       const stayingCopies = this.#deps.stayingCopies(space, name)
-      const stages = { nowhere, denied: undefined, unplaced: undefined, outcome, stayingCopies }
-      return { status: 'False', ...nowhere, stages }
+      return { nowhere, outcome, stayingCopies }
     }
-    const [count, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
+    const [found, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
     const kinds = this.#alike(space, ways)
-    await this.#countRefused(space, name, kinds, both(count, denied))
-    this.#countUpsync(space, name, kinds, both(count, cuts))
-    this.#countReported(space, name, ways, both(count, unplaced))
+    await this.#countRefused(space, name, kinds, both(found, denied))
+    this.#countUpsync(space, name, kinds, both(found, cuts))
+    this.#countReported(space, name, ways, both(found, unplaced))
     const deniedBy = new Map<string, ReadonlySet<string>>()
     for (const { mailboxes, denied } of kinds)
       if (denied.size > 0) for (const one of mailboxes) deniedBy.set(one, denied)
@@ -241,26 +236,16 @@ export class PlacementReports implements CenterFindings {
       ways,
       denied: mailbox => deniedBy.get(mailbox) ?? [],
     })
-    const stages: Stages = {
-      nowhere: undefined,
-      denied: toldOf(denied) ?? toldOf(cuts),
-      unplaced: toldOf(unplaced),
+    const { full } = outcome
+    if (full.length > 0 && (this.#deps.join.spec(space, name)?.upsync.length ?? 0) > 0)
+      found.add('spec.upsync', { reason: UPSYNC_FULL, message: `${namesOf(full)}: ${CARRIED_TOO_MUCH}` }, full.length)
+    return {
+      found: found.told,
+      denied: denied.told ?? cuts.told,
+      unplaced: unplaced.told,
       outcome,
       stayingCopies: this.#deps.stayingCopies(space, name),
       behindPause: this.#deps.behindPause(space, name, mailbox => ways.has(mailbox)),
-    }
-    const byClusters = new RefusalCount()
-    const isPartial = await this.#countByClusters(space, name, { ways, ambiguous: outcome.ambiguous }, byClusters)
-    const counts = [count, byClusters].filter(({ isEmpty }) => !isEmpty)
-    if (counts.length === 0) return { status: 'True', ...ALL_PLACED, isPartial, stages }
-    // what the center says itself first: no cluster's words push it out
-    const message = counts.map(each => each.message()).join('. ')
-    return {
-      status: 'False',
-      reason: counts[0]!.reason,
-      message: shortened(message, MAX_MESSAGE),
-      isPartial,
-      stages,
     }
   }
 
@@ -296,7 +281,7 @@ export class PlacementReports implements CenterFindings {
       const object = parseObjectKey(key)
       for (const { allowances, mailboxes, denied } of judged) {
         const told = allowsAll(allowances) ? undefined : refusedByAll(allowances, object)
-        if (told) count.add(describe(object), told, mailboxes.length)
+        if (told) count.add(describeObject(object), told, mailboxes.length)
         if (told || (carries && !join.brings(space, mailboxes[0]!, key))) denied.add(key)
         work += allowances.size
       }
@@ -325,62 +310,10 @@ export class PlacementReports implements CenterFindings {
     for (const [mailbox, known] of reported ?? []) {
       for (const [key, told] of known) {
         if (!ways.has(mailbox) || (key !== UPSYNC_KEY && !workload.selects(name, key))) known.delete(key)
-        else count.add(key === UPSYNC_KEY ? 'spec.upsync' : describe(parseObjectKey(key)), told, 1)
+        else count.add(key === UPSYNC_KEY ? 'spec.upsync' : describeObject(parseObjectKey(key)), told, 1)
       }
       if (known.size === 0) reported!.delete(mailbox)
     }
-  }
-
-  /**
-   * What clusters refuse, each cluster's first object before any cluster's second: one that refuses much, or says so, hides no
-   * other. Answers whether there are clusters that nobody has heard yet.
-   */
-  async #countByClusters(
-    space: string,
-    name: string,
-    { ways, ambiguous }: { ways: Ways; ambiguous: ReadonlySet<string> },
-    count: RefusalCount,
-  ): Promise<boolean> {
-    const workload = this.#deps.join.workload(space)
-    const carries = (this.#deps.join.spec(space, name)?.upsync.length ?? 0) > 0
-    const refusing: { at: string; refused: [key: string, words: string][] }[] = []
-    let isPartial = false
-    let work = 0
-    for (const [mailbox, several] of ways) {
-      const all = this.#deps.refusals.of(mailbox, { space, placement: name })
-      isPartial ||= all === undefined
-      const refused = (all ?? []).filter(([key]) => (key === UPSYNC_KEY ? carries : workload.selects(name, key)))
-      if (refused.length > 0) refusing.push({ at: this.#nameOf(several[0]!, ambiguous), refused })
-      work += 1 + (all?.length ?? 0)
-      if (work < TURN_WORK) continue
-      work = 0
-      await setImmediate()
-    }
-    const longest = Math.max(0, ...refusing.map(({ refused }) => refused.length))
-    const told = new Map<string, { key: string; words: string; at: string[] }>()
-    for (let i = 0; i < longest; i++) {
-      for (const { at, refused } of refusing) {
-        const [key, words] = refused[i] ?? []
-        if (key === undefined || words === undefined) continue
-        const id = `${key} ${words}`
-        const known = told.get(id) ?? { key, words, at: [] }
-        known.at.push(at)
-        told.set(id, known)
-      }
-    }
-    for (const { key, words, at } of told.values()) {
-      if (key === UPSYNC_KEY)
-        count.add('spec.upsync', { reason: UPSYNC_FULL, message: `${namesOf(at)}: ${words}` }, at.length)
-      else {
-        const message = `refused by the cluster at ${namesOf(at)}: ${words}`
-        count.add(describe(parseObjectKey(key)), { reason: REFUSED_BY_CLUSTER, message }, at.length)
-      }
-    }
-    return isPartial
-  }
-
-  #nameOf(way: Destination, ambiguous: ReadonlySet<string>): string {
-    return placeName(namedPlace(way, this.#deps.outcomes.pathOf), ambiguous)
   }
 
   /** @returns after how long something is to be told that is not to be told yet */
@@ -449,8 +382,6 @@ function observedNow(
   return now > 0 ? { observedResourceVersion: String(now) } : {}
 }
 
-type Found = Omit<Verdict, 'withheld' | 'isFirst'>
-
 type Counts = Pick<RefusalCount, 'add'>
 type FourCounts = [RefusalCount, RefusalCount, RefusalCount, RefusalCount]
 
@@ -462,14 +393,8 @@ function both(...counts: readonly RefusalCount[]): Counts {
   }
 }
 
-function toldOf(count: RefusalCount): Told | undefined {
-  return count.isEmpty ? undefined : { reason: count.reason, message: count.message() }
-}
-
-/** Of the clusters that refuse the same. */
-const MAX_NAMES = 5
-
-const ALL_PLACED: Told = { reason: 'AllPlaced', message: '' }
+const CARRIED_TOO_MUCH =
+  'as much is carried up from there as may be: select less, or ask who administers the inventory for a larger budget'
 /** Of a placement that leads nowhere, in a space that may place somewhere. */
 export const NO_LOCATION: Told = {
   reason: 'NoLocation',
@@ -485,14 +410,4 @@ const UPSYNC_NOT_GRANTED: Told = {
 function allowsAll(allowances: ReadonlySet<Allowance>): boolean {
   for (const allowance of allowances) if (allowance.allowsAll) return true
   return false
-}
-
-function namesOf(locations: readonly string[]): string {
-  const rest = locations.length - MAX_NAMES
-  return `${locations.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
-}
-
-function describe(object: GroupResource & { namespace: string; name: string }): string {
-  const { namespace, name } = object
-  return `${groupResourceName(object)} "${namespace ? `${namespace}/` : ''}${name}"`
 }

@@ -280,6 +280,7 @@ t.test(
             refused: new Map<string, string>(),
             health: new CopyHealth(),
             ownerOf: () => 'w',
+            isUpsyncFull: false,
           }
           const counted = await placementOutcome(
             {

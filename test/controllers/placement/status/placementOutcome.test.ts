@@ -2,6 +2,7 @@
 import t from 'tap'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
 import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { conditionsFor } from '../../../../src/controllers/placement/status/placementConditions.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { SpaceCluster } from '../../../../src/controllers/placement/status/spaceCluster.ts'
 import type { Told } from '../../../../src/placement/consent/allowance.ts'
@@ -19,6 +20,22 @@ const PLACEMENTS = ['p', 'q']
 const KEYS = ['a', 'b', 'c', 'd'].map(name => objectKey(CLAIMS, 'shop', name))
 const sometimes = fc.boolean().chain(first => fc.boolean().map(second => first && second))
 
+/** Each cluster refused something when it was last known. */
+const REFUSED_BEFORE = {
+  apiVersion: 'v1',
+  kind: 'EdgePlacement',
+  metadata: { generation: 1 },
+  status: {
+    conditions: [
+      {
+        type: 'Placed',
+        status: 'False',
+        reason: 'RefusedByCluster',
+        message: `refused by the cluster at ${MAILBOXES.join(', ')}: no`,
+      },
+    ],
+  },
+}
 const FAILED = { health: 'Degraded', message: 'it failed' } as const
 /** Of one copy. */
 const copy = fc.record({
@@ -82,7 +99,15 @@ t.test('counts are sums', async () => {
           )
         }
         const ownerOf = (key: string) => (of(name, key).isAnothers ? 'other' : 'w')
-        const mailbox = { space: name, copies: present, desired, refused: new Map<string, string>(), health, ownerOf }
+        const mailbox = {
+          space: name,
+          copies: present,
+          desired,
+          refused: new Map<string, string>(),
+          health,
+          ownerOf,
+          isUpsyncFull: false,
+        }
         return clusters[i]!.isThere ? mailbox : undefined
       })
       const mailbox = (name: string) => mailboxes[MAILBOXES.indexOf(name)]
@@ -136,7 +161,8 @@ t.test('counts are sums', async () => {
         const led = MAILBOXES.filter(one => leadsTo(name, one))
         const ways = new Map(led.map(one => [one, [{ mailbox: one, cluster: 'i', locationName: one }]]))
         const denied = (at: string) => KEYS.filter(key => of(at, key).isDenied)
-        const { counts, broken, projecting, fallen } = await placementOutcome(deps, { space: 'w', name, ways, denied })
+        const outcome = await placementOutcome(deps, { space: 'w', name, ways, denied })
+        const { counts, broken, projecting, fallen } = outcome
         const sums: Record<string, number> = {}
         const count = (what: string) => {
           sums[what] = (sums[what] ?? 0) + 1
@@ -170,6 +196,15 @@ t.test('counts are sums', async () => {
           mailbox(one) !== undefined && new SpaceCluster(deps, 'w', one).common.state === 'Stale'
         if ([...fallen.keys()].join() !== (counts.objects > 0 ? led.filter(isFallen).join() : ''))
           throw new Error(`${[...fallen.keys()]} have fallen silent`)
+        const { conditions } = conditionsFor(
+          REFUSED_BEFORE,
+          { stages: { outcome }, withheld: undefined, isFirst: false },
+          '',
+        )
+        const is = (type: string) => conditions.find(one => one.type === type)!
+        const isPlaced = is('Placed').status === 'True'
+        if (isPlaced ? counts.refused > 0 : is('Applied').status === 'True')
+          throw new Error(`Applied ${is('Applied').reason}, Placed ${is('Placed').reason}`)
         if (projecting !== isProjecting) throw new Error(`projecting: ${projecting}`)
         if (broken.some(({ state }) => state === 'degraded') !== degraded > 0) throw new Error('degraded is not listed')
       }

@@ -52,7 +52,6 @@ t.test('what is told while not all of the space is named is told once more when 
     },
     join,
     allowances: { allowance: () => ({ allowsAll: true }), nowhere: () => undefined, isUncertain: () => false },
-    refusals: { of: () => [] },
     stayingCopies: () => 0,
     behindPause: () => 0,
     withheld: () => undefined,

@@ -129,11 +129,9 @@ function isNamespace({ group, resource }: DiscoveredResource): boolean {
   return group === '' && resource === 'namespaces'
 }
 
-/** What is told of other objects of the placement, where all is well with this one. */
-const ABOUT_OBJECTS: ReadonlySet<string | undefined> = new Set(['Permitted', 'Placed'])
-
+/** Where all is well with this object, the condition `Placed` is about others. */
 function withoutOthers(placement: PlacementAnswer): PlacementAnswer {
-  return { ...placement, notes: placement.notes.filter(({ type }) => !ABOUT_OBJECTS.has(type)) }
+  return { ...placement, notes: placement.notes.filter(({ type }) => type !== 'Placed') }
 }
 
 function weightOf({ nearest }: PlacementAnswer): number {

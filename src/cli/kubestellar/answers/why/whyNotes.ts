@@ -23,10 +23,8 @@ export interface Note {
   readonly message: string
 }
 
-/** Conditions of an EdgePlacement that tell why its objects are not where they should be, unless they have this status. */
+/** Conditions that explain why objects of an EdgePlacement are not in place, unless they have this status. `Placed` covers the stages. */
 const GOOD: Readonly<Record<string, string>> = {
-  Resolved: 'True',
-  Permitted: 'True',
   Placed: 'True',
   Scheduled: 'True',
   IntakeWaits: 'False',
@@ -97,10 +95,7 @@ export function placementNotes({ metadata, spec, status }: KubeObject): Note[] {
     const good = GOOD[str(condition, 'type')]
     if (good === undefined || condition.status === good) continue
     if (condition.type === 'Paused' && condition.reason === 'PlacementPaused') continue
-    const [reason, message] = [str(condition, 'reason'), str(condition, 'message')]
-    // Permitted and Placed say the same of what is not granted
-    if (!notes.some(note => note.message === message && message !== ''))
-      notes.push({ type: str(condition, 'type'), reason, message })
+    notes.push({ type: str(condition, 'type'), reason: str(condition, 'reason'), message: str(condition, 'message') })
   }
   for (const [key, message] of Object.entries(metadata.annotations ?? {})) {
     if (key.startsWith(VALIDATION_ERROR_PREFIX)) notes.push({ reason: 'InvalidSelector', message })

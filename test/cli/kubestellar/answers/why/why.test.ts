@@ -148,9 +148,7 @@ t.test('what stands in the way is the verdict', async t => {
   t.match(why(facts({ object: standIn })), { verdict: 'Natured', message: /The server made this/, clusters: [] })
   t.match(why(facts({ object: prices({ name: 'kube-root-ca.crt' }) })), { verdict: 'SystemObject' })
   t.match(why(facts({ resource: { ...MAPS, resource: 'events' } })), { verdict: 'KindStays' })
-  const conditions = [
-    { type: 'Resolved', status: 'False', reason: 'NotBound', message: 'this space uses no inventory' },
-  ]
+  const conditions = [{ type: 'Placed', status: 'False', reason: 'NotBound', message: 'this space uses no inventory' }]
   const unbound = placement('p', {}, { status: { conditions } })
   t.match(why(facts({ placements: { items: [unbound] }, slices: { items: [] } })), {
     verdict: 'NowhereToPlace',

@@ -1,0 +1,62 @@
+/**
+ * Copies of one placement that clusters refuse, for its condition `Placed`: all are counted, some are named in the clusters' words.
+ * Each cluster's first comes before any cluster's second, so a cluster that refuses much hides no other.
+ */
+import type { Told } from '../../../placement/consent/allowance.ts'
+import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
+import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
+
+const REASON = 'RefusedByCluster'
+/** Copies of one cluster that are named with its words. */
+const MAX_LISTED = 20
+/** Locations named beside one refusal. */
+const MAX_NAMES = 5
+
+interface Example {
+  readonly object: string
+  readonly words: string
+  /** Position among the refused copies of a cluster, the first of all clusters. */
+  position: number
+  /** Locations. */
+  readonly at: string[]
+}
+
+export class RefusedCopies {
+  readonly #count = new RefusalCount()
+  readonly #examples = new Map<string, Example>()
+
+  /** Adds all that one cluster refuses, each with the cluster's words. @param at the Location */
+  add(at: string, copies: readonly (readonly [key: string, words: string])[]): void {
+    for (const [position, [key, words]] of copies.entries()) {
+      const object = describeObject(parseObjectKey(key))
+      this.#count.add(object, { reason: REASON }, 1)
+      if (position >= MAX_LISTED) continue
+      const id = `${key} ${words}`
+      const example = this.#examples.get(id) ?? { object, words, position, at: [] }
+      example.position = Math.min(example.position, position)
+      example.at.push(at)
+      this.#examples.set(id, example)
+    }
+  }
+
+  /** The refusals of all clusters; `undefined`: nothing is refused. To be called once. */
+  summary(): Told | undefined {
+    for (const { object, words, at } of [...this.#examples.values()].sort((a, b) => a.position - b.position))
+      this.#count.add(object, { reason: REASON, message: `refused by the cluster at ${namesOf(at)}: ${words}` }, 0)
+    return this.#count.told
+  }
+}
+
+const REFUSERS = /refused by the cluster at (.+?)(?: and \d+ more)?: /g
+
+/** Locations named by a summary. */
+export function refusersIn({ reason, message }: Told): string[] {
+  if (reason !== REASON) return []
+  return [...message.matchAll(REFUSERS)].flatMap(([, names = '']) => names.split(', '))
+}
+
+/** Some of the Locations, and the number of the others. */
+export function namesOf(locations: readonly string[]): string {
+  const rest = locations.length - MAX_NAMES
+  return `${locations.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
