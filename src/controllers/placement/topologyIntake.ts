@@ -7,7 +7,9 @@ import { at, num } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
-import type { StreamedRef } from '../../client/streamSource.ts'
+import type { Waiting } from '../../client/setAside/intake.ts'
+import type { StreamedRef, StreamHandler } from '../../client/streamSource.ts'
+import type { WorkQueue } from '../../client/workqueue.ts'
 import { compilePlacement } from '../../placement/select/placementSpec.ts'
 import { objectKey } from '../../placement/words/names.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS, LOCATIONS, SLICES, SYNC_TARGETS } from '../../placement/words/placement.ts'
@@ -17,28 +19,38 @@ import { takeConsent } from '../consent/takeConsent.ts'
 import type { Consents } from './inventory/consents.ts'
 import type { Inventory } from './inventory/inventory.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
+import type { Readiness } from './join/readiness.ts'
 import { SliceSets } from './join/sliceSets.ts'
+import type { SpaceClosing } from './join/spaceClosing.ts'
+import { configTasks, copyTasks, sourceTasks, type Task } from './join/task.ts'
+import type { Workloads } from './join/workloads.ts'
 import type { ClosedMailboxes } from './mailboxes/closedMailboxes.ts'
+import type { CopiesInHand } from './mailboxes/copiesInHand.ts'
+import type { MailboxListener } from './mailboxes/mailbox.ts'
+import type { Mailboxes } from './mailboxes/mailboxes.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
-import { INTAKE_WAITS } from './status/holdReports.ts'
+import { type HoldReports, INTAKE_WAITS } from './status/holdReports.ts'
+import type { PlacementReports } from './status/placementReports.ts'
+import type { WaitingIntakes } from './status/waitingIntakes.ts'
 
 export interface TopologyIntakeDeps {
-  join: PlacementJoin
   inventory: Inventory
   consents: Consents
+  join: PlacementJoin
+  queue: WorkQueue<Task>
+  pauses: Pauses
+  brake: Brake
   closed: ClosedMailboxes
-  brake: Pick<Brake, 'placementSeen' | 'placementGone' | 'mailboxLeaves'>
-  pauses: Pick<Pauses, 'locationChanged' | 'targetChanged'>
-  /** A placement is paused from now on, or no more, and leads to these mailboxes. */
-  pauseChanged: (space: string, placement: string, mailboxes: readonly string[]) => void
-  /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is to be looked at. */
-  stays: (mailbox: string) => void
-  /** Spaces have to give way in a mailbox that did not before. */
-  released: (mailbox: string) => void
-  /** A space has a placement that is new or another one now. */
-  placed: (space: string, placement: string) => void
-  unplaced: (space: string, placement: string) => void
+  mailboxes: Mailboxes
+  listener: Pick<MailboxListener, 'synced'>
+  inHand: CopiesInHand
+  workloads: Workloads
+  closing: SpaceClosing
+  readiness: Readiness
+  intakes: WaitingIntakes
+  reports: PlacementReports
+  notes: HoldReports
 }
 
 interface Told {
@@ -53,7 +65,7 @@ interface Place {
   readonly name: string
 }
 
-export class TopologyIntake {
+export class TopologyIntake implements StreamHandler {
   readonly #deps: TopologyIntakeDeps
   /** Digests of specs and creation times as last taken in: a spec may be large, and is kept compiled. */
   readonly #placements = new Map<string, string>()
@@ -74,8 +86,16 @@ export class TopologyIntake {
   }
 
   synced(): void {
+    const { consents, intakes, readiness, brake } = this.#deps
+    intakes.ofTopology([])
     this.#slices.synced()
-    this.#deps.consents.synced()
+    consents.synced()
+    readiness.topologyIsWhole()
+    if (readiness.completesStart()) brake.release()
+  }
+
+  waits(objects: readonly Waiting[]): void {
+    this.#deps.intakes.ofTopology(objects)
   }
 
   /** `reference` is `namespace/name`. */
@@ -132,7 +152,7 @@ export class TopologyIntake {
 
   #placementChanged(space: string, name: string, object: KubeObject | undefined, byName: boolean): void {
     const key = `${space} ${name}`
-    const { join, brake } = this.#deps
+    const { join, brake, workloads, closing, intakes, reports, notes } = this.#deps
     if (object && object.metadata.deletionTimestamp === undefined) {
       brake.placementSeen(space, name, object)
       // status and annotations of placements change too
@@ -144,9 +164,9 @@ export class TopologyIntake {
       const wasPaused = join.spec(space, name)?.isPaused ?? false
       const spec = compilePlacement(object)
       join.setPlacement(space, name, spec, creationTimestamp)
-      if (wasPaused !== spec.isPaused || (isFirst && saysMore(object)))
-        this.#deps.pauseChanged(space, name, [...(join.waysOf(space, name)?.keys() ?? [])])
-      this.#deps.placed(space, name)
+      if (wasPaused !== spec.isPaused || (isFirst && saysMore(object))) this.#pauseChanged(space, name)
+      workloads.open(space)
+      intakes.placed(space, name)
       return
     }
     if (this.#placements.delete(key)) {
@@ -155,7 +175,22 @@ export class TopologyIntake {
     }
     join.removePlacement(space, name)
     this.#slices.placementGone(space, name)
-    this.#deps.unplaced(space, name)
+    reports.forget(space, name)
+    notes.forget(space, name)
+    closing.closeIfIdle(space)
+  }
+
+  /** A placement is paused from now on, or no more. */
+  #pauseChanged(space: string, name: string): void {
+    const { join, queue, inHand, brake } = this.#deps
+    const among = [...(join.waysOf(space, name)?.keys() ?? [])]
+    const keys = join.workload(space).selectedBy(name)
+    queue.add({ type: 'note', space, name })
+    queue.addAll(copyTasks(among, keys, space), space)
+    queue.addAll(inHand.ownedBy(space, among), space)
+    queue.addAll(configTasks(among), space)
+    queue.addAll(sourceTasks(space, keys), space)
+    brake.lookAgain(space)
   }
 
   /** A spec counts as taken in once its slices are: the where-resolver says so after it wrote them. */
@@ -180,18 +215,24 @@ export class TopologyIntake {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { inventory, consents, pauses, closed, brake, released, stays } = this.#deps
+    const { inventory, consents, pauses, closed, brake, inHand, queue } = this.#deps
     for (const change of inventory.setTarget(at, object)) {
       const { mailbox, before, after } = change
       consents.targetChanged(change)
       pauses.targetChanged(change)
       const [stood, stands] = [before?.state === 'stays', after?.state === 'stays']
       if ((stood && !stands) || Number.isFinite(after?.evictAtMs)) brake.mailboxLeaves(mailbox)
-      if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases)) released(mailbox)
-      if (stands && !stood) stays(mailbox)
+      if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases))
+        for (const task of inHand.contestedIn(mailbox)) queue.add(task)
+      if (stands && !stood) this.#stays(mailbox)
     }
     const opened = closed.set(at, object)
-    if (opened !== undefined) stays(opened)
+    if (opened !== undefined) this.#stays(opened)
+  }
+
+  /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is checked. */
+  #stays(mailbox: string): void {
+    if (this.#deps.mailboxes.get(mailbox)) this.#deps.listener.synced(mailbox)
   }
 }
 

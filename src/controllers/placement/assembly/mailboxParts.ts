@@ -18,7 +18,7 @@ import { ServedKinds } from '../inventory/servedKinds.ts'
 import { ObjectCache } from '../join/objectCache.ts'
 import { Readiness } from '../join/readiness.ts'
 import { SpaceClosing } from '../join/spaceClosing.ts'
-import { configTasks, copyTasks, sourceTasks, taskId } from '../join/task.ts'
+import { taskId } from '../join/task.ts'
 import { Workloads } from '../join/workloads.ts'
 import { ClosedMailboxes } from '../mailboxes/closedMailboxes.ts'
 import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
@@ -139,37 +139,24 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     tell: (source, told) => parts.reports.reportCopy(source, told),
     withdraw: (source, reason) => parts.reports.withdrawCopy(source, reason),
   })
+  const { reports, notes } = parts
   const intake = new TopologyIntake({
-    join,
     inventory,
     consents,
-    closed,
-    brake,
+    join,
+    queue,
     pauses,
-    pauseChanged: (space, name, among) => {
-      note(space, name)
-      const keys = join.workload(space).selectedBy(name)
-      queue.addAll(copyTasks(among, keys, space), space)
-      queue.addAll(inHand.ownedBy(space, among), space)
-      queue.addAll(configTasks(among), space)
-      queue.addAll(sourceTasks(space, keys), space)
-      brake.lookAgain(space)
-    },
-    stays: mailbox => {
-      if (mailboxes.get(mailbox)) listener.synced(mailbox)
-    },
-    released: mailbox => {
-      for (const task of inHand.contestedIn(mailbox)) queue.add(task)
-    },
-    placed: (space, name) => {
-      workloads.open(space)
-      intakes.placed(space, name)
-    },
-    unplaced: (space, name) => {
-      parts.reports.forget(space, name)
-      parts.notes.forget(space, name)
-      closing.closeIfIdle(space)
-    },
+    brake,
+    closed,
+    mailboxes,
+    listener,
+    inHand,
+    workloads,
+    closing,
+    readiness,
+    intakes,
+    reports,
+    notes,
   })
   const sources = new SourceReader({
     client,
@@ -183,18 +170,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     places,
     space: '*',
     resources: [EDGE_PLACEMENTS, SLICES, LOCATIONS, SYNC_TARGETS, CUSTOMIZERS, INVENTORY_BINDINGS, PLACEMENT_GRANTS],
-    handler: {
-      begin: () => intake.begin(),
-      change: event => intake.change(event),
-      vanished: ref => intake.vanished(ref),
-      waits: objects => intakes.ofTopology(objects),
-      synced: () => {
-        intakes.ofTopology([])
-        intake.synced()
-        readiness.topologyIsWhole()
-        moreIsKnown()
-      },
-    },
+    handler: intake,
   })
   const workspaces = new StreamSource({
     ...common,
