@@ -243,7 +243,7 @@ t.test('findings of the center stand before the words of clusters', async t => {
 })
 
 t.test('a full mailbox is on the placements that carry up from it, also after a restart', async t => {
-  const { server, wds, florin, summarize, settle, restart } = await fleet(t)
+  const { server, wds, clock, florin, summarize, settle, restart } = await fleet(t)
   const upsync = [{ apiGroup: '', resources: ['events'], namespaces: ['*'], names: ['*'] }]
   await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { upsync } })
   await summarize(florin, { count: 2, reasons: { [UPSYNC_FULL]: 2 }, objects: [] })
@@ -255,8 +255,11 @@ t.test('a full mailbox is on the placements that carry up from it, also after a 
   }
   await settle()
   isTold()
+  const before = placed(server)
+  await clock.advance(60_000)
   await restart(async () => {})
   await settle()
+  t.match(placed(server), before, 'at no time it was True')
   isTold()
   await summarize(florin, null)
   await settle()
