@@ -15,6 +15,7 @@ import type { ControllerHandle } from './controllerHandle.ts'
 import { CONTROLLER_NAMES, type ControllerName } from './controllerNames.ts'
 import { csrController, type SignCertificate } from './csr/csrController.ts'
 import { startEventTtl } from './event-ttl/eventTtlController.ts'
+import { EventRecorder } from './eventRecorder.ts'
 import { garbageCollector } from './garbage-collector/garbageCollector.ts'
 import { startMailboxController } from './mailbox/mailboxController.ts'
 import { startSyncerLiveness } from './mailbox/syncerLiveness.ts'
@@ -79,6 +80,7 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
   const placed = (component: string, make: (deps: PlacedDeps) => ControllerHandle | Startable): Start | undefined =>
     places && as(component, deps => make({ ...deps, places, signal }))
   const where = new WhereDesk()
+  const events = new EventRecorder({ client: clientFor(PLACEMENT_TRANSLATOR), clock })
   let useAuthority = (_renewed: string): void => {}
   const { sign, desks = {}, eventTtlMs: ttlMs = EVENT_TTL_MS } = options
   const starts: Record<ControllerName, Start | undefined> = {
@@ -98,11 +100,11 @@ export function startBuiltinControllers(options: BuiltinControllersOptions): Run
     'where-resolver': placed(WHERE_RESOLVER, deps => startWhereResolver({ ...deps, desk: where })),
     'mailbox-controller': placed(MAILBOX_CONTROLLER, startMailboxController),
     'syncer-liveness-controller': placed(MAILBOX_CONTROLLER, deps =>
-      startSyncerLiveness({ ...deps, connections: desks.outcomes }),
+      startSyncerLiveness({ ...deps, events, connections: desks.outcomes }),
     ),
     'replicaset-stand-in-controller': placed('replicaset-stand-in-controller', replicaSetStandInController),
     'placement-translator': placed(PLACEMENT_TRANSLATOR, deps =>
-      startPlacementTranslator({ ...deps, ...desks, where }),
+      startPlacementTranslator({ ...deps, ...desks, events, where }),
     ),
   }
   const chosen = options.controllers ?? new Set(CONTROLLER_NAMES)

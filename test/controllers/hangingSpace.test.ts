@@ -6,6 +6,7 @@ import type { Client } from '../../src/client/client.ts'
 import { type Logger, silentLogger } from '../../src/client/logger.ts'
 import type { ControllerHandle } from '../../src/controllers/controllerHandle.ts'
 import { startEventTtl } from '../../src/controllers/event-ttl/eventTtlController.ts'
+import { EventRecorder } from '../../src/controllers/eventRecorder.ts'
 import { startMailboxController } from '../../src/controllers/mailbox/mailboxController.ts'
 import { startSyncerLiveness } from '../../src/controllers/mailbox/syncerLiveness.ts'
 import type { SpacePlaces } from '../../src/controllers/placedSource.ts'
@@ -38,6 +39,7 @@ interface Deps {
   turns: WorkTurns
   random: () => number
   logger: Logger
+  events: EventRecorder
   signal: AbortSignal
 }
 
@@ -61,6 +63,7 @@ function world(t: Test, start: (deps: Deps) => ControllerHandle) {
     ...timeBy(clock),
     clock,
     logger: silentLogger,
+    events: new EventRecorder({ client, clock }),
     signal: stop.signal,
   })
   t.teardown(() => stop.abort())

@@ -66,14 +66,9 @@ const ROADS: Readonly<Record<string, Road>> = {
   },
   'creates Events': {
     under: /^src\/(?!apiserver\/audit\/)/,
-    marks: [/\bcreateEvent\(|\.create\(\s*EVENTS\b|kind: 'Event'/],
-    use: 'src/controllers/toldEvents.ts',
-    files: [
-      'src/controllers/createEvent.ts',
-      'src/controllers/placement/feedback/conflicts.ts',
-      'src/controllers/placement/status/holdReports.ts',
-      'src/controllers/toldEvents.ts',
-    ],
+    marks: [/\.create\(\s*EVENTS\b|kind: 'Event'/],
+    use: 'src/controllers/eventRecorder.ts',
+    files: ['src/controllers/eventRecorder.ts'],
   },
 }
 

@@ -1,14 +1,10 @@
 /** The conditions of a CustomResourceDefinition, beside those about its names. */
-import { record, records, str } from '../fields.ts'
+import type { Condition } from '../conditions.ts'
+import { record, str } from '../fields.ts'
 import type { KubeObject } from '../object.ts'
 
-export interface CrdCondition {
-  type: 'NamesAccepted' | 'Established' | 'Terminating' | 'KubernetesAPIApprovalPolicyConformant'
-  status: 'True' | 'False'
-  reason: string
-  message: string
-  /** Carried over from the CRD while the status of the condition is the same; absent when it changed. */
-  lastTransitionTime?: string
+export interface CrdCondition extends Condition {
+  readonly type: 'NamesAccepted' | 'Established' | 'Terminating' | 'KubernetesAPIApprovalPolicyConformant'
 }
 
 export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io'
@@ -48,17 +44,7 @@ export function ownConditions(crd: KubeObject): CrdCondition[] {
   const status = approval.state === 'approved' ? 'True' : 'False'
   const reason = APPROVAL_REASONS[approval.state]
   const { message } = approval
-  return keepingTimes(crd, [{ type: 'KubernetesAPIApprovalPolicyConformant', status, reason, message }])
-}
-
-/** `lastTransitionTime` as it was, where the status of a condition is what it was. */
-export function keepingTimes(crd: KubeObject, conditions: readonly CrdCondition[]): CrdCondition[] {
-  const before = new Map(records(crd.status, 'conditions').map(condition => [str(condition.type), condition] as const))
-  return conditions.map(condition => {
-    const old = before.get(condition.type)
-    const since = old?.status === condition.status ? str(old.lastTransitionTime) : ''
-    return since === '' ? condition : { ...condition, lastTransitionTime: since }
-  })
+  return [{ type: 'KubernetesAPIApprovalPolicyConformant', status, reason, message }]
 }
 
 function isAbsoluteUrl(value: string): boolean {

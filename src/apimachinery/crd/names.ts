@@ -2,7 +2,7 @@
 import { record, records, str } from '../fields.ts'
 import { joinedAsGo } from '../go/goPrint.ts'
 import type { KubeObject } from '../object.ts'
-import { type CrdCondition, keepingTimes } from './conditions.ts'
+import type { CrdCondition } from './conditions.ts'
 import { type CrdNames, readNames } from './definition.ts'
 
 /** `status.acceptedNames`; empty parts are left out. */
@@ -103,7 +103,7 @@ function conditionsFor(crd: KubeObject, conflict: { reason: string; message: str
       ? { status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
       : { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }),
   }
-  return keepingTimes(crd, [namesAccepted, established])
+  return [namesAccepted, established]
 }
 
 function namesOf(crd: KubeObject, others: readonly KubeObject[]): NamesInUse {

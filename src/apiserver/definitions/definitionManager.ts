@@ -5,6 +5,7 @@
  * out keeps its finalizer until its last instance is gone. What fails is tried again with backoff.
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
  */
+import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { type CrdCondition, resourceTypesOf, storedVersionsOf } from '../../apimachinery/crd/crd.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
@@ -18,7 +19,7 @@ import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { ConversionDeps } from './conversionWebhook.ts'
-import { CLEANUP_FINALIZER, mergeConditions, workFor } from './definitionRecord.ts'
+import { CLEANUP_FINALIZER, workFor } from './definitionRecord.ts'
 import { deleteInstances } from './instances.ts'
 import { ServedDefinitions } from './servedDefinitions.ts'
 
@@ -128,7 +129,8 @@ export class DefinitionManager {
       const status = isRecord(current.status) ? current.status : {}
       current.status = {
         ...status,
-        conditions: mergeConditions(status.conditions, conditions, timestamp(new Date(this.#deps.clock.now()))),
+        conditions: mergeConditions(conditionsOf(current), conditions, timestamp(new Date(this.#deps.clock.now())))
+          .conditions,
         ...(acceptedNames && { acceptedNames }),
         storedVersions: storedVersionsOf(current),
       }

@@ -1,7 +1,7 @@
 /** What the server remembers of a CustomResourceDefinition: little, as there may be very many. */
+import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { type AcceptedNames, type CrdCondition, namesConflicts, ownConditions } from '../../apimachinery/crd/crd.ts'
 import type { NamesInUse } from '../../apimachinery/crd/names.ts'
-import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 
@@ -48,36 +48,12 @@ export function judge(definition: KubeObject, names: NamesInUse): Verdict {
 /** Whether the stored status says it already. */
 function saysSo(definition: KubeObject, { acceptedNames, conditions }: Verdict): boolean {
   const status = isRecord(definition.status) ? definition.status : {}
-  const known = objects(status.conditions)
-  return (
-    equalJson(status.acceptedNames, acceptedNames) &&
-    conditions.every(c =>
-      known.some(k => k.type === c.type && k.status === c.status && k.reason === c.reason && k.message === c.message),
-    )
-  )
+  const { isChanged } = mergeConditions(conditionsOf(definition), conditions, '')
+  return !isChanged && equalJson(status.acceptedNames, acceptedNames)
 }
 
 /** What remains to be done for a CRD. */
 export function workFor(definition: KubeObject, verdict: Verdict): 'status' | 'cleanUp' | undefined {
   if (!verdict.isDeleting) return saysSo(definition, verdict) ? undefined : 'status'
   return definition.metadata.finalizers?.includes(CLEANUP_FINALIZER) ? 'cleanUp' : undefined
-}
-
-/** `before` with `now` in it; `lastTransitionTime` moves only when a condition's status does. */
-export function mergeConditions(before: unknown, now: readonly CrdCondition[], time: string): CrdCondition[] {
-  const merged = Array.isArray(before) ? (before.filter(isRecord) as unknown as CrdCondition[]) : []
-  const result = [...merged]
-  for (const condition of now) {
-    const at = result.findIndex(other => other.type === condition.type)
-    const old = result[at]
-    const since = old?.status === condition.status ? (old.lastTransitionTime ?? time) : time
-    const next = { lastTransitionTime: since, ...withoutTime(condition) }
-    if (at < 0) result.push(next)
-    else result[at] = next
-  }
-  return result
-}
-
-function withoutTime({ lastTransitionTime: _, ...condition }: CrdCondition): CrdCondition {
-  return condition
 }

@@ -1,4 +1,5 @@
 /** CustomResourceDefinition as a kind: defaults, validation, and a status that only the server writes. */
+import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import {
   defaultCrd,
   formatWarnings,
@@ -12,7 +13,7 @@ import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { withStatus } from '../../kinds/kind.ts'
 import { CLIENT_METADATA, type Strategy } from '../../kinds/strategy.ts'
 import { decodeDefinition } from './decodeDefinition.ts'
-import { CLEANUP_FINALIZER, mergeConditions } from './definitionRecord.ts'
+import { CLEANUP_FINALIZER } from './definitionRecord.ts'
 
 const strategy: Strategy = withStatus(
   {
@@ -40,11 +41,10 @@ function waitForInstances(crd: KubeObject, now: string): void {
   const pending = {
     type: 'Terminating',
     status: 'True',
-    lastTransitionTime: now,
     reason: 'InstanceDeletionPending',
     message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
   } as const
-  crd.status = { ...status, conditions: mergeConditions(status.conditions, [pending], now) }
+  crd.status = { ...status, conditions: mergeConditions(conditionsOf(crd), [pending], now).conditions }
 }
 
 /** The storage version is recorded with the write that makes it that, before any object can be stored in it. */

@@ -5,8 +5,9 @@
  * @see https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
  */
 
+import { conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { records, str } from '../../apimachinery/fields.ts'
+import { str } from '../../apimachinery/fields.ts'
 import type { GroupResource, KubeObject } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -160,13 +161,11 @@ export class FlowMaintainer {
     const level = str(schema.spec, 'priorityLevelConfiguration', 'name')
     const isThere = (await store.get(this.#key(PRIORITY_LEVELS, level))) !== undefined
     const told = danglingCondition(level, isThere)
-    const known = records(schema.status, 'conditions').find(condition => condition.type === told.type)
-    if (known !== undefined && sameMeaning({ ...known, lastTransitionTime: undefined }, told)) return
-    const lastTransitionTime =
-      known?.status === told.status ? known.lastTransitionTime : timestamp(new Date(clock.now()))
+    const now = timestamp(new Date(clock.now()))
+    if (!mergeConditions(conditionsOf(schema), [told], now).isChanged) return
     const change = (current: KubeObject): KubeObject => {
-      const others = records(current.status, 'conditions').filter(condition => condition.type !== told.type)
-      current.status = { conditions: [...others, { ...told, lastTransitionTime }] }
+      const { conditions } = mergeConditions(conditionsOf(current), [told], now)
+      current.status = { conditions }
       return current
     }
     await registry.update(context, type, '', name, change, { subresource: 'status' })

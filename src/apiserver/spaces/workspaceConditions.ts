@@ -1,6 +1,6 @@
 /** What the owner of a Workspace reads in its status while its space cannot be made or removed. */
+import { conditionOf, conditionsOf, mergeConditions, type StatedCondition } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { objects } from '../../apimachinery/fields.ts'
 import type { SpaceWork } from './workspace.ts'
 
 type Status = Readonly<Record<string, unknown>>
@@ -20,10 +20,8 @@ export function failing(status: Status, work: SpaceWork, error: unknown, time: s
 /** The status without the complaint, if there was one. */
 export function healed(status: Status, work: SpaceWork, time: string): Status {
   const { type } = WORDS[work]
-  const complained = objects(status.conditions).some(
-    condition => condition.type === type && condition.status !== 'True',
-  )
-  return complained ? withCondition(status, { type, status: 'True' }, time) : status
+  const isHealed = (conditionOf({ status }, type)?.status ?? 'True') === 'True'
+  return isHealed ? status : withCondition(status, { type, status: 'True' }, time)
 }
 
 /** A status is no place for long texts. */
@@ -35,10 +33,6 @@ function causeOf(error: unknown): string {
   return isTold ? error.message.slice(0, CAUSE_LIMIT) : 'the server failed, and its log says why'
 }
 
-function withCondition(status: Status, condition: Record<string, string> & { type: string }, time: string): Status {
-  const before = objects(status.conditions)
-  const old = before.find(other => other.type === condition.type)
-  const since = old?.status === condition.status ? (old?.lastTransitionTime ?? time) : time
-  const others = before.filter(other => other.type !== condition.type)
-  return { ...status, conditions: [...others, { ...condition, lastTransitionTime: since }] }
+function withCondition(status: Status, condition: StatedCondition, time: string): Status {
+  return { ...status, conditions: mergeConditions(conditionsOf({ status }), [condition], time).conditions }
 }

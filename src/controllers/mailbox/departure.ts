@@ -4,8 +4,9 @@
  * administers the inventory says so by an annotation that has the uid of the SyncTarget: one that was copied from another
  * manifest forces nothing. Then the mailbox goes, and the SyncTarget after it.
  */
+import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { objects, str } from '../../apimachinery/fields.ts'
+import { str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { shortLine } from '../../apimachinery/shortened.ts'
 import type { SpaceClient } from '../../client/client.ts'
@@ -17,7 +18,6 @@ import {
   MAILBOX_NAME,
   SYNC_TARGETS,
 } from '../../placement/words/placement.ts'
-import type { Condition } from './conditions.ts'
 
 export const LEAVING = 'Leaving'
 /** Of what a syncer says. */
@@ -31,7 +31,7 @@ export function isLeaving({ metadata }: KubeObject): boolean {
 
 /** Whether nobody is waited for any more. */
 export function hasLeft(target: KubeObject): boolean {
-  const told = objects(target.status, 'conditions').find(({ type }) => type === LEAVING)
+  const told = conditionOf(target, LEAVING)
   return isForced(target) || (told?.status === 'False' && told.reason === 'Left')
 }
 

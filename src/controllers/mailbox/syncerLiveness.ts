@@ -6,8 +6,9 @@
  * ({@link SyncerConnections}). `Ready` turns False when nothing of it was heard for a while. While nothing but time has passed
  * nothing is written.
  */
+import { type Condition, conditionOf, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { isStatusError } from '../../apimachinery/errors.ts'
-import { objects, str } from '../../apimachinery/fields.ts'
+import { str } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
@@ -37,10 +38,9 @@ import {
 import { mailboxOf, readySpaceOf } from '../../placement/words/topology.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import type { EventRecorder, RecordedEvent } from '../eventRecorder.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { type ToldEvent, ToldEvents } from '../toldEvents.ts'
-import { type Condition, withConditions } from './conditions.ts'
 import { isLeaving, leavingCondition } from './departure.ts'
 import { SyncerConnections } from './syncerConnections.ts'
 import {
@@ -68,6 +68,7 @@ export interface SyncerLivenessDeps {
   random: () => number
   /** Reports of syncers' connections. Absent: no syncer is ever heard. */
   connections?: Pick<OutcomeSource, 'follow'> | undefined
+  events: Pick<EventRecorder, 'record'>
   signal: AbortSignal
 }
 
@@ -111,7 +112,7 @@ class SyncerLiveness {
   readonly #unfollow: () => void
   /** What the SyncerConfig says, by space. */
   readonly #configs = new Map<string, ConfigFact>()
-  readonly #events: ToldEvents
+  readonly #events: SyncerLivenessDeps['events']
   readonly #log: CrowdLog
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -123,7 +124,7 @@ class SyncerLiveness {
     this.#places = places
     this.#clock = clock
     this.#log = new CrowdLog(logger, this.#clock)
-    this.#events = new ToldEvents({ client, clock: this.#clock, component: OPTIONS.fieldManager })
+    this.#events = deps.events
     this.#begunAtMs = this.#clock.now()
     this.#connections = new SyncerConnections(this.#clock, space => this.#touch(space))
     this.#controller = new Controller<string>({
@@ -295,7 +296,7 @@ class SyncerLiveness {
 
   #statusOf(target: KubeObject, mailbox: Mailbox): object {
     const { alive = false, speech } = this.#connections.of(mailbox.space) ?? {}
-    const before = objects(target.status, 'conditions')
+    const before = conditionsOf(target)
     const answers: unknown = JSON.parse(this.#configs.get(mailbox.space)?.answers ?? '{}')
     const told: Condition[] = [readyCondition(alive, speech)]
     if (speech !== undefined) told.push(supportedCondition(speech))
@@ -304,8 +305,9 @@ class SyncerLiveness {
     if (isLeaving(target)) told.push(leavingCondition(target, answers, alive))
     const carried = carriedCondition(answers)
     if (carried.status === 'False' || before.some(({ type }) => type === carried.type)) told.push(carried)
-    const conditions = withConditions(before, told, this.#clock.now())
-    const heard = this.#heardOf(target, mailbox, equalJson(conditions, before))
+    const now = timestamp(new Date(this.#clock.now()))
+    const { conditions, isChanged } = mergeConditions(before, told, now)
+    const heard = this.#heardOf(target, mailbox, !isChanged)
     return { ...(heard !== undefined && { lastSyncerHeartbeatTime: heard }), conditions }
   }
 
@@ -336,33 +338,28 @@ class SyncerLiveness {
   async #tellOutage(target: KubeObject, { targetSpace }: Mailbox, status: object): Promise<void> {
     const isSame = reasonIn(status) === reasonIn(target.status)
     if (isSame || str(target.status, 'lastSyncerHeartbeatTime') === '') return
-    await this.#events.tell(targetSpace, target, outageEvent(status))
+    await this.#events.record(targetSpace, target, { component: OPTIONS.fieldManager, ...outageEvent(status) })
   }
 
   /** An operator acts on clusters that go, and waits for them to come. */
   #tellChange(target: KubeObject, { targetSpace, targetName }: Mailbox, status: object): void {
     const is = isReady({ ...target, status })
-    const ready = conditionIn(status, 'Ready')
-    if (ready === undefined || is === isReady(target)) return
+    if (conditionOf({ status }, 'Ready') === undefined || is === isReady(target)) return
     const fields = { space: targetSpace, syncTarget: targetName, reason: reasonIn(status) }
     if (is) this.#log.tell('info', fields, 'the syncer of a cluster is there')
     else this.#log.tell('warn', fields, 'the syncer of a cluster is heard of no more: the cluster keeps what it has')
   }
 }
 
-function conditionIn(status: unknown, type: string): Record<string, unknown> | undefined {
-  return objects(status, 'conditions').find(one => one.type === type)
-}
-
 function reasonIn(status: unknown): string {
-  return str(conditionIn(status, 'Ready'), 'reason')
+  return str(conditionOf({ status }, 'Ready'), 'reason')
 }
 
 /** Who is turned away is not silent: which of the two to upgrade is told. */
-function outageEvent(status: object): ToldEvent {
+function outageEvent(status: object): RecordedEvent {
   const reason = reasonIn(status)
   const isTurnedAway = reason === UNSUPPORTED
-  const message = str(conditionIn(status, isTurnedAway ? 'SyncerSupported' : 'Ready'), 'message')
+  const message = str(conditionOf({ status }, isTurnedAway ? 'SyncerSupported' : 'Ready'), 'message')
   if (isTurnedAway) return { reason, message }
   return reason === ALIVE ? { type: 'Normal', reason: 'ClusterHeard', message } : { reason: 'ClusterSilent', message }
 }

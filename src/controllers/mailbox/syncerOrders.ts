@@ -1,9 +1,9 @@
 /** What a SyncTarget asks of its syncer, what that answers in its mailbox, and the conditions that tell of both. Pure. */
-import { at, objects } from '../../apimachinery/fields.ts'
+import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
+import { at } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isUpsyncFull } from '../../placement/desks/syncerConfig.ts'
 import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../placement/words/placement.ts'
-import type { Condition } from './conditions.ts'
 import { isLeaving, policyOf } from './departure.ts'
 import type { Speech } from './syncerConnections.ts'
 import { UNSUPPORTED } from './syncerSupport.ts'
@@ -29,7 +29,7 @@ export function readyCondition(alive: boolean, speech: Speech | undefined): Cond
 }
 
 export function isReady(target: KubeObject): boolean {
-  return objects(target.status, 'conditions').some(({ type, status }) => type === 'Ready' && status === 'True')
+  return conditionOf(target, 'Ready')?.status === 'True'
 }
 
 /** What a SyncTarget asks of its syncer. */

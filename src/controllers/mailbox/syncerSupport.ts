@@ -1,5 +1,5 @@
 /** Whether the release of a syncer is one that this center works with, as a condition of its SyncTarget. */
-import type { Condition } from './conditions.ts'
+import type { Condition } from '../../apimachinery/conditions.ts'
 import type { Speech } from './syncerConnections.ts'
 
 export const UNSUPPORTED = 'SyncerUnsupported'

@@ -2,18 +2,10 @@
  * What a namespace under deletion says about its progress, in upstream's words.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/namespace-v1/#NamespaceStatus
  */
+import { type Condition, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { DiscoveryFailure } from '../../client/discoveryError.ts'
-
-export interface NamespaceCondition {
-  type: string
-  status: 'True' | 'False'
-  /** RFC 3339, whole seconds. */
-  lastTransitionTime?: string
-  reason: string
-  message: string
-}
 
 /** What one pass over the content of a namespace found. */
 export interface ContentReport {
@@ -65,7 +57,7 @@ export function isEmpty(report: ContentReport): boolean {
   return report.discoveryFailures.length + report.contentFailures.length + report.remaining.length === 0
 }
 
-export function conditionsOf(report: ContentReport): NamespaceCondition[] {
+export function deletionConditions(report: ContentReport): Condition[] {
   const { discoveryFailures, contentFailures, remaining, finalizers } = report
   const groups = discoveryFailures.map(f => (f.version ? `${f.group}/${f.version}` : f.group)).sort()
   const counts = remaining.map(r => `${r.resource.resource}.${r.resource.group} has ${r.count} resource instances`)
@@ -105,27 +97,19 @@ export function conditionsOf(report: ContentReport): NamespaceCondition[] {
 /** The namespace's status with these conditions; `undefined` when that changes nothing. Other conditions stay. */
 export function statusWith(
   namespace: KubeObject,
-  wanted: readonly NamespaceCondition[],
+  wanted: readonly Condition[],
   now: Date,
 ): Record<string, unknown> | undefined {
   const status = isRecord(namespace.status) ? namespace.status : {}
-  const current = (Array.isArray(status.conditions) ? status.conditions : []) as NamespaceCondition[]
-  const next = current.filter(c => !wanted.some(w => w.type === c.type))
-  let changed = status.phase !== 'Terminating'
-  for (const condition of wanted) {
-    const before = current.find(c => c.type === condition.type)
-    const same = before?.status === condition.status
-    if (!same || before.reason !== condition.reason || before.message !== condition.message) changed = true
-    const time = same && before.lastTransitionTime ? before.lastTransitionTime : timestamp(now)
-    next.push({ ...condition, lastTransitionTime: time })
-  }
-  return changed ? { ...status, phase: 'Terminating', conditions: next } : undefined
+  const { conditions, isChanged } = mergeConditions(conditionsOf(namespace), wanted, timestamp(now))
+  const phase = 'Terminating'
+  return isChanged || status.phase !== phase ? { ...status, phase, conditions } : undefined
 }
 
 function condition(
   type: string,
   answer: { yes: readonly [string, string] | false; no: readonly [string, string] },
-): NamespaceCondition {
+): Condition {
   const [reason, message] = answer.yes || answer.no
   return { type, status: answer.yes ? 'True' : 'False', reason, message }
 }

@@ -17,7 +17,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { conditionsOf, isEmpty, statusWith } from './conditions.ts'
+import { deletionConditions, isEmpty, statusWith } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
 export interface NamespaceKey {
@@ -56,7 +56,7 @@ export class NamespaceReconciler {
     if (!namespace || !isTerminating(namespace)) return {}
     const report = await deleteContent(client, key.name, { signal, work: this.#turns.begin({ owner: key.space }) })
     const empty = isEmpty(report)
-    const status = statusWith(namespace, conditionsOf(report), new Date(this.#clock.now()))
+    const status = statusWith(namespace, deletionConditions(report), new Date(this.#clock.now()))
     try {
       const current = status
         ? await client.update(NAMESPACES, { ...namespace, status }, { subresource: 'status' })

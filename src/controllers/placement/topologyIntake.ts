@@ -2,9 +2,11 @@
  * Takes in what all spaces say of placing (EdgePlacements, slices, Locations, SyncTargets, Customizers, bindings and grants),
  * and hands it to those who keep it.
  */
+
 import { hash } from 'node:crypto'
+import { conditionOf } from '../../apimachinery/conditions.ts'
 import { at, num } from '../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import type { KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { StreamEvent } from '../../client/client.ts'
 import type { Waiting } from '../../client/setAside/intake.ts'
@@ -237,9 +239,8 @@ export class TopologyIntake implements StreamHandler {
 }
 
 /** Whether an earlier run reported a pause, or an intake that waits: it may be over. */
-function saysMore({ status }: KubeObject): boolean {
-  const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
-  return conditions.some(({ type, status }) => (type === 'Paused' || type === INTAKE_WAITS) && status === 'True')
+function saysMore(placement: KubeObject): boolean {
+  return ['Paused', INTAKE_WAITS].some(type => conditionOf(placement, type)?.status === 'True')
 }
 
 /** Of what the stream of the space tells, too. */

@@ -9,6 +9,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { KeyGuard } from '../../client/setAside/keyGuard.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
+import type { EventRecorder } from '../eventRecorder.ts'
 import { type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { type Askers, beginAnswers } from './assembly/answers.ts'
 import { copyParts } from './assembly/copyParts.ts'
@@ -29,6 +30,7 @@ export interface PlacementTranslatorDeps extends Askers {
   turns: WorkTurns
   clock: Clock
   random: () => number
+  events: EventRecorder
   signal: AbortSignal
 }
 
@@ -50,12 +52,12 @@ class Translator {
   readonly #endAnswers: () => void
 
   constructor(deps: PlacementTranslatorDeps) {
-    const { client, places, guard, turns, logger, clock, random } = deps
+    const { client, places, guard, turns, logger, clock, random, events } = deps
     const signal = AbortSignal.any([deps.signal, this.#stop.signal])
     const writtenAtMs = (revision: number) => deps.figures?.writtenAtMs(revision)
     const common = { client, guard, logger, turns, clock, random }
     const epoch = deps.outcomes?.epoch
-    this.#setup = { ...common, places, signal, epoch, common, writtenAtMs }
+    this.#setup = { ...common, places, events, signal, epoch, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
     const { consents, topology, workspaces, queue, router, together } = this.#parts
     this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)

@@ -1,5 +1,5 @@
 /** What an InventoryBinding is told: whether the inventory grants, and to which space it is pinned since it first did. */
-import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { type Condition, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
 import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
@@ -19,11 +19,7 @@ export interface BindingDeps {
   fieldManager: string
 }
 
-interface Told {
-  status: 'True' | 'False'
-  reason: 'Granted' | 'NotGranted' | 'InventoryReplaced'
-  message: string
-}
+type Told = Pick<Condition, 'status' | 'reason' | 'message'>
 
 export async function reconcileBinding(deps: BindingDeps, { space, name }: ObjectId): Promise<void> {
   const binding = deps.consent.bindingOf(space, name)
@@ -33,9 +29,12 @@ export async function reconcileBinding(deps: BindingDeps, { space, name }: Objec
   const object = await unlessGone(api.get(INVENTORY_BINDINGS, { name }))
   if (!object || object.metadata.deletionTimestamp !== undefined) return
   const pin = told.status === 'True' && binding.pinned === undefined ? binding.inventory : undefined
-  const conditions = conditionsWith(object, told, timestamp(new Date(deps.now())))
-  if (conditions === undefined && pin === undefined) return
-  const status = { ...(pin !== undefined && { cluster: pin }), ...(conditions && { conditions }) }
+  const { generation: observedGeneration = 0 } = object.metadata
+  const condition = { type: GRANTED, ...told, observedGeneration }
+  const now = timestamp(new Date(deps.now()))
+  const { conditions, isChanged } = mergeConditions(conditionsOf(object), [condition], now)
+  if (!isChanged && pin === undefined) return
+  const status = { ...(pin !== undefined && { cluster: pin }), ...(isChanged && { conditions }) }
   const { fieldManager } = deps
   // the pin stands for what was read: a binding that was made again meanwhile is another one
   const body = { metadata: { uid: object.metadata.uid }, status }
@@ -59,26 +58,4 @@ function toldOf({ consent, places }: BindingDeps, { space, path, inventory, repl
   const line = `kubectl kubestellar grant --imw ${path} ${places.pathOf(space) ?? space}`
   const message = `no PlacementGrant in ${path} is for this space; ask who administers it for: ${line}`
   return { status: 'False', reason: 'NotGranted', message }
-}
-
-/** `undefined` when it is told already. */
-function conditionsWith({ status, metadata }: KubeObject, told: Told, now: string): object[] | undefined {
-  const before = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
-  const old = before.find(({ type }) => type === GRANTED)
-  const { generation } = metadata
-  const same =
-    old?.status === told.status &&
-    old.reason === told.reason &&
-    old.message === told.message &&
-    old.observedGeneration === generation
-  if (same) return undefined
-  const moved = old?.status !== told.status
-  const lastTransitionTime = moved ? now : (old?.lastTransitionTime ?? now)
-  const condition = {
-    type: GRANTED,
-    ...told,
-    ...(generation && { observedGeneration: generation }),
-    lastTransitionTime,
-  }
-  return [...before.filter(({ type }) => type !== GRANTED), condition]
 }

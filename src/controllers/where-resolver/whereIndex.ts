@@ -5,7 +5,8 @@
  * whose counts may differ, and where spaces are told of them. What an inventory grants touches the placements of the spaces
  * that it is granted to.
  */
-import { at, objects } from '../../apimachinery/fields.ts'
+import { conditionOf } from '../../apimachinery/conditions.ts'
+import { at } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import type { LabelSelector } from '../../apimachinery/selectors.ts'
 import type { Steps } from '../../apimachinery/steps.ts'
@@ -110,7 +111,7 @@ class Placement {
 
 function saidBy({ metadata, status }: KubeObject): readonly unknown[] {
   const { uid, generation, deletionTimestamp, annotations } = metadata
-  const scheduled = objects(status, 'conditions').find(({ type }) => type === SCHEDULED)
+  const scheduled = conditionOf({ status }, SCHEDULED)
   const own = [at(status, 'specGeneration'), at(status, 'matchingLocationCount'), scheduled]
   return [uid, generation, deletionTimestamp, annotations, ...own].map(each => each ?? null)
 }

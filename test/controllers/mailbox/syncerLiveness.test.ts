@@ -6,6 +6,7 @@ import { at, objects } from '../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import { type Logger, silentLogger } from '../../../src/client/logger.ts'
+import { EventRecorder } from '../../../src/controllers/eventRecorder.ts'
 import { startSyncerLiveness } from '../../../src/controllers/mailbox/syncerLiveness.ts'
 import type { SyncerListener } from '../../../src/placement/outcome/outcome.ts'
 import { mailboxName, SYNC_TARGETS, SYNCER_CONFIGS } from '../../../src/placement/words/placement.ts'
@@ -35,6 +36,7 @@ function world(t: Test, logger: Logger = silentLogger) {
       logger,
       clock,
       connections: { follow },
+      events: new EventRecorder({ client: server, clock }),
       signal: new AbortController().signal,
       random: () => 0.5,
     })

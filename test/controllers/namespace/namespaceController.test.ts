@@ -1,11 +1,11 @@
 import type { Test } from 'tap'
 import t from 'tap'
+import type { Condition } from '../../../src/apimachinery/conditions.ts'
 import { StatusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../src/client/client.ts'
 import { DiscoveryError } from '../../../src/client/discoveryError.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
-import type { NamespaceCondition } from '../../../src/controllers/namespace/conditions.ts'
 import { namespaceController } from '../../../src/controllers/namespace/namespaceController.ts'
 import { FakeClock, settle, until } from '../../client/support/fakeClock.ts'
 import { FakeServer, KINDS } from '../../client/support/fakeServer.ts'
@@ -29,7 +29,7 @@ async function start(t: Test, server: FakeServer) {
 
 const conditions = (namespace: KubeObject) =>
   Object.fromEntries(
-    ((namespace.status as { conditions: NamespaceCondition[] }).conditions ?? []).map(c => [
+    ((namespace.status as { conditions: Condition[] }).conditions ?? []).map(c => [
       c.type,
       `${c.status} ${c.reason}: ${c.message}`,
     ]),

@@ -5,6 +5,7 @@ import type { GroupVersionResource, KubeObject } from '../../../src/apimachinery
 import { NAMESPACES, WORKSPACES } from '../../../src/apimachinery/resources.ts'
 import type { Client, SpaceClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
+import { EventRecorder } from '../../../src/controllers/eventRecorder.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement/translator.ts'
 import { EDGE_PLACEMENTS, mailboxName, SLICES } from '../../../src/placement/words/placement.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
@@ -68,13 +69,15 @@ async function placed(t: Test, meanwhile: Meanwhile): Promise<{ server: FakeServ
     },
   }
   const stop = new AbortController()
+  // what is tried again is tried at once: nobody waits here for a clock
+  const clock = virtualClock(Date.parse('2026-01-01T00:00:00Z'))
   const translator = startPlacementTranslator({
     client,
     places: server,
     logger: silentLogger,
     signal: stop.signal,
-    // what is tried again is tried at once: nobody waits here for a clock
-    clock: virtualClock(Date.parse('2026-01-01T00:00:00Z')),
+    events: new EventRecorder({ client, clock }),
+    clock,
     turns: new WorkTurns({ clock: () => 0 }),
     random: () => 0.5,
   })

@@ -7,6 +7,7 @@ import type { Client } from '../../../src/client/client.ts'
 import { type Clock, systemClock } from '../../../src/client/clock.ts'
 import { silentLogger } from '../../../src/client/logger.ts'
 import type { KeyGuard } from '../../../src/client/setAside/keyGuard.ts'
+import { EventRecorder } from '../../../src/controllers/eventRecorder.ts'
 import { startPlacementTranslator } from '../../../src/controllers/placement/translator.ts'
 import { WhereDesk } from '../../../src/controllers/whereDesk.ts'
 import type { Answerer, AnswerFollower } from '../../../src/placement/desks/answered.ts'
@@ -177,7 +178,10 @@ export async function world(t: Pick<Test, 'teardown'>, clock?: Clock) {
   }
   const parts = { places: server, logger, turns, outcomes: reports, previews, answers, where, live, figures }
   const deps = { ...parts, signal: stop.signal, clock: clock ?? systemClock, random: () => 0.5 }
-  const start = (client: Client = server, guard?: KeyGuard) => startPlacementTranslator({ client, ...deps, guard })
+  const start = (client: Client = server, guard?: KeyGuard) => {
+    const events = new EventRecorder({ client, clock: deps.clock })
+    return startPlacementTranslator({ client, ...deps, events, guard })
+  }
   let translator = start()
   t.teardown(async () => {
     stop.abort()

@@ -20,7 +20,7 @@ import type { CopyParts, Parts, Setup } from './parts.ts'
 
 /** After what is heard. */
 export function copyParts(setup: Setup, parts: Parts): CopyParts {
-  const { places, turns, clock } = setup
+  const { places, turns, clock, events } = setup
   const {
     inventory,
     join,
@@ -101,6 +101,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     mailbox: known,
     isKept: (...what) => retained.keeps(...what),
     conflicts: new Conflicts(join, conflictReports(parts.reports)),
+    events,
     withheld: parts.withheld,
     turns,
     clock,

@@ -13,6 +13,7 @@ import type { WorkQueue } from '../../../client/workqueue.ts'
 import type { FigureDesk } from '../../../placement/desks/carryFigures.ts'
 import type { OutcomeSource } from '../../../placement/outcome/outcome.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { EventRecorder } from '../../eventRecorder.ts'
 import type { PlacedSource, SpacePlaces } from '../../placedSource.ts'
 import type { CopiesTogether } from '../copies/copiesTogether.ts'
 import type { CopyChecks } from '../copies/copyChecks.ts'
@@ -62,6 +63,7 @@ export interface Setup {
   readonly turns: WorkTurns
   readonly clock: Clock
   readonly random: () => number
+  readonly events: EventRecorder
   readonly signal: AbortSignal
   /** Of the syncers' reports, in which life of the store they count. */
   readonly epoch: OutcomeSource['epoch'] | undefined

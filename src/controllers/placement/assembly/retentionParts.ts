@@ -10,7 +10,7 @@ import type { Parts, RetentionParts, Setup } from './parts.ts'
 
 /** After the join. */
 export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
-  const { client, places, clock, logger } = setup
+  const { client, places, clock, logger, events } = setup
   const { inventory, join, queue, pendingCopies, report, note } = parts
   const brake = new Brake({
     join,
@@ -66,6 +66,7 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
     brake,
     intakes,
     clusterOf: mailbox => inventory.clusterName(mailbox),
+    events,
     clock,
     log: crowdLog,
   })

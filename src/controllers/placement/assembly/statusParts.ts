@@ -1,8 +1,6 @@
 /** Parts of the room status: syncers' outcomes, reports on EdgePlacements and SyncTargets, work statuses that changed. */
 
 import { isInDoubt } from '../../../placement/outcome/clusterOutcome.ts'
-import { FIELD_MANAGER } from '../../../placement/words/names.ts'
-import { ToldEvents } from '../../toldEvents.ts'
 import { SpaceLocations } from '../join/spaceLocations.ts'
 import { ClusterOutcomes } from '../status/clusterOutcomes.ts'
 import { ClusterReports } from '../status/clusterReports.ts'
@@ -17,7 +15,7 @@ import type { Parts, Setup, StatusParts } from './parts.ts'
 
 /** After the join. */
 export function statusParts(setup: Setup, parts: Parts): StatusParts {
-  const { client, places, clock, epoch } = setup
+  const { client, places, clock, epoch, events } = setup
   const { join, consents, queue, report } = parts
   const locations = new SpaceLocations({
     join: {
@@ -34,7 +32,6 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     locations,
     isNamed: space => !parts.pendingMarks.isOpen(space),
   })
-  const events = new ToldEvents({ client, clock, component: FIELD_MANAGER })
   const mailboxAt = (space: string): string => places.pathOf(space)?.split(':').at(-1) ?? ''
   const outcome: PlacementOutcomeDeps['outcome'] = space => outcomes.of(space)
   const outcomes: ClusterOutcomes = new ClusterOutcomes({

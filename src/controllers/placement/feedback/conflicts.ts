@@ -2,14 +2,9 @@
  * What those are told who place an object that another space owns in some cluster: on the object, an annotation while it lasts
  * and an Event when it begins; and, placement by placement, to {@link TellConflict}.
  */
-import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
-import type { Client } from '../../../client/client.ts'
-import type { Clock } from '../../../client/clock.ts'
 import { OBJECT_CONFLICT } from '../../../placement/outcome/copyState.ts'
-import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { HAND_OVER_ANNOTATION, RELEASE_OWNER_ANNOTATION } from '../../../placement/words/placement.ts'
-import { createEvent } from '../../createEvent.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { PlacementReports } from '../status/placementReports.ts'
 
@@ -124,33 +119,3 @@ const REMEDIES = [
   `or ask them to hand it over (annotation ${HAND_OVER_ANNOTATION} on their object)`,
   `or who administers the inventory to release it (annotation ${RELEASE_OWNER_ANNOTATION} on the SyncTarget)`,
 ].join(', ')
-
-/** An Event on the object, in its own space; the annotation says the same. `at`: ISO 8601. */
-export async function createConflictEvent(
-  client: Client,
-  { space, object, text, at, clock }: { space: string; object: KubeObject; text: string; at: string; clock: Clock },
-): Promise<void> {
-  const { name = '', namespace = 'default', uid = '', resourceVersion = '' } = object.metadata
-  const event = {
-    apiVersion: 'v1',
-    kind: 'Event',
-    // names of some kinds are no names for Events; which object it is about stands inside
-    metadata: { name: `object-conflict.${uid}.${resourceVersion}`, namespace },
-    involvedObject: {
-      apiVersion: object.apiVersion,
-      kind: object.kind,
-      name,
-      ...(object.metadata.namespace !== undefined && { namespace }),
-      uid,
-      resourceVersion,
-    },
-    type: 'Warning',
-    reason: OBJECT_CONFLICT,
-    message: shortened(text, 1000),
-    source: { component: FIELD_MANAGER },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-  }
-  await createEvent(client.in(space), event, { fieldManager: FIELD_MANAGER, clock })
-}

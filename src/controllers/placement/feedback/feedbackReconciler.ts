@@ -5,12 +5,12 @@
 
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
-import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { type Projection, project, saySame } from '../../../placement/content/projection.ts'
 import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
+import { OBJECT_CONFLICT } from '../../../placement/outcome/copyState.ts'
 import { FIELD_MANAGER, isShared } from '../../../placement/words/names.ts'
 import {
   CONFLICT_ANNOTATION,
@@ -19,6 +19,7 @@ import {
 } from '../../../placement/words/placement.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { EventRecorder } from '../../eventRecorder.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
@@ -26,7 +27,7 @@ import type { ObjectFact, WantedState } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { executingCount, type Standing, type StandingInputs, standingOf } from '../mailboxes/ownership.ts'
 import type { WithheldStatuses } from '../status/withheldStatuses.ts'
-import { type Conflict, type Conflicts, conflictText, createConflictEvent } from './conflicts.ts'
+import { type Conflict, type Conflicts, conflictText } from './conflicts.ts'
 import { StatusReturn } from './statusReturn.ts'
 
 export interface FeedbackReconcilerDeps {
@@ -38,6 +39,7 @@ export interface FeedbackReconcilerDeps {
   mailbox: (name: string) => Mailbox | undefined
   isKept: StandingInputs['isKept']
   conflicts: Conflicts
+  events: Pick<EventRecorder, 'record'>
   withheld: Pick<WithheldStatuses, 'set' | 'forgetObject' | 'forget'>
   turns: WorkTurns
   clock: Clock
@@ -131,12 +133,12 @@ export class FeedbackReconciler {
     object: KubeObject,
     wanted: Record<string, string | null>,
   ): Promise<void> {
-    const { join, client, clock } = this.#deps
+    const { join, client, events } = this.#deps
     const annotations = changed(object, wanted)
     if (!annotations) return
     const text = annotations[CONFLICT_ANNOTATION]
     if (text != null && object.metadata.annotations?.[CONFLICT_ANNOTATION] === undefined) {
-      await createConflictEvent(client, { space, object, text, at: timestamp(new Date(clock.now())), clock })
+      await events.record(space, object, { reason: OBJECT_CONFLICT, message: text, isNewest: true })
     }
     const ref = { ...(fact.namespace && { namespace: fact.namespace }), name: fact.name }
     const { uid } = object.metadata

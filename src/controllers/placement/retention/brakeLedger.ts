@@ -1,6 +1,6 @@
 /** What the brake remembers of one workload space. */
 import { createHash } from 'node:crypto'
-import { isRecord } from '../../../apimachinery/object.ts'
+import { conditionOf } from '../../../apimachinery/conditions.ts'
 import { WINDOW_MS } from '../../../placement/brake/removalLimits.ts'
 import type { LostCopies } from '../join/placementJoin.ts'
 
@@ -245,7 +245,6 @@ function firstOf(removals: readonly Removal[]): Removal[] {
 
 /** Since when an EdgePlacement says that there is a hold. */
 export function heldSince(status: unknown): string | undefined {
-  const conditions: unknown[] = isRecord(status) && Array.isArray(status.conditions) ? status.conditions : []
-  const held = conditions.filter(isRecord).find(({ type }) => type === DELETION_HELD)
+  const held = conditionOf({ status }, DELETION_HELD)
   return held?.status === 'True' && typeof held.lastTransitionTime === 'string' ? held.lastTransitionTime : undefined
 }

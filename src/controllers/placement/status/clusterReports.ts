@@ -17,8 +17,8 @@ import { type ClusterOutcome, isInDoubt } from '../../../placement/outcome/clust
 import { isDone } from '../../../placement/outcome/outcome.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { MAILBOX_NAME, SYNC_TARGETS } from '../../../placement/words/placement.ts'
+import type { EventRecorder, RecordedEvent } from '../../eventRecorder.ts'
 import { unlessSpaceGone } from '../../spaceGone.ts'
-import type { ToldEvent, ToldEvents } from '../../toldEvents.ts'
 import type { DesiredContent } from '../mailboxes/desiredContent.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { SyncedResources } from './syncedResources.ts'
@@ -37,7 +37,7 @@ export interface ReportedMailbox {
 export interface ClusterReportsDeps {
   client: Client
   outcome: (space: string) => ClusterOutcome
-  events: Pick<ToldEvents, 'tell'>
+  events: Pick<EventRecorder, 'record'>
   clock: Clock
 }
 
@@ -45,8 +45,8 @@ const INTERVAL_MS = 5000
 /** More reasons than these are told as one. */
 const MAX_REASONS = 20
 
-const UNREACHABLE: ToldEvent = { reason: 'ClusterUnreachable', message: 'the syncer does not reach its cluster' }
-const REACHABLE: ToldEvent = {
+const UNREACHABLE: RecordedEvent = { reason: 'ClusterUnreachable', message: 'the syncer does not reach its cluster' }
+const REACHABLE: RecordedEvent = {
   type: 'Normal',
   reason: 'ClusterReachable',
   message: 'the syncer reaches its cluster again',
@@ -131,7 +131,7 @@ export class ClusterReports {
       },
     }
     // before the status says it, as nobody would tell afterwards; told twice it is the same Event
-    if (news.reachable !== wasReachable) await events.tell(space, target, news.reachable ? REACHABLE : UNREACHABLE)
+    if (news.reachable !== wasReachable) await events.record(space, target, news.reachable ? REACHABLE : UNREACHABLE)
     await unlessGone(
       api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
     )

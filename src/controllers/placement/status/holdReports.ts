@@ -3,8 +3,8 @@
  * and `Paused`. At most one report a second, and only where it differs from the EdgePlacement.
  */
 
+import { type Condition, conditionsOf, mergeConditions } from '../../../apimachinery/conditions.ts'
 import { groupResourceName, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { shortened } from '../../../apimachinery/shortened.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
@@ -13,7 +13,7 @@ import { unlessGone } from '../../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
 import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
-import { createEvent } from '../../createEvent.ts'
+import type { EventRecorder } from '../../eventRecorder.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Brake } from '../retention/brake.ts'
 import { DELETION_HELD, type Hold } from '../retention/brakeLedger.ts'
@@ -28,25 +28,17 @@ export interface HoldReportsDeps {
   intakes: Pick<WaitingIntakes, 'messageFor'>
   /** What people call the cluster of a mailbox. */
   clusterOf: (mailbox: string) => string
+  events: Pick<EventRecorder, 'record'>
   clock: Clock
   log: Pick<CrowdLog, 'tell'>
 }
 
-interface Condition {
-  readonly type: string
-  readonly status: 'True' | 'False'
-  readonly reason: string
-  readonly message: string
-  /** Default: when the status changes. */
-  readonly since?: string
-}
-
 /** The condition of a placement that waits for an intake. */
 export const INTAKE_WAITS = 'IntakeWaits'
-/** Conditions that begin with an Event: its reason, and how its name begins. */
-const EVENTS: Readonly<Record<string, { readonly reason: string; readonly prefix: string } | undefined>> = {
-  [DELETION_HELD]: { reason: DELETION_HELD, prefix: 'deletion-held' },
-  [INTAKE_WAITS]: { reason: 'SetAside', prefix: 'set-aside' },
+/** Reasons of the Events with which conditions begin. */
+const EVENTS: Readonly<Record<string, string | undefined>> = {
+  [DELETION_HELD]: DELETION_HELD,
+  [INTAKE_WAITS]: 'SetAside',
 }
 const INTERVAL_MS = 1000
 const BEGINS = [
@@ -97,10 +89,11 @@ export class HoldReports {
     const news = told.filter(
       condition => condition.status === 'True' || before.some(({ type }) => type === condition.type),
     )
-    const conditions = this.#merged(placement, before, news)
-    if (!conditions) return {}
+    const { resourceVersion = '', generation: observedGeneration = 0 } = placement.metadata
+    const stated = news.map(condition => ({ ...condition, observedGeneration }))
+    const { conditions, isChanged } = mergeConditions(before, stated, timestamp(new Date(clock.now())))
+    if (!isChanged) return {}
     this.#toldAt.set(id, clock.now())
-    const { resourceVersion = '' } = placement.metadata
     // the number and the condition agree in each version; before the first report there is none
     const hasCounts = isRecord(placement.status) && isRecord(placement.status.counts)
     const counts = hasCounts && hold !== 'unknown' && { counts: { deletionHeld: hold?.copies ?? 0 } }
@@ -110,9 +103,12 @@ export class HoldReports {
     const was = (type: string) => before.some(other => other.type === type && other.status === 'True')
     for (const condition of news) {
       const { type, status, message } = condition
-      const event = EVENTS[type]
-      if (event === undefined || was(type) === (status === 'True')) continue
-      if (status === 'True') await this.#createEvent(space, placement, condition, event)
+      const reason = EVENTS[type]
+      if (reason === undefined || was(type) === (status === 'True')) continue
+      if (status === 'True') {
+        const event = { reason, message: `${condition.reason}: ${message}`, isNewest: true }
+        await this.#deps.events.record(space, placement, event)
+      }
       if (type !== DELETION_HELD) continue
       const [level, held, text] = status === 'True' ? BEGINS : ENDS
       this.#deps.log.tell(level, { space, edgePlacement: name, ...(held && { held: message }) }, text)
@@ -146,51 +142,6 @@ export class HoldReports {
       message: `nothing is changed or deleted of ${parts.join(', and ')}${rest}`,
     }
   }
-
-  /** `undefined`: it says so already. */
-  #merged(
-    { metadata: { generation = 0 } }: KubeObject,
-    before: readonly Record<string, unknown>[],
-    news: readonly Condition[],
-  ): unknown[] | undefined {
-    const now = timestamp(new Date(this.#deps.clock.now()))
-    const changed = news.flatMap(({ since, ...said }) => {
-      const condition = { ...said, observedGeneration: generation }
-      const old = before.find(({ type }) => type === said.type)
-      const lastTransitionTime = since ?? (old?.status === said.status ? (old.lastTransitionTime ?? now) : now)
-      const isTold =
-        old && Object.entries({ ...condition, lastTransitionTime }).every(([key, value]) => old[key] === value)
-      return isTold ? [] : [{ ...condition, lastTransitionTime }]
-    })
-    if (changed.length === 0) return undefined
-    return [...before.filter(({ type }) => !changed.some(other => other.type === type)), ...changed]
-  }
-
-  async #createEvent(
-    space: string,
-    placement: KubeObject,
-    { reason, message }: Condition,
-    { reason: of, prefix }: { readonly reason: string; readonly prefix: string },
-  ): Promise<void> {
-    const { name = '', uid = '', resourceVersion = '' } = placement.metadata
-    const at = timestamp(new Date(this.#deps.clock.now()))
-    const event = {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: { name: `${prefix}.${uid}.${resourceVersion}`, namespace: 'default' },
-      involvedObject: { apiVersion: placement.apiVersion, kind: placement.kind, name, uid, resourceVersion },
-      type: 'Warning',
-      reason: of,
-      message: shortened(`${reason}: ${message}`, 1000),
-      source: { component: FIELD_MANAGER },
-      firstTimestamp: at,
-      lastTimestamp: at,
-      count: 1,
-    }
-    // the condition says the same
-    const { client, clock } = this.#deps
-    await createEvent(client.in(space), event, { fieldManager: FIELD_MANAGER, clock })
-  }
 }
 
 function heldCondition(
@@ -210,15 +161,11 @@ function heldCondition(
     `${hold.copies} copies in ${hold.clusters} ${hold.clusters === 1 ? 'cluster' : 'clusters'} are not placed there any more, and none of them was deleted by name; ` +
     `they stay: ${examples.join(', ')}${more}. ${isStale ? OTHER_HASH : ''}Undo what took them away, or confirm that they go: ` +
     `kubectl annotate --overwrite edgeplacement ${name} ${CONFIRM_DELETION_ANNOTATION}=${hold.hash}`
-  return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, since: hold.since }
+  return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, lastTransitionTime: hold.since }
 }
 
 function setAsideCondition(message: string | undefined): Condition {
   return message === undefined
     ? { type: INTAKE_WAITS, status: 'False', reason: 'NothingWaits', message: '' }
     : { type: INTAKE_WAITS, status: 'True', reason: 'SetAside', message }
-}
-
-function conditionsOf({ status }: KubeObject): Record<string, unknown>[] {
-  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
 }

@@ -5,14 +5,14 @@
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { type Clock, steadyMs } from '../../../client/clock.ts'
+import type { EventRecorder, RecordedEvent } from '../../eventRecorder.ts'
 import { SILENCE_MS } from '../../mailbox/syncerConnections.ts'
-import type { ToldEvent, ToldEvents } from '../../toldEvents.ts'
 
 /** Clusters of a placement that were heard, and are not now: their Locations, as messages name them, by mailbox. */
 export type Fallen = ReadonlyMap<string, string>
 
 export interface OutageEventsDeps {
-  events: Pick<ToldEvents, 'tell'>
+  events: Pick<EventRecorder, 'record'>
   clock: Clock
 }
 
@@ -59,7 +59,7 @@ export class OutageEvents {
     const silent = new Set([...due, ...[...told].filter(one => fallen.has(one))])
     const isNews = due.length > 0 || (told.size > 0 && silent.size === 0 && clusters > 0)
     // as it was until it is written: nobody else would tell it
-    if (isNews && !(await events.tell(space, placement, eventOf(silent, fallen, clusters)))) return SILENCE_MS
+    if (isNews && !(await events.record(space, placement, eventOf(silent, fallen, clusters)))) return SILENCE_MS
     outage.told = silent
     for (const one of due) sinceMs.delete(one)
     if (sinceMs.size + silent.size === 0) this.#outages.delete(id)
@@ -68,7 +68,7 @@ export class OutageEvents {
   }
 }
 
-function eventOf(silent: ReadonlySet<string>, fallen: Fallen, clusters: number): ToldEvent {
+function eventOf(silent: ReadonlySet<string>, fallen: Fallen, clusters: number): RecordedEvent {
   if (silent.size === 0)
     return { type: 'Normal', reason: 'ClustersHeard', message: 'all clusters that it leads to are heard' }
   const names = [...silent].slice(0, MAX_NAMES).map(one => fallen.get(one))

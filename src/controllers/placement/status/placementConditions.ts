@@ -2,10 +2,10 @@
  * The conditions of an EdgePlacement as they are to be, from those that it has and what was found. Conditions of others stay.
  * Pure.
  */
+import { type Condition, conditionsOf, mergeConditions } from '../../../apimachinery/conditions.ts'
 import { str } from '../../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
-import { equalJson } from '../../../apimachinery/values.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
 import { refusersIn } from './refusedCopies.ts'
@@ -19,30 +19,18 @@ export interface Verdict {
   readonly isFirst: boolean
 }
 
-interface Condition extends Told {
-  readonly type: string
-  readonly status: string
-}
-
 const MAX_MESSAGE = 2000
 
-/** `isOld`: the EdgePlacement says all of it already. */
 export function conditionsFor(
   placement: KubeObject,
   verdict: Verdict,
   now: string,
-): { readonly conditions: readonly Record<string, unknown>[]; readonly isOld: boolean } {
-  const { generation = 0 } = placement.metadata
+): ReturnType<typeof mergeConditions> {
+  const { generation: observedGeneration = 0 } = placement.metadata
   const before = conditionsOf(placement)
-  const known = (type: string) => before.find(one => one.type === type)
-  const told = saidOf(verdict, generation, known).map(one => {
-    const was = known(one.type)
-    const lastTransitionTime = was?.status === one.status ? (was.lastTransitionTime ?? now) : now
-    const message = shortened(one.message, MAX_MESSAGE)
-    return { ...one, message, observedGeneration: generation, lastTransitionTime }
-  })
-  const kept = before.filter(({ type }) => !told.some(one => one.type === type))
-  return { conditions: [...told, ...kept], isOld: told.every(one => before.some(was => equalJson(was, one))) }
+  const news = saidOf(verdict, observedGeneration, type => before.find(one => one.type === type))
+  const stated = news.map(one => ({ ...one, message: shortened(one.message, MAX_MESSAGE), observedGeneration }))
+  return mergeConditions(before, stated, now)
 }
 
 function saidOf(
@@ -69,7 +57,3 @@ function standing(was: Record<string, unknown> | undefined, { doubtful }: Stages
 }
 
 const NONE_WITHHELD: Condition = { type: STATUS_WITHHELD, status: 'False', reason: 'NothingWithheld', message: '' }
-
-function conditionsOf({ status }: KubeObject): Record<string, unknown>[] {
-  return isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
-}

@@ -325,7 +325,7 @@ export class PlacementReports implements CenterFindings {
     // its newest spec may not be taken in yet
     const generation = Math.min(placement.metadata.generation ?? 0, verdict.generation ?? Number.POSITIVE_INFINITY)
     const now = timestamp(new Date(this.#deps.clock.now()))
-    const { conditions, isOld } = conditionsFor(
+    const { conditions, isChanged } = conditionsFor(
       { ...placement, metadata: { ...placement.metadata, generation } },
       verdict,
       now,
@@ -348,7 +348,7 @@ export class PlacementReports implements CenterFindings {
       equalJson(Reflect.get(news, field) ?? undefined, before[field])
     if (
       !(
-        isOld &&
+        !isChanged &&
         isSaid('observedGeneration') &&
         isSaid('observedResourceVersion') &&
         isSaid('counts') &&

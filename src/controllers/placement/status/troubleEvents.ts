@@ -3,12 +3,12 @@
  * will not get well by waiting. On the EdgePlacement, and on the object that it is about.
  *
  * Trouble is told when it begins. The same one again, after it ended or after the server did, counts on in the same Event
- * ({@link ToldEvents}).
+ * ({@link EventRecorder}).
  */
 import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import { objectKey } from '../../../placement/words/names.ts'
 import { type NamedPlace, placeName } from '../../../placement/words/placeNames.ts'
-import type { ToldEvents } from '../../toldEvents.ts'
+import type { EventRecorder } from '../../eventRecorder.ts'
 
 /** One object's, in one cluster, as the status of the EdgePlacement lists it. */
 export interface Trouble extends NamedPlace {
@@ -23,7 +23,7 @@ export interface Trouble extends NamedPlace {
 }
 
 export interface TroubleEventsDeps {
-  events: Pick<ToldEvents, 'tell'>
+  events: Pick<EventRecorder, 'record'>
   /** An object of a space, by key; `undefined`: it is gone. */
   read: (space: string, key: string) => Promise<KubeObject | undefined>
 }
@@ -74,11 +74,11 @@ export class TroubleEvents {
     const reason = REASONS[state] ?? trouble.reason
     const place = placeOf(trouble)
     const object = `${groupResourceName(trouble)} "${namespace ? `${namespace}/` : ''}${name}"`
-    await events.tell(space, placement, { reason, place, message: `at ${where}, ${object}: ${message}` })
+    await events.record(space, placement, { reason, place, message: `at ${where}, ${object}: ${message}` })
     // who owns what is told on the object by who finds it
     if (state === 'conflict') return
     const source = await read(space, objectKey(trouble, namespace, name))
-    if (source) await events.tell(space, source, { reason, place, message: `at ${where}: ${message}` })
+    if (source) await events.record(space, source, { reason, place, message: `at ${where}: ${message}` })
   }
 }
 

@@ -4,9 +4,7 @@ import { STATUS_REASONS, StatusError, type StatusReason } from '../../../../src/
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import type { Client } from '../../../../src/client/client.ts'
-import { EVENT_PATIENCE_MS } from '../../../../src/controllers/createEvent.ts'
-import { createConflictEvent } from '../../../../src/controllers/placement/feedback/conflicts.ts'
-import { ToldEvents } from '../../../../src/controllers/toldEvents.ts'
+import { EVENT_PATIENCE_MS, EventRecorder } from '../../../../src/controllers/eventRecorder.ts'
 import {
   CONFLICT_ANNOTATION,
   EDGE_PLACEMENTS,
@@ -75,8 +73,8 @@ t.test('an Event that comes again may be refused, too', async t => {
       { create, get, patch: fails },
     ]) {
       const client = { in: () => api } as unknown as Client
-      const events = new ToldEvents({ client, clock, component: 'tester' })
-      t.equal(await events.tell('s', about, { reason: 'R', message: 'm' }), false, reason)
+      const events = new EventRecorder({ client, clock })
+      t.equal(await events.record('s', about, { reason: 'R', message: 'm' }), false, reason)
     }
   }
 })
@@ -84,9 +82,7 @@ t.test('an Event that comes again may be refused, too', async t => {
 t.test('nobody waits longer for a webhook that does not answer', async t => {
   const clock = new FakeClock()
   const client = { in: () => ({ create: () => new Promise(() => {}) }) } as unknown as Client
-  const told = new ToldEvents({ client, clock, component: 'tester' }).tell('s', about, { reason: 'R', message: 'm' })
-  const conflict = createConflictEvent(client, { space: 's', object: about, text: 'x', at: '', clock })
+  const recorded = new EventRecorder({ client, clock }).record('s', about, { reason: 'R', message: 'm' })
   await clock.advance(EVENT_PATIENCE_MS)
-  t.equal(await told, false)
-  await conflict
+  t.equal(await recorded, false)
 })

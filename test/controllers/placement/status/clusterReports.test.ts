@@ -2,9 +2,9 @@
 import t from 'tap'
 import { at } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
+import type { RecordedEvent } from '../../../../src/controllers/eventRecorder.ts'
 import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
 import { ClusterReports } from '../../../../src/controllers/placement/status/clusterReports.ts'
-import type { ToldEvent } from '../../../../src/controllers/toldEvents.ts'
 import type { ClusterOutcome } from '../../../../src/placement/outcome/clusterOutcome.ts'
 import { definitionKey } from '../../../../src/placement/words/names.ts'
 import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../../src/placement/words/placement.ts'
@@ -32,7 +32,7 @@ async function world() {
   const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
   const told: string[] = []
   const events = {
-    tell: async (space: string, { kind, metadata }: KubeObject, { type = 'Warning', reason }: ToldEvent) => {
+    record: async (space: string, { kind, metadata }: KubeObject, { type = 'Warning', reason }: RecordedEvent) => {
       told.push(`${space} ${kind} ${metadata.name} ${type} ${reason}`)
       return true
     },

@@ -3,10 +3,10 @@ import t from 'tap'
 import { StatusError, statusError } from '../../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
+import { EventRecorder, MAX_OF_SPACE, REPEATED_AFTER_MS } from '../../../../src/controllers/eventRecorder.ts'
 import { SILENCE_MS } from '../../../../src/controllers/mailbox/syncerConnections.ts'
 import { OutageEvents } from '../../../../src/controllers/placement/status/outageEvents.ts'
 import { type Trouble, TroubleEvents } from '../../../../src/controllers/placement/status/troubleEvents.ts'
-import { MAX_OF_SPACE, REPEATED_AFTER_MS, ToldEvents } from '../../../../src/controllers/toldEvents.ts'
 import { EDGE_PLACEMENTS } from '../../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
 import { FakeServer, namespace } from '../fakeServer.ts'
@@ -27,7 +27,7 @@ async function setUp() {
   const object = await wds.create(MAPS, configMap('a', {}))
   const ep = await wds.create(EDGE_PLACEMENTS, placement('p', {}))
   const read = async () => object
-  const told = () => new ToldEvents({ client: server, clock, component: 'tester' })
+  const told = () => new EventRecorder({ client: server, clock })
   const start = () => new TroubleEvents({ events: told(), read })
   const outages = () => new OutageEvents({ events: told(), clock })
   const events = (): KubeObject[] => {
@@ -140,7 +140,7 @@ t.test('what flips takes nothing from what is told of others, nor does what a re
   let tries = 0
   server.refuse = () => void tries++
   const before = told()
-  const flip = (reason: string, place: string) => before.tell('wds1', ep, { reason, place, message: reason })
+  const flip = (reason: string, place: string) => before.record('wds1', ep, { reason, place, message: reason })
   for (let i = 0; i < MAX_OF_SPACE; i++) {
     for (const reason of ['Unreachable', 'Reachable']) t.ok(await flip(reason, 'one'))
     await clock.advance(5000)
@@ -150,17 +150,17 @@ t.test('what flips takes nothing from what is told of others, nor does what a re
   t.notOk(await flip('Unreachable', 'one too many'))
   const after = told()
   for (let i = 2; i < MAX_OF_SPACE; i++)
-    t.ok(await after.tell('wds1', ep, { reason: 'Unreachable', place: `${i}`, message: '' }))
+    t.ok(await after.record('wds1', ep, { reason: 'Unreachable', place: `${i}`, message: '' }))
   for (let i = 0; i < MAX_OF_SPACE; i++)
-    await after.tell('wds1', ep, { reason: 'Unreachable', place: 'one', message: 'Unreachable', isNewest: true })
-  t.ok(await after.tell('wds1', ep, { reason: 'Unreachable', place: 'another', message: '' }))
+    await after.record('wds1', ep, { reason: 'Unreachable', place: 'one', message: 'Unreachable', isNewest: true })
+  t.ok(await after.record('wds1', ep, { reason: 'Unreachable', place: 'another', message: '' }))
   t.equal(events().length, MAX_OF_SPACE + 1)
 })
 
 t.test('what was not written is not said to be', async t => {
   const { server, ep, told, clock } = await setUp()
   const events = told()
-  const tell = () => events.tell('wds1', ep, { reason: 'Unreachable', message: '' })
+  const tell = () => events.record('wds1', ep, { reason: 'Unreachable', message: '' })
   const refuseBy = (refusal: () => Error) => {
     server.refuse = (_space, _verb, { resource }) => {
       if (resource === 'events') throw refusal()

@@ -57,7 +57,7 @@ function setAsideOf(server: FakeServer, space: string): Record<string, unknown> 
   return conditions.find(({ type }) => type === 'IntakeWaits')
 }
 function eventsOf(server: FakeServer, space: string): string[] {
-  return server.writes.filter(write => write.startsWith(`${space} create events default/set-aside.`))
+  return server.writes.filter(write => write.startsWith(`${space} create events default/setaside.`))
 }
 
 t.test('a space that waits says so on its EdgePlacements until it goes on, and the other one goes on', async t => {
