@@ -53,8 +53,9 @@ import {
   ordersFor,
   pausedCondition,
   readyCondition,
+  supportedCondition,
+  UNSUPPORTED,
 } from './syncerOrders.ts'
-import { supportedCondition, UNSUPPORTED } from './syncerSupport.ts'
 
 export interface SyncerLivenessDeps {
   client: Client

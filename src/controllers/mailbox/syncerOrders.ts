@@ -1,4 +1,4 @@
-/** What a SyncTarget asks of its syncer, what that answers in its mailbox, and the conditions that tell of both. Pure. */
+/** Orders of a SyncTarget for its syncer, the answers in its mailbox, and the conditions that report both. Pure. */
 import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
 import { at } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
@@ -6,7 +6,6 @@ import { isUpsyncFull } from '../../placement/desks/syncerConfig.ts'
 import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../placement/words/placement.ts'
 import { isLeaving, policyOf } from './departure.ts'
 import type { Speech } from './syncerConnections.ts'
-import { UNSUPPORTED } from './syncerSupport.ts'
 
 export interface ConfigFact {
   readonly orders: Orders
@@ -18,6 +17,7 @@ export interface ConfigFact {
 export type Orders = Readonly<Record<typeof LEAVE_ANNOTATION | typeof PAUSED_ANNOTATION, string | null>>
 
 export const ALIVE = 'SyncerAlive'
+export const UNSUPPORTED = 'SyncerUnsupported'
 
 export function readyCondition(alive: boolean, speech: Speech | undefined): Condition {
   const type = 'Ready'
@@ -26,6 +26,14 @@ export function readyCondition(alive: boolean, speech: Speech | undefined): Cond
   return alive
     ? { type, status: 'True', reason: ALIVE, message: 'the syncer reports' }
     : { type, status: 'False', reason: 'SyncerSilent', message: 'nothing was heard of the syncer for a while' }
+}
+
+/** Whether this center works with the release of the syncer. */
+export function supportedCondition(speech: Speech): Condition {
+  const type = 'SyncerSupported'
+  if ('turnedAway' in speech) return { type, status: 'False', reason: UNSUPPORTED, message: speech.turnedAway }
+  const { protocol } = speech
+  return { type, status: 'True', reason: 'Supported', message: `it speaks protocol ${protocol}, as this center does` }
 }
 
 export function isReady(target: KubeObject): boolean {

@@ -4,6 +4,8 @@
  * A deletion names no uid, so a SyncTarget is kept by its name, too. One that is made again under its name has another mailbox.
  * A SyncTarget that is missing before the first snapshot is whole may still come: readers wait for the snapshot.
  */
+import { conditionOf } from '../../../apimachinery/conditions.ts'
+import { at } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { RELEASE_OWNER_ANNOTATION } from '../../../placement/words/placement.ts'
 import { mailboxOf } from '../../../placement/words/topology.ts'
@@ -124,7 +126,7 @@ export function put<V>(index: Map<string, Map<string, V>>, { space, name }: Obje
 }
 
 function targetOf({ space, name }: ObjectId, object: KubeObject): Target {
-  const { metadata, spec, status } = object
+  const { metadata, spec } = object
   const { unschedulable, evictAfter } = isRecord(spec) ? spec : {}
   const evictAtMs = typeof evictAfter === 'string' ? Date.parse(evictAfter) : Number.NaN
   return {
@@ -133,7 +135,7 @@ function targetOf({ space, name }: ObjectId, object: KubeObject): Target {
     mailbox: mailboxOf({ space, object }),
     uid: metadata.uid ?? '',
     labels: metadata.labels ?? NO_LABELS,
-    available: isAvailable(status),
+    available: isAvailable(object),
     unschedulable: unschedulable === true,
     evictAtMs: Number.isNaN(evictAtMs) ? Number.POSITIVE_INFINITY : evictAtMs,
     releases: releasesIn(metadata.annotations?.[RELEASE_OWNER_ANNOTATION]),
@@ -152,10 +154,7 @@ function releasesIn(text: string | undefined): readonly string[] {
 }
 
 /** The Ready condition decides; before there is one, a heartbeat of a syncer. */
-function isAvailable(status: unknown): boolean {
-  if (!isRecord(status)) return false
-  const conditions: unknown[] = Array.isArray(status.conditions) ? status.conditions : []
-  const ready = conditions.find(condition => isRecord(condition) && condition.type === 'Ready')
-  if (isRecord(ready)) return ready.status === 'True'
-  return typeof status.lastSyncerHeartbeatTime === 'string'
+function isAvailable(target: KubeObject): boolean {
+  const ready = conditionOf(target, 'Ready')
+  return ready ? ready.status === 'True' : typeof at(target.status, 'lastSyncerHeartbeatTime') === 'string'
 }
