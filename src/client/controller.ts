@@ -83,7 +83,7 @@ export class Controller<K> {
     const watching = sources.map(source => source.run(stop))
     const working = (async () => {
       await Promise.race([Promise.all(sources.map(source => source.synced)), aborted(stop)])
-      if (!stop.aborted) logger.info({ controller: name }, 'controller is in step')
+      if (!stop.aborted) logger.debug({ controller: name }, 'controller is in step')
       await this.queue.run(reconcile, { signal: stop, together, ...(concurrency !== undefined && { concurrency }) })
     })()
     try {

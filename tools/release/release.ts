@@ -1,12 +1,14 @@
 /**
  * `npm run release`: makes what is released of the commit that is checked out, in `release/`, the same bytes each time.
- * `-- --only file,npm` makes a part of it; `--url` is where the files will be found, for krew.
+ * `-- --only file,npm` makes a part of it and keeps the others of the same clean commit; `--url` is where the files will be found,
+ * for krew.
  */
 import { createHash } from 'node:crypto'
 import {
   copyFileSync,
   createReadStream,
   createWriteStream,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -40,37 +42,57 @@ if (unknown.length > 0) refuse(`--only: there is no ${unknown.join(', ')}; there
 if (only.has('krew') && values.url === undefined) refuse('krew needs --url: where the files will be found')
 
 const out = join(PROGRAM_ROOT, 'release')
-rmSync(out, { recursive: true, force: true })
-mkdirSync(out)
+const build = await buildText()
+const isClean = build.includes('"gitTreeState":"clean"')
+// parts of another commit do not stay
+const mark = join(out, '.build')
+const isKept = values.only !== undefined && isClean && existsSync(mark) && readFileSync(mark, 'utf8') === build
+if (!isKept) rmSync(out, { recursive: true, force: true })
+mkdirSync(out, { recursive: true })
+writeFileSync(mark, build)
 const { version } = programVersion()
 const date = releaseDate()
 const file = join(out, `orrery-${version}-${process.platform}-${process.arch}`)
 const packageFolder = join(out, 'npm')
-const build = await buildText()
-if (!build.includes('"gitTreeState":"clean"'))
-  console.log('release: the tree differs from its commit, and the release says so')
+if (!isClean) console.log('release: the tree differs from its commit, and the release says so')
 
 if (only.has('npm') || only.has('krew')) {
+  tell('the npm package')
   await buildNpmPackage({ folder: packageFolder, build, date })
   pack(packageFolder, out)
 }
 if (['file', 'images', 'krew'].some(part => only.has(part))) {
+  tell('the program in one file')
   const parts = await buildParts()
   const terms = termsOf(parts)
   buildOneFile({ path: file, build, parts })
   writeFileSync(join(out, 'LICENSES.txt'), terms)
   copyFileSync(join(import.meta.dirname, 'install.sh'), join(out, 'install.sh'))
   writeFileSync(join(out, `orrery-${version}-man.tar.gz`), manualArchive())
-  if (only.has('file')) await compress(file)
-  if (only.has('images')) images(terms)
-  if (only.has('krew'))
+  if (only.has('file')) {
+    tell('its compressed form, which takes minutes')
+    await compress(file)
+  }
+  if (only.has('images')) {
+    tell('container images')
+    images(terms)
+  }
+  if (only.has('krew')) {
+    tell('manifests for krew')
     buildKrew({ program: file, packageFolder, terms, out, url: values.url!, version, date, level: GZIP_LEVEL })
+  }
 }
-const names = readdirSync(out, { withFileTypes: true }).flatMap(entry => (entry.isFile() ? [entry.name] : []))
+const names = readdirSync(out, { withFileTypes: true }).flatMap(entry =>
+  entry.isFile() && !['.build', 'SHA256SUMS'].includes(entry.name) ? [entry.name] : [],
+)
 const sums = names.map(name => `${hashOf(join(out, name))}  ${name}\n`)
 writeFileSync(join(out, 'SHA256SUMS'), sums.join(''))
 for (const name of names)
   console.log(`${(statSync(join(out, name)).size / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${name}`)
+
+function tell(what: string): void {
+  console.log(`release: makes ${what} (${Math.round(process.uptime())} s)`)
+}
 
 function refuse(why: string): never {
   console.error(`release: ${why}`)
@@ -87,6 +109,7 @@ function manualArchive(): Buffer {
 /** As a layout, and the same as one archive. */
 function images(terms: string): void {
   const folder = join(out, 'images')
+  rmSync(folder, { recursive: true, force: true })
   const { commit } = buildInfo()
   buildImages({ program: file, addon: addonPath(), terms, folder, version, commit, date, level: GZIP_LEVEL })
   const blobs = readdirSync(join(folder, 'blobs/sha256')).map(name => `blobs/sha256/${name}`)

@@ -5,6 +5,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { objects, str } from '../../apimachinery/fields.ts'
 import { messageOf } from '../../apimachinery/messageOf.ts'
+import { didYouMean } from '../../apimachinery/nearest.ts'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { equalJson } from '../../apimachinery/values.ts'
 import type { SpaceClient } from '../../client/client.ts'
@@ -28,6 +29,8 @@ export interface InventoryEntry extends LabelArguments {
 }
 
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
+/** Names that are looked at for one that may have been meant. */
+const ALIKE_PAGE = { limit: 2_000 }
 
 /**
  * Makes what is missing, sets labels and takes some away; labels that are not named stay. The Location `default` is removed: it would take
@@ -52,7 +55,7 @@ export async function ensureLocation(
   if (!isRecord(madeLocation.spec) || !equalJson(madeLocation.spec.instanceSelector, selector)) {
     terminal.err(`Warning: Location "${name}" was there before, and it does not select by id=${name}; it is left so.`)
   }
-  await remove(space, LOCATIONS, 'default', terminal)
+  if (await remove(space, LOCATIONS, 'default')) terminal.out(deletion(LOCATIONS, 'default'))
   return [madeTarget, madeLocation]
 }
 
@@ -60,6 +63,7 @@ export interface RemoveOptions extends ConfirmOptions {
   /** What becomes of the workload in the cluster; default: what the SyncTarget says. */
   workload?: string
   force?: boolean
+  ignoreNotFound?: boolean
   /** Seconds to wait for the syncer. */
   timeout: string
 }
@@ -67,12 +71,12 @@ export interface RemoveOptions extends ConfirmOptions {
 /**
  * Deletes both, and waits until the syncer has left the cluster.
  * @returns those that were there, as they were
- * @throws CommandError exit code 6 when it has not in time
+ * @throws CommandError when neither is there, or, with exit code 6, when it has not left in time
  */
 export async function removeLocation(
   space: SpaceClient,
   name: string,
-  { workload, force, timeout, yes }: RemoveOptions,
+  { workload, force, timeout, yes, ignoreNotFound = false }: RemoveOptions,
   terminal: Terminal,
 ): Promise<KubeObject[]> {
   const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
@@ -96,13 +100,21 @@ export async function removeLocation(
     await unlessGone(space.patch(SYNC_TARGETS, { name }, 'merge', body, OPTIONS))
   }
   // before the Location: from now on the mailbox stays as it is, and the syncer decides what goes
-  const deletedTarget = (await remove(space, SYNC_TARGETS, name, terminal)) && target
+  const deletedTarget = (await remove(space, SYNC_TARGETS, name)) && target
   const location = await find(space, LOCATIONS, name)
-  const deletedLocation = (await remove(space, LOCATIONS, name, terminal)) && location
+  const deletedLocation = (await remove(space, LOCATIONS, name)) && location
   const deleted = [deletedTarget, deletedLocation].filter(object => typeof object === 'object')
-  if (deleted.length === 0) terminal.err(`Note: there is no SyncTarget and no Location "${name}".`)
+  if (deleted.length === 0 && !ignoreNotFound) throw await noLocation(space, name)
+  if (deletedLocation) terminal.out(deletion(LOCATIONS, name))
   if (target) await waitUntilLeft(space, target, { timeoutSeconds, terminal })
+  if (deletedTarget) terminal.out(deletion(SYNC_TARGETS, name))
   return deleted
+}
+
+async function noLocation(space: SpaceClient, name: string): Promise<CommandError> {
+  const lists = await Promise.all([SYNC_TARGETS, LOCATIONS].map(one => space.list(one, ALIKE_PAGE)))
+  const names = lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name ?? ''))
+  return new CommandError(`there is no SyncTarget and no Location "${name}"${didYouMean(name, names)}`)
 }
 
 async function waitUntilLeft(
@@ -191,15 +203,19 @@ async function find(space: SpaceClient, resource: GroupVersionResource, name: st
 }
 
 /** @returns whether it was there */
-async function remove(space: SpaceClient, resource: GroupVersionResource, name: string, t: Terminal): Promise<boolean> {
+async function remove(space: SpaceClient, resource: GroupVersionResource, name: string): Promise<boolean> {
   try {
     await space.delete(resource, { name })
-    t.out(`${singular(resource)} "${name}" deleted`)
     return true
   } catch (error) {
     if (!isStatusError(error, 'NotFound') || error.details?.kind !== resource.resource) throw error
     return false
   }
+}
+
+/** In kubectl's words. */
+function deletion(resource: GroupVersionResource, name: string): string {
+  return `${singular(resource)} "${name}" deleted`
 }
 
 function named(kind: string, name: string, labels: Readonly<Record<string, string>>): KubeObject {

@@ -14,6 +14,7 @@ import {
 import { CONFIRM } from '../shell/confirm.ts'
 import { type DocumentOptions, NAMES_OUTPUT } from '../shell/output.ts'
 import { type Plugin, type PluginCommand, runPlugin } from '../shell/plugin.ts'
+import { IGNORE_NOT_FOUND } from '../shell/session/deleteSpace.ts'
 import type { Session } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
@@ -34,8 +35,7 @@ import {
 } from './syncers.ts'
 import { DEFAULT_INVENTORY, ensureWmw, removeWmw } from './workloadSpaces.ts'
 
-const NOTES =
-  "The current workspace of your kubeconfig stays as it is, except that 'ensure wmw' ends inside the workload space."
+const NOTES = "The current workspace of your kubeconfig stays as it is; 'ensure wmw --enter' alone changes it."
 
 const CORE = [
   ...INVENTORY,
@@ -82,6 +82,12 @@ type Change<O> = (
   told: Terminal,
 ) => Promise<KubeObject | readonly KubeObject[]>
 
+interface WmwFlags extends CommonOptions {
+  withKube: string
+  inventory?: string[]
+  enter?: boolean
+}
+
 /** Changes in whatever space the options name. */
 const ofSpace =
   <O>(change: Change<O>) =>
@@ -107,7 +113,7 @@ const ENSURE: readonly PluginCommand[] = [
   },
   {
     line: 'wmw <name>',
-    summary: 'make a workload description space under root, and enter it',
+    summary: 'make a workload description space under root',
     exits: { [NOT_ENTERED]: 'the space could not be made or entered' },
     flags: [
       ...COMMON,
@@ -119,11 +125,12 @@ const ENSURE: readonly PluginCommand[] = [
         `inventory that the space uses, repeatable, "" for none; default: ${DEFAULT_INVENTORY}, if it uses none yet`,
         { parse: (path, before?: string[]) => [...(before ?? []), path] },
       ),
+      flag('--enter', 'enter it when it is ready'),
     ],
-    change: async (options: CommonOptions & { withKube: string; inventory?: string[] }, told, name: string) => {
-      const { withKube, inventory: inventories } = options
+    change: async (options: WmwFlags, told, name: string) => {
+      const { withKube, inventory: inventories, enter = false } = options
       if (withKube !== 'true' && withKube !== 'false') throw new CommandError('with-kube should be true or false')
-      const wanted = { withKube: withKube === 'true', inventories }
+      const wanted = { withKube: withKube === 'true', inventories, enter }
       return await inSession(options, told, s => ensureWmw(s, name, wanted, told))
     },
   },
@@ -142,6 +149,7 @@ const REMOVE: readonly PluginCommand[] = [
         'what was placed there: "keep" or "delete"; default: as the SyncTarget says, else keep',
       ),
       flag('--force', 'do not wait for the syncer: the cluster keeps what it holds'),
+      IGNORE_NOT_FOUND,
       flag('--timeout <seconds>', 'how long to wait for the syncer', { default: '60' }),
     ],
     change: async (options: InventoryOptions & RemoveOptions, told, name: string) => {
@@ -152,7 +160,7 @@ const REMOVE: readonly PluginCommand[] = [
   {
     line: 'wmw <name>',
     summary: 'delete a workload description space under root, with all that is in it',
-    flags: [...COMMON, CONFIRM],
+    flags: [...COMMON, CONFIRM, IGNORE_NOT_FOUND],
     change: ofSpace(removeWmw),
   },
 ]

@@ -132,7 +132,8 @@ export async function listSyncers(
 }
 
 function rowsOf({ syncTarget, ready, lastHeartbeat, mailbox, session, credentials }: SyncerFacts): string[][] {
-  const head = [syncTarget, ready, lastHeartbeat ?? '-', session ?? '-']
+  // the center writes no time while it is connected
+  const head = [syncTarget, ready, ready === 'True' ? 'now' : (lastHeartbeat ?? '-'), session ?? '-']
   if (credentials.length === 0) return [[...head, mailbox === undefined ? 'no mailbox' : 'none', '-', '-']]
   return credentials.map(({ name, inUse, lastUsed, expires = '-' }) => [
     ...head,

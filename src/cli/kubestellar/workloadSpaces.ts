@@ -8,8 +8,7 @@ import { EVERYTHING } from '../../placement/consent/consentObjects.ts'
 import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
 import { singular } from '../shell/changes.ts'
 import { CommandError, NOT_ENTERED } from '../shell/commandError.ts'
-import type { ConfirmOptions } from '../shell/confirm.ts'
-import { deleteSpace } from '../shell/session/deleteSpace.ts'
+import { type DeletionOptions, deleteSpace } from '../shell/session/deleteSpace.ts'
 import { enter } from '../shell/session/enter.ts'
 import { pathOf, type Session } from '../shell/session/session.ts'
 import { ROOT_SPACE, resolveDots } from '../shell/session/spacePath.ts'
@@ -26,10 +25,11 @@ export interface WmwOptions {
   withKube: boolean
   /** Paths of the inventories to use, as users write them. Absent: {@link DEFAULT_INVENTORY}, if the space uses none. */
   inventories?: readonly string[] | undefined
+  enter: boolean
 }
 
 /**
- * Makes the space when it is missing, has it use inventories, and ends inside it: this command changes the current workspace.
+ * Makes the space when it is missing, and has it use inventories.
  * A grant that somebody took away is asked for, not made again.
  * @returns the Workspaces of its path, and the consents that it found or made
  */
@@ -52,7 +52,8 @@ export async function ensureWmw(
   if (options.inventories === undefined) {
     consents.push(...(await useInventory(session, path, { inventory: DEFAULT_INVENTORY, asked: false }, terminal)))
   }
-  await orNotEntered(enter(session, path, {}, terminal))
+  if (options.enter) await orNotEntered(enter(session, path, {}, terminal))
+  else terminal.out(`${path} is ready; enter it with: kubectl ws ${path}`)
   return [...spaces, ...consents]
 }
 
@@ -120,17 +121,15 @@ function noWorkloadSpace(path: string, cause: unknown): CommandError {
   })
 }
 
-/** Deletes the space with all that is in it, and waits until it is gone; scripts say so of one that is gone already, too. */
+/** Deletes the space with all that is in it, and waits until it is gone. @throws CommandError when there is none */
 export async function removeWmw(
   session: Session,
   name: string,
-  options: ConfirmOptions,
+  options: DeletionOptions,
   terminal: Terminal,
 ): Promise<KubeObject | readonly KubeObject[]> {
   const path = pathBelowRoot(name)
-  const workspace = await deleteSpace(session, path, options, terminal)
-  if (!workspace) terminal.err(`Note: there is no workspace "${path}".`)
-  return workspace ?? []
+  return (await deleteSpace(session, path, options, terminal)) ?? []
 }
 
 function pathBelowRoot(name: string): string {

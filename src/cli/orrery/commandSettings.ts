@@ -16,12 +16,15 @@ export const OUTPUT: Setting = {
   flagOnly: true,
 }
 
+/** A stand-in cluster takes the next one. */
+export const SERVER_PORT = 6443
+
 export const LISTEN: readonly Setting[] = [
   { flags: '--bind-address <address>', description: 'address to listen on', default: '127.0.0.1' },
   {
     flags: '--secure-port <port>',
     description: 'port to listen on; 0 takes a free one',
-    default: 6443,
+    default: SERVER_PORT,
     number: true,
     maximum: 65_535,
   },

@@ -4,13 +4,10 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { type DeletionOptions, deleteSpace } from '../shell/session/deleteSpace.ts'
 import { currentPath, type Session, type SessionOptions, withSession } from '../shell/session/session.ts'
-import { parseTarget, resolveDots, splitPath } from '../shell/session/spacePath.ts'
-import { alikeBelow } from '../shell/session/spaces.ts'
+import { parseTarget, resolveDots } from '../shell/session/spacePath.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
-export interface DeleteOptions extends SessionOptions, DeletionOptions {
-  ignoreNotFound?: boolean
-}
+export interface DeleteOptions extends SessionOptions, DeletionOptions {}
 
 /**
  * @returns the Workspace as it was; none where that is well
@@ -23,11 +20,7 @@ export async function deleteCommand(
 ): Promise<KubeObject | readonly KubeObject[]> {
   return await withSession({ ...options, warn: terminal.err }, async session => {
     const path = await deletable(session, argument)
-    const found = await deleteSpace(session, path, options, terminal)
-    if (found) return found
-    if (options.ignoreNotFound) return []
-    const { parent = '', name } = splitPath(path)
-    throw new CommandError(`workspace "${path}" not found${await alikeBelow(session.client, parent, name)}`)
+    return (await deleteSpace(session, path, options, terminal)) ?? []
   })
 }
 

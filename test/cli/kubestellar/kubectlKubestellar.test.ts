@@ -96,7 +96,7 @@ t.test(
     })
     const syncerConfig = join(harness.dir, 'g')
     const [wmw, denied, own, gone] = await Promise.all([
-      ks('ensure wmw wmw-c'),
+      ks('ensure wmw wmw-c --enter'),
       run('kubectl-ws', ':root:imw1', syncerConfig),
       run('kubectl-ws', 'tree -f', syncerConfig),
       run('kubectl-kubestellar', 'remove location florin --imw root:imw1', harness.kubeconfig('second')),
@@ -115,14 +115,14 @@ t.test(
     t.match(parse(readFileSync(main, 'utf8')), { 'current-context': 'workspace.kcp.io/current' })
     t.match(denied, fails(1, /^Error: access to workspace "root:imw1" denied\n$/))
     t.match(own, { code: 0, out: /^\.\n└── \S+ \(no access\)\n$/ }, 'the credential opens no space by itself')
-    t.match(gone, { code: 0, out: /^synctarget.*florin" deleted\nlocation.*florin" deleted\n$/ })
+    t.match(gone, { code: 0, out: /^location.*florin" deleted\nsynctarget.*florin" deleted\n$/ })
 
     t.match(await ks('remove wmw wmw-c'), {
       code: 0,
       out: 'workspace.tenancy.kcp.io "wmw-c" deleted\n',
       err: /you are inside root:wmw-c/,
     })
-    t.match(await ks('remove wmw wmw-c'), { code: 0, out: '', err: 'Note: there is no workspace "root:wmw-c".\n' })
+    t.match(await ks('remove wmw wmw-c'), { code: 1, out: '', err: /^Error: workspace "root:wmw-c" not found/ })
   },
 )
 

@@ -31,7 +31,8 @@ async function ks(line: string, onErr: (text: string) => void = () => {}) {
   const code = await kubectlKubestellar([...line.split(' '), '--imw', 'root:imw1', '--kubeconfig', admin], terminal)
   return { code, out, err }
 }
-const DELETED = ['synctarget.edge.kubestellar.io "florin" deleted', 'location.edge.kubestellar.io "florin" deleted']
+const GONE = ['location.edge.kubestellar.io "florin" deleted']
+const DELETED = [...GONE, 'synctarget.edge.kubestellar.io "florin" deleted']
 
 /** Whose syncer was heard of. */
 async function held(): Promise<string> {
@@ -58,12 +59,15 @@ const waitsFor = (message: string) =>
 t.test('without a syncer both go at once', async t => {
   await ks('ensure location florin env=prod')
   t.same(await ks('remove location florin'), { code: 0, out: DELETED, err: [] })
-  const none = ['Note: there is no SyncTarget and no Location "florin".']
-  t.same(
-    await ks('remove location florin'),
-    { code: 0, out: [], err: none },
-    'and a second time there is nothing to do',
-  )
+  const none = ['Error: there is no SyncTarget and no Location "florin"']
+  t.same(await ks('remove location florin'), { code: 1, out: [], err: none })
+  t.same(await ks('remove location florin --ignore-not-found'), { code: 0, out: [], err: [] })
+  await ks('ensure location florin env=prod')
+  t.match(await ks('remove location florim'), {
+    code: 1,
+    out: [],
+    err: [/no Location "florim"; did you mean "florin"\?$/],
+  })
 })
 
 t.test('it says what it waits for, and ends when the SyncTarget is gone', async t => {
@@ -85,7 +89,8 @@ t.test('it says what it waits for, and ends when the SyncTarget is gone', async 
 t.test('a syncer that does not come is told after a while, with the remedy, which forces by the uid', async t => {
   const uid = await held()
   const late = await ks('remove location florin --workload keep --timeout 1')
-  t.match(late, { code: 6, out: DELETED })
+  t.same(late.out, GONE, 'what waits is not said to be deleted')
+  t.equal(late.code, 6)
   t.match(late.err.at(-1), /SyncTarget "florin" still waits for its syncer after 1 s; .* with --force/)
   t.match(await inventory.get(SYNC_TARGETS, FLORIN), { spec: { detachPolicy: 'Orphan' } })
   await ks('remove location florin --force --timeout 0')

@@ -103,8 +103,9 @@ t.test('consents', async t => {
   })
   t.match(await run('kubestellar ungrant root:shop --imw root:imw1 -o json'), { code: 1, out: [] })
   t.match(await document('kubestellar remove wmw shop'), { kind: 'Workspace', metadata: { name: 'shop' } })
-  const { code, out, err } = await run('kubestellar remove wmw shop -o name')
-  t.match({ code, out, err }, { code: 0, out: [], err: ['Note: there is no workspace "root:shop".'] })
+  const gone = await run('kubestellar remove wmw shop -o name')
+  t.match(gone, { code: 1, out: [], err: ['Error: workspace "root:shop" not found'] })
+  t.match(await run('kubestellar remove wmw shop -o name --ignore-not-found'), { code: 0, out: [], err: [] })
 })
 
 t.test('clusters and their syncers', async t => {
@@ -146,5 +147,8 @@ t.test('clusters and their syncers', async t => {
   t.match(await document('kubestellar remove location florin --imw root:imw1 --force'), {
     items: [{ kind: 'SyncTarget' }, { kind: 'Location' }],
   })
-  t.match(await document('kubestellar remove location florin --imw root:imw1'), { kind: 'List', items: [] })
+  t.match(await document('kubestellar remove location florin --imw root:imw1 --ignore-not-found'), {
+    kind: 'List',
+    items: [],
+  })
 })

@@ -96,7 +96,7 @@ t.test('what takes consent or credentials away asks too', async t => {
   t.match(await run('kubestellar remove location nowhere --imw root:imw1', 'no'), {
     code: 0,
     asked: [],
-    err: ['Note: there is no SyncTarget and no Location "nowhere".'],
+    err: ['Error: there is no SyncTarget and no Location "nowhere"'],
   })
 })
 

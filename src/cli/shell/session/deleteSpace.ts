@@ -6,26 +6,30 @@ import type { Client, SpaceClient } from '../../../client/client.ts'
 import { listAll } from '../../../client/listWatch.ts'
 import { CommandError } from '../commandError.ts'
 import { type ConfirmOptions, confirm } from '../confirm.ts'
+import { flag } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 import { waitFor } from '../waitFor.ts'
 import type { Session } from './session.ts'
 import { ROOT_SPACE, splitPath } from './spacePath.ts'
-import { READY_TIMEOUT_MS } from './spaces.ts'
+import { alikeBelow, READY_TIMEOUT_MS } from './spaces.ts'
+
+export const IGNORE_NOT_FOUND = flag('--ignore-not-found', 'be content if there is none')
 
 export interface DeletionOptions extends ConfirmOptions {
+  ignoreNotFound?: boolean
   /** `--no-wait`: end when the deletion has begun. */
   wait?: boolean
 }
 
 /**
  * Asks, deletes and waits until the space is gone.
- * @returns the Workspace as it was, `undefined` when there is none
- * @throws CommandError when it is not confirmed, or still there after {@link READY_TIMEOUT_MS}
+ * @returns the Workspace as it was; `undefined` when there is none, and that is well
+ * @throws CommandError when there is none, it is not confirmed, or it is still there after {@link READY_TIMEOUT_MS}
  */
 export async function deleteSpace(
   { client, space }: Session,
   path: string,
-  { yes, wait = true }: DeletionOptions,
+  { yes, wait = true, ignoreNotFound = false }: DeletionOptions,
   terminal: Terminal,
 ): Promise<KubeObject | undefined> {
   const { parent = ROOT_SPACE, name } = splitPath(path)
@@ -39,8 +43,10 @@ export async function deleteSpace(
     }
     await above.delete(WORKSPACES, { name })
   } catch (error) {
-    if (isStatusError(error, 'NotFound') && error.details?.kind === WORKSPACES.resource) return undefined
-    throw error
+    if (!isStatusError(error, 'NotFound') || error.details?.kind !== WORKSPACES.resource) throw error
+    if (ignoreNotFound) return undefined
+    const message = `workspace "${path}" not found${await alikeBelow(client, parent, name)}`
+    throw new CommandError(message, 1, { cause: error })
   }
   if (space === path || space?.startsWith(`${path}:`))
     terminal.err(`Note: you are inside ${path}; leave it with: kubectl ws :${parent}`)
