@@ -30,15 +30,19 @@ function contains(other: string, wanted: string): boolean {
   return wanted.length >= 3 && (other.includes(wanted) || (other.length >= 3 && wanted.includes(other)))
 }
 
-/** Insertions, deletions and replacements of single characters. */
+/** Insertions, deletions and replacements of single characters, and two neighbours that changed places. */
 function edits(a: string, b: string): number {
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1, swapped))
     }
+    before = row
     row = next
   }
   return row[b.length]!

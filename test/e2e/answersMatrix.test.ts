@@ -129,7 +129,7 @@ t.test('a slip of the fingers', async t => {
   const slips: [flags: string, says: RegExp][] = [
     ['-o jsn', /jsn.*json|json.*jsn/s],
     ['--outputt json', /--output/],
-    ['--wds root:wmw', /root:wmw/],
+    ['--space root:wmw', /root:wmw/],
   ]
   for (const command of COMMANDS)
     for (const [flags, says] of slips) {
@@ -157,7 +157,7 @@ t.test(
     const first = await started()
     const watcher = Program.spawned(t, PLUGIN, [
       'status',
-      '--wds',
+      '--space',
       'root:wmw1',
       '-w',
       '-o',

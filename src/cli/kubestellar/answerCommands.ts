@@ -3,14 +3,16 @@ import { InvalidArgumentError } from 'commander'
 import { durationMs } from '../shell/durations.ts'
 import { WIDE_OUTPUT } from '../shell/output.ts'
 import type { PluginCommand } from '../shell/plugin.ts'
+import { SPACE } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
-import { NAMESPACE, SPACE } from './answers/answerSession.ts'
+import { NAMESPACE } from './answers/answerSession.ts'
 import { TROUBLE } from './answers/exitCodes.ts'
 import { COMMON } from './sessions.ts'
 
 const MAX_WAIT_MS = 86_400_000
 
 const CLUSTER = flag('--cluster <location>', 'only about this location')
+const EXIT_CODE = flag('--exit-code', 'end with 1 where something is in trouble or not known, for scripts')
 const WATCH = flag('-w, --watch', 'answer again when the answer changes')
 const FILES = [
   flag('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', {
@@ -32,18 +34,29 @@ Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`
   {
     line: 'status',
     summary: 'show the placements of a workload space and the clusters that it may use, troubles first',
-    notes:
-      '-o name prints what is in trouble. Exit codes: 0 it was answered, whatever the answer, 1 it cannot be told.',
-    flags: [...COMMON, SPACE, WATCH, WIDE_OUTPUT],
+    notes: `-o name prints what is in trouble. Exit codes: 0 it was answered, whatever the answer, 1 it cannot be told. With --exit-code:
+0 all is well, 1 something is in trouble or not known, 2 it cannot be told.`,
+    flags: [...COMMON, flag('-n, --namespace <name>', '', { hidden: true }), SPACE, EXIT_CODE, WATCH, WIDE_OUTPUT],
     load: async () => (await import('./answers/status/statusCommand.ts')).statusCommand,
   },
   {
     line: 'preview',
     summary: 'show what kubectl apply of files would change in which clusters; nothing is changed',
     notes: `Values of Secrets are shown as hashes. Exit codes, as of kubectl diff: 0 nothing would change in any cluster, 1 something would,
-2 it could not be found out, or something would be invalid in a cluster.`,
+2 it could not be found out, or something would be invalid in a cluster, 3 more would be deleted than --max-deletes.`,
     mistaken: TROUBLE,
-    flags: [...COMMON, NAMESPACE, SPACE, ...FILES, WIDE_OUTPUT],
+    flags: [
+      ...COMMON,
+      NAMESPACE,
+      SPACE,
+      ...FILES,
+      flag('--max-deletes <n>', 'end with 3 where more copies than these would be deleted in clusters', {
+        number: true,
+      }),
+      flag('-o, --output <format>', 'wide: all there is to tell; markdown: for a pull request; name: names alone', {
+        choices: ['wide', 'markdown', 'json', 'yaml', 'name'],
+      }),
+    ],
     load: async () => (await import('./answers/preview/previewCommand.ts')).previewCommand,
   },
   {

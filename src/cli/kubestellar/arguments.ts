@@ -31,8 +31,13 @@ export function parseLabels(args: readonly string[]): LabelArguments {
       removed.add(name)
       continue
     }
-    if (value === undefined || more.length > 0)
-      throw new CommandError(`syntax error for label name=value arg ${argument}`)
+    if (value === undefined || more.length > 0) {
+      const [name = '', meant, ...rest] = argument.split(':')
+      const hint = meant && rest.length === 0 ? `; did you mean ${name}=${meant}?` : ''
+      throw new CommandError(
+        `${JSON.stringify(argument)} is no label: write NAME=VALUE, or NAME- to take one away${hint}`,
+      )
+    }
     const keyProblems = qualifiedName(key)
     if (keyProblems.length > 0) throw new CommandError(`syntax error in key of ${argument}: ${keyProblems.join('; ')}`)
     const valueProblems = value === '' ? ['must not be empty'] : labelValue(value)

@@ -3,13 +3,14 @@ import type { GroupResource } from '../../apimachinery/object.ts'
 import type { SpaceClient } from '../../client/client.ts'
 import { SYNC_TARGETS } from '../../placement/words/placement.ts'
 import { CommandError } from '../shell/commandError.ts'
-import { pathOf, type Session, withSession } from '../shell/session/session.ts'
+import { pathOf, type Session, SPACE, withSession } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { servesNone } from './grants.ts'
 
 export interface CommonOptions {
   kubeconfig?: string
+  space?: string
   context?: string
 }
 
@@ -24,17 +25,19 @@ export interface InventoryOptions extends CommonOptions {
 
 export const INVENTORY = [
   ...COMMON,
+  SPACE,
   flag('--imw <path>', 'inventory space; "." is the current workspace', { default: '.' }),
 ]
 
 /** The current workspace is what the commands go by, and it is not a matter of contexts. @throws CommandError for a context */
 export async function inSession<R>(
-  { kubeconfig, context }: CommonOptions,
+  { kubeconfig, space, context }: CommonOptions,
   terminal: Terminal,
   use: (session: Session) => Promise<R>,
 ): Promise<R> {
   if (context !== undefined) throw new CommandError('--context flag not supported')
-  return await withSession({ warn: terminal.err, ...(kubeconfig !== undefined && { kubeconfig }) }, use)
+  const named = { ...(kubeconfig !== undefined && { kubeconfig }), ...(space !== undefined && { space }) }
+  return await withSession({ warn: terminal.err, ...named }, use)
 }
 
 /** For what needs SyncTargets. @throws CommandError, in one line, where the space serves none */

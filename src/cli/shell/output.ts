@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts'
 /** Of the documents that the commands print for programs; their fields stay while it does. */
 export const ANSWERS_VERSION = 'cli.edge.kubestellar.io/v1'
 
-export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name'
+export type Format = 'text' | 'wide' | 'markdown' | 'json' | 'yaml' | 'name'
 
 export const DOCUMENT_FORMATS = ['json', 'yaml', 'name'] as const
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
@@ -46,20 +46,72 @@ export interface Cell {
   readonly colour?: Colour | undefined
 }
 
+/** The least width of a last column that is cut; where less is left, its texts stand below. */
+const LEAST = 24
+const CUT = '(… is cut to the terminal: -o wide shows all of it)'
+
+/** A place for the texts of the last column that do not fit, or come again. */
+export interface Fit {
+  /** The terminal's width. Absent: nothing is cut. */
+  readonly columns?: number | undefined
+  readonly footnotes: Footnotes
+}
+
 /** Aligned columns, the head first; colours do not count as width, and the last column is not filled up. */
-export function table(head: readonly string[], rows: readonly (readonly (Cell | string)[])[], paint: Paint): string[] {
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (Cell | string)[])[],
+  paint: Paint,
+  fit?: Fit,
+): string[] {
   const all: Cell[][] = [head, ...rows].map(row => row.map(cell => (typeof cell === 'string' ? { text: cell } : cell)))
   const widths = head.map((_, column) => Math.max(...all.map(row => row[column]?.text.length ?? 0)))
-  return all.map(row => {
+  const others = widths.slice(0, -1).reduce((sum, width) => sum + width + 3, 0)
+  const left = (fit?.columns ?? Number.POSITIVE_INFINITY) - others
+  let isCut = false
+  const fitted = (text: string): string => {
+    const shown = fit?.footnotes.of(text, left < LEAST) ?? text
+    if (left < LEAST || shown.length <= left) return shown
+    isCut = true
+    return `${shown.slice(0, left - 1)}…`
+  }
+  const lines = all.map(row => {
     const last = row.findLastIndex(({ text }) => text !== '')
     return row
       .slice(0, last + 1)
       .map(
         ({ text, colour }, column) =>
-          paint(text, colour) + (column === last ? '' : ' '.repeat(widths[column]! - text.length + 3)),
+          paint(column === head.length - 1 ? fitted(text) : text, colour) +
+          (column === last ? '' : ' '.repeat(widths[column]! - text.length + 3)),
       )
       .join('')
   })
+  return isCut ? [...lines, paint(CUT, 'dim')] : lines
+}
+
+/** Long messages that would be read several times: each is printed once, below, and a number stands for it. */
+export class Footnotes {
+  readonly #numbers = new Map<string, number>()
+  readonly #repeated = new Set<string>()
+
+  constructor(messages: readonly string[] = []) {
+    const seen = new Set<string>()
+    for (const one of messages.filter(({ length }) => length > LEAST)) (seen.has(one) ? this.#repeated : seen).add(one)
+  }
+
+  /** `(1)`, or the message itself where it comes once. @param isNarrow there is no room for a long one */
+  of(message: string, isNarrow = false): string {
+    if (!this.#repeated.has(message) && !(isNarrow && message.length > LEAST)) return message
+    const number = this.#numbers.get(message) ?? this.#numbers.size + 1
+    this.#numbers.set(message, number)
+    return `(${number})`
+  }
+
+  /** Footnotes that were used, behind an empty line. */
+  get lines(): string[] {
+    const notes = [...this.#numbers].map(([message, number]) => `(${number}) ${message}`)
+    return notes.length > 0 ? ['', ...notes] : []
+  }
 }
 
 /** Rows of a table without colours, its head first. */

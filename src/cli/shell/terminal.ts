@@ -10,6 +10,8 @@ export interface Terminal {
   err(line: string): void
   /** Whether a person looks at `out`. Default: no. */
   readonly isTerminal?: boolean
+  /** How wide `out` is, where a person looks at it. */
+  readonly columns?: number | undefined
   /** Puts a question to a person and gives the line that they answer, `''` when they leave. Absent: nobody can answer. */
   ask?(question: string): Promise<string>
 }
@@ -42,6 +44,9 @@ export const processTerminal: Terminal = {
   out: line => void process.stdout.write(`${shownText(line)}\n`),
   err: line => void process.stderr.write(`${shownText(line)}\n`),
   isTerminal: process.stdout.isTTY === true,
+  get columns() {
+    return process.stdout.isTTY ? process.stdout.columns : undefined
+  },
   ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
 }
 

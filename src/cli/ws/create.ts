@@ -9,7 +9,7 @@ import { ANSWERS_VERSION } from '../shell/output.ts'
 import { addContext } from '../shell/session/contexts.ts'
 import { editKubeconfig } from '../shell/session/editKubeconfig.ts'
 import { enter } from '../shell/session/enter.ts'
-import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
+import { currentPath, noSpace, type SessionOptions, withSession } from '../shell/session/session.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from '../shell/session/spacePath.ts'
 import { createWorkspace, ensureSpace, phaseOf, serverOf, typeOf, waitReady } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
@@ -61,9 +61,7 @@ export async function createContextCommand(
   name?: string,
 ): Promise<KubeObject> {
   return await withSession(options, async session => {
-    if (session.space === undefined) {
-      throw new CommandError(`current URL "${session.server}" does not point to a workspace`)
-    }
+    if (session.space === undefined) throw noSpace(session.server)
     const { paths, context: from, server, space } = session
     const wanted = { name: name ?? space, from, server, overwrite: options.overwrite === true, enter: true }
     await writeContext(paths, wanted, terminal)

@@ -5,6 +5,8 @@ import { ABOVE_ROOT, BAD_PATH, CommandError } from '../shell/commandError.ts'
 import { CONFIRM } from '../shell/confirm.ts'
 import { PATHS_OUTPUT } from '../shell/output.ts'
 import { type Plugin, type PluginCommand, runPlugin } from '../shell/plugin.ts'
+import { IGNORE_NOT_FOUND } from '../shell/session/deleteSpace.ts'
+import { SPACE } from '../shell/session/session.ts'
 import { ROOT_SPACE } from '../shell/session/spacePath.ts'
 import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
@@ -31,6 +33,8 @@ const SESSION = [
   flag('--kubeconfig <file>', 'kubeconfig to use and to change; default: $KUBECONFIG, then ~/.kube/config'),
   flag('--context <name>', 'start from this context instead of the current one'),
 ]
+/** Flags of commands that do not move. */
+const THERE = [...SESSION, SPACE]
 const SHORT = flag('--short', 'print only the path')
 
 const COMMANDS: readonly PluginCommand[] = [
@@ -54,7 +58,7 @@ const COMMANDS: readonly PluginCommand[] = [
     line: 'create <name>',
     summary: 'make a workspace in the current one',
     flags: [
-      ...SESSION,
+      ...THERE,
       flag('--type <type>', `type of the workspace: ${TYPES}; default: the first that the current one allows`),
       flag('--enter', 'enter it when it is ready'),
       flag('--ignore-existing', 'be content if it exists; --type must then start with root:'),
@@ -65,43 +69,38 @@ const COMMANDS: readonly PluginCommand[] = [
   {
     line: 'delete <path>',
     summary: 'delete a workspace with all that is in it and below it',
-    flags: [
-      ...SESSION,
-      CONFIRM,
-      flag('--ignore-not-found', 'be content if there is none'),
-      flag('--no-wait', 'do not wait until it is gone'),
-    ],
+    flags: [...THERE, CONFIRM, IGNORE_NOT_FOUND, flag('--no-wait', 'do not wait until it is gone')],
     change: deleteCommand,
   },
   {
     line: 'create-context [name]',
     summary: 'make a context for the current workspace, named after its path by default, and switch to it',
-    flags: [...SESSION, flag('--overwrite', 'replace the context if it exists')],
+    flags: [...THERE, flag('--overwrite', 'replace the context if it exists')],
     change: createContextCommand,
   },
   {
     line: 'ensure <path>',
     summary: 'make all workspaces of a path that do not exist',
     exits: { [BAD_PATH]: 'the path has root in the middle', [ABOVE_ROOT]: 'it leads above the root' },
-    flags: [...SESSION, flag('--enter', 'enter the last one'), flag('-V, --verbose', 'say what is made')],
+    flags: [...THERE, flag('--enter', 'enter the last one'), flag('-V, --verbose', 'say what is made')],
     change: ensureCommand,
   },
   {
     line: 'tree',
     summary: 'print the workspaces below the current one, all levels',
-    flags: [...SESSION, flag('-f, --full', 'print whole paths'), PATHS_OUTPUT],
+    flags: [...THERE, flag('-f, --full', 'print whole paths'), PATHS_OUTPUT],
     run: treeCommand,
   },
   {
     line: 'list',
     summary: 'print the workspaces in the current one',
-    flags: [...SESSION, PATHS_OUTPUT],
+    flags: [...THERE, PATHS_OUTPUT],
     run: listCommand,
   },
   {
     line: 'budget',
     summary: 'print what the current workspace and those in it hold, with all below them, and may hold',
-    flags: [...SESSION, PATHS_OUTPUT],
+    flags: [...THERE, PATHS_OUTPUT],
     run: budgetCommand,
   },
 ]

@@ -7,6 +7,8 @@ import { type ClusterVersions, type Exception, isDone } from './outcome.ts'
 export interface ClusterOutcome {
   /** Its syncer speaks. Else nothing is known of now. */
   readonly live: boolean
+  /** When it spoke last. */
+  readonly heardAtMs?: number
   /** Its syncer speaks, and does not reach the cluster. */
   readonly unreachable?: boolean
   /** Whether it has compared everything with the live cluster. */

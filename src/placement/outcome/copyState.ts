@@ -6,6 +6,7 @@
  * known now.
  */
 
+import { timestamp } from '../../apimachinery/timestamp.ts'
 import type { Told } from '../consent/allowance.ts'
 import { isShared } from '../words/names.ts'
 import type { ClusterOutcome } from './clusterOutcome.ts'
@@ -81,11 +82,15 @@ const APPLIED = plain('Applied')
 /** What holds for everything in a cluster of which there is nothing special to say. `paused`: why all of it stays as it is. */
 export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, paused?: Told): CopyVerdict {
   if (paused) return { state: 'Paused', ...paused }
-  if (!mailbox || !outcome.live) return STALE
+  if (!mailbox || !outcome.live) return staleSince(outcome)
   if (outcome.unreachable) return UNREACHABLE
   if (projecting) return PROJECTING
   if (!outcome.compared) return NOT_COMPARED
   return Object.keys(outcome.unlisted).length > 0 ? unknownBeside(outcome) : APPLIED
+}
+
+function staleSince({ heardAtMs }: ClusterOutcome): CopyVerdict {
+  return heardAtMs === undefined ? STALE : { ...STALE, since: timestamp(new Date(heardAtMs)) }
 }
 
 /** A syncer names so many objects that are not as they should be, and counts the others: this may be one of them. */

@@ -152,8 +152,8 @@ t.test('what the user types is checked before anything is sent', async t => {
   })
   for (const [args, message] of [
     [[], /at least one label/],
-    [['x'], /^syntax error for label name=value arg x$/],
-    [['a=b=c'], /^syntax error for label name=value arg a=b=c$/],
+    [['x'], /^"x" is no label: write NAME=VALUE, or NAME- to take one away$/],
+    [['a=b=c'], /^"a=b=c" is no label: write NAME=VALUE, or NAME- to take one away$/],
     [['-a=b'], /^syntax error in key of -a=b: /],
     [['a='], /^syntax error in value of a=: /],
     [['a=-b'], /^syntax error in value of a=-b: /],

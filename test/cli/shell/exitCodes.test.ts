@@ -59,7 +59,11 @@ const FAILING: Readonly<Record<string, Readonly<Record<number, readonly [string,
     3: ['kubectl ws ensure ..:..', /Cannot change to the parent/],
   },
   [LOCATION]: {
-    3: [`${LOCATION} guilder --imw root:imw1 env=prod`, /Creation of SyncTarget failed/, alice],
+    3: [
+      `${LOCATION} guilder --imw root:imw1 env=prod`,
+      /Creation of SyncTarget failed.* \(in space root:imw1\)/,
+      alice,
+    ],
     4: [`${LOCATION} florin --imw root:imw1 env=test`, /failed to change labels of SyncTarget/, alice],
   },
   'kubectl kubestellar remove location': {

@@ -94,7 +94,7 @@ t.test('what takes consent or credentials away asks too', async t => {
     t.match({ code, asked, err }, { code: 1, asked: [question], err: ['Error: nothing was changed'] }, line)
   }
   t.match(await run('kubestellar remove location nowhere --imw root:imw1', 'no'), {
-    code: 0,
+    code: 1,
     asked: [],
     err: ['Error: there is no SyncTarget and no Location "nowhere"'],
   })
@@ -135,6 +135,33 @@ t.test('slips are understood', async t => {
   t.match(await run('kubestellar prep-for-syncer zebra --imw root:imw1'), {
     code: 1,
     err: ['Error: synctargets.edge.kubestellar.io "zebra" not found in root:imw1'],
+  })
+})
+
+t.test('in the wrong place it says where that is, and where to go', async t => {
+  await run('ws root')
+  const nothing =
+    /^Note: nothing is placed from root: it uses no inventory, .*; yours: root:wmw1\. Name another space with --space/
+  t.match(await run('kubestellar status'), { code: 0, err: [nothing] })
+  t.match(await run('kubestellar status --space root:wmw1 -n shop'), {
+    code: 0,
+    err: [/^Note: placements have no namespace/],
+  })
+  t.match(await run('kubestellar why cm/x --space imw1'), {
+    code: 1,
+    err: [
+      /^Error: root:imw1 is no workload space: it serves no EdgePlacements.*; yours: root:wmw1; name another space/,
+    ],
+  })
+  t.match(await run('kubestellar why dpeloy/x --space root:wmw1'), { code: 1, err: [/did you mean "deploy"/] })
+  t.match(await run('ws tree --space root:imw1'), { code: 0, out: ['.', '└── imw1'] })
+  t.match(await run('ws create below --space imw1'), { code: 0 })
+  t.match(await run('ws list --space root:imw1 -o name'), { out: ['root:imw1:below'] })
+  t.match(await run('ws delete below --space imw1'), { code: 0 })
+  t.match(await run('ws .'), { out: ["Current workspace is 'root'."] }, 'the current one stays')
+  t.match(await run('kubestellar ensure location guilder --space root:imw1 env:prod'), {
+    code: 1,
+    err: ['Error: "env:prod" is no label: write NAME=VALUE, or NAME- to take one away; did you mean env=prod?'],
   })
 })
 

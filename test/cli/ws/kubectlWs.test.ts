@@ -92,7 +92,10 @@ t.test('kubectl ws against a server, as a process and in that of the test', { ti
   t.match(parse(readFileSync(elsewhere, 'utf8')), { 'current-context': 'workspace.kcp.io/current' })
   t.match(listed, ok('root:team'))
   t.match(parse(readFileSync(join(harness.dir, 'listed'), 'utf8')), { 'current-context': 'workspace.kcp.io/current' })
-  t.match(bare, fails(`current URL "${harness.url}" does not point to a workspace`))
+  t.match(bare, {
+    code: 1,
+    err: new RegExp(`leads to no space of Orrery: its URL is "${harness.url}"; take one of Orrery`),
+  })
   t.match(down, { code: 1, out: '', err: /^Error: .*ECONNREFUSED/ })
   t.equal(readFileSync(main, 'utf8'), before, 'a kubeconfig changes only when its user moves')
 

@@ -4,13 +4,13 @@ import type { SpaceClient } from '../../../client/client.ts'
 import { isSpaceGone } from '../../../client/spaceGone.ts'
 import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { CommandError } from '../../shell/commandError.ts'
-import { pathOf, type Session } from '../../shell/session/session.ts'
+import { currentPath, type Session } from '../../shell/session/session.ts'
 import { flag } from '../../shell/settings.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import { type CommonOptions, inSession } from '../sessions.ts'
+import { noteNothingPlaces, yours } from './wrongSpace.ts'
 
 export interface AnswerOptions extends CommonOptions {
-  wds: string
   namespace?: string
 }
 
@@ -21,7 +21,6 @@ export interface Asked {
   readonly namespace: string
 }
 
-export const SPACE = flag('--wds <path>', 'workload space; "." is the current workspace', { default: '.' })
 export const NAMESPACE = flag('-n, --namespace <name>', "namespace; default: the context's, else default")
 
 export async function withSpace<R>(
@@ -30,16 +29,20 @@ export async function withSpace<R>(
   use: (asked: Asked) => Promise<R>,
 ): Promise<R> {
   return await inSession(options, terminal, async session => {
-    const path = await pathOf(session, options.wds)
+    const path = await currentPath(session)
     const namespace = options.namespace ?? session.namespace ?? 'default'
     return await use({ session, space: session.client.in(path), path, namespace })
   })
 }
 
 /** Answers why its placements may not be read, if so. @throws CommandError where the space places nothing: it serves no EdgePlacements */
-export async function checkPlaces({ space, path }: Asked): Promise<StatusError | undefined> {
+export async function checkPlaces(
+  { session, space, path }: Asked,
+  terminal: Terminal,
+): Promise<StatusError | undefined> {
   try {
-    await space.list(EDGE_PLACEMENTS, { limit: 1 })
+    const { items } = await space.list(EDGE_PLACEMENTS, { limit: 1 })
+    if (items.length === 0) await noteNothingPlaces({ client: session.client, space, path }, terminal)
     return undefined
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) {
@@ -47,7 +50,8 @@ export async function checkPlaces({ space, path }: Asked): Promise<StatusError |
       throw error
     }
     if (isSpaceGone(error, path)) throw error
-    const message = `${path} serves no EdgePlacements, so nothing is placed from there; name a workload space with --wds, or enter one with kubectl ws`
-    throw new CommandError(message, 1, { cause: error })
+    const message = `${path} is no workload space: it serves no EdgePlacements, so nothing is placed from there`
+    const remedy = 'name another space with --space, or enter it with kubectl ws'
+    throw new CommandError(`${message}${await yours(session.client)}; ${remedy}`, 1, { cause: error })
   }
 }

@@ -33,7 +33,7 @@ export function resolveKind(asked: string, served: readonly DiscoveredResource[]
   const wanted = asked.toLowerCase()
   const found = served.find(one => callNames(one).includes(wanted)) ?? served.find(one => isQualified(one, wanted))
   if (found) return found
-  const names = served.flatMap(one => [one.resource, groupResourceName(one), one.singular ?? one.kind.toLowerCase()])
+  const names = served.flatMap(one => [...callNames(one), groupResourceName(one)])
   throw new CommandError(`this space serves no kind called ${JSON.stringify(asked)}${didYouMean(wanted, names)}`)
 }
 

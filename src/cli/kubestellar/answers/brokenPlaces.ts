@@ -14,6 +14,8 @@ export interface BrokenThere {
   count: number
   /** One of them; `''` where there is none. */
   first: string
+  /** Since when the longest of them is; `''` where that is not known. */
+  since: string
   /** Why more may be. */
   uncertain?: string
 }
@@ -41,23 +43,33 @@ export function beyondNamed(placements: readonly KubeObject[]): readonly string[
   return FIELDS.filter(field => placements.some(one => countOf(one, field) > 0)).flatMap(field => COUNTED[field]!)
 }
 
-/** Of the WorkStatuses that are read to tell which clusters they are of. */
-const MOST_STALE = 2000
+/** WorkStatuses that are read to name silent clusters, and as many to name what makes progress. */
+const MOST_READ = 2000
 /** Field selector of WorkStatuses in clusters that are not heard. */
 export const STALE = 'status.state=Stale'
 
-/** Whether there are some of those, and few enough to be read. */
-export function mayNameStale(placements: readonly KubeObject[]): boolean {
-  const stale = placements.reduce((sum, { status }) => sum + num(status, 'counts', 'stale'), 0)
-  return stale > 0 && stale <= MOST_STALE
+/** Field selector of WorkStatuses of what is on its way to its health. */
+export const PROGRESSING = 'status.health=Progressing'
+
+/** Whether placements count some of those, and few enough to be read. */
+export function mayName(count: 'stale' | 'progressing', placements: readonly KubeObject[]): boolean {
+  const all = placements.reduce((sum, { status }) => sum + num(status, 'counts', count), 0)
+  return all > 0 && all <= MOST_READ
 }
 
-/** Reasons by cluster, as {@link Clusters} keys it; that a syncer does not reach its cluster goes before that it is not heard. */
-export function staleClusters(stale: Known | undefined, clusters: Clusters): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+export interface Silence {
+  readonly reason: string
+  /** `''` where it is not known. */
+  readonly since: string
+}
+
+/** By cluster, as {@link Clusters} keys it; a syncer that does not reach its cluster counts before silence. */
+export function staleClusters(stale: Known | undefined, clusters: Clusters): ReadonlyMap<string, Silence> {
+  const found = new Map<string, Silence>()
   for (const object of stale?.items ?? []) {
     const key = clusters.keyOf(whereaboutsOf(object) ?? NOWHERE)
-    if (found.get(key) !== UNREACHABLE) found.set(key, str(object.status, 'reason'))
+    if (found.get(key)?.reason === UNREACHABLE) continue
+    found.set(key, { reason: str(object.status, 'reason'), since: str(object.status, 'since') })
   }
   return found
 }
@@ -84,7 +96,11 @@ export class BrokenPlaces {
     if (beyond && beyond.unknown === undefined) for (const one of beyond.items) this.#addStatus(one, clusters)
     else {
       for (const one of placements.flatMap(({ status }) => objects(status, 'broken')))
-        this.#add(clusters.keyOf(brokenAt(one)), namedOf(one, str(one, 'message') || str(one, 'reason')))
+        this.#add(
+          clusters.keyOf(brokenAt(one)),
+          namedOf(one, str(one, 'message') || str(one, 'reason')),
+          str(one, 'since'),
+        )
     }
   }
 
@@ -96,6 +112,7 @@ export class BrokenPlaces {
     return {
       count: found.reduce((sum, { count }) => sum + count, 0),
       first: found.find(({ first }) => first !== '')?.first ?? '',
+      since: earliest(found.map(({ since }) => since)),
       ...(uncertain !== undefined && { uncertain }),
     }
   }
@@ -107,20 +124,29 @@ export class BrokenPlaces {
     const place = clusters.keyOf(whereaboutsOf(object) ?? NOWHERE)
     const words = str(status, 'healthMessage') || str(status, 'message') || str(status, 'reason')
     if (str(status, 'state') === 'Unknown') {
-      const there = this.#places.get(place) ?? { count: 0, first: '' }
+      const there = this.#places.get(place) ?? { count: 0, first: '', since: '' }
       this.#places.set(place, { ...there, uncertain: words })
-    } else this.#add(place, namedOf(at(spec, 'sourceRef'), words))
+    } else this.#add(place, namedOf(at(spec, 'sourceRef'), words), str(status, 'since'))
   }
 
-  #add(place: string, text: string): void {
+  #add(place: string, text: string, since: string): void {
     const known = this.#places.get(place)
-    if (known) known.count++
-    else this.#places.set(place, { count: 1, first: text })
-    if (known && known.first === '') known.first = text
+    if (!known) this.#places.set(place, { count: 1, first: text, since })
+    else {
+      known.count++
+      known.first ||= text
+      known.since = earliest([known.since, since])
+    }
   }
 }
 
-function namedOf(object: unknown, words: string): string {
+/** The first of some times in RFC 3339; `''` where there is none. */
+export function earliest(times: readonly string[]): string {
+  return times.filter(time => time !== '').sort()[0] ?? ''
+}
+
+/** An object, and the words about it. */
+export function namedOf(object: unknown, words: string): string {
   const name = [str(object, 'namespace'), str(object, 'name')].filter(part => part !== '').join('/')
   return `${str(object, 'resource')} "${name}": ${words}`
 }

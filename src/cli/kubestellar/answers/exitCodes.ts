@@ -6,14 +6,19 @@ import type { PreviewAnswer } from './preview/preview.ts'
 export const NO_CHANGE = 0
 export const CHANGE = 1
 export const TROUBLE = 2
+/** A preview would delete more than its flag allows. */
+export const TOO_MANY_DELETES = 3
 
 /** Of a preview: what a cluster would refuse, or all that is not known, is nothing to go on with. */
-export function previewExit({
-  changes,
-  unknown,
-  counts,
-}: Pick<PreviewAnswer, 'changes' | 'unknown' | 'counts'>): number {
+export function previewExit(
+  { changes, unknown, counts, objects }: Pick<PreviewAnswer, 'changes' | 'unknown' | 'counts' | 'objects'>,
+  maxDeletes = Number.POSITIVE_INFINITY,
+): number {
+  if ((counts.Delete ?? 0) > maxDeletes) return TOO_MANY_DELETES
   if ((counts.Invalid ?? 0) > 0) return TROUBLE
+  // each unknown may be one deletion more
+  const isPartial = unknown || (counts.Unknown ?? 0) > 0 || objects.some(({ moves }) => moves?.isPartial)
+  if (Number.isFinite(maxDeletes) && isPartial) return TROUBLE
   if (changes) return CHANGE
   return unknown || (counts.Unknown ?? 0) > 0 ? TROUBLE : NO_CHANGE
 }

@@ -45,7 +45,9 @@ export async function objectsOf(args: readonly string[], terminal: Terminal): Pr
   const words = err.trimEnd()
   if (code !== 0)
     throw new CommandError(
-      words === '' ? `kubectl ${args[0]} ended with ${code}` : words.replace(/^error: /i, ''),
+      words === ''
+        ? `kubectl ${args[0]} ended with ${code}`
+        : words.replace(/^(?:error|Error from server(?: \(\w+\))?): /gm, ''),
       TROUBLE,
     )
   if (words !== '') terminal.err(words)

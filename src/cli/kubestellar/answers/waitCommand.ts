@@ -37,7 +37,7 @@ export async function waitCommand(options: WaitOptions, terminal: Terminal): Pro
     if (filename.length === 0)
       throw new CommandError('say what is waited for with -f FILE; "-" is standard input', TROUBLE)
     return await withSpace(options, terminal, async asked => {
-      await checkPlaces(asked)
+      await checkPlaces(asked, terminal)
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
       const stored = await objectsOf(['get', '-o', 'json', ...files, ...whereTo(asked, options)], terminal)
       const resources = await asked.space.discover()

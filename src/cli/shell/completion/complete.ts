@@ -36,7 +36,6 @@ const MEANINGS: Readonly<Record<string, Live>> = {
   space: 'space',
   imw: 'space',
   espw: 'space',
-  wds: 'space',
   inventory: 'space',
   synctarget: 'synctarget',
   location: 'synctarget',

@@ -14,8 +14,12 @@ const PAGE = 500
 
 /** Never throws: whoever completes a word does not want to read why it cannot be. */
 export async function liveNames(asked: Asked): Promise<readonly Candidate[]> {
-  const { kubeconfig, context } = asked.given
-  const options = { ...(kubeconfig !== undefined && { kubeconfig }), ...(context !== undefined && { context }) }
+  const { kubeconfig, context, space } = asked.given
+  const options = {
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+    ...(space !== undefined && asked.what !== 'space' && { space }),
+  }
   const { promise, resolve } = Promise.withResolvers<readonly Candidate[]>()
   const timer = setTimeout(() => resolve([]), PATIENCE_MS)
   withSession(options, session => namesOf(session, asked)).then(resolve, () => resolve([]))
@@ -26,7 +30,7 @@ async function namesOf(session: Session, { what, word, given }: Asked): Promise<
   if (what === 'space') return await spacesAt(session, word)
   if (what === 'synctarget')
     return await listed(session.client.in(await pathOf(session, given.imw ?? '.')), SYNC_TARGETS)
-  return await listed(session.client.in(await pathOf(session, given.wds ?? '.')), GRANTED_LOCATIONS)
+  return await listed(session.client.in(await currentPath(session)), GRANTED_LOCATIONS)
 }
 
 /** Children of what the word names up to its last colon. */

@@ -4,21 +4,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import { LOGICAL_CLUSTERS, PATH_ANNOTATION } from '../../../apimachinery/resources.ts'
+import type { Client } from '../../../client/client.ts'
 import { type ClosableClient, httpClient } from '../../../client/http/httpClient.ts'
 import type { HttpClientOptions } from '../../../client/http/options.ts'
 import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
 import { CommandError } from '../commandError.ts'
+import { flag } from '../settings.ts'
 import { KubeconfigFiles, kubeconfigPaths } from './kubeconfigFiles.ts'
+import { namingSpaces } from './namingSpaces.ts'
 import { parseTarget, ROOT_SPACE, resolveDots } from './spacePath.ts'
+import { serverOf } from './spaces.ts'
 
 /** Contexts that a message offers. */
 const NAMED = 5
+
+/** A flag of all commands but those that move. */
+export const SPACE = flag('--space <path>', 'act as in this workspace instead of the current one')
 
 export interface SessionOptions {
   /** `--kubeconfig` */
   kubeconfig?: string
   /** `--context` */
   context?: string
+  /** `--space`: the one that counts as the current one. */
+  space?: string
   /** Gets what the server warns of. */
   warn?: (line: string) => void
 }
@@ -45,7 +54,7 @@ export interface Session {
 export async function withSession<R>(options: SessionOptions, use: (session: Session) => Promise<R>): Promise<R> {
   const session = await openSession(options)
   try {
-    return await use(session)
+    return await use(options.space === undefined ? session : await movedTo(session, options.space))
   } catch (error) {
     throw (await import('./kubeconfigFault.ts')).kubeconfigFault(error, session, new Date())
   } finally {
@@ -67,7 +76,13 @@ async function openSession({ kubeconfig, context, warn }: SessionOptions): Promi
   }
   const { base, space, namespace } = loaded
   const { server } = loaded.options
-  return { paths, context: name, base, server, space, namespace, options, client: httpClient(options) }
+  const client = namingSpaces(httpClient(options))
+  return { paths, context: name, base, server, space, namespace, options, client }
+}
+
+async function movedTo(session: Session, argument: string): Promise<Session> {
+  const space = await pathOf(session, argument)
+  return { ...session, space, server: serverOf(session.base, space) }
 }
 
 function noCurrentContext({ paths, contexts }: KubeconfigFiles): CommandError {
@@ -98,15 +113,25 @@ async function load(files: KubeconfigFiles, context: string): Promise<LoadedKube
  * @throws CommandError when the kubeconfig's URL names no space
  */
 export async function currentPath({ client, space, server }: Session): Promise<string> {
-  if (space === undefined) throw new CommandError(`current URL "${server}" does not point to a workspace`)
-  if (space === ROOT_SPACE || space.startsWith(`${ROOT_SPACE}:`)) return space
+  if (space === undefined) throw noSpace(server)
+  return space === ROOT_SPACE || space.startsWith(`${ROOT_SPACE}:`) ? space : await pathOfId(client, space)
+}
+
+/** The id itself to those who may not see the space. */
+export async function pathOfId(client: Client, id: string): Promise<string> {
   try {
-    const cluster = await client.in(space).get(LOGICAL_CLUSTERS, { name: 'cluster' })
-    return cluster.metadata.annotations?.[PATH_ANNOTATION] ?? space
+    const cluster = await client.in(id).get(LOGICAL_CLUSTERS, { name: 'cluster' })
+    return cluster.metadata.annotations?.[PATH_ANNOTATION] ?? id
   } catch (error) {
-    if (isStatusError(error, 'NotFound', 'Forbidden')) return space
+    if (isStatusError(error, 'NotFound', 'Forbidden')) return id
     throw error
   }
+}
+
+/** An error for a kubeconfig whose URL names no space: mostly that of a plain cluster. */
+export function noSpace(server: string): CommandError {
+  const remedy = 'take one of Orrery ("orrery kubeconfig" prints it), or name a space: kubectl ws :root'
+  return new CommandError(`this kubeconfig leads to no space of Orrery: its URL is "${server}"; ${remedy}`)
 }
 
 /**

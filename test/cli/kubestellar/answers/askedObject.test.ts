@@ -39,13 +39,19 @@ t.test('kinds are found by all their names, and likely ones are named', async t 
   t.equal(resolveKind('ev.events.k8s.io', SERVED).group, 'events.k8s.io')
   t.throws(
     () => resolveKind('deploymet', SERVED),
-    /no kind called "deploymet"; did you mean "deployment" or "deployments"/,
+    /no kind called "deploymet"; did you mean "deploy" or "deployment" or "deployments"/,
+  )
+  t.throws(
+    () => resolveKind('dpeloy', SERVED),
+    /did you mean "deploy"/,
+    'two letters that changed places, of a short name',
   )
   t.throws(() => resolveKind('zzzzzz', SERVED), { message: 'this space serves no kind called "zzzzzz"' })
 })
 
 t.test('names that are alike come first, others not at all', async t => {
   t.same(nearest('prces', ['prices', 'web', 'price', 'princes']), ['prices'])
+  t.same(nearest('wbe', ['web', 'zoo']), ['web'])
   t.same(nearest('web', ['web-frontend', 'wed', 'zoo']), ['web-frontend', 'wed'])
   t.same(nearest('a', ['b', 'cc']), [], 'one letter is like no other')
 })

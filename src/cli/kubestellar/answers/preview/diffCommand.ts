@@ -4,7 +4,7 @@
  */
 
 import { isStatusError } from '../../../../apimachinery/errors.ts'
-import { ANSWERS_VERSION, type Format, painter, printDocument } from '../../../shell/output.ts'
+import { ANSWERS_VERSION, Footnotes, type Format, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { nameOfObject } from '../askedObject.ts'
@@ -12,7 +12,7 @@ import type { Clusters } from '../clusters.ts'
 import { CHANGE, comparing, NO_CHANGE } from '../exitCodes.ts'
 import { clustersIn, type WhyAnswer, type WhyFacts, why } from '../why/why.ts'
 import { Question } from '../why/whyFacts.ts'
-import { clusterTable } from '../why/whyText.ts'
+import { clusterTable, messageIn, textOptions } from '../why/whyText.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
 import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview.ts'
 import { askPreview, NoPreviews } from './previewCommand.ts'
@@ -68,7 +68,7 @@ function comparedOf(live: readonly GroupAnswer[] | undefined): string {
 export async function diffCommand(options: DiffOptions, terminal: Terminal, ...args: string[]): Promise<number> {
   return await comparing(() =>
     withSpace(options, terminal, async asked => {
-      await checkPlaces(asked)
+      await checkPlaces(asked, terminal)
       const question = await Question.of(asked, args, options.cluster)
       const facts = await question.facts()
       const answer = diffAnswer(facts, await centerOf(asked, facts, options), options.cluster)
@@ -180,16 +180,17 @@ async function printDiff(answer: DiffAnswer, format: Format, terminal: Terminal)
     for (const name of names) terminal.out(`grantedlocation/${name}`)
     return
   }
-  const paint = painter(terminal)
-  const options = { wide: format === 'wide', paint, nowMs: Date.now() }
+  const options = textOptions(format, terminal)
+  const { paint } = options
   const { object, message, center, live, clusters, unknown } = answer
+  const footnotes = new Footnotes(options.wide ? [] : clusters.map(messageIn))
   const title = nameOfObject(object, object.namespace ?? '', object.name)
   const lines = [paint(message, answer.differs ? 'bad' : diffExit(answer) === NO_CHANGE ? 'good' : 'warn')]
   if (center.length > 0) lines.push('', 'still to come on the way to clusters:')
   lines.push(...center.flatMap(group => groupText(title, group, options)))
   if (live.length > 0) lines.push('', 'in the clusters now, beside what they should hold:')
   lines.push(...live.flatMap(group => groupText(title, group, { ...options, words: HOLDS })))
-  if (clusters.length > 0) lines.push('', ...clusterTable(clusters, options))
+  if (clusters.length > 0) lines.push('', ...clusterTable(clusters, options, footnotes), ...footnotes.lines)
   if (unknown.length > 0) lines.push('', ...unknown.map(text => paint(`not known: ${text}`, 'dim')))
   lines.push('', paint(`compared: ${answer.compared}`, 'dim'))
   for (const line of lines) terminal.out(line)

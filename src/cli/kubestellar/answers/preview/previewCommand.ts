@@ -2,6 +2,7 @@
 import { isStatusError } from '../../../../apimachinery/errors.ts'
 import { objects } from '../../../../apimachinery/fields.ts'
 import { messageOf } from '../../../../apimachinery/messageOf.ts'
+import { didYouMean } from '../../../../apimachinery/nearest.ts'
 import { apiVersionOf, type KubeObject } from '../../../../apimachinery/object.ts'
 import {
   type LiveWish,
@@ -22,16 +23,18 @@ import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, type Asked, checkPlaces, withSpace } from '../answerSession.ts'
 import { Clusters } from '../clusters.ts'
 import { Places } from '../destinations.ts'
-import { comparing, previewExit, TROUBLE } from '../exitCodes.ts'
+import { comparing, previewExit, TOO_MANY_DELETES, TROUBLE } from '../exitCodes.ts'
 import { type Known, known } from '../known.ts'
 import { applied, whereTo } from '../kubectlApply.ts'
 import { chosenOtherwise } from './chosenLocations.ts'
 import { batches, changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
+import { previewMarkdown } from './previewMarkdown.ts'
 import { previewText } from './previewText.ts'
 
 export interface PreviewOptions extends AnswerOptions {
   filename?: string[]
   recursive?: boolean
+  maxDeletes?: number
   output?: Format
 }
 
@@ -42,17 +45,36 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
     if (filename.length === 0)
       throw new CommandError('say what is to be previewed with -f FILE; "-" is standard input', TROUBLE)
     return await withSpace(options, terminal, async asked => {
-      const closed = await checkPlaces(asked)
+      const closed = await checkPlaces(asked, terminal)
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
-      const would = await applied([...files, ...whereTo(asked, options)], terminal).catch((error: unknown) => {
+      const would = await applied([...files, ...whereTo(asked, options)], terminal).catch(async (error: unknown) => {
         // kubectl says nothing of rights where it finds no schemas
-        throw (messageOf(error).includes('openapi') ? closed : undefined) ?? error
+        throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, asked))
       })
       const answer = await askPreview(asked, would)
       await printPreview(answer, options.output ?? 'text', terminal)
-      return previewExit(answer)
+      const code = previewExit(answer, options.maxDeletes)
+      if (code === TOO_MANY_DELETES)
+        terminal.err(
+          `Error: ${answer.counts.Delete} copies would be deleted, and --max-deletes is ${options.maxDeletes}`,
+        )
+      return code
     })
   })
+}
+
+/** kubectl names neither the space nor a kind that the author may have meant. */
+async function explained(error: unknown, { space, path }: Asked): Promise<unknown> {
+  const words = messageOf(error)
+  const explanation = (more: string) => new CommandError(`${words}${more}`, TROUBLE, { cause: error })
+  const [, kind] = /no matches for kind "([^"]+)"/.exec(words) ?? []
+  if (kind !== undefined) {
+    const served = await space.discover()
+    const versions = served.filter(one => one.kind === kind).map(apiVersionOf)
+    const elsewhere = versions.length === 0 ? '' : `; this space serves it as ${[...new Set(versions)].join(', ')}`
+    return explanation(elsewhere || didYouMean(kind, new Set(served.map(one => one.kind))))
+  }
+  return words.includes('is forbidden') ? explanation(` (in space ${path})`) : error
 }
 
 /** The server is no Orrery server. */
@@ -108,5 +130,6 @@ export async function printPreview(answer: PreviewAnswer, format: Format, termin
     }
     return
   }
+  if (format === 'markdown') return terminal.out(previewMarkdown(answer))
   for (const line of previewText(answer, { wide: format === 'wide', paint: painter(terminal) })) terminal.out(line)
 }

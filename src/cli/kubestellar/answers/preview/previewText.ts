@@ -45,8 +45,17 @@ export function summaryOf({ counts, objects, unknown }: PreviewAnswer): string {
   return `${what}: ${[...moves, ...rest, ...held].join('; ')}`
 }
 
+/** One sentence about the whole object; `undefined` where its groups of clusters say all. */
+export function sentenceOf({ message, placements, groups }: ObjectAnswer): string | undefined {
+  if (message !== undefined) return message
+  if (groups.length > 0) return undefined
+  return placements.length === 0
+    ? 'no EdgePlacement selects it'
+    : `selected by ${placements.join(', ')}, which lead nowhere`
+}
+
 /** What an EdgePlacement moves, of which few objects are shown. */
-function movesText({ moves, unknown }: ObjectAnswer, { wide, paint }: PreviewTextOptions): string[] {
+export function movesText({ moves, unknown }: ObjectAnswer, { wide, paint }: PreviewTextOptions): string[] {
   const lines: string[] = []
   if (moves && moves.clusters > 0) {
     const few = moves.locations.slice(0, wide ? moves.locations.length : FEW)
@@ -72,7 +81,8 @@ function copies({ creates, deletes, unknown }: Pick<MovesAnswer, 'creates' | 'de
   return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ')
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+/** Words for actions. */
+export const WORDS: Readonly<Record<string, string>> = {
   Create: 'created',
   Update: 'updated',
   Delete: 'deleted',
@@ -86,9 +96,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function objectText(object: ObjectAnswer, options: PreviewTextOptions): string[] {
   const title = titleOf(object)
-  if (object.message !== undefined) return [`${title}: ${object.message}`, ...movesText(object, options)]
-  if (object.placements.length === 0 && object.groups.length === 0) return [`${title}: no EdgePlacement selects it`]
-  if (object.groups.length === 0) return [`${title}: selected by ${object.placements.join(', ')}, which lead nowhere`]
+  const sentence = sentenceOf(object)
+  if (sentence !== undefined) return [`${title}: ${sentence}`, ...movesText(object, options)]
   return object.groups.flatMap(group => groupText(title, group, options))
 }
 

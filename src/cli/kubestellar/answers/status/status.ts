@@ -1,14 +1,15 @@
 /** The fleet of a workload space and its troubles at a glance: placements, and the clusters that they may lead to. Pure. */
 
-import { at, num, objects, str } from '../../../../apimachinery/fields.ts'
+import { at, num, objects, str, strings } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
 import { COUNT_NAMES, type OutcomeCounts } from '../../../../placement/outcome/copyStates.ts'
 import { compileSelector } from '../../../../placement/select/selectors.ts'
 import { ANSWERS_VERSION } from '../../../shell/output.ts'
-import { BrokenPlaces, staleClusters, UNREACHABLE } from '../brokenPlaces.ts'
+import { BrokenPlaces, earliest, namedOf, type Silence, staleClusters, UNREACHABLE } from '../brokenPlaces.ts'
 import { Clusters, placeText } from '../clusters.ts'
 import { Places } from '../destinations.ts'
 import type { Known } from '../known.ts'
+import { whereaboutsOf } from '../workStatus.ts'
 
 export interface InventoryFacts {
   /** From the root. */
@@ -26,6 +27,8 @@ export interface StatusFacts {
   readonly beyond?: Known
   /** WorkStatuses in clusters of which nothing is heard, where they are few. */
   readonly stale?: Known
+  /** WorkStatuses of what makes progress, where they are few. */
+  readonly progressing?: Known
   /** Those that the user may read. */
   readonly inventories: readonly InventoryFacts[]
 }
@@ -41,6 +44,8 @@ export interface PlacementStatus {
   /** The first stage at which it is not well, in its own word; `Healthy` or `Applied` where all is. */
   readonly state: string
   readonly message?: string
+  /** Since when that stage is so; RFC 3339. */
+  readonly since?: string
   readonly counts: Counts
 }
 
@@ -50,11 +55,13 @@ export interface ClusterStatus {
   readonly trouble: Trouble
   readonly state: 'Ready' | 'Failing' | 'Unknown' | 'Lagging' | 'Unreachable' | 'Silent' | 'PartlySilent' | 'NoCluster'
   readonly message?: string
+  /** Since when it is so, where that is known; RFC 3339. */
+  readonly since?: string
   /** How many clusters it stands for, and how many of them have a syncer that is alive. */
   readonly instances: number
   readonly ready: number
   /** Only where the inventory may be read. */
-  readonly lag?: { readonly objects: number; readonly since?: string }
+  readonly lag?: { readonly objects: number }
   readonly failures?: number
 }
 
@@ -77,9 +84,9 @@ const COUNTS = [
 ]
 
 export function fleetStatus(facts: StatusFacts): StatusAnswer {
-  const { placements, granted, bindings, slices, beyond, stale, inventories } = facts
-  const one = placements.items.map(placementStatus)
+  const { placements, granted, bindings, slices, beyond, stale, progressing, inventories } = facts
   const clusters = new Clusters(new Places(granted.items, bindings.items), slices.items)
+  const one = placements.items.map(placement => namingProgress(placementStatus(placement), progressing, clusters))
   const broken = new BrokenPlaces(placements.items, beyond, clusters)
   const silent = staleClusters(stale, clusters)
   const two = granted.items.map(row => clusterStatus(row, { clusters, broken, silent, inventories }))
@@ -174,22 +181,36 @@ function placementStatus({ metadata, spec, status }: KubeObject): PlacementStatu
   const name = metadata.name ?? ''
   const counts = Object.fromEntries(COUNTS.map(field => [field, num(status, 'counts', field)])) as unknown as Counts
   const conditions = objects(status, 'conditions')
-  if (conditions.length === 0)
-    return { name, trouble: 'warn', state: 'Pending', message: 'nothing is told of it yet', counts }
+  if (conditions.length === 0) return { name, trouble: 'warn', state: 'Pending', message: NOTHING_REPORTED, counts }
   for (const stage of STAGES) {
     const found = conditions.find(({ type }) => type === stage.type)
     if (!found || found.status === stage.good) continue
     const state = 'state' in stage ? stage.state : str(found, 'reason') || stage.type
-    const message = str(found, 'message')
-    return { name, trouble: PASSING.has(state) ? 'warn' : 'bad', state, ...(message !== '' && { message }), counts }
+    const [message, since] = [str(found, 'message'), str(found, 'lastTransitionTime')]
+    const words = { ...(message !== '' && { message }), ...(since !== '' && { since }) }
+    return { name, trouble: PASSING.has(state) ? 'warn' : 'bad', state, ...words, counts }
   }
   if (!isOfThisSpec(metadata, status)) return { name, trouble: 'warn', state: 'Pending', message: SPEC_BEFORE, counts }
   if (counts.objects === 0 && objects(spec, 'downsync').length > 0 && selectsNothing(conditions)) {
     return { name, trouble: 'warn', state: 'NothingSelected', message: NOTHING_SELECTED, counts }
   }
-  const isHealthy = conditions.some(({ type }) => type === 'Healthy')
-  return { name, trouble: 'none', state: isHealthy ? 'Healthy' : 'Applied', counts }
+  const last = conditions.find(({ type }) => type === 'Healthy') ?? conditions.find(({ type }) => type === 'Applied')
+  const [state, since] = [str(last, 'type') || 'Applied', str(last, 'lastTransitionTime')]
+  return { name, trouble: 'none', state, ...(since !== '' && { since }), counts }
 }
+
+/** The condition counts what makes progress; WorkStatuses name it. */
+function namingProgress(one: PlacementStatus, progressing: Known | undefined, clusters: Clusters): PlacementStatus {
+  if (one.state !== 'Progressing') return one
+  const first = progressing?.items.find(({ spec }) => strings(spec, 'placements').includes(one.name))
+  const where = first && whereaboutsOf(first)
+  if (!where) return one
+  const named = namedOf(at(first.spec, 'sourceRef'), str(first.status, 'healthMessage') || 'it makes progress')
+  return { ...one, message: `${one.message}; at ${clusters.labelOf(where)}, ${named}` }
+}
+
+/** The message of a placement without a status: its counts are none. */
+export const NOTHING_REPORTED = 'nothing is reported of it yet'
 
 const NOTHING_SELECTED =
   'no object of this space passes spec.downsync: kubectl kubestellar why KIND/NAME says what one of them lacks'
@@ -209,47 +230,51 @@ function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]
 interface ClusterFacts {
   clusters: Clusters
   broken: BrokenPlaces
-  silent: ReadonlyMap<string, string>
+  silent: ReadonlyMap<string, Silence>
   inventories: readonly InventoryFacts[]
 }
 
 function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories }: ClusterFacts): ClusterStatus {
   const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
   const keys = keysOf(row, clusters)
-  const { unheard, ...told } = toldBySyncTargets(row, inventories)
+  const { unheard, silentSince, lagSince, ...told } = toldBySyncTargets(row, inventories)
+  const silence = silentIn(keys, silent)
   const common = { location: row.metadata.name ?? '', instances, ready, ...told }
-  const bad = (state: ClusterStatus['state'], message: string): ClusterStatus => ({
-    ...common,
-    trouble: 'bad',
-    state,
-    message,
-  })
-  if (instances === 0) return { ...common, trouble: 'warn', state: 'NoCluster', message: 'it stands for no cluster' }
-  if (ready === 0) return bad('Silent', 'no syncer there is heard of')
-  if (ready < instances) return bad('PartlySilent', `${instances - ready} of its clusters are silent`)
-  // of a cluster that nobody sees now, what was told before does not count
-  const why = unheard ?? silentIn(keys, silent)
-  if (why === UNREACHABLE) return bad('Unreachable', 'a syncer there does not reach its cluster')
-  if (why !== undefined) return { ...common, trouble: 'warn', state: 'Unknown', message: UNHEARD }
+  const inState = (
+    trouble: Trouble,
+    state: ClusterStatus['state'],
+    { message, since = '' }: { message: string; since?: string | undefined },
+  ): ClusterStatus => ({ ...common, trouble, state, message, ...(since !== '' && { since }) })
+  const since = silentSince || silence?.since
+  if (instances === 0) return inState('warn', 'NoCluster', { message: 'it stands for no cluster' })
+  if (ready === 0) return inState('bad', 'Silent', { message: 'no syncer there reports', since })
+  if (ready < instances)
+    return inState('bad', 'PartlySilent', { message: `${instances - ready} of its clusters are silent`, since })
+  // earlier reports do not count for a cluster that nobody sees now
+  const why = unheard ?? silence?.reason
+  const unseen = silence?.since
+  if (why === UNREACHABLE)
+    return inState('bad', 'Unreachable', { message: 'a syncer there does not reach its cluster', since: unseen })
+  if (why !== undefined) return inState('warn', 'Unknown', { message: UNHEARD, since: unseen })
   const here = broken.at(keys)
   // syncers do not count what is another space's there
   const failures = Math.max(told.failures ?? 0, here?.count ?? 0)
   if (failures > 0) {
     const atLeast = here?.uncertain === undefined ? '' : 'at least '
     const example = here?.first ? `: ${here.first}` : ''
-    return bad(
-      'Failing',
-      `${atLeast}${failures} ${failures === 1 ? 'object is not as it should be' : 'objects are not as they should be'}${example}`,
-    )
+    const are = failures === 1 ? 'object is not as it should be' : 'objects are not as they should be'
+    return inState('bad', 'Failing', { message: `${atLeast}${failures} ${are}${example}`, since: here?.since })
   }
-  if (here?.uncertain !== undefined) return { ...common, trouble: 'warn', state: 'Unknown', message: here.uncertain }
+  if (here?.uncertain !== undefined) return inState('warn', 'Unknown', { message: here.uncertain })
   if (told.lag && told.lag.objects > 0) {
-    return { ...common, trouble: 'warn', state: 'Lagging', message: `${told.lag.objects} changes not looked at` }
+    const { objects: behind } = told.lag
+    const message = `${behind} ${behind === 1 ? 'change' : 'changes'} not looked at`
+    return inState('warn', 'Lagging', { message, since: lagSince })
   }
   return { ...common, trouble: 'none', state: 'Ready' }
 }
 
-const UNHEARD = 'nothing is heard of a cluster there now'
+const UNHEARD = 'a cluster there does not report now'
 
 /** The clusters for which a Location stands, as far as placements lead there. */
 function keysOf(row: KubeObject, clusters: Clusters): readonly string[] {
@@ -258,16 +283,16 @@ function keysOf(row: KubeObject, clusters: Clusters): readonly string[] {
   return found.length > 0 ? found : [placeText(inventory, name)]
 }
 
-function silentIn(keys: readonly string[], silent: ReadonlyMap<string, string>): string | undefined {
-  const reasons = keys.flatMap(key => silent.get(key) ?? [])
-  return reasons.includes(UNREACHABLE) ? UNREACHABLE : reasons[0]
+function silentIn(keys: readonly string[], silent: ReadonlyMap<string, Silence>): Silence | undefined {
+  const found = keys.flatMap(key => silent.get(key) ?? [])
+  return found.find(({ reason }) => reason === UNREACHABLE) ?? found[0]
 }
 
 /** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
 function toldBySyncTargets(
   row: KubeObject,
   inventories: readonly InventoryFacts[],
-): Pick<ClusterStatus, 'lag' | 'failures'> & { unheard?: string } {
+): Pick<ClusterStatus, 'lag' | 'failures'> & { unheard?: string; silentSince?: string; lagSince?: string } {
   const inventory = inventories.find(({ path }) => path === str(row, 'inventory'))
   if (!inventory || inventory.targets.unknown !== undefined || inventory.locations.unknown !== undefined) return {}
   const location = inventory.locations.items.find(({ metadata }) => metadata.name === str(row, 'location'))
@@ -276,12 +301,13 @@ function toldBySyncTargets(
   const outcomes = behind.map(({ status }) => at(status, 'outcome'))
   const isSome = (field: string): boolean => outcomes.some(one => at(one, field) === false)
   const unheard = isSome('reachable') ? UNREACHABLE : isSome('reporting') ? 'Stale' : undefined
-  const since = outcomes.map(one => str(one, 'lag', 'since')).filter(time => time !== '')
+  const unready = behind
+    .flatMap(({ status }) => objects(status, 'conditions'))
+    .filter(({ type, status }) => type === 'Ready' && status !== 'True')
   return {
-    lag: {
-      objects: outcomes.reduce((sum: number, one) => sum + num(one, 'lag', 'objects'), 0),
-      ...(since.length > 0 && { since: since.sort()[0]! }),
-    },
+    silentSince: earliest(unready.map(one => str(one, 'lastTransitionTime'))),
+    lag: { objects: outcomes.reduce((sum: number, one) => sum + num(one, 'lag', 'objects'), 0) },
+    lagSince: earliest(outcomes.map(one => str(one, 'lag', 'since'))),
     failures: outcomes.reduce((sum: number, one) => sum + num(one, 'failures', 'count'), 0),
     ...(unheard && { unheard }),
   }

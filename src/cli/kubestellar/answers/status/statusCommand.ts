@@ -15,23 +15,37 @@ import {
   WORK_STATUSES,
 } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
-import { type Format, painter, printDocument } from '../../../shell/output.ts'
+import { type Format, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
-import { beyondNamed, mayNameStale, STALE } from '../brokenPlaces.ts'
+import { beyondNamed, mayName, PROGRESSING, STALE } from '../brokenPlaces.ts'
+import { CHANGE, comparing, NO_CHANGE, TROUBLE } from '../exitCodes.ts'
 import { followAnswers, type Watched } from '../followAnswers.ts'
 import { type Known, known } from '../known.ts'
+import { namingOwners } from '../namingOwners.ts'
+import { textOptions } from '../why/whyText.ts'
+import { yours } from '../wrongSpace.ts'
 import { fleetStatus, type InventoryFacts, type StatusAnswer } from './status.ts'
 import { statusText } from './statusText.ts'
 
 export interface StatusOptions extends AnswerOptions {
   output?: Format
   watch?: boolean
+  exitCode?: boolean
 }
 
-export async function statusCommand(options: StatusOptions, terminal: Terminal): Promise<void> {
-  await withSpace(options, terminal, async asked => {
-    await checkPlaces(asked)
+/** Resolves to the exit code. */
+export async function statusCommand(options: StatusOptions, terminal: Terminal): Promise<number> {
+  if (!options.exitCode) return await tellStatus(options, terminal)
+  if (options.watch) throw new CommandError('--exit-code says nothing with --watch, which does not end', TROUBLE)
+  return await comparing(() => tellStatus(options, terminal))
+}
+
+async function tellStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
+  return await withSpace(options, terminal, async asked => {
+    if (options.namespace !== undefined)
+      terminal.err('Note: placements have no namespace: the answer is about the whole space, whatever -n says.')
+    await checkPlaces(asked, terminal)
     const { space, session } = asked
     const bindings = await known(space, INVENTORY_BINDINGS)
     const paths = [...new Set(bindings.items.map(binding => str(binding, 'spec', 'path')).filter(path => path !== ''))]
@@ -48,11 +62,13 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
         Promise.all(paths.map(inventoryOf)),
       ])
       // of a space that is closed, or not there, an answer in numbers would be one
-      if (placements.refusal !== undefined && granted.refusal !== undefined) throw new CommandError(placements.refusal)
+      if (placements.refusal !== undefined && granted.refusal !== undefined)
+        throw new CommandError(`${placements.refusal}${await yours(session.client)}`)
       // placements name some of what is broken
       const beyond = await statusesOf(space, beyondNamed(placements.items))
-      const stale = await statusesOf(space, mayNameStale(placements.items) ? [STALE] : [])
-      return fleetStatus({
+      const stale = await statusesOf(space, mayName('stale', placements.items) ? [STALE] : [])
+      const progressing = await statusesOf(space, mayName('progressing', placements.items) ? [PROGRESSING] : [])
+      const status = fleetStatus({
         placements,
         granted,
         bindings,
@@ -60,14 +76,26 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
         inventories,
         ...(beyond && { beyond }),
         ...(stale && { stale }),
+        ...(progressing && { progressing }),
       })
+      return await namingOwners(status, session.client)
     }
     const print = (told: StatusAnswer) => printStatus(told, options.output ?? 'text', terminal)
-    if (options.watch !== true) return await print(await answer())
+    if (options.watch !== true) {
+      const status = await answer()
+      await print(status)
+      return options.exitCode ? statusExit(status) : NO_CHANGE
+    }
     const watched: Watched[] = [{ resource: EDGE_PLACEMENTS }, { resource: GRANTED_LOCATIONS }]
     for (const path of paths) watched.push({ resource: SYNC_TARGETS, of: session.client.in(path) })
     await followAnswers({ clock: systemClock, random: Math.random, space, watched, answer, print, tell: terminal.err })
+    return NO_CHANGE
   })
+}
+
+/** Unknown is not well. */
+function statusExit({ placements, clusters, unknown }: StatusAnswer): number {
+  return placements.troubled + clusters.troubled + unknown.length > 0 ? CHANGE : NO_CHANGE
 }
 
 /** Of one list. */
@@ -101,6 +129,5 @@ async function printStatus(answer: StatusAnswer, format: Format, terminal: Termi
     for (const { location } of troubled(answer.clusters.items)) terminal.out(`grantedlocation/${location}`)
     return
   }
-  const options = { wide: format === 'wide', paint: painter(terminal), nowMs: Date.now() }
-  for (const line of statusText(answer, options)) terminal.out(line)
+  for (const line of statusText(answer, textOptions(format, terminal))) terminal.out(line)
 }

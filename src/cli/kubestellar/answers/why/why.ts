@@ -103,7 +103,7 @@ export function why(facts: WhyFacts): WhyAnswer {
     cluster === undefined
       ? withheldStatus(resource, facts.placements.items, { answers: placements, clusters })
       : undefined
-  const isWell = clusters.length > 0 && clusters.every(isDone)
+  const what = nameOfObject(resource, namespace, name)
   const answer = {
     notes: [
       ...(stays ? [stays] : []),
@@ -111,11 +111,10 @@ export function why(facts: WhyFacts): WhyAnswer {
       ...objectNotes(object),
       ...(withheld ? [withheld] : []),
     ],
-    placements: isWell ? placements.map(withoutOthers) : placements,
+    placements: placements.map(one => withoutOthers(one, what, clusters)),
     clusters,
     unknown: unknownOf(facts),
   }
-  const what = nameOfObject(resource, namespace, name)
   const verdict = verdictOf(answer, { what, stays, facts, cluster })
   return { apiVersion: ANSWERS_VERSION, kind: 'Why', object: told, ...verdict, ...answer }
 }
@@ -129,9 +128,18 @@ function isNamespace({ group, resource }: DiscoveredResource): boolean {
   return group === '' && resource === 'namespaces'
 }
 
-/** Where all is well with this object, the condition `Placed` is about others. */
-function withoutOthers(placement: PlacementAnswer): PlacementAnswer {
-  return { ...placement, notes: placement.notes.filter(({ type }) => type !== 'Placed') }
+/** Conditions that count over all objects of a placement. */
+const ABOUT_OBJECTS: ReadonlySet<string | undefined> = new Set(['Placed', 'DeletionHeld'])
+
+/** Where each cluster says itself how this object is there, the placement's notes about other objects go. */
+function withoutOthers(placement: PlacementAnswer, what: string, clusters: readonly ClusterState[]): PlacementAnswer {
+  const isTold = clusters.length > 0 && clusters.every(one => isDone(one) || (one.message ?? '') !== '')
+  if (!isTold) return placement
+  const isAbout = ({ type, message }: Note): boolean =>
+    !ABOUT_OBJECTS.has(type) ||
+    message.includes(what) ||
+    (type === 'DeletionHeld' && clusters.some(({ placements }) => placements.length === 0))
+  return { ...placement, notes: placement.notes.filter(isAbout) }
 }
 
 function weightOf({ nearest }: PlacementAnswer): number {

@@ -1,13 +1,14 @@
 /** `kubectl kubestellar why`: asks a workload space for the whole road of one of its objects. */
 
 import { systemClock } from '../../../../client/clock.ts'
-import { type Format, painter, printDocument } from '../../../shell/output.ts'
+import { type Format, printDocument } from '../../../shell/output.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { followAnswers } from '../followAnswers.ts'
+import { namingOwners } from '../namingOwners.ts'
 import { type WhyAnswer, why } from './why.ts'
 import { Question } from './whyFacts.ts'
-import { whyText } from './whyText.ts'
+import { textOptions, whyText } from './whyText.ts'
 
 export interface WhyOptions extends AnswerOptions {
   cluster?: string
@@ -17,9 +18,9 @@ export interface WhyOptions extends AnswerOptions {
 
 export async function whyCommand(options: WhyOptions, terminal: Terminal, ...args: string[]): Promise<void> {
   await withSpace(options, terminal, async asked => {
-    await checkPlaces(asked)
+    await checkPlaces(asked, terminal)
     const question = await Question.of(asked, args, options.cluster)
-    const answer = async () => why(await question.facts())
+    const answer = async () => await namingOwners(why(await question.facts()), asked.session.client)
     const print = (told: WhyAnswer) => printWhy(told, options.output ?? 'text', terminal)
     if (options.watch !== true) return await print(await answer())
     await followAnswers({
@@ -37,8 +38,5 @@ export async function whyCommand(options: WhyOptions, terminal: Terminal, ...arg
 async function printWhy(answer: WhyAnswer, format: Format, terminal: Terminal): Promise<void> {
   if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
   if (format === 'name') for (const { location } of answer.clusters) terminal.out(`grantedlocation/${location}`)
-  else {
-    const options = { wide: format === 'wide', paint: painter(terminal), nowMs: Date.now() }
-    for (const line of whyText(answer, options)) terminal.out(line)
-  }
+  else for (const line of whyText(answer, textOptions(format, terminal))) terminal.out(line)
 }

@@ -1,7 +1,8 @@
 /** The answer of `why` for people. */
 
 import { COPY_STATES, factsOf } from '../../../../placement/outcome/copyStates.ts'
-import { ago, type Colour, type Paint, table } from '../../../shell/output.ts'
+import { ago, type Colour, Footnotes, type Format, type Paint, painter, table } from '../../../shell/output.ts'
+import type { Terminal } from '../../../shell/terminal.ts'
 import type { LocationMiss } from '../destinations.ts'
 import { type ClusterState, isDone } from '../workStatus.ts'
 import type { PlacementAnswer, WhyAnswer } from './why.ts'
@@ -11,6 +12,14 @@ export interface TextOptions {
   readonly wide: boolean
   readonly paint: Paint
   readonly nowMs: number
+  /** The terminal's width; tables are cut to it. */
+  readonly columns?: number | undefined
+}
+
+/** @param format `wide` says all, however long the lines get */
+export function textOptions(format: Format, terminal: Terminal): TextOptions {
+  const wide = format === 'wide'
+  return { wide, paint: painter(terminal), nowMs: Date.now(), ...(!wide && { columns: terminal.columns }) }
 }
 
 /** Of misses; `-o wide` shows all that there are. */
@@ -18,13 +27,18 @@ const FEW = 3
 
 export function whyText(answer: WhyAnswer, options: TextOptions): string[] {
   const { wide, paint } = options
+  const shown = wide ? answer.placements : someOf(answer.placements)
+  const selecting = shown.filter(({ selects }) => selects)
+  const notes = [...answer.notes, ...selecting.flatMap(one => one.notes)].map(({ message }) => message)
+  const footnotes = new Footnotes(wide ? [] : [...notes, ...answer.clusters.map(messageIn)])
+  const noted = notedBy(footnotes)
   const lines = [paint(answer.message, colourOf(answer.clusters[0]) ?? (answer.clusters.length > 0 ? 'good' : 'bad'))]
   for (const note of answer.notes) lines.push(paint(noted(note), 'warn'))
-  const shown = wide ? answer.placements : someOf(answer.placements)
-  for (const placement of shown) lines.push('', ...placementText(placement, options))
+  for (const placement of shown) lines.push('', ...placementText(placement, noted, options))
   const left = answer.placements.length - shown.length
   if (left > 0) lines.push('', `${left} more placements do not select it (-o wide shows them)`)
-  if (answer.clusters.length > 0) lines.push('', ...clusterTable(answer.clusters, options))
+  if (answer.clusters.length > 0) lines.push('', ...clusterTable(answer.clusters, options, footnotes))
+  lines.push(...footnotes.lines)
   if (answer.unknown.length > 0) lines.push('', ...answer.unknown.map(text => paint(`not known: ${text}`, 'dim')))
   return lines
 }
@@ -37,7 +51,11 @@ function someOf(placements: readonly PlacementAnswer[]): readonly PlacementAnswe
     : placements.slice(0, FEW)
 }
 
-function placementText(placement: PlacementAnswer, { wide, paint }: TextOptions): string[] {
+function placementText(
+  placement: PlacementAnswer,
+  noted: (note: Note) => string,
+  { wide, paint }: TextOptions,
+): string[] {
   const { name, selects, by, implied, nearest, heldBackBy, message, notes, misses = [], leads, granted } = placement
   const title = paint(`placement ${name}`, 'bold')
   if (!selects) {
@@ -66,7 +84,11 @@ function missText({ location, message }: LocationMiss): string {
   return `  not to ${location}: ${message}`
 }
 
-export function clusterTable(clusters: readonly ClusterState[], { wide, paint, nowMs }: TextOptions): string[] {
+export function clusterTable(
+  clusters: readonly ClusterState[],
+  { wide, paint, nowMs, columns }: TextOptions,
+  footnotes: Footnotes,
+): string[] {
   const hasHealth = clusters.some(({ health }) => health !== undefined)
   const head = [
     'LOCATION',
@@ -84,9 +106,13 @@ export function clusterTable(clusters: readonly ClusterState[], { wide, paint, n
     ago(one.since, nowMs),
     ...(wide ? [one.placements.join(',')] : []),
     one.reason === one.state ? '' : (one.reason ?? ''),
-    one.message || one.healthMessage || '',
+    messageIn(one),
   ])
-  return table(head, rows, paint)
+  return table(head, rows, paint, { columns, footnotes })
+}
+
+export function messageIn({ message, healthMessage }: ClusterState): string {
+  return message || healthMessage || ''
 }
 
 /** Of what one cluster says; `undefined` where all is well. */
@@ -104,6 +130,9 @@ function healthColour(health: string | undefined): Colour | undefined {
 }
 
 /** Some messages count by reason, and begin with one. */
-function noted({ reason, message }: Note): string {
-  return message.startsWith(`${reason}: `) ? `! ${message}` : `! ${reason}: ${message}`
+function notedBy(footnotes: Footnotes): (note: Note) => string {
+  return ({ reason, message }) => {
+    const words = footnotes.of(message)
+    return words.startsWith(`${reason}: `) ? `! ${words}` : `! ${reason}: ${words}`
+  }
 }

@@ -9,6 +9,7 @@ import {
   readPreview,
   withSentences,
 } from '../../../../../src/cli/kubestellar/answers/preview/preview.ts'
+import { previewMarkdown } from '../../../../../src/cli/kubestellar/answers/preview/previewMarkdown.ts'
 import { previewText } from '../../../../../src/cli/kubestellar/answers/preview/previewText.ts'
 
 const plain = { wide: false, paint: (text: string) => text }
@@ -176,4 +177,38 @@ t.test('exit codes: what a cluster would refuse is no change to go on with, nor 
   t.equal(code('Create', 'Unknown'), 1)
   t.equal(code('Create', 'Invalid'), 2)
   t.equal(code('Unchanged', 'Unknown'), 2)
+  const deleting = (count: number, more: object = {}) =>
+    previewExit(readPreview([object([group('Delete', count)], more)], places), 2)
+  t.equal(deleting(2), 1)
+  t.equal(deleting(3), 3)
+  t.equal(deleting(1, { unknown: 'who knows', message: 'm' }), 2, 'it may be more')
+  t.equal(deleting(1, { moves: moves({ isPartial: true }), message: 'm' }), 2)
+})
+
+t.test('a comment of a pull request: what others wrote stays text', async t => {
+  const fence = '```'
+  const after = { data: { x: `${fence}\n<script>` } }
+  const conflict = group('Conflict', 1, { message: 'of | @others `rm`\n<b>' })
+  const answer = readPreview([object([group('Create', 7, { after }), conflict, group('Unchanged', 1)])], places)
+  const lines = previewMarkdown(answer).split('\n')
+  t.match(lines.slice(0, 6), [
+    '**1 object: 7 created, 1 in conflict, 1 unchanged in clusters**',
+    '',
+    '| object | change | clusters |',
+    '|---|---|---|',
+    '| `deployments.apps "shop/web"` | `created` | `imw1.florin and 6 more` |',
+    '| `deployments.apps "shop/web"` | `in conflict: of \\| @others \'rm\' <b>` | `imw1.florin` |',
+  ])
+  t.ok(
+    lines.includes(
+      '<details><summary><code>deployments.apps "shop/web" created in imw1.florin and 6 more</code></summary>',
+    ),
+  )
+  t.ok(lines.includes('````diff'), 'the fence is longer than what it holds')
+  const many = readPreview(
+    Array.from({ length: 999 }, () => object([group('Create', 1, { after })])),
+    places,
+  )
+  t.ok(previewMarkdown(many).length <= 61_000)
+  t.match(previewMarkdown(many), /and 799 more/)
 })

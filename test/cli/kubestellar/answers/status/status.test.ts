@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../../src/apimachinery/object.ts'
-import { beyondNamed, mayNameStale } from '../../../../../src/cli/kubestellar/answers/brokenPlaces.ts'
+import { beyondNamed, mayName } from '../../../../../src/cli/kubestellar/answers/brokenPlaces.ts'
 import type { Known } from '../../../../../src/cli/kubestellar/answers/known.ts'
 import { fleetStatus } from '../../../../../src/cli/kubestellar/answers/status/status.ts'
 import { statusText } from '../../../../../src/cli/kubestellar/answers/status/statusText.ts'
@@ -122,9 +122,16 @@ t.test('who may read the inventory sees lag and failures of all that is placed t
   const granted = { items: [row('florin', 1), row('guilder', 1)] }
   const inventory = { path: 'root:imw1', locations: { items: [location] }, targets: { items: targets } }
   const answer = fleetStatus({ ...NO_WAYS, placements: { items: [] }, granted, inventories: [inventory] })
-  t.match(answer.clusters.items[0], { location: 'imw1.florin', state: 'Lagging', lag: { objects: 3 }, failures: 0 })
+  const since = '2026-01-01T00:00:00Z'
+  t.match(answer.clusters.items[0], {
+    location: 'imw1.florin',
+    state: 'Lagging',
+    since,
+    lag: { objects: 3 },
+    failures: 0,
+  })
   const lines = statusText(answer, { wide: false, paint: text => text, nowMs: Date.parse('2026-01-01T00:05:00Z') })
-  t.match(lines[3], /^imw1\.florin +Lagging +1\/1 +3 +5m +- +3 changes not looked at$/)
+  t.match(lines[3], /^imw1\.florin +Lagging +5m +1\/1 +3 +0 +3 changes not looked at$/)
   const closed = { ...inventory, targets: { items: [], unknown: 'you may not' } }
   const without = fleetStatus({ ...NO_WAYS, placements: { items: [] }, granted, inventories: [closed] })
   t.match(without.clusters.items[0], { state: 'Ready', lag: undefined })
@@ -163,9 +170,9 @@ t.test(
     }
     t.same(states({ inventories: [inventory] }), told, 'for who may read the inventory')
     const count = (stale: number) => placement('a', [], { counts: { stale } })
-    t.notOk(mayNameStale([count(0)]))
-    t.ok(mayNameStale([count(2)]))
-    t.notOk(mayNameStale([count(2), count(5000)]), 'of an outage of many copies the placements tell')
+    t.notOk(mayName('stale', [count(0)]))
+    t.ok(mayName('stale', [count(2)]))
+    t.notOk(mayName('stale', [count(2), count(5000)]), 'of an outage of many copies the placements tell')
   },
 )
 
@@ -341,3 +348,44 @@ t.test(
     t.same(stateOf(none), at({ both: 'Unreachable', one: 'Ready', guilder: 'Unreachable' }))
   },
 )
+
+t.test('what makes progress is named, and since when it is so', async t => {
+  const lastTransitionTime = '2026-01-01T00:00:00Z'
+  const waits = { ...condition('Healthy', 'False', 'Progressing', '24 healthy, 1 progressing'), lastTransitionTime }
+  const status = { health: 'Progressing', healthMessage: 'it has not been looked at' }
+  const sourceRef = { resource: 'horizontalpodautoscalers', namespace: 'shop', name: 'web' }
+  const location = { cluster: 'root:imw1', name: 'florin', syncTarget: 'florin' }
+  const progressing = { items: [edge('x', { spec: { placements: ['p'], sourceRef, location }, status })] }
+  const facts = { ...NO_WAYS, granted: { items: [row('florin', 1)] }, inventories: [], progressing }
+  const { placements } = fleetStatus({ ...facts, placements: { items: [placement('p', [waits])] } })
+  t.match(placements.items[0], {
+    state: 'Progressing',
+    since: lastTransitionTime,
+    message:
+      '24 healthy, 1 progressing; at imw1.florin, horizontalpodautoscalers "shop/web": it has not been looked at',
+  })
+})
+
+t.test('a zero is known, a dash is not, and a message that comes again stands below', async t => {
+  const message = 'nothing is heard of the clusters at imw1.florin'
+  const stale = (name: string) => placement(name, [condition('Applied', 'Unknown', 'Stale', message)])
+  const items = [stale('a'), stale('b'), edge('new', {})]
+  const answer = fleetStatus({ ...NO_WAYS, placements: { items }, granted: { items: [] }, inventories: [] })
+  const text = (wide: boolean, columns?: number) =>
+    statusText(answer, { wide, paint: words => words, nowMs: 0, columns })
+  t.match(text(false).slice(3), [
+    /^new +Pending +- +- +- +- +nothing is reported of it yet$/,
+    /^a +Stale +2 +2 +1 +1 +\(1\)$/,
+    /^b .*\(1\)$/,
+    '',
+    `(1) ${message}`,
+  ])
+  t.match(text(true)[4], /^a +Stale +2 +2 +1 +1 +1 +0 +0 +nothing .*imw1\.florin$/)
+  const cut = text(false, 96)
+  t.match(cut[3], /…$/)
+  t.ok(cut[3]!.length <= 96)
+  t.match(cut[6], /is cut to the terminal: -o wide shows all of it/)
+  const narrow = text(false, 80)
+  t.ok(narrow.slice(1, 6).every(line => line.length <= 80))
+  t.match(narrow.slice(3), [/^new .*- +\(1\)$/, /\(2\)$/, /\(2\)$/, '', '(1) nothing is reported of it yet', /^\(2\)/])
+})

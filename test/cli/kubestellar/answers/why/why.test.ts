@@ -175,7 +175,8 @@ t.test('copies that stay where nothing places them any more are told, with the r
   const answer = why(facts({ placements, workStatuses }))
   t.equal(answer.verdict, 'Held')
   t.match(answer.message, /is selected by no EdgePlacement any more, and Held in 2 of 2 clusters$/)
-  t.match(text({ placements, workStatuses }).join('\n'), /imw1.mark +Held .*kubectl annotate/)
+  t.match(text({ placements, workStatuses }).join('\n'), /imw1.mark +Held +\(1\)\n\n\(1\) .*kubectl annotate/)
+  t.match(text({ placements, workStatuses }, true).join('\n'), /imw1.mark +Held .*kubectl annotate/)
   const one = why(facts({ placements, workStatuses, cluster: 'mark' }))
   t.same(
     one.clusters.map(({ location }) => location),
