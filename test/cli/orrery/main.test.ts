@@ -53,7 +53,10 @@ t.test('which controllers run is chosen by name, and the help has the names', as
 t.test('what is not to run does not run, and the log says so', async t => {
   const config = join(t.testdir(), 'orrery.yaml')
   const dataDir = t.testdir()
-  writeFileSync(config, `data-dir: ${dataDir}\nsecure-port: 0\nlog-level: debug\ncontrollers: ["*", -garbage-collector-controller]\n`)
+  writeFileSync(
+    config,
+    `data-dir: ${dataDir}\nsecure-port: 0\nlog-level: debug\ncontrollers: ["*", -garbage-collector-controller]\n`,
+  )
   const server = new Command(t, ['start', '--config', config])
   const left = JSON.parse(await server.said('controllers that do not run')) as { controllers: string[] }
   t.strictSame(left.controllers, ['garbage-collector-controller'])
