@@ -232,9 +232,12 @@ export class TopologyIntake implements StreamHandler {
     if (opened !== undefined) this.#stays(opened)
   }
 
-  /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is checked. */
+  /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is checked, and its cluster reported. */
   #stays(mailbox: string): void {
-    if (this.#deps.mailboxes.get(mailbox)) this.#deps.listener.synced(mailbox)
+    const { mailboxes, listener, queue } = this.#deps
+    if (!mailboxes.get(mailbox)) return
+    listener.synced(mailbox)
+    queue.add({ type: 'cluster', mailbox })
   }
 }
 

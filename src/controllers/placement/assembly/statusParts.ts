@@ -16,14 +16,14 @@ import type { Parts, Setup, StatusParts } from './parts.ts'
 /** After the join. */
 export function statusParts(setup: Setup, parts: Parts): StatusParts {
   const { client, places, clock, epoch, events } = setup
-  const { join, consents, queue, report } = parts
+  const { inventory, join, consents, queue, report } = parts
   const locations = new SpaceLocations({
     join: {
       placementNames: id => join.placementNames(id),
       waysOf: (...what) => join.waysOf(...what),
       version: () => join.version,
     },
-    targetOf: mailbox => parts.mailboxes.known(mailbox)?.targetName,
+    inventory,
     bindingTo: (...what) => consents.bindingTo(...what),
     renamed: space => statuses.lost(space),
   })
@@ -48,7 +48,7 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
       for (const placement of join.placementsOf(mailbox)) report(placement.space, placement.name)
     },
   })
-  const clusterReports = new ClusterReports({ client, outcome, events, clock })
+  const clusterReports = new ClusterReports({ client, inventory, outcome, events, clock })
   const clusters: PlacementOutcomeDeps = {
     join,
     mailbox: name => parts.mailboxes.get(name),

@@ -5,6 +5,7 @@
 import { BoundedCache } from '../../../apimachinery/boundedCache.ts'
 import { clusterLabel, grantedName } from '../../../placement/words/grantedNames.ts'
 import { type Destination, precedes } from '../../../placement/words/ways.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import type { PlacementJoin } from './placementJoin.ts'
 
 export interface SpaceLocation {
@@ -21,8 +22,7 @@ export interface SpaceLocation {
 
 export interface SpaceLocationsDeps {
   join: Pick<PlacementJoin, 'placementNames' | 'waysOf'> & { version(): number }
-  /** Name of the SyncTarget that a mailbox is for. */
-  targetOf: (mailbox: string) => string | undefined
+  inventory: Pick<Inventory, 'target'>
   /** Name of the InventoryBinding by which a space uses an inventory. */
   bindingTo: (space: string, inventory: string) => string | undefined
   /** What something of a space was called it is called no more. */
@@ -75,12 +75,13 @@ export class SpaceLocations {
   behind(space: string, mailbox: string): SpaceLocation | undefined {
     const { byMailbox, byLabel, former } = this.of(space)
     const known = byMailbox.get(mailbox) ?? former.get(mailbox)
-    const target = known?.destination.locationName ?? this.#deps.targetOf(mailbox)
-    if (target === undefined || target === '') return undefined
+    const syncTarget = this.#deps.inventory.target(mailbox)?.name
+    const target = known?.destination.locationName ?? syncTarget
+    if (target === undefined) return undefined
     if (known && (byLabel.get(known.label) ?? known).mailbox === mailbox) return known
     const cluster = inventoryOf(mailbox)
     const granted = grantedName(this.#deps.bindingTo(space, cluster) ?? cluster, target)
-    const destination = { mailbox, cluster, locationName: target, syncTarget: this.#deps.targetOf(mailbox) ?? target }
+    const destination = { mailbox, cluster, locationName: target, syncTarget: syncTarget ?? target }
     // what leads elsewhere by now has taken the name
     const label = byLabel.has(granted) ? `${granted}+${mailbox}` : granted
     return { mailbox, label, granted, names: [granted], destination }

@@ -76,8 +76,6 @@ export class Mailbox {
   readonly name: string
   /** Logical-cluster id. */
   readonly space: string
-  /** Of the SyncTarget that it is for; `''` where its Workspace does not say. */
-  readonly targetName: string
   readonly copies = new NamespacedMap<CopyFact>()
   readonly carried = new NamespacedMap<CarriedFact>()
   /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
@@ -110,12 +108,11 @@ export class Mailbox {
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
   told = Number.POSITIVE_INFINITY
 
-  constructor(name: string, space: string, targetName = '', timing: MailboxTiming = {}) {
+  constructor(name: string, space: string, timing: MailboxTiming = {}) {
     this.name = name
     this.timings = timing.timings
     this.desired = new DesiredContent(timing)
     this.space = space
-    this.targetName = targetName
   }
 
   /** Id of the space that owns the object there by what was written last. */

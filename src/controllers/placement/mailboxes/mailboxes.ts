@@ -28,7 +28,6 @@ import {
   isProjected,
   MAILBOX_NAME,
   PROJECTED_LABEL,
-  SYNC_TARGET_NAME_ANNOTATION,
   UPSYNC_FULL,
   UPSYNCED,
   UPSYNCED_FOR,
@@ -102,12 +101,11 @@ export class Mailboxes {
   /** Takes in one event of the Workspaces that are children of the mailbox parent. */
   workspaceChanged(event: StreamEvent): void {
     if (!MAILBOX_NAME.test(event.name)) return
-    const { metadata } = event.object
-    const isGoing = event.type === 'DELETED' || metadata.deletionTimestamp !== undefined
+    const isGoing = event.type === 'DELETED' || event.object.metadata.deletionTimestamp !== undefined
     const space = isGoing ? '' : readySpaceOf(event.object)
     if (space && this.#running.get(event.name)?.mailbox.space === space) return
     this.close(event.name)
-    if (space) this.#open(event.name, space, metadata.annotations?.[SYNC_TARGET_NAME_ANNOTATION] ?? '')
+    if (space) this.#open(event.name, space)
   }
 
   close(name: string): void {
@@ -145,10 +143,10 @@ export class Mailboxes {
     await Promise.all(this.#ending)
   }
 
-  #open(name: string, space: string, targetName: string): void {
+  #open(name: string, space: string): void {
     const { client, guard, logger, turns, clock, random, signal } = this.#deps
     const { stages } = this.#deps
-    const mailbox = new Mailbox(name, space, targetName, {
+    const mailbox = new Mailbox(name, space, {
       left: key => this.#listener.processed(name, key),
       now: () => clock.now(),
       ...(stages && { timings: new CopyTimings(clock, stages) }),

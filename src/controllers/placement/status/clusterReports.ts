@@ -16,9 +16,10 @@ import type { LaggingCluster } from '../../../placement/desks/carryFigures.ts'
 import { type ClusterOutcome, isInDoubt } from '../../../placement/outcome/clusterOutcome.ts'
 import { isDone } from '../../../placement/outcome/outcome.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
-import { MAILBOX_NAME, SYNC_TARGETS } from '../../../placement/words/placement.ts'
+import { SYNC_TARGETS } from '../../../placement/words/placement.ts'
 import type { EventRecorder, RecordedEvent } from '../../eventRecorder.ts'
 import { unlessSpaceGone } from '../../spaceGone.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import type { DesiredContent } from '../mailboxes/desiredContent.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { SyncedResources } from './syncedResources.ts'
@@ -26,8 +27,6 @@ import { SyncedResources } from './syncedResources.ts'
 export interface ReportedMailbox {
   readonly name: string
   readonly space: string
-  /** Of its SyncTarget. */
-  readonly targetName: string
   readonly desired: DesiredContent
   readonly copies: { readonly size: number; has(key: string): boolean }
   /** Counts the changes of definitions in it. */
@@ -36,6 +35,7 @@ export interface ReportedMailbox {
 
 export interface ClusterReportsDeps {
   client: Client
+  inventory: Pick<Inventory, 'target'>
   outcome: (space: string) => ClusterOutcome
   events: Pick<EventRecorder, 'record'>
   clock: Clock
@@ -82,7 +82,7 @@ export class ClusterReports {
   }
 
   async #look(mailbox: ReportedMailbox): Promise<ReconcileResult> {
-    const { client, outcome, events, clock } = this.#deps
+    const { client, inventory, outcome, events, clock } = this.#deps
     const before = this.#looks.get(mailbox)
     const nowMs = clock.now()
     const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
@@ -95,9 +95,11 @@ export class ClusterReports {
     const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
     const synced = await unlessSpaceGone(mailbox.space, this.#synced.of(mailbox, said))
     const later = behindMs !== undefined && !isBehind ? { requeueAfterMs: INTERVAL_MS } : {}
-    const [, space = '', uid = ''] = MAILBOX_NAME.exec(mailbox.name) ?? []
+    const indexed = inventory.target(mailbox.name)
+    if (!indexed) return later
+    const { space, name, uid } = indexed
     const api = client.in(space)
-    const ref = { name: mailbox.targetName }
+    const ref = { name }
     const target = await unlessGone(unlessSpaceGone(space, api.get(SYNC_TARGETS, ref)))
     if (target?.metadata.uid !== uid) return later
     const known = isRecord(target.status) ? target.status.outcome : undefined

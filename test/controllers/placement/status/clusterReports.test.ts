@@ -3,6 +3,7 @@ import t from 'tap'
 import { at } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import type { RecordedEvent } from '../../../../src/controllers/eventRecorder.ts'
+import { Inventory } from '../../../../src/controllers/placement/inventory/inventory.ts'
 import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
 import { ClusterReports } from '../../../../src/controllers/placement/status/clusterReports.ts'
 import type { ClusterOutcome } from '../../../../src/placement/outcome/clusterOutcome.ts'
@@ -24,7 +25,6 @@ async function world() {
       ['b', 1],
       ['c', 1],
     ]),
-    targetName: 'florin',
     desired,
     definitionChanges: 0,
   }
@@ -37,7 +37,15 @@ async function world() {
       return true
     },
   }
-  const reports = new ClusterReports({ client: server, outcome: () => said as ClusterOutcome, events, clock })
+  const inventory = new Inventory(server)
+  inventory.setTarget({ space: 'inv1', name: 'florin' }, { ...target, metadata })
+  const reports = new ClusterReports({
+    client: server,
+    inventory,
+    outcome: () => said as ClusterOutcome,
+    events,
+    clock,
+  })
   const status = () => server.peek('inv1', SYNC_TARGETS, 'florin')!.status
   /** As the work queue does it, until nothing is asked for any more or so much time is over. */
   const look = async (forMs = 0): Promise<void> => {

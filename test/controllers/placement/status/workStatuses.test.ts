@@ -59,7 +59,7 @@ function setUp(isKnown = true) {
       waysOf: (...what) => join.waysOf(...what),
       version: () => join.version,
     },
-    targetOf: () => undefined,
+    inventory: { target: () => undefined },
     bindingTo: () => 'imw',
     renamed: () => {},
   })
