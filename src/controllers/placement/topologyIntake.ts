@@ -88,12 +88,11 @@ export class TopologyIntake implements StreamHandler {
   }
 
   synced(): void {
-    const { consents, intakes, readiness, brake } = this.#deps
+    const { consents, intakes, readiness } = this.#deps
     intakes.ofTopology([])
     this.#slices.synced()
     consents.synced()
     readiness.topologyIsWhole()
-    if (readiness.completesStart()) brake.release()
   }
 
   waits(objects: readonly Waiting[]): void {

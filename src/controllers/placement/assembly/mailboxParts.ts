@@ -44,9 +44,6 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const { inventory, join, queue, consents, brake, pauses, intakes, naming, note, pendingCopies } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
-  const moreIsKnown = () => {
-    if (readiness.completesStart()) brake.release()
-  }
   const records = new UpsyncRecords(client, (mailbox, key) => queue.add({ type: 'asked', mailbox, key }))
   const cache = new ObjectCache(CACHED_OBJECTS)
   const workloads: Workloads = new Workloads({
@@ -93,7 +90,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   })
   const synced = (mailbox: string) => {
     listener.synced(mailbox)
-    moreIsKnown()
+    readiness.moreIsKnown()
   }
   const mailboxes: Mailboxes = new Mailboxes(
     { ...common, signal, cache, stages, waits: (mailbox, objects) => intakes.ofMailbox(mailbox, objects) },
@@ -107,8 +104,11 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     mailboxes: () => mailboxes.all(),
     addAll: tasks => queue.addAll(tasks),
     released: () => checks.release(),
-    // also where nobody has anything to be judged: copies of the start are looked at now
-    startIsWhole: () => queue.add({ type: 'judge', space: '' }),
+    startIsWhole: () => {
+      // also where nobody has anything to be judged: copies of the start are looked at now
+      queue.add({ type: 'judge', space: '' })
+      brake.release()
+    },
   })
   const content = { join, mailbox: (name: string) => mailboxes.get(name) }
   const checks: MailboxChecks = new MailboxChecks({
@@ -177,12 +177,12 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     space: MAILBOX_PARENT,
     resources: [WORKSPACES],
     handler: {
-      change: event => mailboxes.workspaceChanged(event),
-      vanished: ref => mailboxes.close(ref.name),
-      synced: () => {
-        readiness.workspacesAreWhole()
-        moreIsKnown()
+      change: event => {
+        mailboxes.workspaceChanged(event)
+        readiness.moreIsKnown()
       },
+      vanished: ref => mailboxes.close(ref.name),
+      synced: () => readiness.workspacesAreWhole(),
     },
   })
   return {

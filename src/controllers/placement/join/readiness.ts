@@ -22,7 +22,7 @@ export class Readiness {
   readonly #postponed = new Map<string, Task>()
   #topologySynced = false
   #workspacesSynced = false
-  #startWasWhole = false
+  #isStartWhole = false
 
   constructor(deps: ReadinessDeps) {
     this.#deps = deps
@@ -32,26 +32,26 @@ export class Readiness {
   topologyIsWhole(): void {
     this.#topologySynced = true
     this.release()
+    this.moreIsKnown()
   }
 
   /** Every mailbox that existed at the start is named. */
   workspacesAreWhole(): void {
     this.#workspacesSynced = true
+    this.moreIsKnown()
   }
 
   /** Whether all inventories, placements, spaces and mailboxes that existed at the start were read once. */
   get isStartWhole(): boolean {
-    if (this.#startWasWhole) return true
-    if (!this.#workspacesSynced || !this.#topologySynced) return false
-    for (const { synced } of this.#deps.mailboxes()) if (!synced) return false
-    this.#startWasWhole = true
-    this.#deps.startIsWhole()
-    return true
+    return this.#isStartWhole
   }
 
-  /** Called when more is known. True when that completed the start. */
-  completesStart(): boolean {
-    return !this.#startWasWhole && this.isStartWhole
+  /** A mailbox is known whole, or gone. */
+  moreIsKnown(): void {
+    if (this.#isStartWhole || !this.#workspacesSynced || !this.#topologySynced) return
+    for (const { synced } of this.#deps.mailboxes()) if (!synced) return
+    this.#isStartWhole = true
+    this.#deps.startIsWhole()
   }
 
   get isTopologyWhole(): boolean {
