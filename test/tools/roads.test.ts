@@ -56,13 +56,8 @@ const ROADS: Readonly<Record<string, Road>> = {
   'writes EdgePlacement.status': {
     under: /^src\//,
     marks: [/\bEDGE_PLACEMENTS\b/, /subresource: 'status'/],
-    use: 'the reports of src/controllers/placement/status/placementReports.ts',
-    files: [
-      'src/controllers/placement/status/holdReports.ts',
-      'src/controllers/placement/status/placementReports.ts',
-      'src/controllers/where-resolver/scheduledCondition.ts',
-      'src/controllers/where-resolver/whereResolver.ts',
-    ],
+    use: 'src/controllers/writeStatus.ts',
+    files: [],
   },
   'creates Events': {
     under: /^src\/(?!apiserver\/audit\/)/,

@@ -19,7 +19,6 @@ import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
 import type { ClusterReports } from './status/clusterReports.ts'
-import type { HoldReports } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
 
 export interface TaskRouterDeps {
@@ -37,7 +36,6 @@ export interface TaskRouterDeps {
   clusterReports: ClusterReports
   feedback: FeedbackReconciler
   reports: PlacementReports
-  notes: HoldReports
   brake: Brake
   closing: SpaceClosing
 }
@@ -53,7 +51,7 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: most tasks have nothing to say
   async reconcile(task: Task): Promise<ReconcileResult | void> {
-    const { readiness, mailboxes, clusterReports, feedback, closing, reports, notes, brake } = this.#deps
+    const { readiness, mailboxes, clusterReports, feedback, closing, reports, brake } = this.#deps
     switch (task.type) {
       case 'copy':
       case 'config':
@@ -70,17 +68,13 @@ export class TaskRouter {
         return (await closing.whileTelling(space, tell)) ?? {}
       }
       case 'report': {
-        if (!readiness.knowsPlacement(task.space, task.name)) return this.#postpone(task)
-        return (await unlessSpaceGone(task.space, reports.reconcile(task.space, task.name))) ?? {}
-      }
-      case 'note': {
         const { space, name } = task
         const isKnown = readiness.knowsPlacement(space, name)
         if (!isKnown) {
           readiness.postpone(task)
-          if (!notes.waits(space, name)) return { postponed: true }
+          if (!reports.waits(space, name)) return { postponed: true }
         }
-        return (await unlessSpaceGone(space, notes.reconcile(space, name, isKnown))) ?? {}
+        return (await unlessSpaceGone(space, reports.reconcile(space, name, isKnown))) ?? {}
       }
       case 'judge':
         return await brake.judge(task.space)

@@ -32,7 +32,7 @@ import type { MailboxListener } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
-import { type HoldReports, INTAKE_WAITS } from './status/holdReports.ts'
+import { INTAKE_WAITS } from './status/holdReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
 import type { WaitingIntakes } from './status/waitingIntakes.ts'
 
@@ -52,7 +52,6 @@ export interface TopologyIntakeDeps {
   readiness: Readiness
   intakes: WaitingIntakes
   reports: PlacementReports
-  notes: HoldReports
 }
 
 interface Told {
@@ -153,7 +152,7 @@ export class TopologyIntake implements StreamHandler {
 
   #placementChanged(space: string, name: string, object: KubeObject | undefined, byName: boolean): void {
     const key = `${space} ${name}`
-    const { join, brake, workloads, closing, intakes, reports, notes } = this.#deps
+    const { join, brake, workloads, closing, intakes, reports } = this.#deps
     if (object && object.metadata.deletionTimestamp === undefined) {
       brake.placementSeen(space, name, object)
       // status and annotations of placements change too
@@ -177,7 +176,6 @@ export class TopologyIntake implements StreamHandler {
     join.removePlacement(space, name)
     this.#slices.placementGone(space, name)
     reports.forget(space, name)
-    notes.forget(space, name)
     closing.closeIfIdle(space)
   }
 
@@ -186,7 +184,7 @@ export class TopologyIntake implements StreamHandler {
     const { join, queue, inHand, brake } = this.#deps
     const among = [...(join.waysOf(space, name)?.keys() ?? [])]
     const keys = join.workload(space).selectedBy(name)
-    queue.add({ type: 'note', space, name })
+    queue.add({ type: 'report', space, name })
     queue.addAll(copyTasks(among, keys, space), space)
     queue.addAll(inHand.ownedBy(space, among), space)
     queue.addAll(configTasks(among), space)

@@ -1,12 +1,12 @@
 /** What an InventoryBinding is told: whether the inventory grants, and to which space it is pinned since it first did. */
-import { type Condition, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
-import { timestamp } from '../../apimachinery/timestamp.ts'
+import type { Condition } from '../../apimachinery/conditions.ts'
 import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { INVENTORY_BINDINGS } from '../../placement/words/placement.ts'
 import type { Binding, ConsentIndex } from '../consent/consentIndex.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import type { ObjectId } from '../placement/inventory/inventory.ts'
+import { writeStatus } from '../writeStatus.ts'
 
 export const GRANTED = 'Granted'
 
@@ -31,14 +31,9 @@ export async function reconcileBinding(deps: BindingDeps, { space, name }: Objec
   const pin = told.status === 'True' && binding.pinned === undefined ? binding.inventory : undefined
   const { generation: observedGeneration = 0 } = object.metadata
   const condition = { type: GRANTED, ...told, observedGeneration }
-  const now = timestamp(new Date(deps.now()))
-  const { conditions, isChanged } = mergeConditions(conditionsOf(object), [condition], now)
-  if (!isChanged && pin === undefined) return
-  const status = { ...(pin !== undefined && { cluster: pin }), ...(isChanged && { conditions }) }
-  const { fieldManager } = deps
-  // the pin stands for what was read: a binding that was made again meanwhile is another one
-  const body = { metadata: { uid: object.metadata.uid }, status }
-  await api.patch(INVENTORY_BINDINGS, { name }, 'merge', body, { subresource: 'status', fieldManager })
+  const news = { conditions: [condition], fields: { ...(pin !== undefined && { cluster: pin }) } }
+  // a binding that was made again meanwhile is another one: neither condition nor pin is about it
+  await writeStatus(api, [INVENTORY_BINDINGS, object], news, { fieldManager: deps.fieldManager, nowMs: deps.now() })
 }
 
 /**

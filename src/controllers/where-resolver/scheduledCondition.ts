@@ -1,13 +1,9 @@
 /**
  * The condition `Scheduled` of an EdgePlacement: False while it would lead to clusters that take nothing new, or nothing any
- * more. One that never met such a cluster has no such condition.
+ * more. One that never met such a cluster has no such condition. Pure.
  */
-import { type Condition, conditionOf, conditionsOf, mergeConditions } from '../../apimachinery/conditions.ts'
+import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Client } from '../../client/client.ts'
-import { unlessGone } from '../../client/unlessGone.ts'
-import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
 import { SCHEDULED, type SliceDestination } from './whereIndex.ts'
 
 export interface KeptOut {
@@ -17,33 +13,13 @@ export interface KeptOut {
   readonly avoided: readonly SliceDestination[]
 }
 
-export interface TellInputs {
-  client: Client
-  space: string
-  nowMs: number
-}
-
 /** Of the Locations that are named. */
 const MAX_NAMES = 5
 
-/** `known`: the placement as it was read a moment ago; nearly always it says already what is to be said. */
-export async function tellScheduled(
-  { client, space, nowMs }: TellInputs,
-  known: Readonly<KubeObject>,
-  out: KeptOut,
-): Promise<void> {
-  const said = verdictOn(out)
-  const now = timestamp(new Date(nowMs))
-  // a placement that never met such a cluster has no such condition
-  if (said.status === 'True' && !conditionOf(known, SCHEDULED)) return
-  if (!mergeConditions(conditionsOf(known), [said], now).isChanged) return
-  const api = client.in(space)
-  const name = known.metadata.name ?? ''
-  const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
-  if (!placement) return
-  const { conditions } = mergeConditions(conditionsOf(placement), [said], now)
-  const body = { metadata: { resourceVersion: placement.metadata.resourceVersion }, status: { conditions } }
-  await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: 'where-resolver' })
+/** None where the placement never met such a cluster. */
+export function scheduledConditions(placement: Readonly<KubeObject>, out: KeptOut): Condition[] {
+  const condition = verdictOn(out)
+  return condition.status === 'True' && !conditionOf(placement, SCHEDULED) ? [] : [condition]
 }
 
 function verdictOn({ evicted, avoided }: KeptOut): Condition {

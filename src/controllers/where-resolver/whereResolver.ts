@@ -5,7 +5,7 @@
  *
  * Nothing is written before all of these kinds are known whole, and what is not known takes nothing away.
  */
-import { type GroupVersionResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import type { Client, StreamEvent } from '../../client/client.ts'
 import type { Clock } from '../../client/clock.ts'
@@ -32,12 +32,13 @@ import type { ObjectId } from '../placement/inventory/inventory.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { toldFaults } from '../toldFaults.ts'
 import type { WhereDesk } from '../whereDesk.ts'
+import { writeStatus } from '../writeStatus.ts'
 import { reconcileBinding } from './bindingStatus.ts'
 import { reconcileGranted } from './grantedLocations.ts'
-import { tellScheduled } from './scheduledCondition.ts'
+import { scheduledConditions } from './scheduledCondition.ts'
 import { SliceNames } from './sliceNames.ts'
 import { writeSlices } from './sliceWriter.ts'
-import { type Counts, type Touched, WhereIndex } from './whereIndex.ts'
+import { type Touched, WhereIndex } from './whereIndex.ts'
 
 export interface WhereResolverDeps {
   client: Client
@@ -97,7 +98,7 @@ export function startWhereResolver(deps: WhereResolverDeps): ControllerHandle {
   const placements = { client, index, slices, losing, keepMs, now, turns }
   const reconcile = async (key: Key): Promise<ReconcileResult> => {
     if (key.type === 'placement') return await reconcilePlacement(placements, key)
-    if (key.type === 'location') await reconcileLocation(client, index, key)
+    if (key.type === 'location') await reconcileLocation(client, index, key, now())
     else if (key.type === 'granted') await reconcileGranted({ ...written, index }, key)
     else await reconcileBinding(binding, key)
     return {}
@@ -194,38 +195,30 @@ async function reconcilePlacement(
   await rest()
   const faults = faultAnnotations(placement, toldFaults(placementFaults(placement.spec)))
   await rest()
-  if (faults) await api.patch(EDGE_PLACEMENTS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
-  const status = {
-    specGeneration: placement.metadata.generation ?? 0,
-    matchingLocationCount: resolved.matchingLocationCount,
-  }
-  await writeStatus(client, EDGE_PLACEMENTS, space, placement, status)
-  await tellScheduled({ client, space, nowMs }, placement, { evicted: resolved.evicted, avoided })
+  const body = { metadata: { annotations: faults } }
+  const current = faults ? await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, OPTIONS) : placement
+  const { matchingLocationCount, evicted } = resolved
+  const conditions = scheduledConditions(current, { evicted, avoided })
+  const fields = { specGeneration: placement.metadata.generation ?? 0, matchingLocationCount }
+  await writeStatus(api, [EDGE_PLACEMENTS, current], { conditions, fields }, { ...OPTIONS, nowMs })
   if (keeps) return { requeueAfterMs: keepMs }
   const { evictsAtMs } = resolved
   return Number.isFinite(evictsAtMs) ? { requeueAfterMs: Math.min(evictsAtMs - nowMs, MOST_WAIT_MS) } : {}
 }
 
-async function reconcileLocation(client: Client, index: WhereIndex, { space, name }: Key): Promise<void> {
+async function reconcileLocation(
+  client: Client,
+  index: WhereIndex,
+  { space, name }: Key,
+  nowMs: number,
+): Promise<void> {
   const counts = index.countOf({ space, name })
   if (!counts) return
-  const location = await unlessGone(client.in(space).get(LOCATIONS, { name }))
+  const api = client.in(space)
+  const location = await unlessGone(api.get(LOCATIONS, { name }))
   if (!location || location.metadata.deletionTimestamp !== undefined) return
   const selector = isRecord(location.spec) ? location.spec.instanceSelector : undefined
   const faults = faultAnnotations(location, toldFaults(compileSelector(selector, 'spec.instanceSelector').faults))
-  if (faults) await client.in(space).patch(LOCATIONS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
-  await writeStatus(client, LOCATIONS, space, location, counts)
-}
-
-async function writeStatus(
-  client: Client,
-  resource: GroupVersionResource,
-  space: string,
-  object: KubeObject,
-  status: Counts | Record<string, number>,
-): Promise<void> {
-  const current = isRecord(object.status) ? object.status : {}
-  if (Object.entries(status).every(([field, value]) => current[field] === value)) return
-  const ref = { name: object.metadata.name ?? '' }
-  await client.in(space).patch(resource, ref, 'merge', { status }, { ...OPTIONS, subresource: 'status' })
+  if (faults) await api.patch(LOCATIONS, { name }, 'merge', { metadata: { annotations: faults } }, OPTIONS)
+  await writeStatus(api, [LOCATIONS, location], { fields: { ...counts } }, { ...OPTIONS, nowMs })
 }

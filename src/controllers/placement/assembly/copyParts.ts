@@ -128,7 +128,6 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     clusterReports: parts.clusterReports,
     feedback,
     reports: parts.reports,
-    notes: parts.notes,
     brake,
     closing: parts.closing,
   })

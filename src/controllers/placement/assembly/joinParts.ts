@@ -42,7 +42,6 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     random,
   })
   const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
-  const note: Parts['note'] = (space, name) => queue.add({ type: 'note', space, name })
   const pendingMarks = new PendingMarks(owner => {
     if (MAILBOX_NAME.test(owner)) {
       parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
@@ -93,11 +92,11 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
       placements: (space, names) => queue.addAll(reportTasks(space, names), told(space)),
       lost: (space, name, what) => {
         parts.brake.lost(space, name, what)
-        if (join.workload(space).hasPaused) note(space, name)
+        if (join.workload(space).hasPaused) report(space, name)
       },
     },
     consents,
     new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
   )
-  return { inventory, queue, pendingMarks, consents, join, report, note, naming, pendingCopies }
+  return { inventory, queue, pendingMarks, consents, join, report, naming, pendingCopies }
 }

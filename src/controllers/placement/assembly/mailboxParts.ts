@@ -41,7 +41,7 @@ const CACHED_OBJECTS = 2000
 /** After what keeps copies. */
 export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
-  const { inventory, join, queue, consents, brake, pauses, intakes, naming, note, pendingCopies } = parts
+  const { inventory, join, queue, consents, brake, pauses, intakes, naming, report, pendingCopies } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
   const records = new UpsyncRecords(client, (mailbox, key) => queue.add({ type: 'asked', mailbox, key }))
@@ -65,7 +65,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
       if (atMs !== undefined) stages.selected.add(Math.max(0, clock.now() - atMs) / 1000)
     },
     pauseChanged: (space, key) => {
-      for (const name of join.placementNames(space)) note(space, name)
+      for (const name of join.placementNames(space)) report(space, name)
       for (const { name } of mailboxes.all()) queue.addAll(inHand.ownedBy(space, [name], key), space)
     },
     namespaceGoing: (space, namespace) =>
@@ -139,7 +139,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     tell: (source, told) => parts.reports.reportCopy(source, told),
     withdraw: (source, reason) => parts.reports.withdrawCopy(source, reason),
   })
-  const { reports, notes } = parts
+  const { reports } = parts
   const intake = new TopologyIntake({
     inventory,
     consents,
@@ -156,7 +156,6 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     readiness,
     intakes,
     reports,
-    notes,
   })
   const sources = new SourceReader({
     client,

@@ -87,10 +87,8 @@ export interface JoinParts {
   readonly pendingMarks: PendingMarks
   readonly consents: Consents
   readonly join: PlacementJoin
-  /** What an EdgePlacement says of its outcome is to be looked at. */
+  /** What an EdgePlacement says of its outcome, of holds and of pauses is to be looked at. */
   report(this: void, space: string, name: string): void
-  /** What it says of held deletions and pauses is to be looked at. */
-  note(this: void, space: string, name: string): void
   /** The copies that tasks name may have to change from now on. */
   naming(this: void, owner: string, tasks: Iterable<Task>): Iterable<Task>
   /** What is about to be queued. */
@@ -113,7 +111,7 @@ export interface RetentionParts {
   readonly retained: RetainedCopies
   readonly crowdLog: CrowdLog
   readonly intakes: WaitingIntakes
-  readonly notes: HoldReports
+  readonly holds: HoldReports
 }
 
 export interface MailboxParts {

@@ -10,8 +10,8 @@ import type { Parts, RetentionParts, Setup } from './parts.ts'
 
 /** After the join. */
 export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
-  const { client, places, clock, logger, events } = setup
-  const { inventory, join, queue, pendingCopies, report, note } = parts
+  const { places, clock, logger, events } = setup
+  const { inventory, join, queue, pendingCopies, report } = parts
   const brake = new Brake({
     join,
     clock,
@@ -38,16 +38,13 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
         for (const one of join.placementsOf(mailbox)) if (one.space === space) report(space, one.name)
     },
     emptied: space => parts.closing.closeIfIdle(space),
-    tell: (space, name) => {
-      note(space, name)
-      report(space, name)
-    },
+    tell: report,
   })
   const pauses = new Pauses({
     inventory,
     join,
     changed: mailbox => {
-      for (const { space, name } of join.placementsOf(mailbox)) note(space, name)
+      for (const { space, name } of join.placementsOf(mailbox)) report(space, name)
       if (parts.mailboxes.get(mailbox)) parts.listener.synced(mailbox)
     },
   })
@@ -58,17 +55,15 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
     mailbox: name => parts.mailboxes.get(name),
   })
   const crowdLog = new CrowdLog(logger, clock)
-  const intakes = new WaitingIntakes({ join, inventory, note })
-  const notes = new HoldReports({
-    client,
+  const intakes = new WaitingIntakes({ join, inventory, report })
+  const holds = new HoldReports({
     join,
     pauses,
     brake,
     intakes,
     clusterOf: mailbox => inventory.clusterName(mailbox),
     events,
-    clock,
     log: crowdLog,
   })
-  return { brake, pauses, retained, crowdLog, intakes, notes }
+  return { brake, pauses, retained, crowdLog, intakes, holds }
 }

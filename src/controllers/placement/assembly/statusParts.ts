@@ -67,9 +67,11 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     client,
     join,
     allowances: consents,
-    stayingCopies: (space, name) => {
-      const hold = parts.brake.holdOf(space, name)
-      return typeof hold === 'object' ? hold.copies : 0
+    holds: {
+      waits: (...what) => parts.holds.waits(...what),
+      holdOf: (...what) => parts.holds.holdOf(...what),
+      conditions: (...what) => parts.holds.conditions(...what),
+      reported: (...what) => parts.holds.reported(...what),
     },
     behindPause: (...what) => parts.retained.behindPauseOf(...what),
     withheld: (space, name) => {

@@ -22,12 +22,10 @@ export type Task =
   | { readonly type: 'source'; readonly space: string; readonly key: string }
   /** Who asked for one object that was carried up into a mailbox. */
   | { readonly type: 'asked'; readonly mailbox: string; readonly key: string }
-  /** What one placement is told: whether all that it selects is placed. */
+  /** The status of one placement: whether all that it selects is placed, what holds it, and pauses. */
   | { readonly type: 'report'; readonly space: string; readonly name: string }
   /** What of a space is not wanted any more: whether it may go; queued behind the work which that caused. */
   | { readonly type: 'judge'; readonly space: string }
-  /** What one placement is told of holds and pauses. */
-  | { readonly type: 'note'; readonly space: string; readonly name: string }
   /** A space lost its last placement; queued behind the work which that caused. */
   | { readonly type: 'close'; readonly space: string }
 
@@ -47,8 +45,6 @@ export function taskId(task: Task): string {
       return `report ${task.space} ${task.name}`
     case 'judge':
       return `judge ${task.space}`
-    case 'note':
-      return `note ${task.space} ${task.name}`
     case 'close':
       return `close ${task.space}`
   }
@@ -80,7 +76,6 @@ export function taskLane(task: Task): Lane {
       return { owner: task.mailbox, part: task.mailbox }
     case 'source':
     case 'report':
-    case 'note':
       return { owner: task.space }
     case 'judge':
     case 'close':

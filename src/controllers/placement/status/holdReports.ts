@@ -1,18 +1,13 @@
 /**
  * Reports of what holds a placement, beside its outcome: conditions `DeletionHeld` and `IntakeWaits`, each with an Event when it begins,
- * and `Paused`. At most one report a second, and only where it differs from the EdgePlacement.
+ * and `Paused`.
  */
 
-import { type Condition, conditionsOf, mergeConditions } from '../../../apimachinery/conditions.ts'
-import { groupResourceName, isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { timestamp } from '../../../apimachinery/timestamp.ts'
-import type { Client } from '../../../client/client.ts'
-import type { Clock } from '../../../client/clock.ts'
+import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
+import { groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import type { CrowdLog } from '../../../client/crowdLog.ts'
-import { unlessGone } from '../../../client/unlessGone.ts'
-import type { ReconcileResult } from '../../../client/workqueue.ts'
-import { FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
-import { CONFIRM_DELETION_ANNOTATION, EDGE_PLACEMENTS, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
+import { parseObjectKey } from '../../../placement/words/names.ts'
+import { CONFIRM_DELETION_ANNOTATION, PAUSED_ANNOTATION } from '../../../placement/words/placement.ts'
 import type { EventRecorder } from '../../eventRecorder.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Brake } from '../retention/brake.ts'
@@ -21,7 +16,6 @@ import type { Pauses } from '../retention/pauses.ts'
 import type { WaitingIntakes } from './waitingIntakes.ts'
 
 export interface HoldReportsDeps {
-  client: Client
   brake: Pick<Brake, 'holdOf'>
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
   pauses: Pick<Pauses, 'locationOf'>
@@ -29,9 +23,11 @@ export interface HoldReportsDeps {
   /** What people call the cluster of a mailbox. */
   clusterOf: (mailbox: string) => string
   events: Pick<EventRecorder, 'record'>
-  clock: Clock
   log: Pick<CrowdLog, 'tell'>
 }
+
+/** `undefined`: nothing is held. */
+export type KnownHold = Hold | undefined | 'unknown'
 
 /** The condition of a placement that waits for an intake. */
 export const INTAKE_WAITS = 'IntakeWaits'
@@ -40,7 +36,6 @@ const EVENTS: Readonly<Record<string, string | undefined>> = {
   [DELETION_HELD]: DELETION_HELD,
   [INTAKE_WAITS]: 'SetAside',
 }
-const INTERVAL_MS = 1000
 const BEGINS = [
   'warn',
   true,
@@ -53,15 +48,9 @@ const NAMED = 5
 
 export class HoldReports {
   readonly #deps: HoldReportsDeps
-  /** When a placement was last told, for those of the last second. */
-  readonly #toldAt = new Map<string, number>()
 
   constructor(deps: HoldReportsDeps) {
     this.#deps = deps
-  }
-
-  forget(space: string, name: string): void {
-    this.#toldAt.delete(`${space} ${name}`)
   }
 
   /** Whether it has something to report though not all of it is known. */
@@ -69,51 +58,35 @@ export class HoldReports {
     return this.#deps.intakes.messageFor(space, name) !== undefined
   }
 
-  /** @param isKnown whether all is known that the placement selects and where it leads */
-  async reconcile(space: string, name: string, isKnown = true): Promise<ReconcileResult> {
-    const { client, clock, brake } = this.#deps
-    const id = `${space} ${name}`
-    const waitMs = (this.#toldAt.get(id) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - clock.now()
-    if (waitMs > 0) return { requeueAfterMs: waitMs }
-    const placement = await unlessGone(client.in(space).get(EDGE_PLACEMENTS, { name }))
-    if (!placement || placement.metadata.deletionTimestamp !== undefined) {
-      this.#toldAt.delete(id)
-      return {}
-    }
-    const before = conditionsOf(placement)
-    const hold = isKnown ? brake.holdOf(space, name) : 'unknown'
-    const told = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.clusterOf)]
-    if (isKnown) told.push(this.#pausedCondition(space, name))
-    told.push(setAsideCondition(this.#deps.intakes.messageFor(space, name)))
-    // what never was needs no word
-    const news = told.filter(
-      condition => condition.status === 'True' || before.some(({ type }) => type === condition.type),
-    )
-    const { resourceVersion = '', generation: observedGeneration = 0 } = placement.metadata
-    const stated = news.map(condition => ({ ...condition, observedGeneration }))
-    const { conditions, isChanged } = mergeConditions(before, stated, timestamp(new Date(clock.now())))
-    if (!isChanged) return {}
-    this.#toldAt.set(id, clock.now())
-    // the number and the condition agree in each version; before the first report there is none
-    const hasCounts = isRecord(placement.status) && isRecord(placement.status.counts)
-    const counts = hasCounts && hold !== 'unknown' && { counts: { deletionHeld: hold?.copies ?? 0 } }
-    const body = { metadata: { resourceVersion }, status: { conditions, ...counts } }
-    const options = { subresource: 'status', fieldManager: FIELD_MANAGER } as const
-    await client.in(space).patch(EDGE_PLACEMENTS, { name }, 'merge', body, options)
-    const was = (type: string) => before.some(other => other.type === type && other.status === 'True')
-    for (const condition of news) {
-      const { type, status, message } = condition
-      const reason = EVENTS[type]
-      if (reason === undefined || was(type) === (status === 'True')) continue
+  holdOf(space: string, name: string): KnownHold {
+    return this.#deps.brake.holdOf(space, name)
+  }
+
+  /**
+   * Conditions of a placement; none of a type that never was `True`.
+   * @param isKnown whether all is known that the placement selects and where it leads
+   */
+  conditions(space: string, placement: KubeObject, hold: KnownHold, isKnown: boolean): Condition[] {
+    const { name = '' } = placement.metadata
+    const held = hold === 'unknown' ? [] : [heldCondition(hold, placement, this.#deps.clusterOf)]
+    const paused = isKnown ? [this.#pausedCondition(space, name)] : []
+    const waits = setAsideCondition(this.#deps.intakes.messageFor(space, name))
+    return [...held, ...paused, waits].filter(({ type, status }) => status === 'True' || conditionOf(placement, type))
+  }
+
+  /** After the status says so. @param before the placement as it was */
+  async reported(space: string, before: KubeObject, conditions: readonly Condition[]): Promise<void> {
+    const { events, log } = this.#deps
+    for (const { type, status, reason, message } of conditions) {
+      const event = EVENTS[type]
+      if (event === undefined || (conditionOf(before, type)?.status === 'True') === (status === 'True')) continue
       if (status === 'True') {
-        const event = { reason, message: `${condition.reason}: ${message}`, isNewest: true }
-        await this.#deps.events.record(space, placement, event)
+        await events.record(space, before, { reason: event, message: `${reason}: ${message}`, isNewest: true })
       }
       if (type !== DELETION_HELD) continue
       const [level, held, text] = status === 'True' ? BEGINS : ENDS
-      this.#deps.log.tell(level, { space, edgePlacement: name, ...(held && { held: message }) }, text)
+      log.tell(level, { space, edgePlacement: before.metadata.name, ...(held && { held: message }) }, text)
     }
-    return {}
   }
 
   #pausedCondition(space: string, name: string): Condition {

@@ -2,7 +2,7 @@
  * The conditions of an EdgePlacement as they are to be, from those that it has and what was found. Conditions of others stay.
  * Pure.
  */
-import { type Condition, conditionsOf, mergeConditions } from '../../../apimachinery/conditions.ts'
+import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts'
 import { str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
@@ -21,16 +21,9 @@ export interface Verdict {
 
 const MAX_MESSAGE = 2000
 
-export function conditionsFor(
-  placement: KubeObject,
-  verdict: Verdict,
-  now: string,
-): ReturnType<typeof mergeConditions> {
-  const { generation: observedGeneration = 0 } = placement.metadata
-  const before = conditionsOf(placement)
-  const news = saidOf(verdict, observedGeneration, type => before.find(one => one.type === type))
-  const stated = news.map(one => ({ ...one, message: shortened(one.message, MAX_MESSAGE), observedGeneration }))
-  return mergeConditions(before, stated, now)
+export function conditionsFor(placement: KubeObject, verdict: Verdict, observedGeneration: number): Condition[] {
+  const conditions = saidOf(verdict, observedGeneration, type => conditionOf(placement, type))
+  return conditions.map(one => ({ ...one, message: shortened(one.message, MAX_MESSAGE), observedGeneration }))
 }
 
 function saidOf(

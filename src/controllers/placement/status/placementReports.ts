@@ -5,10 +5,9 @@
  * A placement is told at most once a second, and nothing is written that it says already.
  */
 import { setImmediate } from 'node:timers/promises'
-import { at } from '../../../apimachinery/fields.ts'
+import type { Condition } from '../../../apimachinery/conditions.ts'
+import { at, type Fields, num } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
-import { timestamp } from '../../../apimachinery/timestamp.ts'
-import { equalJson } from '../../../apimachinery/values.ts'
 import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
@@ -19,11 +18,12 @@ import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
 import { describeObject, FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../../placement/words/placement.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
+import { writeStatus } from '../../writeStatus.ts'
 import { UNSECURED } from '../copies/adaptations.ts'
 import { KIND_NOT_SERVED } from '../copies/unservedKinds.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
-import { heldSince } from '../retention/brakeLedger.ts'
+import type { HoldReports, KnownHold } from './holdReports.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
 import { conditionsFor, type Verdict } from './placementConditions.ts'
@@ -42,8 +42,8 @@ export interface PlacementReportsDeps {
     /** Whether it is not known all that a space may place. */
     isUncertain(space: string): boolean
   }
-  /** Copies that were a placement's and stay until it is confirmed that they may go. */
-  stayingCopies: (space: string, placement: string) => number
+  /** Beside the outcome. */
+  holds: Pick<HoldReports, 'waits' | 'holdOf' | 'conditions' | 'reported'>
   /** Of those that stay because something is paused. */
   behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
   /** Of objects whose status the placement asks for, and which tell none. */
@@ -88,7 +88,7 @@ export class PlacementReports implements CenterFindings {
   /** By space, those that were told while not everything of it was named: they are told once more when it is. */
   readonly #toldEarly = new Map<string, Set<string>>()
 
-  /** What each says up to where its content is taken in. */
+  /** Up to where the content is taken in that each one's outcome is about; of those whose outcome was reported in this run. */
   readonly #said = new Map<string, number>()
   /** Those that may have more to say of it. */
   readonly #unsaid = new Set<string>()
@@ -189,24 +189,35 @@ export class PlacementReports implements CenterFindings {
     this.#deps.outages.forget(space, placement)
   }
 
-  /** To be called only when the topology and the space are known whole. */
-  async reconcile(space: string, name: string): Promise<ReconcileResult> {
-    const id = `${space} ${name}`
-    const { clock, join } = this.#deps
-    const waitMs = this.#pace.waitMs(id, clock.now())
+  /** Whether it has something to report though not all of it is known. */
+  waits(space: string, name: string): boolean {
+    return this.#deps.holds.waits(space, name)
+  }
+
+  /** @param isKnown whether all is known that the placement selects and where it leads */
+  async reconcile(space: string, name: string, isKnown = true): Promise<ReconcileResult> {
+    const { clock, holds } = this.#deps
+    const waitMs = this.#pace.waitMs(`${space} ${name}`, clock.now())
     if (waitMs > 0) return { requeueAfterMs: waitMs }
+    const hold = isKnown ? holds.holdOf(space, name) : 'unknown'
+    const found = isKnown ? await this.#find(space, name, hold) : undefined
+    return await this.#report(space, name, { isKnown, hold, found })
+  }
+
+  /** The outcome as far as there is one yet; what changes it has {@link reconcile} called again. */
+  async #find(space: string, name: string, hold: KnownHold): Promise<Outcome | undefined> {
+    const id = `${space} ${name}`
+    const { join, allowances, clock } = this.#deps
     const ways = join.waysOf(space, name)
-    if (!ways) return {} // the where-resolver has not said yet
-    if (this.#deps.allowances.isUncertain(space)) return {} // called again once it is known
-    const isFirst = !this.#pace.knows(id)
+    if (!ways || allowances.isUncertain(space)) return undefined
     this.#pace.looked(id, clock.now())
     const withheld = this.#deps.withheld(space, name)
+    const isFirst = !this.#said.has(id)
     // before it is counted: what is taken in meanwhile is told by another look
     const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
-    const stages = await this.#stages(space, name, ways)
+    const stages = await this.#stages(space, name, ways, typeof hold === 'object' ? hold.copies : 0)
     if (stages.outcome.early) this.#tellAgain(space, name)
-    const requeueAfterMs = await this.#tell(space, name, { stages, withheld, isFirst, content, generation })
-    return requeueAfterMs === undefined ? {} : { requeueAfterMs }
+    return { stages, withheld, isFirst, content, generation }
   }
 
   #tellAgain(space: string, placement: string): void {
@@ -215,11 +226,10 @@ export class PlacementReports implements CenterFindings {
     if (this.#deps.outcomes.isNamed(space)) this.named(space)
   }
 
-  async #stages(space: string, name: string, ways: Ways): Promise<Stages> {
+  async #stages(space: string, name: string, ways: Ways, stayingCopies: number): Promise<Stages> {
     if (ways.size === 0) {
       const nowhere = this.#deps.allowances.nowhere(space) ?? NO_LOCATION
       const outcome = await placementOutcome(this.#deps.outcomes, { space, name, ways })
-      const stayingCopies = this.#deps.stayingCopies(space, name)
       return { nowhere, outcome, stayingCopies }
     }
     const [found, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
@@ -244,7 +254,7 @@ export class PlacementReports implements CenterFindings {
       denied: denied.told ?? cuts.told,
       unplaced: unplaced.told,
       outcome,
-      stayingCopies: this.#deps.stayingCopies(space, name),
+      stayingCopies,
       behindPause: this.#deps.behindPause(space, name, mailbox => ways.has(mailbox)),
     }
   }
@@ -316,51 +326,51 @@ export class PlacementReports implements CenterFindings {
     }
   }
 
-  /** @returns after how long something is to be told that is not to be told yet */
-  async #tell(space: string, name: string, verdict: Verdict & Observed): Promise<number | undefined> {
-    const api = this.#deps.client.in(space)
+  async #report(space: string, name: string, { isKnown, hold, found }: Report): Promise<ReconcileResult> {
+    const { client, join, clock, holds, events, outages } = this.#deps
+    const api = client.in(space)
     const placement = await unlessGone(api.get(EDGE_PLACEMENTS, { name }))
-    if (!placement || placement.metadata.deletionTimestamp !== undefined) return undefined
-    const { resourceVersion = '' } = placement.metadata
-    // its newest spec may not be taken in yet
-    const generation = Math.min(placement.metadata.generation ?? 0, verdict.generation ?? Number.POSITIVE_INFINITY)
-    const now = timestamp(new Date(this.#deps.clock.now()))
-    const { conditions, isChanged } = conditionsFor(
-      { ...placement, metadata: { ...placement.metadata, generation } },
-      verdict,
-      now,
-    )
-    const { stayingCopies = 0, outcome } = verdict.stages
-    const { broken, differing, fallen, ambiguous } = outcome
-    const before = isRecord(placement.status) ? placement.status : {}
-    // whoever writes the condition keeps the number in step with it
-    const known = isRecord(before.counts) ? before.counts.deletionHeld : undefined
-    const deletionHeld = known ?? (heldSince(before) === undefined ? 0 : stayingCopies)
-    const counts = { ...outcome.counts, deletionHeld }
-    const news = {
-      conditions,
-      observedGeneration: generation,
-      ...observedNow(placement, verdict),
-      counts,
-      broken: broken.length > 0 ? broken : null,
+    if (!placement || placement.metadata.deletionTimestamp !== undefined) return {}
+    const { generation = 0 } = placement.metadata
+    const held = holds.conditions(space, placement, hold, isKnown)
+    if (!found) {
+      if (held.length === 0) return {}
+      this.#pace.looked(`${space} ${name}`, clock.now())
     }
-    const isSaid = (field: keyof typeof news | 'observedResourceVersion') =>
-      equalJson(Reflect.get(news, field) ?? undefined, before[field])
-    if (
-      !(
-        !isChanged &&
-        isSaid('observedGeneration') &&
-        isSaid('observedResourceVersion') &&
-        isSaid('counts') &&
-        isSaid('broken')
-      )
-    ) {
-      const body = { metadata: { resourceVersion }, status: news }
-      await api.patch(EDGE_PLACEMENTS, { name }, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER })
+    const conditions: Condition[] = held.map(condition => ({ ...condition, observedGeneration: generation }))
+    const fields: Fields = {}
+    // before the first outcome there are no counts
+    const counts = found?.stages.outcome.counts ?? at(placement.status, 'counts')
+    const before = num(placement.status, 'counts', 'deletionHeld')
+    const deletionHeld = hold === 'unknown' ? before : (hold?.copies ?? 0)
+    if (isRecord(counts)) fields.counts = { ...counts, deletionHeld }
+    if (found) {
+      const { broken } = found.stages.outcome
+      // its newest spec may not be taken in yet
+      const observedGeneration = Math.min(generation, found.generation ?? Number.POSITIVE_INFINITY)
+      conditions.unshift(...conditionsFor(placement, found, observedGeneration))
+      fields.broken = broken.length > 0 ? broken : null
+      Object.assign(fields, { observedGeneration, ...observedNow(placement, found) })
     }
-    await this.#deps.events.tell(space, placement, [...broken, ...differing], ambiguous)
-    return await this.#deps.outages.tell(space, placement, { fallen, clusters: counts.clusters })
+    const options = { nowMs: clock.now(), fieldManager: FIELD_MANAGER }
+    await writeStatus(api, [EDGE_PLACEMENTS, placement], { conditions, fields }, options)
+    await holds.reported(space, placement, held)
+    if (!found) return {}
+    // a placement that is gone meanwhile is forgotten already
+    if (join.spec(space, name)) this.#said.set(`${space} ${name}`, Number(fields.observedResourceVersion ?? 0))
+    const { broken, differing, fallen, ambiguous } = found.stages.outcome
+    await events.tell(space, placement, [...broken, ...differing], ambiguous)
+    const clusters = found.stages.outcome.counts.clusters
+    const requeueAfterMs = await outages.tell(space, placement, { fallen, clusters })
+    return requeueAfterMs === undefined ? {} : { requeueAfterMs }
   }
+}
+
+interface Report {
+  /** Whether all is known that the placement selects and where it leads. */
+  readonly isKnown: boolean
+  readonly hold: KnownHold
+  readonly found: Outcome | undefined
 }
 
 interface Observed {
@@ -381,6 +391,8 @@ function observedNow(
   const now = isFirst && stages.outcome.projecting ? before : Math.max(before, content)
   return now > 0 ? { observedResourceVersion: String(now) } : {}
 }
+
+type Outcome = Verdict & Observed
 
 type Counts = Pick<RefusalCount, 'add'>
 type FourCounts = [RefusalCount, RefusalCount, RefusalCount, RefusalCount]

@@ -54,11 +54,6 @@ export class ReportPace {
     for (const [space, untilMs] of this.#spaces) if (untilMs <= nowMs) this.#spaces.delete(space)
   }
 
-  /** Whether it was looked at in this run. */
-  knows(id: string): boolean {
-    return this.#paid.has(id)
-  }
-
   looked(id: string, nowMs: number): void {
     const untilMs = OWN.paid(this.#paid.get(id)?.untilMs, nowMs)
     this.#paid.set(id, { untilMs, lastMs: nowMs })

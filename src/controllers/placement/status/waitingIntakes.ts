@@ -12,7 +12,7 @@ export interface WaitingIntakesDeps {
   join: Pick<PlacementJoin, 'placementNames' | 'placementsOf' | 'waysOf' | 'workloadSpaces'>
   inventory: Pick<Inventory, 'clusterName'>
   /** The report of a placement is to be looked at. */
-  note: (space: string, placement: string) => void
+  report: (space: string, placement: string) => void
 }
 
 export class WaitingIntakes {
@@ -27,23 +27,23 @@ export class WaitingIntakes {
 
   /** Objects for which the intake of a workload space waits; none: it goes on. */
   ofSpace(space: string, objects: readonly Waiting[]): void {
-    if (replaces(this.#spaces, space, objects)) this.#noteAll(space)
+    if (replaces(this.#spaces, space, objects)) this.#reportAll(space)
   }
 
   ofMailbox(mailbox: string, objects: readonly Waiting[]): void {
     if (!replaces(this.#mailboxes, mailbox, objects)) return
-    for (const { space, name } of this.#deps.join.placementsOf(mailbox)) this.#deps.note(space, name)
+    for (const { space, name } of this.#deps.join.placementsOf(mailbox)) this.#deps.report(space, name)
   }
 
   ofTopology(objects: readonly Waiting[]): void {
     if (objects.length + this.#topology.length === 0) return
     this.#topology = objects
-    for (const space of this.#deps.join.workloadSpaces()) this.#noteAll(space)
+    for (const space of this.#deps.join.workloadSpaces()) this.#reportAll(space)
   }
 
   /** A placement is new, or another one now. */
   placed(space: string, name: string): void {
-    if (this.messageFor(space, name) !== undefined) this.#deps.note(space, name)
+    if (this.messageFor(space, name) !== undefined) this.#deps.report(space, name)
   }
 
   /** The cause for which a placement waits, and the remedy; `undefined`: it waits for no intake. */
@@ -63,8 +63,8 @@ export class WaitingIntakes {
     return undefined
   }
 
-  #noteAll(space: string): void {
-    for (const name of this.#deps.join.placementNames(space)) this.#deps.note(space, name)
+  #reportAll(space: string): void {
+    for (const name of this.#deps.join.placementNames(space)) this.#deps.report(space, name)
   }
 }
 

@@ -67,6 +67,7 @@ t.test('nothing goes where no grant is; it goes when one comes, and leaves when 
   await server.in('inv1').delete(PLACEMENT_GRANTS, { name: 'wds1' })
   await server.quiet()
   t.same(server.names(florin, MAPS), ['commonstuff/page'], 'all that the placement carries is held')
+  await tick(server, clock)
   await confirmHeld(server)
   t.same(server.names(florin, MAPS), [])
   await server.in('inv1').create(PLACEMENT_GRANTS, grant('wds1', 'wds1'))
@@ -147,7 +148,8 @@ t.test('a slice that somebody made up leads nowhere', async t => {
 })
 
 t.test('one of several Locations is enough, and labels of Locations and SyncTargets are live', async t => {
-  const { server, wds, florin } = await world(t)
+  const clock = new FakeClock()
+  const { server, wds, florin } = await world(t, clock)
   const labels = { tier: 'gold', 'loc-name': 'second' }
   await server
     .in('inv1')
@@ -177,6 +179,7 @@ t.test('one of several Locations is enough, and labels of Locations and SyncTarg
   await relabel(LOCATIONS, 'florin', 'gold')
   t.same(server.peek(florin, MAPS, 'page', 'commonstuff')!.data, { at: 'florin' })
   await relabel(SYNC_TARGETS, 'florin', 'none')
+  await tick(server, clock)
   await confirmHeld(server)
   t.same(server.names(florin, MAPS), [])
 })

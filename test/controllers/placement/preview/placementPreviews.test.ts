@@ -13,6 +13,7 @@ import {
   SLICES,
   SYNC_TARGETS,
 } from '../../../../src/placement/words/placement.ts'
+import { FakeClock } from '../../../client/support/fakeClock.ts'
 import {
   ALL_MAPS,
   configMap,
@@ -25,6 +26,7 @@ import {
   replicaSet,
   SETS,
   slice,
+  tick,
 } from '../translatorWorld.ts'
 import { scene } from './previewScene.ts'
 
@@ -50,9 +52,11 @@ t.test('create, update, unchanged: clusters where the same becomes of it are one
 t.test(
   'what selects it then counts: a label, the labels of a Namespace in the same question, what stays at home',
   async t => {
-    const { server, wds, actions, ask } = await scene(t)
+    const clock = new FakeClock()
+    const { server, wds, actions, ask } = await scene(t, clock)
     const labelled = { downsync: [{ resources: ['configmaps'], labelSelectors: [{ matchLabels: { go: 'yes' } }] }] }
     await wds.update(EDGE_PLACEMENTS, { ...server.peek('wds1', EDGE_PLACEMENTS, 'ep')!, spec: labelled })
+    await tick(server, clock)
     await confirmHeld(server)
     t.same(await actions(configMap('page', { v: '1' })), [])
     t.same(await actions(configMap('page', { v: '1' }, { labels: { go: 'yes' } })), ['Create florin,guilder'])

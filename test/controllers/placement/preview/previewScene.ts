@@ -1,11 +1,12 @@
 /** A ConfigMap that is placed on two clusters, and questions about what would change. */
 import type { Test } from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'
+import type { Clock } from '../../../../src/client/clock.ts'
 import { EDGE_PLACEMENTS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { ALL_MAPS, configMap, MAPS, placement, slice, world } from '../translatorWorld.ts'
 
-export async function scene(t: Test) {
-  const around = await world(t)
+export async function scene(t: Test, clock?: Clock) {
+  const around = await world(t, clock)
   const { server, wds, previewer } = around
   await wds.create(MAPS, configMap('page', { v: '1' }))
   await wds.create(EDGE_PLACEMENTS, placement('ep', ALL_MAPS))

@@ -1,6 +1,7 @@
 // The brake: what goes because it was deleted by name, and what is held because nobody said so.
 
 import t, { type Test } from 'tap'
+import { conditionOf } from '../../../../src/apimachinery/conditions.ts'
 import { StatusError } from '../../../../src/apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
@@ -49,9 +50,7 @@ async function placed(t: Test, count: number) {
     wds.update(EDGE_PLACEMENTS, change(server.peek('wds1', EDGE_PLACEMENTS, name)!))
   const select = (app: string) => edit('ep', ep => ({ ...ep, spec: MAPS_OF(app) }))
   const held = (name = 'ep') => {
-    const { status } = server.peek('wds1', EDGE_PLACEMENTS, name)!
-    const conditions = isRecord(status) && Array.isArray(status.conditions) ? status.conditions.filter(isRecord) : []
-    return conditions.find(({ type }) => type === 'DeletionHeld')
+    return conditionOf(server.peek('wds1', EDGE_PLACEMENTS, name)!, 'DeletionHeld')
   }
   const isHeld = (name?: string) => until(() => held(name)?.status === 'True')
   const hash = (name?: string) => / edge.kubestellar.io\/confirm-deletion=(\w+)$/.exec(String(held(name)?.message))![1]!
@@ -69,6 +68,9 @@ t.test('one letter in a selector empties no cluster, until that is confirmed', a
   const { server, until, counts, select, held, isHeld, hash, confirm, warnings } = await placed(t, 30)
   await select('y')
   await isHeld()
+  const { status } = server.peek('wds1', EDGE_PLACEMENTS, 'ep')!
+  t.match(status, { counts: { deletionHeld: 60 } })
+  t.match(conditionOf({ status }, 'Applied'), { reason: 'DeletionHeld' }, 'all of it in one write')
   await server.quiet()
   t.match(warnings, [/^deletions are held until somebody confirms them/], 'one line, for who operates the server')
   t.same(counts(), [30, 30])

@@ -17,7 +17,7 @@ t.test('what is told while not all of the space is named is told once more when 
   const join = {
     waysOf: () => new Map([['m', [WAY]]]),
     placementsOf: () => [{ space: 's', name: 'p' }],
-    spec: () => undefined,
+    spec: () => ({ upsync: [] }),
     brings: () => true,
     carriesUp: () => false,
     carriersTo: () => [],
@@ -52,7 +52,7 @@ t.test('what is told while not all of the space is named is told once more when 
     },
     join,
     allowances: { allowance: () => ({ allowsAll: true }), nowhere: () => undefined, isUncertain: () => false },
-    stayingCopies: () => 0,
+    holds: { waits: () => false, holdOf: () => undefined, conditions: () => [], reported: async () => {} },
     behindPause: () => 0,
     withheld: () => undefined,
     outcomes: {
