@@ -7,7 +7,7 @@ import { type ClusterVersions, type Exception, isDone } from './outcome.ts'
 export interface ClusterOutcome {
   /** Its syncer speaks. Else nothing is known of now. */
   readonly live: boolean
-  /** When it spoke last. */
+  /** Time of its last report, or of the end of its connection after it. */
   readonly heardAtMs?: number
   /** Its syncer speaks, and does not reach the cluster. */
   readonly unreachable?: boolean

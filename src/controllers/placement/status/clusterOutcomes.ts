@@ -127,10 +127,11 @@ export class ClusterOutcomes implements OutcomeReceiver {
   }
 
   /** The connection of a session has ended. */
-  silent(space: string, id: string): void {
+  silent(space: string, id: string, heardAtMs = this.#deps.clock.now()): void {
     const session = this.#sessions.get(space)
     if (!session?.live || session.id !== id) return
     session.live = false
+    session.heardAtMs = heardAtMs
     session.cancel?.()
     session.cancel = undefined
     this.#deps.changed(space, 'all')
@@ -173,7 +174,7 @@ export class ClusterOutcomes implements OutcomeReceiver {
       if (this.#sessions.get(space) !== session || !session.live) return
       const leftMs = session.heardAtMs + OUTCOME_SILENCE_MS - this.#deps.clock.now()
       if (leftMs > 0) this.#arm(space, session, leftMs)
-      else this.silent(space, session.id)
+      else this.silent(space, session.id, session.heardAtMs)
     })
   }
 }

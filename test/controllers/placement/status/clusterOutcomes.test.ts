@@ -1,9 +1,11 @@
 /** The account that the center keeps of clusters, held against a model: it never says applied of what is not. */
 import t from 'tap'
+import { timestamp } from '../../../../src/apimachinery/timestamp.ts'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
 import { DesiredContent, PendingMarks } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
 import { ClusterOutcomes } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
+import { commonVerdict } from '../../../../src/placement/outcome/copyState.ts'
 import { type Exception, OUTCOME_SILENCE_MS, type OutcomeReport } from '../../../../src/placement/outcome/outcome.ts'
 import { objectKey } from '../../../../src/placement/words/names.ts'
 import { Outcomes } from '../../../../src/syncer/tells/outcomes.ts'
@@ -121,14 +123,20 @@ t.test('who falls silent is not believed any more, until it speaks', async t => 
   outcomes.take('m', say('e', 2))
   await clock.advance(OUTCOME_SILENCE_MS - 1)
   t.ok(outcomes.of('m').live)
+  const lastReportMs = clock.now() - OUTCOME_SILENCE_MS + 1
   await clock.advance(1)
   t.notOk(outcomes.of('m').live)
+  t.equal(outcomes.of('m').heardAtMs, lastReportMs, 'nobody knows when the connection died')
   outcomes.take('m', say('e', 3))
   t.ok(outcomes.of('m').live)
   outcomes.silent('m', 'of another session')
   t.ok(outcomes.of('m').live)
+  await clock.advance(1000)
   outcomes.silent('m', 's')
   t.notOk(outcomes.of('m').live)
+  t.equal(outcomes.of('m').heardAtMs, clock.now(), 'it was heard while its connection lasted')
+  const sight = { mailbox: undefined, outcome: outcomes.of('m'), projecting: false }
+  t.match(commonVerdict(sight), { state: 'Stale', since: timestamp(new Date(clock.now())) })
   outcomes.stop()
 })
 

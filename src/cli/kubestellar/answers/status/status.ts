@@ -237,14 +237,20 @@ interface ClusterFacts {
 function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories }: ClusterFacts): ClusterStatus {
   const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
   const keys = keysOf(row, clusters)
-  const { unheard, silentSince, lagSince, ...told } = toldBySyncTargets(row, inventories)
+  const { unheard, silentSince, readySince, lagSince, ...told } = toldBySyncTargets(row, inventories)
   const silence = silentIn(keys, silent)
   const common = { location: row.metadata.name ?? '', instances, ready, ...told }
   const inState = (
     trouble: Trouble,
     state: ClusterStatus['state'],
-    { message, since = '' }: { message: string; since?: string | undefined },
-  ): ClusterStatus => ({ ...common, trouble, state, message, ...(since !== '' && { since }) })
+    { message, since = '' }: { message?: string; since?: string | undefined },
+  ): ClusterStatus => ({
+    ...common,
+    trouble,
+    state,
+    ...(message !== undefined && { message }),
+    ...(since !== '' && { since }),
+  })
   const since = silentSince || silence?.since
   if (instances === 0) return inState('warn', 'NoCluster', { message: 'it stands for no cluster' })
   if (ready === 0) return inState('bad', 'Silent', { message: 'no syncer there reports', since })
@@ -271,7 +277,7 @@ function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories 
     const message = `${behind} ${behind === 1 ? 'change' : 'changes'} not looked at`
     return inState('warn', 'Lagging', { message, since: lagSince })
   }
-  return { ...common, trouble: 'none', state: 'Ready' }
+  return inState('none', 'Ready', { since: readySince })
 }
 
 const UNHEARD = 'a cluster there does not report now'
@@ -288,11 +294,16 @@ function silentIn(keys: readonly string[], silent: ReadonlyMap<string, Silence>)
   return found.find(({ reason }) => reason === UNREACHABLE) ?? found[0]
 }
 
+type BehindLocation = Pick<ClusterStatus, 'lag' | 'failures'> & {
+  unheard?: string
+  /** Times in RFC 3339; `''` where they are not known. */
+  silentSince?: string
+  readySince?: string | undefined
+  lagSince?: string
+}
+
 /** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
-function toldBySyncTargets(
-  row: KubeObject,
-  inventories: readonly InventoryFacts[],
-): Pick<ClusterStatus, 'lag' | 'failures'> & { unheard?: string; silentSince?: string; lagSince?: string } {
+function toldBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts[]): BehindLocation {
   const inventory = inventories.find(({ path }) => path === str(row, 'inventory'))
   if (!inventory || inventory.targets.unknown !== undefined || inventory.locations.unknown !== undefined) return {}
   const location = inventory.locations.items.find(({ metadata }) => metadata.name === str(row, 'location'))
@@ -301,11 +312,14 @@ function toldBySyncTargets(
   const outcomes = behind.map(({ status }) => at(status, 'outcome'))
   const isSome = (field: string): boolean => outcomes.some(one => at(one, field) === false)
   const unheard = isSome('reachable') ? UNREACHABLE : isSome('reporting') ? 'Stale' : undefined
-  const unready = behind
-    .flatMap(({ status }) => objects(status, 'conditions'))
-    .filter(({ type, status }) => type === 'Ready' && status !== 'True')
+  const ready = behind.flatMap(({ status }) => objects(status, 'conditions')).filter(({ type }) => type === 'Ready')
+  const timesOf = (isReady: boolean): string[] =>
+    ready.filter(({ status }) => (status === 'True') === isReady).map(one => str(one, 'lastTransitionTime'))
+  const since = { silentSince: earliest(timesOf(false)), readySince: timesOf(true).sort().at(-1) }
+  // a cluster that never reported has no numbers
+  if (outcomes.every(one => one === undefined)) return since
   return {
-    silentSince: earliest(unready.map(one => str(one, 'lastTransitionTime'))),
+    ...since,
     lag: { objects: outcomes.reduce((sum: number, one) => sum + num(one, 'lag', 'objects'), 0) },
     lagSince: earliest(outcomes.map(one => str(one, 'lag', 'since'))),
     failures: outcomes.reduce((sum: number, one) => sum + num(one, 'failures', 'count'), 0),

@@ -2,6 +2,8 @@
 import { num, objects, str } from '../../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../../apimachinery/object.ts'
 import type { DiscoveredResource } from '../../../../client/client.ts'
+import { OBJECT_CONFLICT } from '../../../../placement/outcome/copyState.ts'
+import { statesCounted } from '../../../../placement/outcome/copyStates.ts'
 import type { Matchable } from '../../../../placement/select/placementSpec.ts'
 import { ANSWERS_VERSION } from '../../../shell/output.ts'
 import { nameOfObject } from '../askedObject.ts'
@@ -104,14 +106,16 @@ export function why(facts: WhyFacts): WhyAnswer {
       ? withheldStatus(resource, facts.placements.items, { answers: placements, clusters })
       : undefined
   const what = nameOfObject(resource, namespace, name)
+  // each cluster where it is another's has the same words
+  const isInConflict = clusters.some(({ state }) => state === 'Conflict')
   const answer = {
     notes: [
       ...(stays ? [stays] : []),
       ...(isNamespace(resource) ? [NAMESPACES_FOLLOW] : []),
-      ...objectNotes(object),
+      ...objectNotes(object).filter(({ reason }) => reason !== OBJECT_CONFLICT || !isInConflict),
       ...(withheld ? [withheld] : []),
     ],
-    placements: placements.map(one => withoutOthers(one, what, clusters)),
+    placements: placements.map(one => withoutOthers(one, clusters)),
     clusters,
     unknown: unknownOf(facts),
   }
@@ -131,14 +135,15 @@ function isNamespace({ group, resource }: DiscoveredResource): boolean {
 /** Conditions that count over all objects of a placement. */
 const ABOUT_OBJECTS: ReadonlySet<string | undefined> = new Set(['Placed', 'DeletionHeld'])
 
-/** Where each cluster says itself how this object is there, the placement's notes about other objects go. */
-function withoutOthers(placement: PlacementAnswer, what: string, clusters: readonly ClusterState[]): PlacementAnswer {
-  const isTold = clusters.length > 0 && clusters.every(one => isDone(one) || (one.message ?? '') !== '')
-  if (!isTold) return placement
-  const isAbout = ({ type, message }: Note): boolean =>
-    !ABOUT_OBJECTS.has(type) ||
-    message.includes(what) ||
-    (type === 'DeletionHeld' && clusters.some(({ placements }) => placements.length === 0))
+/** States in which a cluster does not say yet, or not now, how the object is. */
+const UNKNOWING: ReadonlySet<string> = new Set((['pending', 'stale', 'unknown'] as const).flatMap(statesCounted))
+
+/** Where each cluster says itself how this object is there, the placement's notes repeat that, or are about other objects. */
+function withoutOthers(placement: PlacementAnswer, clusters: readonly ClusterState[]): PlacementAnswer {
+  const isTold = clusters.every(one => isDone(one) || (!UNKNOWING.has(one.state) && (one.message ?? '') !== ''))
+  if (clusters.length === 0 || !isTold) return placement
+  const isAbout = ({ type }: Note): boolean =>
+    !ABOUT_OBJECTS.has(type) || (type === 'DeletionHeld' && clusters.some(({ placements }) => placements.length === 0))
   return { ...placement, notes: placement.notes.filter(isAbout) }
 }
 

@@ -132,6 +132,7 @@ t.test('who may read the inventory sees lag and failures of all that is placed t
   })
   const lines = statusText(answer, { wide: false, paint: text => text, nowMs: Date.parse('2026-01-01T00:05:00Z') })
   t.match(lines[3], /^imw1\.florin +Lagging +5m +1\/1 +3 +0 +3 changes not looked at$/)
+  t.match(lines[4], /^imw1\.guilder +Ready +1\/1 +- +-$/, 'no SyncTarget of it has numbers')
   const closed = { ...inventory, targets: { items: [], unknown: 'you may not' } }
   const without = fleetStatus({ ...NO_WAYS, placements: { items: [] }, granted, inventories: [closed] })
   t.match(without.clusters.items[0], { state: 'Ready', lag: undefined })

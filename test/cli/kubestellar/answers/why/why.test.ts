@@ -394,3 +394,24 @@ t.test('a cluster is a SyncTarget of an inventory, whatever Locations lead there
     t.equal(told.clusters.length, 1)
   })
 })
+
+t.test('a conflict is explained once: by the clusters, and not by the placement and the object besides', async t => {
+  const message = 'space x owns it there; use another name, or ask them to hand it over'
+  const annotations = { 'edge.kubestellar.io/object-conflict': `not placed where ${message}` }
+  const conditions = [
+    { type: 'Placed', status: 'False', reason: 'ObjectConflict', message: `1 refused: ${message}` },
+    { type: 'DeletionHeld', status: 'True', reason: 'TooMuchAtOnce', message: 'other objects are held' },
+  ]
+  const workStatuses = {
+    items: ['florin', 'guilder'].map(where =>
+      workStatus(where, { state: 'Conflict', reason: 'ObjectConflict', message }),
+    ),
+  }
+  const placements = { items: [placement('p', { resources: ['configmaps'] }, { status: { conditions } })] }
+  const lines = text({ object: prices({ annotations }), placements, workStatuses })
+  t.same(
+    lines.filter(line => line.includes('space x')),
+    [`(1) ${message}`],
+  )
+  t.match(lines, [/^configmaps "shop\/prices" is Conflict in 2/, '', /^placement p selects it/, /^ {2}leads to/])
+})
