@@ -97,6 +97,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     client,
     join,
     cache,
+    kinds: parts.kinds,
     sources,
     mailbox: known,
     isKept: (...what) => retained.keeps(...what),

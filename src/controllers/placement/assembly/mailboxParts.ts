@@ -75,10 +75,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
       closing.closeIfIdle(space)
     },
     heard: (space, ref, revision) => join.observed.heard(space, keyOf(ref), revision),
-    kindsChanged: space => {
-      parts.feedback.forgetKinds(space)
-      kinds.forget(space)
-    },
+    kindsChanged: space => kinds.forget(space),
   })
   const listener = mailboxListener({
     add: task => queue.add(task),

@@ -21,6 +21,7 @@ import type { Destination } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { EventRecorder } from '../../eventRecorder.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
+import type { ServedKinds } from '../inventory/servedKinds.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact, WantedState } from '../join/workload.ts'
@@ -34,6 +35,7 @@ export interface FeedbackReconcilerDeps {
   client: Client
   join: PlacementJoin
   cache: ObjectCache
+  kinds: ServedKinds
   sources: SourceReader
   /** The mailbox, as far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
@@ -70,11 +72,6 @@ export class FeedbackReconciler {
   constructor(deps: FeedbackReconcilerDeps) {
     this.#deps = deps
     this.#status = new StatusReturn(deps)
-  }
-
-  /** What a space serves is asked again at the next need. */
-  forgetKinds(space: string): void {
-    this.#status.forgetKinds(space)
   }
 
   forget(space: string): void {

@@ -7,7 +7,7 @@
  * server-side apply without force, so each field has one owner, and reported fields give way.
  */
 import { isStatusError } from '../../../apimachinery/errors.ts'
-import { apiVersionOf, type GroupResource, type KubeObject } from '../../../apimachinery/object.ts'
+import { apiVersionOf, type GroupResource, groupResourceName, type KubeObject } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
 import type { Client, ObjectRef } from '../../../client/client.ts'
@@ -21,10 +21,11 @@ import {
 } from '../../../placement/content/returnedStatus.ts'
 import { combinedStatus, type Figures, figuresOf, type Share } from '../../../placement/outcome/combinedStatus.ts'
 import { inOurGenerations, type Produced } from '../../../placement/outcome/observedGeneration.ts'
-import { FIELD_MANAGER, resourceKey } from '../../../placement/words/names.ts'
+import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { isProjected } from '../../../placement/words/placement.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
+import type { ServedKinds } from '../inventory/servedKinds.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact } from '../join/workload.ts'
@@ -35,6 +36,7 @@ export interface StatusReturnDeps {
   client: Client
   join: PlacementJoin
   cache: ObjectCache
+  kinds: ServedKinds
   /** The mailbox, as far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
   turns: WorkTurns
@@ -68,8 +70,6 @@ function producedBy(generations: CopyGenerations | undefined, uid: string | unde
 
 export class StatusReturn {
   readonly #deps: StatusReturnDeps
-  /** By space, what it serves, by resource key: whether it has a `status` sub-resource. */
-  readonly #statusKinds = new Map<string, Promise<ReadonlyMap<string, boolean>>>()
   /** Of what runs in several clusters whose state is wanted: by space, then by key, then by mailbox. */
   readonly #known = new Map<string, Map<string, Map<string, Known>>>()
   /** A thousand clusters that take an edit are told of a few times, not a thousand. */
@@ -79,13 +79,8 @@ export class StatusReturn {
     this.#deps = deps
   }
 
-  /** What a space serves is asked again at the next need. */
-  forgetKinds(space: string): void {
-    this.#statusKinds.delete(space)
-  }
-
   forget(space: string): void {
-    this.forgetKinds(space)
+    this.#deps.kinds.forget(space)
     for (const key of this.#known.get(space)?.keys() ?? []) this.#pace.forget(`${space} ${key}`)
     this.#known.delete(space)
   }
@@ -256,21 +251,6 @@ export class StatusReturn {
   }
 
   async #hasStatus(space: string, gr: GroupResource): Promise<boolean> {
-    let asked = this.#statusKinds.get(space)
-    if (!asked) {
-      asked = this.#discover(space)
-      this.#statusKinds.set(space, asked)
-    }
-    try {
-      return (await asked).get(resourceKey(gr)) ?? false
-    } catch (error) {
-      if (this.#statusKinds.get(space) === asked) this.#statusKinds.delete(space)
-      throw error
-    }
-  }
-
-  async #discover(space: string): Promise<ReadonlyMap<string, boolean>> {
-    const served = await this.#deps.client.in(space).discover()
-    return new Map(served.map(kind => [resourceKey(kind), kind.subresources.includes('status')]))
+    return (await this.#deps.kinds.of(space)).get(groupResourceName(gr))?.hasStatus ?? false
   }
 }

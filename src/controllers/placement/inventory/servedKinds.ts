@@ -1,13 +1,19 @@
-/** Kinds of the resources that a space serves, from discovery, cached until they may have changed. */
+/** Kinds that a space serves, from discovery, cached until they may have changed. */
 import { groupResourceName } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
 
 /** Spaces whose kinds are kept at hand. */
-const KEPT = 100
+const KEPT = 1000
+
+export interface ServedKind {
+  readonly kind: string
+  /** Whether it has a `status` sub-resource. */
+  readonly hasStatus: boolean
+}
 
 export class ServedKinds {
   readonly #client: Client
-  readonly #known = new Map<string, Promise<ReadonlyMap<string, string>>>()
+  readonly #known = new Map<string, Promise<ReadonlyMap<string, ServedKind>>>()
 
   constructor(client: Client) {
     this.#client = client
@@ -17,8 +23,8 @@ export class ServedKinds {
     this.#known.delete(space)
   }
 
-  /** Kinds by `resource.group`. */
-  async of(space: string): Promise<ReadonlyMap<string, string>> {
+  /** By `resource.group`. */
+  async of(space: string): Promise<ReadonlyMap<string, ServedKind>> {
     let asked = this.#known.get(space)
     if (!asked) {
       asked = this.#discover(space)
@@ -33,8 +39,13 @@ export class ServedKinds {
     }
   }
 
-  async #discover(space: string): Promise<ReadonlyMap<string, string>> {
+  async #discover(space: string): Promise<ReadonlyMap<string, ServedKind>> {
     const served = await this.#client.in(space).discover()
-    return new Map(served.map(resource => [groupResourceName(resource), resource.kind]))
+    return new Map(
+      served.map(resource => {
+        const { kind, subresources } = resource
+        return [groupResourceName(resource), { kind, hasStatus: subresources.includes('status') }]
+      }),
+    )
   }
 }

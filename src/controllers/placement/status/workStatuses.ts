@@ -28,7 +28,7 @@ import {
 } from '../../../placement/words/placement.ts'
 import { splitWorkStatusName, tailOf } from '../../../placement/words/workStatusNames.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
-import type { ServedKinds } from '../inventory/servedKinds.ts'
+import type { ServedKind, ServedKinds } from '../inventory/servedKinds.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import { inOrder, type SpaceLocation, type SpaceLocations } from '../join/spaceLocations.ts'
@@ -194,7 +194,7 @@ export class WorkStatuses implements Answerer {
     cluster: SpaceCluster,
     location: SpaceLocation,
     key: string,
-    { kinds, fixed }: { kinds: ReadonlyMap<string, string>; fixed: AnswerRange['fixed'] },
+    { kinds, fixed }: { kinds: ReadonlyMap<string, ServedKind>; fixed: AnswerRange['fixed'] },
   ): AnswerRow | undefined {
     const { space } = cluster
     const fact = this.#deps.join.fact(space, key)
@@ -225,7 +225,7 @@ export class WorkStatuses implements Answerer {
         sourceRef: {
           group: resource.group,
           version: resource.version,
-          kind: kinds.get(groupResourceName(resource)) ?? '',
+          kind: kinds.get(groupResourceName(resource))?.kind ?? '',
           resource: resource.resource,
           ...(namespace && { namespace }),
           name: object.name,

@@ -72,7 +72,7 @@ function setUp(isKnown = true) {
     join,
     cache: { get: (space: string, key: string) => copies.get(`${space} ${key}`) } as never,
     sources: { read: async (_: string, { key }: { key: string }) => objects.get(key) },
-    kinds: { of: async () => new Map([['deployments.apps', 'Deployment']]) } as never,
+    kinds: { of: async () => new Map([['deployments.apps', { kind: 'Deployment' }]]) } as never,
     clusters: {
       join,
       mailbox: (name: string) => boxes.get(name),
