@@ -2,6 +2,7 @@
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import type { ConvergedCopy } from './copies/copiesTogether.ts'
 import type { CopyReconciler } from './copies/copyReconciler.ts'
+import type { Decision } from './copies/decide.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
 import { reportTasks, type Task, told } from './join/task.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
@@ -25,10 +26,10 @@ export class Convergence {
   }
 
   /** Makes a copy what it should be, and tells of it when it is. */
-  async copy(mailbox: Mailbox, key: string): Promise<ReconcileResult> {
+  async copy(mailbox: Mailbox, key: string, decision: Decision): Promise<ReconcileResult> {
     const { copies, join, statuses, add, addAll } = this.#deps
     const ticket = mailbox.desired.ticket(key)
-    const result = await copies.reconcile(mailbox, key).finally(() => statuses.touched(mailbox.name, key))
+    const result = await copies.reconcile(mailbox, key, decision).finally(() => statuses.touched(mailbox.name, key))
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
     const wasToldBehind = mailbox.desired.wasToldBehind(key)
     if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })

@@ -4,9 +4,8 @@ import type { Hold } from '../../client/setAside/keyGuard.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { Convergence } from './convergence.ts'
-import type { CopyRemovals } from './copies/copyRemovals.ts'
+import { type DecisionFacts, decide, mailboxGate } from './copies/decide.ts'
 import type { FeedbackReconciler } from './feedback/feedbackReconciler.ts'
-import type { Inventory } from './inventory/inventory.ts'
 import type { PendingCopies } from './join/pendingCopies.ts'
 import type { PlacementJoin } from './join/placementJoin.ts'
 import type { Readiness } from './join/readiness.ts'
@@ -17,7 +16,6 @@ import type { Mailbox } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
 import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import type { Brake } from './retention/brake.ts'
-import type { Pauses } from './retention/pauses.ts'
 import type { ClusterReports } from './status/clusterReports.ts'
 import type { PlacementReports } from './status/placementReports.ts'
 
@@ -27,10 +25,8 @@ export interface TaskRouterDeps {
   join: PlacementJoin
   mailboxes: Mailboxes
   readiness: Readiness
-  inventory: Pick<Inventory, 'isLeaving'>
-  pauses: Pauses
+  facts: DecisionFacts
   pendingCopies: PendingCopies
-  removals: Pick<CopyRemovals, 'isUnwanted'>
   convergence: Convergence
   records: UpsyncRecords
   clusterReports: ClusterReports
@@ -88,26 +84,22 @@ export class TaskRouter {
 
   // biome-ignore lint/suspicious/noConfusingVoidType: as above
   async #inMailbox(task: InMailbox): Promise<ReconcileResult | void> {
-    const { mailboxes, readiness, inventory, pauses, removals, brake, closing, convergence } = this.#deps
+    const { facts, mailboxes, readiness, closing, convergence } = this.#deps
     const mailbox = mailboxes.get(task.mailbox)
     if (!mailbox) return { postponed: true } // all its content is queued when it is ready
     if (!readiness.knowsMailbox(task.mailbox)) return this.#postpone(task)
-    if (inventory.isLeaving(task.mailbox)) return
-    // all of it is looked at again when that is over
-    if (task.type !== 'asked' && pauses.locationOf(task.mailbox) !== undefined) {
-      if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) brake.paused(mailbox, task.key)
-      return
+    if (task.type !== 'copy') {
+      const gate = mailboxGate(facts, task.mailbox)
+      if (gate === 'leaving' || (gate !== undefined && task.type === 'config')) return // looked at again when that is over
+      return await unlessSpaceGone<undefined>(mailbox.space, this.#around(task, mailbox))
     }
-    if (task.type === 'copy' && removals.isUnwanted(mailbox, task.key)) {
-      // what it says of pauses counts although it has no placement any more
-      const owner = mailbox.ownerOf(task.key)
-      if (owner !== undefined && !closing.isFollowed(owner)) {
-        closing.follow(owner)
-        return this.#postpone(task)
-      }
+    const decision = decide(facts, mailbox, task.key)
+    if (decision.verb === 'wait') {
+      if (decision.space === undefined) return { postponed: true } // all is decided again once consents are known
+      closing.follow(decision.space)
+      return this.#postpone(task)
     }
-    const work = task.type === 'copy' ? convergence.copy(mailbox, task.key) : this.#around(task, mailbox)
-    return await unlessSpaceGone<ReconcileResult | undefined>(mailbox.space, work)
+    return await unlessSpaceGone<ReconcileResult>(mailbox.space, convergence.copy(mailbox, task.key, decision))
   }
 
   /** What a mailbox holds beside copies. */

@@ -26,7 +26,7 @@ import { SliceSets } from './join/sliceSets.ts'
 import type { SpaceClosing } from './join/spaceClosing.ts'
 import { configTasks, copyTasks, sourceTasks, type Task } from './join/task.ts'
 import type { Workloads } from './join/workloads.ts'
-import type { ClosedMailboxes } from './mailboxes/closedMailboxes.ts'
+import { type ClosedMailboxes, UNSCHEDULABLE } from './mailboxes/closedMailboxes.ts'
 import type { CopiesInHand } from './mailboxes/copiesInHand.ts'
 import type { MailboxListener } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
@@ -214,7 +214,7 @@ export class TopologyIntake implements StreamHandler {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { inventory, consents, pauses, closed, brake, inHand, queue } = this.#deps
+    const { inventory, consents, pauses, closed, brake, inHand, queue, reports } = this.#deps
     for (const change of inventory.setTarget(at, object)) {
       const { mailbox, before, after } = change
       consents.targetChanged(change)
@@ -223,10 +223,10 @@ export class TopologyIntake implements StreamHandler {
       if ((stood && !stands) || Number.isFinite(after?.evictAtMs)) brake.mailboxLeaves(mailbox)
       if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases))
         for (const task of inHand.contestedIn(mailbox)) queue.add(task)
-      if (stands && !stood) this.#stays(mailbox)
+      const isOpened = closed.targetChanged(change)
+      if (isOpened) reports.withdrawIn(mailbox, UNSCHEDULABLE.reason)
+      if (isOpened || (stands && !stood)) this.#stays(mailbox)
     }
-    const opened = closed.set(at, object)
-    if (opened !== undefined) this.#stays(opened)
   }
 
   /** A mailbox has a SyncTarget now, or takes new objects again: all that it should hold is checked, and its cluster reported. */

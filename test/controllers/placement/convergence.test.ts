@@ -24,7 +24,7 @@ function setUp(meanwhile: (mailbox: Mailbox) => Promise<void>) {
     addAll: tasks => void told.push(...tasks),
     isReportAwaited: () => false,
   })
-  return { mailbox, told, look: () => convergence.copy(mailbox, KEY) }
+  return { mailbox, told, look: () => convergence.copy(mailbox, KEY, { verb: 'none' }) }
 }
 
 async function written({ desired }: Mailbox): Promise<void> {

@@ -70,7 +70,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
 }
 
 function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: Setup, parts: Parts): PlacementPreviews {
-  const { join, consents, rules, brake, pauses, retained, inventory, closed, mailboxes, readiness, intake } = parts
+  const { join, consents, facts, brake, retained, mailboxes, readiness, inventory, intake } = parts
   return new PlacementPreviews({
     client,
     join,
@@ -78,16 +78,13 @@ function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: S
     clock,
     logger,
     consents,
-    rules,
     where: () => where?.answerer,
     live,
     now: () => clock.now(),
     brake,
     nowhere: space => consents.nowhere(space),
-    pauses,
+    facts,
     retained,
-    isLeaving: mailbox => inventory.isLeaving(mailbox),
-    wouldKeepOut: (mailbox, key) => closed.wouldKeepOut(mailbox, key),
     mailbox: name => mailboxes.known(name),
     outcome: space => parts.outcomes.of(space),
     knows: (space, key) => readiness.knowsSource(space, key),

@@ -10,6 +10,7 @@ import { CopyReconciler } from '../copies/copyReconciler.ts'
 import { CopyRemarks } from '../copies/copyRemarks.ts'
 import { CopyRemovals } from '../copies/copyRemovals.ts'
 import { CopyWriter } from '../copies/copyWriter.ts'
+import { type DecisionFacts, isNeededThere } from '../copies/decide.ts'
 import { SharedCopies } from '../copies/sharedCopies.ts'
 import { Conflicts, conflictReports } from '../feedback/conflicts.ts'
 import { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
@@ -37,9 +38,6 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     readiness,
   } = parts
   const known = (name: string) => mailboxes.known(name)
-  /** Whether copies in a mailbox may be worked on. */
-  const isOpen = (name: string) =>
-    !inventory.isLeaving(name) && pauses.locationOf(name) === undefined && readiness.knowsMailbox(name)
   const rules: OwnershipRules = {
     isReleased: (mailbox, space) =>
       inventory.target(mailbox)?.releases.some(reference => rules.isSpace(reference, space)) === true,
@@ -50,25 +48,31 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     places,
     cameFrom: (mailbox, key) => mailboxes.get(mailbox)?.copies.get(key)?.owner,
   })
+  const isGoneFrom = (space: string, key: string) =>
+    standsInMailbox(places, space) === true || (parts.workloads.isSynced(space) && join.fact(space, key) === undefined)
+  const facts: DecisionFacts = {
+    join,
+    rules,
+    pauses,
+    isLeaving: mailbox => inventory.isLeaving(mailbox),
+    isClosed: (mailbox, key) => closed.isClosed(mailbox, key),
+    isFollowed: space => parts.closing.isFollowed(space),
+    isNeeded: (mailbox, key, copy) => isNeededThere({ join, isGoneFrom }, mailbox, key, copy),
+  }
   const deps: CopyDeps = {
     client,
+    facts,
     join,
     cache,
     sources,
-    isFollowed: space => parts.closing.isFollowed(space),
-    isGoneFrom: (space, key) =>
-      standsInMailbox(places, space) === true ||
-      (parts.workloads.isSynced(space) && join.fact(space, key) === undefined),
     again: (mailbox, key) => queue.add(inHand.again(mailbox, key)),
     rules,
-    keepsOut: (mailbox, key, claims) => closed.keepsOut(mailbox, key, claims),
     brake,
-    pauses,
     maySecure: source => {
       const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
       return clusterScoped || (isUncertain ? undefined : false)
     },
-    withheld: (source, told) => parts.reports.reportCopy(source, told),
+    report: (source, reason) => parts.reports.reportCopy(source, reason),
     unserved: (source, told) => parts.reports.reportUnserved(source, told),
     written: (mailbox, key) => mailboxes.written(mailbox, key),
     wrote: (...what) => mailboxes.wrote(...what),
@@ -80,17 +84,14 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
       for (const { space } of join.sourcesOf(mailbox, key)) queue.add({ type: 'source', space, key })
     },
     generationsChanged: (space, key) => queue.add({ type: 'source', space, key }),
-    mailbox: name => {
-      const mayChange = readiness.knowsMailbox(name) && pauses.locationOf(name) === undefined
-      return mayChange ? mailboxes.get(name) : undefined
-    },
+    mailbox: name => (readiness.knowsMailbox(name) ? mailboxes.get(name) : undefined),
   }
   const making = new CopyMaking(deps)
   const notes = new CopyNotes(deps)
   const writer = new CopyWriter({ ...deps, clock })
-  const looks = new CopyChecks({ join, pauses, making, notes })
+  const looks = new CopyChecks({ facts, making, notes })
   const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
-  const sharedCopies = new SharedCopies({ join, pauses, keepsOut: deps.keepsOut, making, notes, writer })
+  const sharedCopies = new SharedCopies({ facts, making, notes, writer })
   const removals = new CopyRemovals({ ...deps, notes, writer, converge })
   const copies: CopyReconciler = new CopyReconciler({ ...deps, making, notes, writer, removals })
   const feedback = new FeedbackReconciler({
@@ -120,10 +121,8 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     join,
     mailboxes,
     readiness,
-    inventory,
-    pauses,
+    facts,
     pendingCopies: parts.pendingCopies,
-    removals,
     convergence,
     records: parts.records,
     clusterReports: parts.clusterReports,
@@ -133,10 +132,11 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     closing: parts.closing,
   })
   const together = new CopiesTogether({
+    facts,
     sharedCopies,
     removals,
-    mailbox: name => (isOpen(name) ? mailboxes.get(name) : undefined),
+    mailbox: deps.mailbox,
     converged: copies => convergence.converged(copies),
   })
-  return { rules, client, removals, looks, feedback, router, together }
+  return { facts, client, looks, feedback, router, together }
 }

@@ -85,8 +85,10 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     mailbox: name => mailboxes.get(name),
     touched: (mailbox, key) => parts.statuses.touched(mailbox, key),
   })
-  const synced = (mailbox: string) => {
-    listener.synced(mailbox)
+  const synced = (name: string) => {
+    const mailbox = mailboxes.get(name)
+    if (mailbox) closed.opened(mailbox)
+    listener.synced(name)
     readiness.moreIsKnown()
   }
   const mailboxes: Mailboxes = new Mailboxes(
@@ -131,11 +133,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
       queue.addAll([{ type: 'close', space }], space)
     },
   })
-  const closed = new ClosedMailboxes({
-    spaceOf: mailbox => mailboxes.known(mailbox)?.space,
-    tell: (source, told) => parts.reports.reportCopy(source, told),
-    withdraw: (source, reason) => parts.reports.withdrawCopy(source, reason),
-  })
+  const closed = new ClosedMailboxes(mailbox => mailboxes.known(mailbox)?.space)
   const { reports } = parts
   const intake = new TopologyIntake({
     inventory,

@@ -17,7 +17,7 @@ import type { EventRecorder } from '../../eventRecorder.ts'
 import type { PlacedSource, SpacePlaces } from '../../placedSource.ts'
 import type { CopiesTogether } from '../copies/copiesTogether.ts'
 import type { CopyChecks } from '../copies/copyChecks.ts'
-import type { CopyRemovals } from '../copies/copyRemovals.ts'
+import type { DecisionFacts } from '../copies/decide.ts'
 import type { SourceReader } from '../copies/sourceReader.ts'
 import type { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
 import type { Consents } from '../inventory/consents.ts'
@@ -37,7 +37,6 @@ import type { newStages } from '../mailboxes/copyTimings.ts'
 import type { PendingMarks } from '../mailboxes/desiredContent.ts'
 import type { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import type { Mailboxes } from '../mailboxes/mailboxes.ts'
-import type { OwnershipRules } from '../mailboxes/ownership.ts'
 import type { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
 import type { mailboxListener } from '../mailboxListener.ts'
 import type { Brake } from '../retention/brake.ts'
@@ -134,10 +133,9 @@ export interface MailboxParts {
 }
 
 export interface CopyParts {
-  readonly rules: OwnershipRules
+  readonly facts: DecisionFacts
   /** Whose writes into mailboxes say which EdgePlacements are behind them. */
   readonly client: Client
-  readonly removals: CopyRemovals
   readonly looks: CopyChecks
   readonly feedback: FeedbackReconciler
   readonly router: TaskRouter

@@ -1,5 +1,6 @@
 /** Parts of the room retention: the brake and pauses, and the reports of what they hold. */
 import { CrowdLog } from '../../../client/crowdLog.ts'
+import { isUnwanted } from '../copies/decide.ts'
 import { copiesAgain } from '../mailboxes/copiesInHand.ts'
 import { Brake } from '../retention/brake.ts'
 import { Pauses } from '../retention/pauses.ts'
@@ -23,7 +24,7 @@ export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
     isGoing: space => places.isDeleting(space) || places.pathOf(space) === undefined,
     isEvicted: mailbox => inventory.isEvicted(mailbox, clock.now()),
     isLeaving: mailbox => inventory.isLeaving(mailbox),
-    isUnwanted: (mailbox, key) => !inventory.isLeaving(mailbox.name) && parts.removals.isUnwanted(mailbox, key),
+    isUnwanted: (mailbox, key) => !inventory.isLeaving(mailbox.name) && isUnwanted(parts.facts, mailbox, key),
     keepsAll: (space, mailbox) => pauses.locationOf(mailbox) !== undefined || pauses.leadsPaused(space, mailbox),
     // behind all that the space's changes have named
     ask: space => {

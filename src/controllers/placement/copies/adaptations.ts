@@ -1,14 +1,45 @@
-/** Parts of an adaptation that need the join: fields left to a cluster, owners that travel along, pod security labels. */
+/** Adaptation of an object to a claim and its destination: fields left to a cluster, owners that travel along, pod security labels. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Told } from '../../../placement/consent/allowance.ts'
+import type { Adaptation } from '../../../placement/content/adaptation.ts'
 import { type CarriedOwner, flagsOf, MAX_CARRIED_OWNERS } from '../../../placement/content/carriedOwners.ts'
 import { leftOf } from '../../../placement/content/leftRules.ts'
+import { type Projection, project } from '../../../placement/content/projection.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 
+/** `spec`: of the placements as they are, or would be. */
+type AdaptationJoin = Pick<PlacementJoin, 'spec' | 'workload' | 'adopts'>
+
+export function adaptationOf(join: AdaptationJoin, claim: Source): Adaptation {
+  const { space, placements, implied = false } = claim
+  const preserve = placements.some(name => join.spec(space, name)?.preserves)
+  return { implied, preserve, adopt: join.adopts(claim), left: leftThere(join, claim) }
+}
+
+export interface AdaptedObject {
+  readonly mailbox: string
+  /** The object as it is stored. */
+  readonly object: KubeObject
+  readonly customized: KubeObject
+  readonly adaptation: Adaptation
+  /** Whether the claim may set how Pods of its Namespace are secured there. */
+  readonly secures: boolean
+}
+
+/** The copy of a claim, as its mailbox is to hold it. */
+export function adapt(
+  join: Pick<PlacementJoin, 'workload' | 'sourcesOf'>,
+  claim: Source,
+  { mailbox, object, customized, adaptation, secures }: AdaptedObject,
+): Projection {
+  const secured = asksToSecure(claim, object) && !secures ? withoutPodSecurity(customized) : customized
+  return project(claim.space, secured, { ...adaptation, owners: ownersThere(join, mailbox, claim, object) })
+}
+
 /** JSON pointers to the fields that any placement of the claim leaves to the cluster; nearly always none. */
-export function leftThere(
+function leftThere(
   join: Pick<PlacementJoin, 'spec' | 'workload'>,
   { space, placements, fact }: Pick<Source, 'space' | 'placements' | 'fact'>,
 ): readonly string[] {
@@ -21,7 +52,7 @@ export function leftThere(
 const NOTHING: readonly string[] = []
 
 /** Owners of a source that the same space places in the same mailbox: the cluster's object refers to them. */
-export function ownersThere(
+function ownersThere(
   join: Pick<PlacementJoin, 'workload' | 'sourcesOf'>,
   mailbox: string,
   { space }: Source,
@@ -55,7 +86,7 @@ export function asksToSecure({ fact }: Source, { metadata: { labels = {} } }: Ku
   return fact.key === namespaceKey(fact.name) && Object.keys(labels).some(key => key.startsWith(POD_SECURITY))
 }
 
-export function withoutPodSecurity(object: KubeObject): KubeObject {
+function withoutPodSecurity(object: KubeObject): KubeObject {
   const { labels = {} } = object.metadata
   const kept = Object.entries(labels).filter(([key]) => !key.startsWith(POD_SECURITY))
   return { ...object, metadata: { ...object.metadata, labels: Object.fromEntries(kept) } }

@@ -6,15 +6,15 @@ import type { Together } from '../../../client/bundles.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { Task } from '../join/task.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { CopyDeps } from './copyDeps.ts'
 import type { CopyRemovals } from './copyRemovals.ts'
 import type { GoingCopy, SharedCopy } from './copyWriter.ts'
+import { decideInOpen, mailboxGate } from './decide.ts'
 import type { SharedCopies, UnmadeCopy } from './sharedCopies.ts'
 
-export interface CopiesTogetherDeps {
+export interface CopiesTogetherDeps extends Pick<CopyDeps, 'facts' | 'mailbox'> {
   sharedCopies: Pick<SharedCopies, 'toWrite' | 'write'>
-  removals: Pick<CopyRemovals, 'toRemove' | 'removeTogether'>
-  /** The mailbox, if its copies may be worked on now. */
-  mailbox: (name: string) => Mailbox | undefined
+  removals: Pick<CopyRemovals, 'toRemove' | 'toForget' | 'removeTogether'>
   /** Copies are as they should be. */
   converged: (copies: readonly ConvergedCopy[]) => void
 }
@@ -50,12 +50,23 @@ export class CopiesTogether implements Together<Task, Prepared> {
 
   prepare(task: Task): Prepared | undefined {
     if (task.type !== 'copy') return undefined
-    const { sharedCopies, removals } = this.#deps
-    const mailbox = this.#mailbox?.name === task.mailbox ? this.#mailbox : this.#deps.mailbox(task.mailbox)
-    if (!mailbox) return undefined
-    const copy = sharedCopies.toWrite(mailbox, task.key) ?? removals.toRemove(mailbox, task.key)
+    const mailbox = this.#mailbox?.name === task.mailbox ? this.#mailbox : this.#inOpen(task.mailbox)
+    const copy = mailbox && this.#prepared(mailbox, task.key)
     if (copy) this.#mailbox = mailbox
     return copy
+  }
+
+  #inOpen(name: string): Mailbox | undefined {
+    return mailboxGate(this.#deps.facts, name) === undefined ? this.#deps.mailbox(name) : undefined
+  }
+
+  #prepared(mailbox: Mailbox, key: string): Prepared | undefined {
+    const { facts, sharedCopies, removals } = this.#deps
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key)) return undefined
+    const decision = decideInOpen(facts, mailbox, key)
+    if (decision.verb === 'write') return sharedCopies.toWrite(mailbox, key, decision.claims)
+    if (decision.verb === 'remove') return removals.toRemove(mailbox, key, decision.copy)
+    return decision.verb === 'none' ? removals.toForget(mailbox, key) : undefined
   }
 
   async work(copies: readonly Prepared[]): Promise<readonly boolean[]> {

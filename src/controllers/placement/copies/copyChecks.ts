@@ -7,30 +7,33 @@ import type { Adaptation } from '../../../placement/content/adaptation.ts'
 import { updatedCopy } from '../../../placement/content/projection.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { CopyFact, Mailbox } from '../mailboxes/mailbox.ts'
-import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
+import type { CopyDeps } from './copyDeps.ts'
 import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
+import { decideInOpen } from './decide.ts'
 
-export interface CopyLooksDeps extends Pick<CopyDeps, 'join' | 'pauses'> {
+export interface CopyChecksDeps extends Pick<CopyDeps, 'facts'> {
   making: CopyMaking
   notes: CopyNotes
 }
 
 export class CopyChecks {
-  readonly #deps: CopyLooksDeps
+  readonly #deps: CopyChecksDeps
 
-  constructor(deps: CopyLooksDeps) {
+  constructor(deps: CopyChecksDeps) {
     this.#deps = deps
   }
 
   isRight(mailbox: Mailbox, key: string): boolean | Promise<boolean> {
-    const { join, pauses, making } = this.#deps
+    const { facts, making } = this.#deps
     const copy = mailbox.copies.get(key)
-    if (!copy?.likeness || copy.terminating || mayBeAnothers(join, mailbox, key)) return false
+    if (!copy?.likeness || copy.terminating) return false
     if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mailbox.lostOwners.has(key)) return false
-    const [source, ...rivals] = join.sourcesOf(mailbox.name, key)
-    if (!source || rivals.length > 0 || copy.owner !== source.space || !isSameEverywhere(source.fact)) return false
-    if (copy.resource.version !== source.fact.resource.version || pauses.holdsClaim(source)) return false
+    const decision = decideInOpen(facts, mailbox, key)
+    if (decision.verb !== 'write' || decision.claims.length > 1) return false
+    const source = decision.claims[0]!
+    if (copy.owner !== source.space || !isSameEverywhere(source.fact)) return false
+    if (copy.resource.version !== source.fact.resource.version) return false
     const adaptation = making.adaptationOf(source)
     const known = copy.likeness.judged(source.fact, adaptation)
     if (known) return known.isRight && this.#noteRight(mailbox, source, copy, known.generation)

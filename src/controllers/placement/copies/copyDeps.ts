@@ -8,8 +8,8 @@ import type { Source } from '../join/placementProduct.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { OwnershipRules } from '../mailboxes/ownership.ts'
 import type { Brake } from '../retention/brake.ts'
-import type { Pauses } from '../retention/pauses.ts'
 import type { CopyRemarks } from './copyRemarks.ts'
+import type { DecisionFacts } from './decide.ts'
 import type { SourceReader } from './sourceReader.ts'
 
 export interface CopyDeps {
@@ -17,25 +17,18 @@ export interface CopyDeps {
   join: PlacementJoin
   cache: ObjectCache
   sources: SourceReader
-  /** Whether the space is followed and the object is not in it, or the space is none that feeds others. */
-  isGoneFrom: (space: string, key: string) => boolean
+  facts: DecisionFacts
   /** The mailbox, when it is ready and all that it should hold is known. */
   mailbox: (name: string) => Mailbox | undefined
   rules: OwnershipRules
-  /** Whether it is known what the space says of a copy that it may want no more; it is looked at again when it is. */
-  isFollowed: (space: string) => boolean
-  /** Whether an object is not to come into a mailbox that does not hold it yet; it is looked at again when it is. */
-  keepsOut: (mailbox: Mailbox, key: string, claims: readonly Source[]) => boolean
-  /** Says whether what nobody wants any more may go. */
-  brake: Pick<Brake, 'mayGo' | 'isPreserved' | 'paused' | 'settled'>
-  /** Says what stays as it is for now. */
-  pauses: Pick<Pauses, 'holdsClaim' | 'holdsCopy'>
+  /** Judges the copies that may go. */
+  brake: Pick<Brake, 'submit' | 'isPreserved' | 'paused' | 'settled'>
   /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
   maySecure: (source: Source) => boolean | undefined
-  /** What of a source does not reach a mailbox although the copy does; `undefined`: nothing. */
-  withheld: (source: Source, told: Told | undefined) => void
+  /** Reports the reason why a source, or a part of it, does not reach a mailbox; `undefined`: there is none. */
+  report: (source: Source, reason: Told | undefined) => void
   /** Why a source has no copy there although it may; `undefined`: nothing keeps it back any more. */
   unserved: (source: Source, told: Told | undefined) => void
   /** A write into a mailbox is over, whatever became of it. */
@@ -48,11 +41,4 @@ export interface CopyDeps {
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */
   generationsChanged: (space: string, key: string) => void
-}
-
-/** Whether the copy may be owed to a claim of which nobody knows whether it is granted. */
-export function mayBeAnothers(join: CopyDeps['join'], mailbox: Mailbox, key: string): boolean {
-  const unsure = join.unsureOf(mailbox.name, key)
-  if (unsure.size === 0) return false
-  return unsure.has(mailbox.ownerOf(key) ?? '') || join.sourcesOf(mailbox.name, key).length === 0
 }

@@ -2,12 +2,11 @@
 
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Adaptation } from '../../../placement/content/adaptation.ts'
-import { project } from '../../../placement/content/projection.ts'
 import { isNamespaceKey } from '../../../placement/words/names.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
-import { asksToSecure, leftThere, ownersThere, UNSECURED, withoutPodSecurity } from './adaptations.ts'
+import { adapt, adaptationOf, asksToSecure, UNSECURED } from './adaptations.ts'
 import { type CopyContent, CopyContents, contentOf } from './copyContents.ts'
 import type { CopyDeps } from './copyDeps.ts'
 
@@ -17,10 +16,10 @@ export interface Made {
 }
 
 export class CopyMaking {
-  readonly #deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'remarks'>
+  readonly #deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'report' | 'remarks'>
   readonly #contents = new CopyContents()
 
-  constructor(deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'withheld' | 'remarks'>) {
+  constructor(deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'report' | 'remarks'>) {
     this.#deps = deps
   }
 
@@ -48,8 +47,9 @@ export class CopyMaking {
         continue // the source is told, too
       }
       const adaptation = this.adaptationOf(source)
-      const owners = ownersThere(this.#deps.join, mailbox.name, source, object)
-      const projection = project(space, this.#secured(source, customized), { ...adaptation, owners })
+      const secures = this.#secures(source, object)
+      const at = { mailbox: mailbox.name, object, customized, adaptation, secures }
+      const projection = adapt(this.#deps.join, source, at)
       const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
       const content = contentOf(projection, object.metadata.generation, isShared)
       if (isShared) this.#contents.keep(space, fact, adaptation, content)
@@ -59,17 +59,15 @@ export class CopyMaking {
   }
 
   adaptationOf(source: Source): Adaptation {
-    const { space, placements, implied = false } = source
-    const { join } = this.#deps
-    const preserve = placements.some(name => join.spec(space, name)?.preserves)
-    return { implied, preserve, adopt: join.adopts(source), left: leftThere(join, source) }
+    return adaptationOf(this.#deps.join, source)
   }
 
-  #secured(source: Source, object: KubeObject): KubeObject {
-    if (!isNamespaceKey(source.fact.key)) return object
-    const withheld = asksToSecure(source, object) && !this.#deps.maySecure(source)
-    this.#deps.withheld(source, withheld ? UNSECURED : undefined)
-    return withheld ? withoutPodSecurity(object) : object
+  /** Reports the labels that a Namespace loses. */
+  #secures(source: Source, object: KubeObject): boolean {
+    if (!isNamespaceKey(source.fact.key)) return true
+    const secures = !asksToSecure(source, object) || this.#deps.maySecure(source) === true
+    this.#deps.report(source, secures ? undefined : UNSECURED)
+    return secures
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * Converges one object of one mailbox: makes it, brings it up to date, or has it taken out when nothing wants it any more. Decides
- * only on complete knowledge; its caller sees to that. What cannot be customized as its owner asks is held back: the copy stays as
- * it was.
+ * Carries out the decision about one object of one mailbox: creates, updates or removes the copy, and reports the gate that keeps it. Its
+ * caller ensures that the mailbox and all that feeds it are known. A claim that cannot be adapted leaves the copy as it was.
  */
 import { hasCause, isStatusError, NAMESPACE_TERMINATING, namespaceTrouble } from '../../../apimachinery/errors.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
@@ -11,13 +10,15 @@ import { implicitNamespace } from '../../../placement/content/projection.ts'
 import { BUDGET_EXCEEDED } from '../../../placement/spaces/spaceBudget.ts'
 import { FIELD_MANAGER, namespaceKey, namespaceOf } from '../../../placement/words/names.ts'
 import type { Source } from '../join/placementProduct.ts'
+import { UNSCHEDULABLE } from '../mailboxes/closedMailboxes.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { byRight } from '../mailboxes/ownership.ts'
-import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
+import type { CopyDeps } from './copyDeps.ts'
 import type { CopyMaking } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyRemovals } from './copyRemovals.ts'
 import type { CopyWriter } from './copyWriter.ts'
+import { type Decision, decide, isOfMailbox } from './decide.ts'
 import { holdsData, succeed } from './succession.ts'
 import { UnservedKindError, unservedKind } from './unservedKinds.ts'
 
@@ -25,13 +26,13 @@ export interface CopyReconcilerDeps
   extends Pick<
     CopyDeps,
     | 'client'
+    | 'facts'
     | 'join'
     | 'sources'
     | 'rules'
     | 'brake'
-    | 'keepsOut'
-    | 'pauses'
     | 'again'
+    | 'report'
     | 'unserved'
     | 'remarks'
     | 'verdictChanged'
@@ -39,7 +40,7 @@ export interface CopyReconcilerDeps
   making: CopyMaking
   notes: CopyNotes
   writer: CopyWriter
-  removals: Pick<CopyRemovals, 'remove' | 'isGivenUp' | 'stays'>
+  removals: Pick<CopyRemovals, 'remove' | 'none'>
 }
 
 export interface CopyResult extends ReconcileResult {
@@ -63,11 +64,17 @@ export class CopyReconciler {
     this.#deps = deps
   }
 
-  async reconcile(mailbox: Mailbox, key: string): Promise<CopyResult> {
-    if (mayBeAnothers(this.#deps.join, mailbox, key)) return { postponed: true } // all is looked at again once it is known
+  async reconcile(
+    mailbox: Mailbox,
+    key: string,
+    decision = decide(this.#deps.facts, mailbox, key),
+  ): Promise<CopyResult> {
+    if (decision.verb === 'wait') return { postponed: true } // decided again once more is known
+    if (decision.verb === 'keep' && decision.unwanted) this.#deps.brake.paused(mailbox, key)
+    if (decision.verb === 'keep' && isOfMailbox(decision.gate)) return { behind: true }
     const hadNamespace = mailbox.namespaces.has(namespaceOf(key))
     try {
-      const result = await this.#converge(mailbox, key)
+      const result = await this.#carryOut(decision, mailbox, key)
       this.#noteRefusal(mailbox, key, undefined)
       if (!result.behind) this.#deps.notes.unhindered(mailbox, key)
       if (mailbox.unserved.delete(key)) this.#tellUnserved(mailbox, key, undefined)
@@ -96,20 +103,34 @@ export class CopyReconciler {
     }
   }
 
-  async #converge(mailbox: Mailbox, key: string): Promise<CopyResult> {
-    const { join, rules, making, notes, writer, removals } = this.#deps
-    const claims = join.sourcesOf(mailbox.name, key)
-    if (claims.length === 0) return await removals.remove(mailbox, key)
-    if (this.#deps.keepsOut(mailbox, key, claims)) return {}
-    const known = mailbox.copies.get(key)
-    // that it may pass on counts until it has
-    if (!known || !removals.isGivenUp(mailbox, key, claims)) notes.settled(mailbox, key)
-    else if (removals.stays(mailbox, key, known)) return {}
-    else if (holdsData(key)) return (await succeed(this.#deps, mailbox, key)) ?? {}
+  async #carryOut(decision: Exclude<Decision, { verb: 'wait' }>, mailbox: Mailbox, key: string): Promise<CopyResult> {
+    const { notes, removals, brake } = this.#deps
+    switch (decision.verb) {
+      case 'keep':
+        if (decision.gate === 'unschedulable') {
+          for (const claim of decision.claims) this.#deps.report(claim, UNSCHEDULABLE)
+        } else if (!decision.unwanted) notes.settled(mailbox, key)
+        return {}
+      case 'none':
+        return removals.none(mailbox, key)
+      case 'remove':
+        return await removals.remove(mailbox, key, decision.copy)
+      case 'pass':
+        if (!brake.submit(mailbox, key, decision.copy)) return {}
+        if (holdsData(key)) return (await succeed(this.#deps, mailbox, key)) ?? {}
+        return await this.#write(mailbox, key, decision.claims)
+      case 'write':
+        // that it may pass on counts until it has
+        notes.settled(mailbox, key)
+        return await this.#write(mailbox, key, decision.claims)
+    }
+  }
+
+  /** `claims`: the owner's first. */
+  async #write(mailbox: Mailbox, key: string, claims: readonly Source[]): Promise<CopyResult> {
+    const { making, notes, writer } = this.#deps
     const owner = mailbox.ownerOf(key)
-    const ranked = byRight(claims, { mailbox: mailbox.name, owner, rules })
-    if (ranked[0] && this.#deps.pauses.holdsClaim(ranked[0])) return {} // looked at again when that is over
-    const made = await making.firstGood(mailbox, owner === undefined ? ranked : ranked.slice(0, 1))
+    const made = await making.firstGood(mailbox, owner === undefined ? claims : claims.slice(0, 1))
     if (!made) return { behind: true }
     const { source, content } = made
     const { namespace } = content.projection

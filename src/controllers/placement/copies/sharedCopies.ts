@@ -1,18 +1,15 @@
-/**
- * Copies with the same content in every mailbox: missing and outdated ones are chosen for writes of many at a time.
- *
- * {@link SharedCopies.toWrite} and CopyReconciler are the two places that decide whether a copy may be written now.
- */
+/** Copies with the same content in every mailbox: missing and outdated ones are chosen for writes of many at a time. */
 import { isOfKubernetes } from '../../../apimachinery/kubernetesGroups.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
-import { type CopyDeps, mayBeAnothers } from './copyDeps.ts'
+import type { CopyDeps } from './copyDeps.ts'
 import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyWriter, SharedCopy } from './copyWriter.ts'
+import { decideInOpen } from './decide.ts'
 
-export interface SharedCopiesDeps extends Pick<CopyDeps, 'join' | 'pauses' | 'keepsOut'> {
+export interface SharedCopiesDeps extends Pick<CopyDeps, 'facts'> {
   making: CopyMaking
   notes: CopyNotes
   writer: CopyWriter
@@ -35,20 +32,16 @@ export class SharedCopies {
     this.#deps = deps
   }
 
-  /** One of them, if nothing else is to be thought of; `undefined`: it is not as simple. */
-  toWrite(mailbox: Mailbox, key: string): SharedCopy | UnmadeCopy | undefined {
-    const { join, making, pauses, keepsOut } = this.#deps
+  /** The copy of the only claim, which is to be written; `undefined`: it has to be written by itself. */
+  toWrite(mailbox: Mailbox, key: string, claims: readonly Source[]): SharedCopy | UnmadeCopy | undefined {
     const copy = mailbox.copies.get(key)
-    if (copy?.terminating || mailbox.lostOwners.has(key)) return undefined
-    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mayBeAnothers(join, mailbox, key)) return undefined
-    const claims = join.sourcesOf(mailbox.name, key)
-    const [source] = claims
-    if (!source || claims.length > 1 || !isSameEverywhere(source.fact) || pauses.holdsClaim(source)) return undefined
+    const source = claims[0]!
+    if (claims.length > 1 || copy?.terminating || mailbox.lostOwners.has(key)) return undefined
+    if (!isSameEverywhere(source.fact)) return undefined
     const { resource, namespace } = source.fact
     if (copy && (copy.owner !== source.space || copy.resource.version !== resource.version)) return undefined
     if (namespace !== '' && !mailbox.namespaces.has(namespace)) return undefined
-    if (keepsOut(mailbox, key, claims)) return undefined
-    const content = making.ready(source)
+    const content = this.#deps.making.ready(source)
     if (content) return { mailbox, key, content, source, claims, copy }
     // to read what users define may take a webhook
     return isOfKubernetes(resource) ? { mailbox, key, source } : undefined
@@ -74,7 +67,8 @@ export class SharedCopies {
   async #made(copies: readonly (SharedCopy | UnmadeCopy)[]): Promise<readonly (SharedCopy | undefined)[]> {
     await Promise.all(copies.map(one => (isMade(one) ? undefined : this.#make(one))))
     return copies.map(({ mailbox, key }) => {
-      const now = this.toWrite(mailbox, key)
+      const decision = decideInOpen(this.#deps.facts, mailbox, key)
+      const now = decision.verb === 'write' ? this.toWrite(mailbox, key, decision.claims) : undefined
       return now && isMade(now) ? now : undefined
     })
   }

@@ -37,6 +37,7 @@ import { namespaceKey, objectKey, resourceKey } from '../../../placement/words/n
 import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
+import { mailboxGate } from '../copies/decide.ts'
 import { SourceReader, type SourceReaderDeps } from '../copies/sourceReader.ts'
 import { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
@@ -124,14 +125,13 @@ export class PlacementPreviews implements PreviewReceiver {
     workload: TotalsDeps['workload'],
     pairs = MAX_PREVIEW_PAIRS,
   ): TotalsDeps {
-    const { join, mailbox, brake, pauses, isLeaving } = this.#deps
+    const { join, mailbox, brake, facts } = this.#deps
     const specs = { spec: (of: string, name: string) => placements.get(name)?.spec ?? join.spec(of, name) }
     return {
       join,
       workload,
       mailbox,
-      keeps: (name, key) =>
-        isLeaving(name) || pauses.locationOf(name) !== undefined || pauses.holdsCopy(name, key, space, specs),
+      keeps: (name, key) => mailboxGate(facts, name) !== undefined || facts.pauses.holdsCopy(name, key, space, specs),
       wouldHold: (going, kept) => brake.wouldHold(space, going, kept),
       pairs,
     }
@@ -167,7 +167,7 @@ export class PlacementPreviews implements PreviewReceiver {
     moves: Moves,
     { totals, workload, holdsTooMuch }: Pick<Scene, 'totals' | 'holdsTooMuch'> & { workload: Workload },
   ): Scene {
-    const { client, turns, location, customizer } = this.#deps
+    const { client, join, consents, turns, location, customizer } = this.#deps
     const customizers = new Map<string, KubeObject>()
     const namespaces = new Map<string, Readonly<Record<string, string>>>()
     for (const { resource, object } of request.objects) {
@@ -185,7 +185,7 @@ export class PlacementPreviews implements PreviewReceiver {
       customizer: (space, reference) => customizers.get(reference) ?? customizer(space, reference),
     }
     const sources = new SourceReader(deps)
-    const disclosure = new PreviewDisclosure({ ...deps, storedCustomizer: customizer, join: this.#deps.join })
+    const disclosure = new PreviewDisclosure({ ...deps, storedCustomizer: customizer, join, consents })
     const digests = new JsonDigests()
     const { work } = request
     const scene: Scene = {

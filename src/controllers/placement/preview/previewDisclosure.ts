@@ -4,9 +4,10 @@
  */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
+import type { Allowance } from '../../../placement/consent/allowance.ts'
 import { project, updatedCopy } from '../../../placement/content/projection.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
-import { leftThere, ownersThere } from '../copies/adaptations.ts'
+import { adapt, adaptationOf } from '../copies/adaptations.ts'
 import { SourceReader, type SourceReaderDeps } from '../copies/sourceReader.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact } from '../join/workload.ts'
@@ -14,6 +15,7 @@ import type { ObjectFact } from '../join/workload.ts'
 interface DisclosureDeps extends SourceReaderDeps {
   /** Customizers as they are stored; the others are those of the question. */
   storedCustomizer: SourceReaderDeps['customizer']
+  consents: { allowance(space: string, way: Destination): Allowance }
   join: Pick<PlacementJoin, 'adopts' | 'fact' | 'sourcesOf' | 'spec' | 'workload'>
 }
 
@@ -55,7 +57,7 @@ export class PreviewDisclosure {
   /** The same of a copy that is there: it has to be what the stored object makes of it without them. */
   async showsCopy({ space, fact: { key }, location }: At, copy: KubeObject): Promise<boolean> {
     if (!this.#hasAnnotations(location)) return true
-    const { join } = this.#deps
+    const { join, consents } = this.#deps
     const fact = join.fact(space, key)
     const source = fact && (await this.#stored.read(space, fact))
     if (!source) return false
@@ -63,10 +65,11 @@ export class PreviewDisclosure {
     if (faults.length > 0) return false
     const claim = join.sourcesOf(location.mailbox, key).find(one => one.space === space)
     if (!claim) return updatedCopy(project(space, object), copy) === undefined
-    const preserve = claim.placements.some(name => join.spec(space, name)?.preserves)
-    const owners = ownersThere(join, location.mailbox, claim, source)
-    const adaptation = { preserve, adopt: join.adopts(claim), left: leftThere(join, claim) }
-    return updatedCopy(project(space, object, { ...adaptation, owners }), copy) === undefined
+    const secures = consents.allowance(space, location).clusterScoped
+    const adaptation = adaptationOf(join, claim)
+    const { mailbox } = location
+    const projection = adapt(join, claim, { mailbox, object: source, customized: object, adaptation, secures })
+    return updatedCopy(projection, copy) === undefined
   }
 
   #hasAnnotations({ cluster, locationName }: Destination): boolean {

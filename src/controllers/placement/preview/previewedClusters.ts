@@ -8,14 +8,15 @@ import { unlessGone } from '../../../client/unlessGone.ts'
 import type { Allowance, Told } from '../../../placement/consent/allowance.ts'
 import { wantsExpansion } from '../../../placement/content/adaptation.ts'
 import { createdCopy, project, updatedCopy } from '../../../placement/content/projection.ts'
+import type { PreviewAction } from '../../../placement/desks/placementPreview.ts'
 import type { ClusterOutcome } from '../../../placement/outcome/clusterOutcome.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
-import { asksToSecure, leftThere, ownersThere, withoutPodSecurity } from '../copies/adaptations.ts'
+import { adapt, adaptationOf } from '../copies/adaptations.ts'
+import { type Decision, type DecisionFacts, decide } from '../copies/decide.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import { byAge, type Source } from '../join/placementProduct.ts'
+import { UNSCHEDULABLE } from '../mailboxes/closedMailboxes.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
-import { byRight, type OwnershipRules } from '../mailboxes/ownership.ts'
-import type { Pauses } from '../retention/pauses.ts'
 import type { RetainedCopies } from '../retention/retainedCopies.ts'
 import type { Finding } from './previewGroups.ts'
 import type { Imagined, Scene } from './previewScene.ts'
@@ -38,11 +39,9 @@ export interface PreviewedClustersDeps {
   client: Client
   join: PlacementJoin
   consents: { allowance(space: string, way: Destination): Allowance }
-  rules: OwnershipRules
-  pauses: Pick<Pauses, 'holdsCopy' | 'locationOf'>
+  /** Of the present. */
+  facts: DecisionFacts
   retained: Pick<RetainedCopies, 'keeps'>
-  isLeaving: (mailbox: string) => boolean
-  wouldKeepOut: (mailbox: Mailbox, key: string) => Told | undefined
   mailbox: (name: string) => Mailbox | undefined
   /** What its syncer says, by the mailbox's space. */
   outcome: (space: string) => ClusterOutcome
@@ -77,24 +76,17 @@ export class PreviewedClusters {
     }: { imagined: Imagined; source: Source; findings: Finding; mailbox: string },
   ): Promise<void> {
     const { sources, disclosure } = scene
-    const { join, rules, pauses } = this.#deps
+    const { join } = this.#deps
     const then = scene.join
     const { space, fact, object } = imagined
     const { location } = source
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.synced || !this.#deps.knowsMailbox(name)) return findings.add('Unknown', location, NOT_READY)
-    if (this.#deps.isLeaving(name)) return findings.add('Unchanged', location, LEAVING)
-    if (pauses.locationOf(name) !== undefined) return findings.add('Paused', location, LOCATION_PAUSED)
-    const closed = this.#deps.wouldKeepOut(mailbox, fact.key)
-    if (closed) return findings.add('NotPermitted', location, closed)
     const others = join.sourcesOf(name, fact.key).filter(claim => claim.space !== space)
+    const decision = decide(this.#factsWith(scene, [...others, source].sort(byAge)), mailbox, fact.key)
     const owner = mailbox.ownerOf(fact.key)
-    const [first] = byRight([...others, source].sort(byAge), { mailbox: name, owner, rules })
-    if (first !== source) return findings.add('Conflict', location, conflict(first?.space))
-    if (owner !== undefined && owner !== space && this.#deps.retained.keeps(owner, name, fact.key))
-      return findings.add('Conflict', location, keptConflict(owner))
-    if (fact.isPaused === true || source.placements.every(each => then.spec(space, each)?.isPaused))
-      return findings.add('Paused', location, PAUSED)
+    const kept = this.#keptFrom(source, decision, { owner, mailbox: name })
+    if (kept) return findings.add(kept.effect, location, kept.why)
     const at = { space, fact, location }
     const made = await sources.customize(at, object)
     scene.workLeft -= CUSTOMIZED * made.work
@@ -102,11 +94,8 @@ export class PreviewedClusters {
     const isShown = await disclosure.showsMade(at, object, made)
     if (faults.length > 0) return findings.add('Invalid', location, isShown ? invalid(faults.join('; ')) : INVALID)
     const secures = this.#deps.consents.allowance(space, location).clusterScoped
-    const secured = asksToSecure(source, object) && !secures ? withoutPodSecurity(customized) : customized
-    const preserve = source.placements.some(each => then.spec(space, each)?.preserves)
-    const left = leftThere(then, source)
-    const owners = ownersThere(join, name, source, object)
-    const projection = project(space, secured, { preserve, adopt: join.adopts(source), left, owners })
+    const adaptation = adaptationOf({ ...then, adopts: claim => join.adopts(claim) }, source)
+    const projection = adapt(join, source, { mailbox: name, object, customized, adaptation, secures })
     const known = mailbox.copies.get(fact.key)
     const copy = known && (await this.copyIn(mailbox, fact.key, imagined))
     const whole = createdCopy(projection)
@@ -130,6 +119,41 @@ export class PreviewedClusters {
     await show('Update', location, { before: copy, after }, this.#refusedIn(mailbox, fact.key))
   }
 
+  /** Facts of the present, with the specs of a preview and these claims on its object. */
+  #factsWith({ join: then }: Scene, claims: readonly Source[]): DecisionFacts {
+    const { facts } = this.#deps
+    const join: DecisionFacts['join'] = {
+      sourcesOf: () => [...claims],
+      unsureOf: (...what) => facts.join.unsureOf(...what),
+      fact: (...what) => facts.join.fact(...what),
+      spec: (...what) => then.spec(...what),
+    }
+    // others of the preview may go with it, and what needs it with them
+    return { ...facts, join, isNeeded: () => false }
+  }
+
+  /** The effect of a decision that does not write the imagined claim. */
+  #keptFrom(
+    source: Source,
+    decision: Decision,
+    at: { readonly owner: string | undefined; readonly mailbox: string },
+  ): { readonly effect: PreviewAction; readonly why: Told } | undefined {
+    const { owner = '', mailbox } = at
+    const { key } = source.fact
+    if (decision.verb === 'wait') return { effect: 'Unknown', why: NOT_READY }
+    if (decision.verb === 'keep') {
+      if (decision.gate === 'leaving') return { effect: 'Unchanged', why: LEAVING }
+      if (decision.gate === 'locationPaused') return { effect: 'Paused', why: LOCATION_PAUSED }
+      if (decision.gate === 'unschedulable') return { effect: 'NotPermitted', why: UNSCHEDULABLE }
+      if (decision.unwanted) return { effect: 'Conflict', why: keptConflict(owner) }
+    }
+    const first = 'claims' in decision ? decision.claims[0] : undefined
+    if (first !== source) return { effect: 'Conflict', why: conflict(first?.space) }
+    if (decision.verb === 'keep') return { effect: 'Paused', why: PAUSED }
+    if (decision.verb !== 'pass' || !this.#deps.retained.keeps(owner, mailbox, key)) return undefined
+    return { effect: 'Conflict', why: keptConflict(owner) }
+  }
+
   /** What is on its way is not what the cluster has, as far as its syncer says. */
   #refusedIn({ space }: Mailbox, key: string): Told | undefined {
     const { live, exceptions } = this.#deps.outcome(space)
@@ -148,14 +172,15 @@ export class PreviewedClusters {
   }
 
   /** Where an object is and would go no more. */
-  async leave({ disclosure, request }: Scene, { imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
+  async leave(scene: Scene, { imagined, way, findings, mailbox: name }: Leaving): Promise<void> {
+    const { disclosure, request } = scene
     const { space, fact } = imagined
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.copies.has(fact.key) || mailbox.ownerOf(fact.key) !== space) return
-    if (this.#deps.isLeaving(name)) return
-    const isPaused =
-      this.#deps.pauses.locationOf(name) !== undefined || this.#deps.pauses.holdsCopy(name, fact.key, space)
-    if (isPaused) return findings.add('Paused', way, PAUSED)
+    const others = this.#deps.join.sourcesOf(name, fact.key).filter(claim => claim.space !== space)
+    const decision = decide(this.#factsWith(scene, others), mailbox, fact.key)
+    if (decision.verb === 'keep' && decision.gate === 'leaving') return
+    if (decision.verb === 'keep') return findings.add('Paused', way, PAUSED)
     const before = await this.copyIn(mailbox, fact.key, imagined)
     if (!before) return
     if (await disclosure.showsCopy({ space, fact, location: way }, before))

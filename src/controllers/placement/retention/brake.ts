@@ -87,8 +87,11 @@ export class Brake {
     for (const space of spaces) this.#deps.ask(space)
   }
 
-  /** Whether a copy that its owner wants no more may go now, or pass to another space; else it is looked at again when it may. */
-  mayGo(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
+  /**
+   * Submits a copy that its owner wants no more. The answer says whether it may go now, or pass to another space; otherwise the copy is
+   * looked at again once it may.
+   */
+  submit(mailbox: Mailbox, key: string, copy: CopyFact): boolean {
     const space = copy.owner
     if (space === '') return true
     const known = this.#list.find(mailbox.name, key)

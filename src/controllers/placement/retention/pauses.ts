@@ -38,12 +38,12 @@ export class Pauses {
     return this.#paused.get(mailbox)
   }
 
-  /** Whether the copy of a claim stays as it is. */
-  holdsClaim({ space, fact, placements }: Source): boolean {
-    return fact.isPaused === true || placements.every(name => this.#deps.join.spec(space, name)?.isPaused)
+  /** Whether the copy of a claim stays as it is. `specs`: of the placements as they are, or would be. */
+  holdsClaim({ space, fact, placements }: Source, specs: Pick<PlacementJoin, 'spec'> = this.#deps.join): boolean {
+    return fact.isPaused === true || placements.every(name => specs.spec(space, name)?.isPaused)
   }
 
-  /** Whether a copy stays that nobody claims. `specs`: of the placements as they are, or would be. */
+  /** Whether a copy stays that its owner claims no more. */
   holdsCopy(
     mailbox: string,
     key: string,

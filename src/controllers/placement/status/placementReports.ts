@@ -140,6 +140,14 @@ export class PlacementReports implements CenterFindings {
     this.report(space, placement, key, mailbox, undefined)
   }
 
+  /** What was reported in a mailbox for this reason is no more. */
+  withdrawIn(mailbox: string, reason: string): void {
+    for (const { space, name } of this.#deps.join.placementsOf(mailbox)) {
+      const known = this.#reported.get(`${space} ${name}`)?.get(mailbox)
+      for (const key of [...(known?.keys() ?? [])]) this.withdraw(space, name, key, mailbox, reason)
+    }
+  }
+
   found(space: string, placement: string, key: string, mailbox: string): Told | undefined {
     if (this.#reported.size === 0) return undefined
     const told = this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)

@@ -16,21 +16,26 @@ function scene(meanwhile: (world: { isClaimed: boolean; isPaused: boolean; isHel
   const others = new Map(PLACES.map(name => [name as string, new Mailbox(name, name)]))
   const world = { isClaimed: false, isPaused: false, isHeld: false }
   const done: string[] = []
+  const join = {
+    sourcesOf: () => (world.isClaimed ? [{ space: 'ws' }] : []),
+    destinationsOf: () => new Map(PLACES.map(name => [name, []])),
+    fact: () => undefined,
+    spec: () => undefined,
+    unsureOf: () => new Set(),
+  }
   const deps = {
-    join: {
-      sourcesOf: () => (world.isClaimed ? [{ space: 'ws' }] : []),
-      destinationsOf: () => new Map(PLACES.map(name => [name, []])),
-      needsNamespace: () => false,
-      needsDefinition: () => false,
-      fact: () => undefined,
-      unsureOf: () => new Set(),
+    join,
+    facts: {
+      join,
+      rules: { isReleased: () => false, isSpace: () => false },
+      pauses: { locationOf: () => undefined, holdsClaim: () => false, holdsCopy: () => world.isPaused },
+      isLeaving: () => false,
+      isClosed: () => false,
+      isFollowed: () => true,
+      isNeeded: () => false,
     },
-    rules: { saySame: () => true },
-    isFollowed: () => true,
-    isGoneFrom: () => false,
     mailbox: (name: string) => others.get(name),
-    brake: { mayGo: () => !world.isHeld, paused: () => done.push('paused'), isPreserved: () => false },
-    pauses: { holdsCopy: () => world.isPaused },
+    brake: { submit: () => !world.isHeld, isPreserved: () => false },
     again: () => {},
     notes: { settled: () => done.push('settled') },
     writer: {
@@ -39,13 +44,16 @@ function scene(meanwhile: (world: { isClaimed: boolean; isPaused: boolean; isHel
       },
     },
     converge: async ({ name }: Mailbox) => {
-      done.push(`made at ${name}`)
-      meanwhile(world, name)
+      if (name === 'florin') done.push('decided again')
+      else {
+        done.push(`made at ${name}`)
+        meanwhile(world, name)
+      }
       return {}
     },
   }
   const removals = new CopyRemovals(deps as never)
-  return { done, remove: () => removals.remove(florin, KEY) }
+  return { done, remove: () => removals.remove(florin, KEY, fact) }
 }
 const MADE = PLACES.map(name => `made at ${name}`)
 
@@ -56,8 +64,8 @@ t.test('it is made in each of its new places before it goes', async t => {
 })
 
 for (const [what, meanwhile, then] of [
-  ['the move is undone', (world: { isClaimed: boolean }) => (world.isClaimed = true), []],
-  ['a pause comes', (world: { isPaused: boolean }) => (world.isPaused = true), ['paused']],
+  ['the move is undone', (world: { isClaimed: boolean }) => (world.isClaimed = true), ['decided again']],
+  ['a pause comes', (world: { isPaused: boolean }) => (world.isPaused = true), ['decided again']],
   ['it is held', (world: { isHeld: boolean }) => (world.isHeld = true), []],
 ] as const)
   t.test(`it stays where ${what} while it is being made in the second place`, async t => {

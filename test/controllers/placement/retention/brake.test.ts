@@ -101,7 +101,7 @@ class Scene {
       for (const mailbox of this.mailboxes.values()) {
         for (const [key, copy] of [...mailbox.copies]) {
           if (!this.isUnwanted(key)) this.brake.settled(mailbox, key)
-          else if (this.brake.mayGo(mailbox, key, copy)) {
+          else if (this.brake.submit(mailbox, key, copy)) {
             mailbox.copies.delete(key)
             this.brake.settled(mailbox, key)
             this.removed.push({ mailbox: mailbox.name, key, atMs: this.now })
@@ -268,7 +268,7 @@ for (const at of ['isOpen', 'mailboxes'] as const) {
     }
     const mayGo = (keys: readonly string[]) =>
       [...scene.mailboxes.values()].flatMap(mailbox =>
-        keys.map(key => scene.brake.mayGo(mailbox, key, mailbox.copies.get(key)!)),
+        keys.map(key => scene.brake.submit(mailbox, key, mailbox.copies.get(key)!)),
       )
     lose([first!], 'left')
     scene.overtakes.set(at, () => {
@@ -359,7 +359,7 @@ t.test('the first of many does not pass for little while a mailbox is looked thr
   const ask = (from: number, to: number): boolean[] =>
     Array.from({ length: to - from }, (_, i) => {
       const key = keyOf(from + i)
-      return scene.brake.mayGo(mailbox!, key, mailbox!.copies.get(key)!)
+      return scene.brake.submit(mailbox!, key, mailbox!.copies.get(key)!)
     })
   scene.isOpen = true
   ask(0, 5)
@@ -375,7 +375,7 @@ t.test('the first of many does not pass for little while a mailbox is looked thr
 t.test('what was free to go and is paused before it went is judged with what else the pause kept', async t => {
   const scene = new Scene(1, 12)
   const [mailbox] = scene.mailboxes.values()
-  const mayGo = (i: number): boolean => scene.brake.mayGo(mailbox!, keyOf(i), mailbox!.copies.get(keyOf(i))!)
+  const mayGo = (i: number): boolean => scene.brake.submit(mailbox!, keyOf(i), mailbox!.copies.get(keyOf(i))!)
   await scene.brake.judge('')
   for (let i = 0; i < 6; i++) scene.unselected.add(keyOf(i))
   for (let i = 0; i < 6; i++) mayGo(i)
