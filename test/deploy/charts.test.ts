@@ -34,6 +34,7 @@ async function tryOut(api: Api, object: KubeObject): Promise<{ code: number; tex
 
 t.test('lint has nothing against them', { skip: noHelm }, async t => {
   for (const chart of NAMES) {
+    t.equal(helm('lint', '--strict', join(CHARTS, chart)).code, 0, `${chart} without values`)
     for (const file of valuesOf(chart)) {
       const { code, out } = helm('lint', '--strict', join(CHARTS, chart), '-f', file)
       t.equal(code, 0, `${chart} ${file}: ${out}`)

@@ -64,9 +64,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and .Values.mailbox.existingSecret .Values.mailbox.kubeconfig -}}
 {{- fail "mailbox.existingSecret and mailbox.kubeconfig exclude each other: which of them is the mailbox's kubeconfig?" -}}
 {{- end -}}
-{{- if not (or .Values.mailbox.existingSecret .Values.mailbox.kubeconfig) -}}
-{{- fail "the syncer needs the kubeconfig of its mailbox: make it in the center with \"kubectl kubestellar prep-for-syncer NAME --kubeconfig-output FILE\" and give it with --set-file mailbox.kubeconfig=FILE, or as mailbox.existingSecret" -}}
-{{- end -}}
+{{- /* "required" lets a bare "helm lint" pass */ -}}
+{{- $_ := required "the syncer needs the kubeconfig of its mailbox: make it in the center with \"kubectl kubestellar prep-for-syncer NAME --kubeconfig-output FILE\" and give it with --set-file mailbox.kubeconfig=FILE, or as mailbox.existingSecret" (or .Values.mailbox.existingSecret .Values.mailbox.kubeconfig) -}}
 {{- if and .Values.mailbox.kubeconfig (not (contains "current-context" .Values.mailbox.kubeconfig)) -}}
 {{- fail "mailbox.kubeconfig is the text of a kubeconfig, not its path: give it with --set-file mailbox.kubeconfig=FILE" -}}
 {{- end -}}

@@ -131,7 +131,8 @@ function heldCondition(
   const confirmed = annotations[CONFIRM_DELETION_ANNOTATION]
   const isStale = confirmed !== undefined && confirmed !== hold.hash
   const message =
-    `${hold.copies} copies in ${hold.clusters} ${hold.clusters === 1 ? 'cluster' : 'clusters'} are not placed there any more, and none of them was deleted by name; ` +
+    `${hold.copies} ${hold.copies === 1 ? 'copy' : 'copies'} in ${hold.clusters} ${hold.clusters === 1 ? 'cluster' : 'clusters'} ` +
+    `${hold.copies === 1 ? 'is' : 'are'} not placed there any more, and none of them was deleted by name; ` +
     `they stay: ${examples.join(', ')}${more}. ${isStale ? OTHER_HASH : ''}Undo what took them away, or confirm that they go: ` +
     `kubectl annotate --overwrite edgeplacement ${name} ${CONFIRM_DELETION_ANNOTATION}=${hold.hash}`
   return { type: DELETION_HELD, status: 'True', reason: 'TooMuchAtOnce', message, lastTransitionTime: hold.since }

@@ -56,11 +56,15 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
       const code = previewExit(answer, options.maxDeletes)
       if (code === TOO_MANY_DELETES)
         terminal.err(
-          `Error: ${answer.counts.Delete} copies would be deleted, and --max-deletes is ${options.maxDeletes}`,
+          `Error: ${counted(answer.counts.Delete!)} would be deleted, and --max-deletes is ${options.maxDeletes}`,
         )
       return code
     })
   })
+}
+
+function counted(copies: number): string {
+  return `${copies} ${copies === 1 ? 'copy' : 'copies'}`
 }
 
 /** kubectl names neither the space nor a kind that the author may have meant. */
