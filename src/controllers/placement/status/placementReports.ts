@@ -2,7 +2,7 @@
  * Reports on EdgePlacements: conditions, counts and broken copies. Refusals by grants follow from the join, those by clusters from
  * their syncers' outcome reports; findings of the work itself are kept here.
  *
- * A placement is told at most once a second, and nothing is written that it says already.
+ * A look finds the outcome and what holds a placement together, and writes both at once; about one look a second.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Condition } from '../../../apimachinery/conditions.ts'
@@ -204,9 +204,12 @@ export class PlacementReports implements CenterFindings {
 
   /** @param isKnown whether all is known that the placement selects and where it leads */
   async reconcile(space: string, name: string, isKnown = true): Promise<ReconcileResult> {
-    const { clock, holds } = this.#deps
-    const waitMs = this.#pace.waitMs(`${space} ${name}`, clock.now())
+    const { join, clock, holds } = this.#deps
+    const id = `${space} ${name}`
+    const waitMs = this.#pace.waitMs(id, clock.now())
     if (waitMs > 0) return { requeueAfterMs: waitMs }
+    // one that leads nowhere yet is to be reported as soon as it does
+    if (join.waysOf(space, name) || holds.waits(space, name)) this.#pace.looked(id, clock.now())
     const hold = isKnown ? holds.holdOf(space, name) : 'unknown'
     const found = isKnown ? await this.#find(space, name, hold) : undefined
     return await this.#report(space, name, { isKnown, hold, found })
@@ -214,13 +217,11 @@ export class PlacementReports implements CenterFindings {
 
   /** The outcome as far as there is one yet; what changes it has {@link reconcile} called again. */
   async #find(space: string, name: string, hold: KnownHold): Promise<Outcome | undefined> {
-    const id = `${space} ${name}`
-    const { join, allowances, clock } = this.#deps
+    const { join, allowances } = this.#deps
     const ways = join.waysOf(space, name)
     if (!ways || allowances.isUncertain(space)) return undefined
-    this.#pace.looked(id, clock.now())
     const withheld = this.#deps.withheld(space, name)
-    const isFirst = !this.#said.has(id)
+    const isFirst = !this.#said.has(`${space} ${name}`)
     // before it is counted: what is taken in meanwhile is told by another look
     const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
     const stages = await this.#stages(space, name, ways, typeof hold === 'object' ? hold.copies : 0)
@@ -341,10 +342,7 @@ export class PlacementReports implements CenterFindings {
     if (!placement || placement.metadata.deletionTimestamp !== undefined) return {}
     const { generation = 0 } = placement.metadata
     const held = holds.conditions(space, placement, hold, isKnown)
-    if (!found) {
-      if (held.length === 0) return {}
-      this.#pace.looked(`${space} ${name}`, clock.now())
-    }
+    if (!found && held.length === 0) return {}
     const conditions: Condition[] = held.map(condition => ({ ...condition, observedGeneration: generation }))
     const fields: Fields = {}
     // before the first outcome there are no counts
