@@ -4,13 +4,14 @@
  */
 import { type Condition, conditionOf } from '../../apimachinery/conditions.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
-import { SCHEDULED, type SliceDestination } from './whereIndex.ts'
+import type { SliceRow } from '../whereDesk.ts'
+import { SCHEDULED } from './whereIndex.ts'
 
 export interface KeptOut {
   /** The time of whose eviction has come. */
-  readonly evicted: readonly SliceDestination[]
+  readonly evicted: readonly SliceRow[]
   /** Unschedulable, and the placement did not lead there before. */
-  readonly avoided: readonly SliceDestination[]
+  readonly avoided: readonly SliceRow[]
 }
 
 /** Of the Locations that are named. */
@@ -32,7 +33,7 @@ function verdictOn({ evicted, avoided }: KeptOut): Condition {
   return { type, status: 'False', reason, message: `nothing is placed at ${told.join('; nor at ')}` }
 }
 
-function placesOf(destinations: readonly SliceDestination[]): string {
+function placesOf(destinations: readonly SliceRow[]): string {
   const names = [...new Set(destinations.map(({ locationName }) => locationName))].sort()
   const rest = names.length - MAX_NAMES
   return `${names.slice(0, MAX_NAMES).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`

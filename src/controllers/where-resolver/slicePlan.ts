@@ -7,11 +7,12 @@
  * gains comes before what gives away.
  */
 import { MAX_DESTINATIONS, sliceName } from '../../placement/words/placementSlices.ts'
-import { byPlace, type SliceDestination } from './whereIndex.ts'
+import type { SliceRow } from '../whereDesk.ts'
+import { byPlace } from './whereIndex.ts'
 
 export interface Slice {
   readonly name: string
-  readonly rows: readonly SliceDestination[]
+  readonly rows: readonly SliceRow[]
 }
 
 export interface SlicePlan {
@@ -27,14 +28,14 @@ export interface SlicePlanInputs {
   placement: string
   /** What there is, in any order. */
   current: readonly Slice[]
-  wanted: readonly SliceDestination[]
+  wanted: readonly SliceRow[]
   /** Whether a slice of another placement has the name. */
   isTaken: (name: string) => boolean
 }
 
 interface Part {
   readonly name: string
-  rows: SliceDestination[]
+  rows: SliceRow[]
 }
 
 export function planSlices({ placement, current, wanted, isTaken }: SlicePlanInputs): SlicePlan {
@@ -74,7 +75,7 @@ export function planSlices({ placement, current, wanted, isTaken }: SlicePlanInp
   return { slices, givers, gone: gone.filter(name => current.some(slice => slice.name === name)) }
 }
 
-export function rowKey(row: SliceDestination): string {
+export function rowKey(row: SliceRow): string {
   return JSON.stringify([row.cluster, row.locationName, row.syncTargetName, row.syncTargetUID])
 }
 

@@ -8,9 +8,10 @@ import type { Client } from '../../client/client.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { PLACEMENT_LABEL, SLICES } from '../../placement/words/placement.ts'
 import { placementLabel, placementOf, rowsOf, SLICES_ANNOTATION } from '../../placement/words/placementSlices.ts'
+import type { SliceRow } from '../whereDesk.ts'
 import type { SliceNames } from './sliceNames.ts'
 import { planSlices, rowKey } from './slicePlan.ts'
-import { byPlace, type Resolved, type SliceDestination } from './whereIndex.ts'
+import { byPlace, type Resolved } from './whereIndex.ts'
 
 export interface SliceWriterDeps {
   client: Client
@@ -20,7 +21,7 @@ export interface SliceWriterDeps {
 
 export interface Given {
   /** Destinations that are not given, for they are unschedulable. */
-  readonly avoided: readonly SliceDestination[]
+  readonly avoided: readonly SliceRow[]
   /** Whether some stay that are to go. */
   readonly keeps: boolean
 }
@@ -44,7 +45,7 @@ export async function writeSlices(
     return { avoided: [], keeps: false }
   const current = [...known]
     .filter(([, slice]) => placementOf(slice) === name)
-    .map(([slice, object]) => ({ name: slice, rows: rowsOf(object) as unknown[] as SliceDestination[] }))
+    .map(([slice, object]) => ({ name: slice, rows: rowsOf(object) as unknown[] as SliceRow[] }))
   const old = new Map(current.flatMap(({ rows }) => rows).map(row => [rowKey(row), row]))
   const right = rowsFor(resolved, old)
   const rightKeys = new Set(right.map(rowKey))
@@ -79,7 +80,7 @@ export async function writeSlices(
 interface SliceText {
   readonly name: string
   readonly before: KubeObject | undefined
-  readonly rows: readonly SliceDestination[]
+  readonly rows: readonly SliceRow[]
   readonly count: number
 }
 
@@ -109,10 +110,7 @@ function sliceFor(placement: KubeObject, { name, before, rows, count }: SliceTex
  * Where it is not known whether an inventory consents, what the slices say of it stays; to a SyncTarget that is unschedulable
  * goes on what goes there already.
  */
-function rowsFor(
-  { destinations, onlyKept, isUncertain }: Resolved,
-  old: ReadonlyMap<string, SliceDestination>,
-): SliceDestination[] {
+function rowsFor({ destinations, onlyKept, isUncertain }: Resolved, old: ReadonlyMap<string, SliceRow>): SliceRow[] {
   const wanted = destinations.filter(row => !onlyKept.has(row) || old.has(rowKey(row)))
   const uncertain = [...old].filter(([, row]) => isUncertain(row.cluster))
   if (uncertain.length === 0) return wanted

@@ -18,16 +18,10 @@ import { ConsentIndex } from '../consent/consentIndex.ts'
 import type { ConsentObject, ConsentTaker } from '../consent/takeConsent.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import { Inventory, type Labels, type ObjectId, put, type Target } from '../placement/inventory/inventory.ts'
+import type { SliceRow, WouldLead } from '../whereDesk.ts'
 
 /** The condition of an EdgePlacement about clusters that take no objects. */
 export const SCHEDULED = 'Scheduled'
-
-export interface SliceDestination {
-  cluster: string
-  locationName: string
-  syncTargetName: string
-  syncTargetUID: string
-}
 
 interface Location extends ObjectId {
   readonly labels: Labels
@@ -49,19 +43,15 @@ export interface GrantedRow extends Counts {
   readonly labels: Labels
 }
 
-export interface Resolved {
+export interface Resolved extends WouldLead {
   /** Ordered by space, Location, SyncTarget. */
-  destinations: SliceDestination[]
+  readonly destinations: SliceRow[]
   /** Of the Locations that the space may place on. */
-  matchingLocationCount: number
-  /** Of these, those that count only where the slice has them already. */
-  onlyKept: ReadonlySet<SliceDestination>
+  readonly matchingLocationCount: number
   /** Where the placement would lead, and nothing may be any more. */
-  evicted: readonly SliceDestination[]
+  readonly evicted: readonly SliceRow[]
   /** When the next of the destinations is one of these; never: infinite. */
-  evictsAtMs: number
-  /** Whether what goes to an inventory is not known: what the slice says of it stays. */
-  isUncertain(inventory: string): boolean
+  readonly evictsAtMs: number
 }
 
 export interface TouchSink {
@@ -228,9 +218,9 @@ export class WhereIndex implements ConsentTaker {
   }
 
   #leads(space: string, selectors: readonly LabelSelector[], nowMs: number, known?: Choices): Resolved {
-    const destinations: SliceDestination[] = []
-    const onlyKept = new Set<SliceDestination>()
-    const evicted: SliceDestination[] = []
+    const destinations: SliceRow[] = []
+    const onlyKept = new Set<SliceRow>()
+    const evicted: SliceRow[] = []
     let evictsAtMs = Number.POSITIVE_INFINITY
     let matchingLocationCount = 0
     const byLabels = known?.selectors === selectors ? known.byLabels : undefined
@@ -366,7 +356,7 @@ function selects(location: Location, target: Target): boolean {
   return location.instances?.matches(target.labels) ?? false
 }
 
-export function byPlace(a: SliceDestination, b: SliceDestination): number {
+export function byPlace(a: SliceRow, b: SliceRow): number {
   return (
     compare(a.cluster, b.cluster) ||
     compare(a.locationName, b.locationName) ||

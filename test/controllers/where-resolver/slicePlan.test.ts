@@ -2,16 +2,16 @@
 
 import t from 'tap'
 import { planSlices, rowKey, type Slice } from '../../../src/controllers/where-resolver/slicePlan.ts'
-import type { SliceDestination } from '../../../src/controllers/where-resolver/whereIndex.ts'
+import type { SliceRow } from '../../../src/controllers/whereDesk.ts'
 import { MAX_DESTINATIONS } from '../../../src/placement/words/placementSlices.ts'
 import * as fc from '../../support/fastCheck.ts'
 
-const row = (n: number): SliceDestination => {
+const row = (n: number): SliceRow => {
   const name = `c${String(n).padStart(5, '0')}`
   return { cluster: 'inv1', locationName: name, syncTargetName: name, syncTargetUID: `uid-${n}` }
 }
 const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => row(from + i))
-const plan = (current: readonly Slice[], wanted: readonly SliceDestination[], taken: readonly string[] = []) =>
+const plan = (current: readonly Slice[], wanted: readonly SliceRow[], taken: readonly string[] = []) =>
   planSlices({ placement: 'ep', current, wanted, isTaken: name => taken.includes(name) })
 const sizes = (slices: readonly Slice[]) => Object.fromEntries(slices.map(({ name, rows }) => [name, rows.length]))
 const changed = (before: readonly Slice[], after: readonly Slice[]) =>
