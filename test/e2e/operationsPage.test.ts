@@ -141,6 +141,7 @@ t.test('what the page says to type about clusters does it', { skip, timeout: FIL
   await type('kubectl kubestellar ensure location florin --imw root:imw1 env=prod')
   const { metadata } = await inventory.get(SYNC_TARGETS, { name: 'florin' })
   await type(remove)
+  await type('kubectl kubestellar ensure location florin --imw root:imw1 env=prod')
   await type(force)
   await type('kubectl kubestellar ensure location florin --imw root:imw1 env=prod')
   const anew = (await inventory.get(SYNC_TARGETS, { name: 'florin' })).metadata.uid!
