@@ -1,21 +1,16 @@
 /** What some grants together allow, with answers remembered: thousands of copies ask about few kinds and namespaces. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { compileUpsync, type Matchable, type PlacementSpec, upsyncs } from '../select/placementSpec.ts'
+import type { Reason } from '../words/reason.ts'
 import { type Grant, type Placed, type Refusal, refusalOf } from './grant.ts'
 import { cutUpsync, type UpsyncCut } from './upsyncGrants.ts'
-
-/** Words of the translator's own beside those of the grants. */
-export interface Told {
-  readonly reason: string
-  readonly message: string
-}
 
 /** Pairs of kind and namespace. */
 const REMEMBERED = 2000
 
 export class Allowance {
   readonly #grants: readonly Grant[]
-  readonly #refuses: Told | undefined
+  readonly #refuses: Reason | undefined
   /** Whether no object is ever refused. */
   readonly allowsAll: boolean
   /** Whether there may be more that is allowed: nothing that is there goes because of what is refused. */
@@ -29,7 +24,7 @@ export class Allowance {
   /** @param options `refuses`: why nothing at all is allowed, whatever the grants */
   constructor(
     grants: readonly Grant[],
-    { refuses, isUncertain = false }: { refuses?: Told; isUncertain?: boolean } = {},
+    { refuses, isUncertain = false }: { refuses?: Reason; isUncertain?: boolean } = {},
   ) {
     this.isUncertain = isUncertain
     this.#grants = grants
@@ -45,7 +40,7 @@ export class Allowance {
   }
 
   /** Why the object may not be placed; `undefined` when it may. */
-  refusal(object: Placed): Told | undefined {
+  refusal(object: Placed): Reason | undefined {
     if (this.allowsAll) return undefined
     if (this.#refuses) return this.#refuses
     const { group, resource, namespace, name } = object
@@ -94,8 +89,8 @@ export class Allowance {
 const NOTHING: UpsyncCut = { sets: [], denied: [] }
 
 /** Why no combination of grants lets an object be placed: what the first says, where all refuse. */
-export function refusedByAll(allowances: Iterable<Allowance>, object: Placed): Told | undefined {
-  let first: Told | undefined
+export function refusedByAll(allowances: Iterable<Allowance>, object: Placed): Reason | undefined {
+  let first: Reason | undefined
   for (const allowance of allowances) {
     const told = allowance.refusal(object)
     if (!told) return undefined

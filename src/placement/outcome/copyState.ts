@@ -7,8 +7,8 @@
  */
 
 import { timestamp } from '../../apimachinery/timestamp.ts'
-import type { Told } from '../consent/allowance.ts'
 import { isShared } from '../words/names.ts'
+import type { Reason } from '../words/reason.ts'
 import type { ClusterOutcome } from './clusterOutcome.ts'
 import { type CopyState, stateReported } from './copyStates.ts'
 import type { FieldDifference } from './fieldDifference.ts'
@@ -52,17 +52,17 @@ export interface ClusterSight<M extends OutcomeMailbox = OutcomeMailbox> {
 
 export interface Findings {
   /** Why nothing lets it be placed there. */
-  readonly denied?: Told | undefined
+  readonly denied?: Reason | undefined
   /** What else the center found. */
-  readonly told?: Told | undefined
+  readonly told?: Reason | undefined
   /** Why it is to stay as it is. */
-  readonly paused?: Told | undefined
+  readonly paused?: Reason | undefined
 }
 
 export const OBJECT_CONFLICT = 'ObjectConflict'
 
 /** What is told of what may go nowhere, if nothing else is. */
-export const CARRIED_UP: Told = {
+export const CARRIED_UP: Reason = {
   reason: 'CarriedUp',
   message: 'a placement of this space carries it up from there (spec.upsync), so that it is not placed there',
 }
@@ -80,7 +80,7 @@ const PENDING = plain('Pending', 'its cluster has not looked at it yet')
 const APPLIED = plain('Applied')
 
 /** What holds for everything in a cluster of which there is nothing special to say. `paused`: why all of it stays as it is. */
-export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, paused?: Told): CopyVerdict {
+export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, paused?: Reason): CopyVerdict {
   if (paused) return { state: 'Paused', ...paused }
   if (!mailbox || !outcome.live) return staleSince(outcome)
   if (outcome.unreachable) return UNREACHABLE

@@ -1,10 +1,10 @@
 /** Refusals of one placement, counted by reason, with a few examples of each. */
-import type { Told } from '../consent/allowance.ts'
+import type { Reason } from '../words/reason.ts'
 
 /** Of each reason. */
 const EXAMPLES = 5
 
-interface Reason {
+interface Counted {
   readonly what: Set<string>
   clusters: number
   /** What is refused by its message, for the first few. */
@@ -13,10 +13,10 @@ interface Reason {
 }
 
 export class RefusalCount {
-  readonly #reasons = new Map<string, Reason>()
+  readonly #reasons = new Map<string, Counted>()
 
   /** The most frequent reason, and all of them; `undefined`: nothing is refused. */
-  get told(): Told | undefined {
+  get told(): Reason | undefined {
     const [first] = this.#sorted()
     return first && { reason: first[0], message: this.message() }
   }
@@ -50,7 +50,7 @@ export class RefusalCount {
       .join('. ')
   }
 
-  #sorted(): [string, Reason][] {
+  #sorted(): [string, Counted][] {
     return [...this.#reasons].sort(
       ([a, one], [b, other]) => other.what.size - one.what.size || other.clusters - one.clusters || (a < b ? -1 : 1),
     )

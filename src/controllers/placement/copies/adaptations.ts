@@ -1,11 +1,11 @@
 /** Adaptation of an object to a claim and its destination: fields left to a cluster, owners that travel along, pod security labels. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import type { Adaptation } from '../../../placement/content/adaptation.ts'
 import { type CarriedOwner, flagsOf, MAX_CARRIED_OWNERS } from '../../../placement/content/carriedOwners.ts'
 import { leftOf } from '../../../placement/content/leftRules.ts'
 import { type Projection, project } from '../../../placement/content/projection.ts'
 import { namespaceKey, objectKey } from '../../../placement/words/names.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 
@@ -77,7 +77,7 @@ function ownersThere(
  */
 const POD_SECURITY = 'pod-security.kubernetes.io/'
 /** What a placement is told whose Namespace goes without them. */
-export const UNSECURED: Told = {
+export const UNSECURED: Reason = {
   reason: 'ClusterScopedNotGranted',
   message: `its labels ${POD_SECURITY}* stay behind; ask who administers the inventory to extend its PlacementGrant (spec.clusterScoped)`,
 }

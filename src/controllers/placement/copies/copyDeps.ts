@@ -1,7 +1,7 @@
 /** Dependencies shared by the classes that keep copies correct. Each picks the ones that it needs. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
@@ -28,9 +28,9 @@ export interface CopyDeps {
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
   maySecure: (source: Source) => boolean | undefined
   /** Reports the reason why a source, or a part of it, does not reach a mailbox; `undefined`: there is none. */
-  report: (source: Source, reason: Told | undefined) => void
+  report: (source: Source, reason: Reason | undefined) => void
   /** Why a source has no copy there although it may; `undefined`: nothing keeps it back any more. */
-  unserved: (source: Source, told: Told | undefined) => void
+  unserved: (source: Source, told: Reason | undefined) => void
   /** A write into a mailbox is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
   /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */

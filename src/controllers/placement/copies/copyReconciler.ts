@@ -5,10 +5,10 @@
 import { hasCause, isStatusError, NAMESPACE_TERMINATING, namespaceTrouble } from '../../../apimachinery/errors.ts'
 import { NAMESPACES } from '../../../apimachinery/resources.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { implicitNamespace } from '../../../placement/content/projection.ts'
 import { BUDGET_EXCEEDED } from '../../../placement/spaces/spaceBudget.ts'
 import { FIELD_MANAGER, namespaceKey, namespaceOf } from '../../../placement/words/names.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Source } from '../join/placementProduct.ts'
 import { UNSCHEDULABLE } from '../mailboxes/closedMailboxes.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
@@ -165,7 +165,7 @@ export class CopyReconciler {
     return { requeueAfterMs: retryMs }
   }
 
-  #tellUnserved(mailbox: Mailbox, key: string, told: Told | undefined): void {
+  #tellUnserved(mailbox: Mailbox, key: string, told: Reason | undefined): void {
     for (const source of this.#deps.join.sourcesOf(mailbox.name, key)) this.#deps.unserved(source, told)
   }
 

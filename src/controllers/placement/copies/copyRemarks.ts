@@ -3,7 +3,7 @@
  * copy. Placements report each remark until the copy is right.
  */
 import { shortened } from '../../../apimachinery/shortened.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Source } from '../join/placementProduct.ts'
 
 export const CUSTOMIZATION_FAILED = 'CustomizationFailed'
@@ -12,7 +12,7 @@ export const NOT_TAKEN = 'NotTaken'
 const MESSAGE_LIMIT = 500
 
 export interface CopyRemarksDeps {
-  reportCopy(source: Source, told: Told): void
+  reportCopy(source: Source, told: Reason): void
   withdrawCopy(source: Source, reason: string): void
 }
 

@@ -4,8 +4,8 @@
  * there already, as it is served a moment after it is stored.
  */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { definitionKey, parseObjectKey } from '../../../placement/words/names.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { CopyFact } from '../mailboxes/mailbox.ts'
 
 export const KIND_NOT_SERVED = 'KindNotServed'
@@ -39,7 +39,7 @@ interface Unserved {
 export function unservedKind(
   { resource }: UnservedKindError,
   { attempt, copies, spaces, isComing }: Unserved,
-): { retryMs: number; told: Told | undefined } {
+): { retryMs: number; told: Reason | undefined } {
   const key = definitionKey(resource)
   const definition = `CustomResourceDefinition "${parseObjectKey(key).name}"`
   const copy = copies.get(key)

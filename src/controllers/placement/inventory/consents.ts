@@ -5,8 +5,9 @@
  * others may write. What is not known is not allowed, so nobody asks before the stream has told everything.
  */
 import { equalJson } from '../../../apimachinery/values.ts'
-import { Allowance, type Told } from '../../../placement/consent/allowance.ts'
+import { Allowance } from '../../../placement/consent/allowance.ts'
 import { coversLocation } from '../../../placement/consent/grant.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import { ConsentIndex } from '../../consent/consentIndex.ts'
 import type { ConsentObject, ConsentTaker } from '../../consent/takeConsent.ts'
@@ -101,7 +102,7 @@ export class Consents implements ConsentTaker {
   }
 
   /** Why a space has nowhere to place; `undefined` when there is an inventory that grants it something. */
-  nowhere(space: string): Told | undefined {
+  nowhere(space: string): Reason | undefined {
     const bindings = [...this.#index.bindingsOf(space)]
     const first = bindings.find(({ path }) => path !== '') ?? bindings[0]
     if (first?.path === '') {
@@ -181,14 +182,14 @@ export class Consents implements ConsentTaker {
 }
 
 /** No grant would help. The EdgePlacement leads there until it is resolved anew. */
-function gone(inventory: string, locationName: string, what: 'Location' | 'SyncTarget'): Told {
+function gone(inventory: string, locationName: string, what: 'Location' | 'SyncTarget'): Reason {
   const subject = `Location "${locationName}" of inventory "${inventory}"`
   const message =
     what === 'Location' ? `${subject} does not exist any more` : `the SyncTarget of ${subject} does not exist any more`
   return { reason: 'NotGranted', message }
 }
 
-function notGranted(inventory: string, space: string): Told {
+function notGranted(inventory: string, space: string): Reason {
   return {
     reason: 'NotGranted',
     message: `inventory "${inventory}" does not grant this space the place; ask who administers it for: kubectl kubestellar grant --imw ${inventory} ${space}`,

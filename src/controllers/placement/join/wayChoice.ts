@@ -2,8 +2,9 @@
  * Which of the ways to a mailbox an object takes: the first on which it may be placed; and whether upsync sets name it and may carry it
  * up on one of the ways. What they name and may not carry is placed like all else.
  */
-import type { Allowance, Told } from '../../../placement/consent/allowance.ts'
+import type { Allowance } from '../../../placement/consent/allowance.ts'
 import { type PlacementSpec, upsyncs } from '../../../placement/select/placementSpec.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
 import type { ObjectFact } from './workload.ts'
 
@@ -80,7 +81,7 @@ export class WayChoice {
     return all
   }
 
-  #refusal(id: string, way: Destination, { resource, namespace, name }: ObjectFact): Told | undefined {
+  #refusal(id: string, way: Destination, { resource, namespace, name }: ObjectFact): Reason | undefined {
     const allowance = this.#consent.allowance(id, way)
     if (allowance.allowsAll) return undefined
     return allowance.refusal({ group: resource.group, resource: resource.resource, namespace, name })

@@ -2,11 +2,11 @@
  * Mailboxes whose SyncTarget is unschedulable: no object gets there that is not there yet. Copies that are there stay and are kept up to
  * date. A mailbox that is made again meanwhile is filled again: its cluster holds all of it.
  */
-import type { Told } from '../../../placement/consent/allowance.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { TargetChange } from '../inventory/inventory.ts'
 import type { Mailbox } from './mailbox.ts'
 
-export const UNSCHEDULABLE: Told = {
+export const UNSCHEDULABLE: Reason = {
   reason: 'Unschedulable',
   message:
     'the SyncTarget is unschedulable, so that it gets no new objects; choose another place, or ask who administers the inventory to set spec.unschedulable of the SyncTarget to false',

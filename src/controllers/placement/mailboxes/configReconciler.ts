@@ -1,7 +1,6 @@
 /** Converges the SyncerConfig `the-one` of one mailbox. It is made once a placement leads there, later emptied, never deleted. */
 import { isStatusError } from '../../../apimachinery/errors.ts'
 import type { Client } from '../../../client/client.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import {
   createdSyncerConfig,
   syncerConfigSpec,
@@ -11,6 +10,7 @@ import {
 import { MAX_SPACE_UPSYNC, type UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { FIELD_MANAGER } from '../../../placement/words/names.ts'
 import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/placement.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { UpsyncRecords } from './upsyncRecords.ts'
@@ -21,7 +21,7 @@ export interface ConfigReconcilerDeps {
   records: UpsyncRecords
   reports: {
     /** Keeps why something of a placement is not carried up from the mailbox; `undefined`: nothing keeps it. */
-    report(space: string, placement: string, key: string, mailbox: string, told: Told | undefined): void
+    report(space: string, placement: string, key: string, mailbox: string, told: Reason | undefined): void
   }
 }
 

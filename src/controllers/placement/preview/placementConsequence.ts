@@ -7,10 +7,10 @@ import { objects } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices, type Steps } from '../../../apimachinery/steps.ts'
 import { type Clock, pause } from '../../../client/clock.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { MAX_CONSEQUENCE_WORK, type PlacementConsequence } from '../../../placement/desks/placementPreview.ts'
 import type { PlacementSpec } from '../../../placement/select/placementSpec.ts'
 import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Workload } from '../join/workload.ts'
@@ -23,7 +23,7 @@ interface PlacementConsequenceDeps extends ImaginedPlacementsDeps {
   join: ImaginedPlacementsDeps['join'] & Pick<PlacementJoin, 'workload'>
   turns: WorkTurns
   clock: Clock
-  nowhere: (space: string) => Told | undefined
+  nowhere: (space: string) => Reason | undefined
   counted: (placements: Moves['placements'], workload: TotalsDeps['workload'], pairs: number) => TotalsDeps
 }
 

@@ -15,7 +15,6 @@ import { Pace } from '../../../apimachinery/pace.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
 import type { Clock } from '../../../client/clock.ts'
 import type { Logger } from '../../../client/logger.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import type { LiveAsker } from '../../../placement/desks/liveObjects.ts'
 import {
   MAX_PREVIEW_DESTINATIONS,
@@ -35,6 +34,7 @@ import { downsyncs } from '../../../placement/select/placementSpec.ts'
 import { reachOf } from '../../../placement/select/reach.ts'
 import { namespaceKey, objectKey, resourceKey } from '../../../placement/words/names.ts'
 import { CUSTOMIZERS, EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import { mailboxGate } from '../copies/decide.ts'
@@ -69,7 +69,7 @@ export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   live: LiveAsker | undefined
   brake: Pick<Brake, 'wouldHold'>
   /** Why a space has nowhere to place; `undefined` when it has. */
-  nowhere: (space: string) => Told | undefined
+  nowhere: (space: string) => Reason | undefined
   /** Whether it is known where an object goes. */
   knows: (space: string, key: string) => boolean
   location: SourceReaderDeps['location']
@@ -321,7 +321,7 @@ export class PlacementPreviews implements PreviewReceiver {
   ): Map<string, Source> {
     const { join, consents } = this.#deps
     const wanted = new Map<string, Source>()
-    const refused = new Map<string, { way: Destination; told: Told }>()
+    const refused = new Map<string, { way: Destination; told: Reason }>()
     const carriersTo = imaginedCarriers(join, space, moves.placements)
     for (const name of placements) {
       const imagined = moves.placements.get(name)
@@ -386,7 +386,7 @@ const TOO_MUCH_HELD = `this space has no EdgePlacement yet, and holds more than 
 function staysHome(
   one: PreviewedObject,
   { moves: { counts, moved, placements } }: Scene,
-  nowhere: () => Told,
+  nowhere: () => Reason,
 ): string | undefined {
   const { resource, object } = one
   const count = counts.get(one)

@@ -10,8 +10,8 @@ import type { GroupVersionResource, KubeObject } from '../../../apimachinery/obj
 import { Pace } from '../../../apimachinery/pace.ts'
 import { inSlices, type Rests, type Steps } from '../../../apimachinery/steps.ts'
 import type { Client } from '../../../client/client.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { definitionKey, FIELD_MANAGER } from '../../../placement/words/names.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 
 /** Units of work of a write beside its bytes, and bytes that are judged for a unit. */
@@ -41,7 +41,7 @@ export interface PreviewChecksDeps {
 /** Of one preview. */
 export class PreviewChecks {
   readonly #deps: PreviewChecksDeps
-  readonly #told = new Map<string, Told | undefined>()
+  readonly #told = new Map<string, Reason | undefined>()
 
   constructor(deps: PreviewChecksDeps) {
     this.#deps = deps
@@ -51,7 +51,7 @@ export class PreviewChecks {
   async refusal(
     mailbox: Pick<Mailbox, 'name' | 'space' | 'namespaces' | 'copies'>,
     copy: CheckedCopy,
-  ): Promise<Told | undefined> {
+  ): Promise<Reason | undefined> {
     const { work, spend } = this.#deps
     const { resource } = copy
     // what a kind is may be another in each mailbox, where it is defined there
@@ -74,7 +74,7 @@ export class PreviewChecks {
   async #ask(
     { space, namespaces }: Pick<Mailbox, 'space' | 'namespaces'>,
     { resource, whole, after }: CheckedCopy,
-  ): Promise<Told | undefined> {
+  ): Promise<Reason | undefined> {
     const api = this.#deps.client.in(space)
     const options = { dryRun: true, fieldManager: FIELD_MANAGER }
     try {

@@ -8,7 +8,6 @@ import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { Pace } from '../../../apimachinery/pace.ts'
 import type { Steps } from '../../../apimachinery/steps.ts'
 import { setMember } from '../../../apimachinery/values.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { leftFieldsOf, withoutFields } from '../../../placement/content/leftFields.ts'
 import {
   MAX_GROUP_LOCATIONS,
@@ -19,6 +18,7 @@ import {
 } from '../../../placement/desks/placementPreview.ts'
 import { isShownMark } from '../../../placement/words/marks.ts'
 import { PROJECTED_LABEL } from '../../../placement/words/placement.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import { type Destination, otherTarget } from '../../../placement/words/ways.ts'
 
 interface Content {
@@ -27,9 +27,9 @@ interface Content {
 }
 
 export interface Finding {
-  add(action: PreviewAction, way: Destination, told?: Told): void
+  add(action: PreviewAction, way: Destination, told?: Reason): void
   /** With what is there and what would be, which nobody changes any more. */
-  show(action: PreviewAction, way: Destination, content: Content, told?: Told): Steps<void>
+  show(action: PreviewAction, way: Destination, content: Content, told?: Reason): Steps<void>
   groups(): PreviewGroup[]
 }
 
@@ -64,7 +64,7 @@ export class PreviewGroups {
   begin({ kind, apiVersion }: KubeObject): Finding {
     const isSecret = kind === 'Secret' && apiVersion === 'v1'
     const found = new Map<string, Gathered>()
-    const gather = (action: PreviewAction, way: Destination, told?: Told, before?: Shown, after?: Shown): void => {
+    const gather = (action: PreviewAction, way: Destination, told?: Reason, before?: Shown, after?: Shown): void => {
       // only our bookkeeping differs
       const is = action === 'Update' && before !== undefined && before.digest === after?.digest ? 'Unchanged' : action
       const said = is === 'Unchanged' ? [] : [before?.digest ?? null, after?.digest ?? null]

@@ -5,7 +5,6 @@
 
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices, type Rests } from '../../../apimachinery/steps.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import {
   type LIVE_STATES,
   type LiveAnswer,
@@ -14,6 +13,7 @@ import {
   type Unasked,
 } from '../../../placement/desks/liveObjects.ts'
 import type { LiveWish, PreviewAction } from '../../../placement/desks/placementPreview.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { ObjectFact } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
@@ -36,7 +36,7 @@ export interface AskedLive {
 
 interface Found {
   readonly action: PreviewAction
-  readonly told?: Told | undefined
+  readonly told?: Reason | undefined
   readonly content?: { readonly before: KubeObject; readonly after: KubeObject }
 }
 
@@ -119,11 +119,11 @@ function objectOf(
   }
 }
 
-function wordsOf({ message }: Told, answer: LiveAnswer): string {
+function wordsOf({ message }: Reason, answer: LiveAnswer): string {
   return answer.message === '' ? message : `${message}: ${answer.message}`
 }
 
-const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewAction; told?: Told }>> = {
+const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewAction; told?: Reason }>> = {
   same: { action: 'Unchanged' },
   differs: { action: 'Update' },
   missing: { action: 'Create', told: { reason: 'Missing', message: 'the cluster has none' } },
@@ -143,7 +143,7 @@ const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewA
 }
 
 const STANDS = 'what it last reported stands'
-const UNASKED: Readonly<Record<Unasked, Told>> = {
+const UNASKED: Readonly<Record<Unasked, Reason>> = {
   NoSyncer: { reason: 'NoSyncer', message: `the cluster was not read, for no syncer of it is connected; ${STANDS}` },
   SilentSyncer: {
     reason: 'SilentSyncer',
@@ -154,13 +154,13 @@ const UNASKED: Readonly<Record<Unasked, Told>> = {
     message: `the cluster was not read, for too many questions wait; ${STANDS}; try again`,
   },
 }
-const NOT_ASKED: Told = {
+const NOT_ASKED: Reason = {
   reason: 'NotAsked',
   message: `no more than ${MAX_LIVE_CLUSTERS} clusters are read for one question; ${STANDS}`,
 }
-const NOT_THERE: Told = { reason: 'NotPlaced', message: 'it is not on its way to the cluster yet' }
-const TOO_LARGE: Told = { reason: 'TooLarge', message: 'it is not as it should be, and too large to be shown' }
-const HIDDEN: Told = {
+const NOT_THERE: Reason = { reason: 'NotPlaced', message: 'it is not on its way to the cluster yet' }
+const TOO_LARGE: Reason = { reason: 'TooLarge', message: 'it is not as it should be, and too large to be shown' }
+const HIDDEN: Reason = {
   reason: 'NotShown',
   message:
     'it is not as it should be; what differs is not shown, for annotations of the location, which are not told to this space, are in it',

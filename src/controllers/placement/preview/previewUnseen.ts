@@ -4,8 +4,8 @@
  * So with one all of that is told as one.
  */
 
-import type { Told } from '../../../placement/consent/allowance.ts'
 import type { PreviewAction } from '../../../placement/desks/placementPreview.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Finding } from './previewGroups.ts'
 
 /** @param isGuessed whether a Customizer of the question customizes it */
@@ -25,11 +25,11 @@ export function unseen(findings: Finding, isGuessed: boolean): Finding {
 }
 
 const BY_CONTENT: ReadonlySet<PreviewAction> = new Set(['Create', 'Update', 'Unchanged', 'Invalid'])
-const MAY_CHANGE: Told = {
+const MAY_CHANGE: Reason = {
   reason: 'NotShown',
   message: 'you may not get this object: whether anything would change, and what, is not shown',
 }
-const INVALID: Told = {
+const INVALID: Reason = {
   reason: 'NotShown',
   message: 'you may not get this object: what is invalid is not shown',
 }

@@ -5,11 +5,12 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { inSlices } from '../../../apimachinery/steps.ts'
 import type { Client } from '../../../client/client.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
-import type { Allowance, Told } from '../../../placement/consent/allowance.ts'
+import type { Allowance } from '../../../placement/consent/allowance.ts'
 import { wantsExpansion } from '../../../placement/content/adaptation.ts'
 import { createdCopy, project, updatedCopy } from '../../../placement/content/projection.ts'
 import type { PreviewAction } from '../../../placement/desks/placementPreview.ts'
 import type { ClusterOutcome } from '../../../placement/outcome/clusterOutcome.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import { adapt, adaptationOf } from '../copies/adaptations.ts'
 import { type Decision, type DecisionFacts, decide } from '../copies/decide.ts'
@@ -137,7 +138,7 @@ export class PreviewedClusters {
     source: Source,
     decision: Decision,
     at: { readonly owner: string | undefined; readonly mailbox: string },
-  ): { readonly effect: PreviewAction; readonly why: Told } | undefined {
+  ): { readonly effect: PreviewAction; readonly why: Reason } | undefined {
     const { owner = '', mailbox } = at
     const { key } = source.fact
     if (decision.verb === 'wait') return { effect: 'Unknown', why: NOT_READY }
@@ -155,7 +156,7 @@ export class PreviewedClusters {
   }
 
   /** What is on its way is not what the cluster has, as far as its syncer says. */
-  #refusedIn({ space }: Mailbox, key: string): Told | undefined {
+  #refusedIn({ space }: Mailbox, key: string): Reason | undefined {
     const { live, exceptions } = this.#deps.outcome(space)
     const exception = live ? exceptions.get(key) : undefined
     if (exception?.state !== 'refused') return undefined

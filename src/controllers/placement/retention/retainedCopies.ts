@@ -3,9 +3,9 @@
  * decides nothing: CopyRemovals does.
  */
 
-import type { Told } from '../../../placement/consent/allowance.ts'
 import type { CopyVerdict } from '../../../placement/outcome/copyState.ts'
 import { CONFIRM_DELETION_ANNOTATION } from '../../../placement/words/placement.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { Brake } from './brake.ts'
@@ -69,7 +69,7 @@ export class RetainedCopies {
     return { state: 'Held', reason: 'DeletionHeld', message, ...(hold && { since: hold.since }) }
   }
 
-  #pauseOf(space: string, mailbox: string, key: string): Told {
+  #pauseOf(space: string, mailbox: string, key: string): Reason {
     const { join, pauses } = this.#deps
     const location = pauses.locationOf(mailbox)
     if (location !== undefined) return { reason: 'LocationPaused', message: `the Location "${location}" is paused` }

@@ -1,26 +1,26 @@
 /** The stages of a placement as conditions of its EdgePlacement. Pure. */
 
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { COPY_COUNTS, type CopyCount, type CountFacts, statesCounted } from '../../../placement/outcome/copyStates.ts'
 import { MAX_EXCEPTIONS } from '../../../placement/outcome/outcome.ts'
 import { describeObject } from '../../../placement/words/names.ts'
 import { placeName } from '../../../placement/words/placeNames.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { PlacementOutcome } from './placementOutcome.ts'
 
-export interface StageCondition extends Told {
+export interface StageCondition extends Reason {
   readonly type: 'Placed' | 'Resolved' | 'Permitted' | 'Projected' | 'Applied' | 'Healthy'
   readonly status: 'True' | 'False' | 'Unknown'
 }
 
 export interface Stages {
   /** Why there is nowhere to place. Absent: there is. */
-  readonly nowhere?: Told
+  readonly nowhere?: Reason
   /** All that the center found, of upsync, too. Absent: nothing. */
-  readonly found?: Told | undefined
+  readonly found?: Reason | undefined
   /** Part of it that grants refuse. */
-  readonly denied?: Told | undefined
+  readonly denied?: Reason | undefined
   /** Part of it that keeps objects out for other reasons. */
-  readonly unplaced?: Told | undefined
+  readonly unplaced?: Reason | undefined
   /** Where there is nowhere to place it is of no cluster. */
   readonly outcome: PlacementOutcome
   /** Copies that are placed no more, and stay in clusters until that is confirmed. */
@@ -74,7 +74,7 @@ export function stageConditions({
 type Said = Omit<StageCondition, 'type'>
 
 /** The center's findings go first: no cluster's words push them out. */
-function placedBy(...refusals: readonly (Told | undefined)[]): Said {
+function placedBy(...refusals: readonly (Reason | undefined)[]): Said {
   const all = refusals.filter(one => one !== undefined)
   const [first] = all
   if (!first) return { status: 'True', reason: 'AllPlaced', message: '' }

@@ -6,7 +6,7 @@ import { type Condition, conditionOf } from '../../../apimachinery/conditions.ts
 import { str } from '../../../apimachinery/fields.ts'
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
 import { refusersIn } from './refusedCopies.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
@@ -14,7 +14,7 @@ import { STATUS_WITHHELD } from './withheldStatuses.ts'
 export interface Verdict {
   readonly stages: Stages
   /** Of objects whose status is asked for, and told by nobody; `undefined`: there are none. */
-  readonly withheld: Told | undefined
+  readonly withheld: Reason | undefined
   /** The placement was not looked at before in this run. */
   readonly isFirst: boolean
 }

@@ -7,7 +7,6 @@
  * a single copy is, {@link SpaceCluster} says.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import { type CopyVerdict, healthIn, isDiffering } from '../../../placement/outcome/copyState.ts'
 import {
@@ -22,6 +21,7 @@ import type { HealthVerdict } from '../../../placement/outcome/health.ts'
 import type { Exception } from '../../../placement/outcome/outcome.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { ambiguousNames, type NamedPlace, namedPlace, placeName } from '../../../placement/words/placeNames.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Ways } from '../../../placement/words/ways.ts'
 import type { CopyHealth } from '../mailboxes/copyHealth.ts'
 import type { Fallen } from './outageEvents.ts'
@@ -50,7 +50,7 @@ export interface PlacementOutcome {
   readonly counts: OutcomeCounts
   readonly broken: readonly Broken[]
   /** Summary of the copies that clusters refuse, which are `counts.refused`. */
-  readonly refused: Told | undefined
+  readonly refused: Reason | undefined
   /** Locations whose clusters may refuse more than is known now. */
   readonly doubtful: ReadonlySet<string>
   /** Locations whose mailboxes have no room for what is carried up. */

@@ -12,11 +12,12 @@ import type { Client } from '../../../client/client.ts'
 import type { Clock } from '../../../client/clock.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
-import { type Allowance, refusedByAll, type Told } from '../../../placement/consent/allowance.ts'
+import { type Allowance, refusedByAll } from '../../../placement/consent/allowance.ts'
 import { UPSYNC_KEY } from '../../../placement/desks/syncerConfig.ts'
 import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
 import { describeObject, FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../../placement/words/placement.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
 import { writeStatus } from '../../writeStatus.ts'
 import { UNSECURED } from '../copies/adaptations.ts'
@@ -38,7 +39,7 @@ export interface PlacementReportsDeps {
   allowances: {
     allowance(space: string, way: { mailbox: string; cluster: string; locationName: string }): Allowance
     /** Why a space has nowhere to place; `undefined` when it has. */
-    nowhere(space: string): Told | undefined
+    nowhere(space: string): Reason | undefined
     /** Whether it is not known all that a space may place. */
     isUncertain(space: string): boolean
   }
@@ -47,7 +48,7 @@ export interface PlacementReportsDeps {
   /** Of those that stay because something is paused. */
   behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
   /** Of objects whose status the placement asks for, and which tell none. */
-  withheld: (space: string, placement: string) => Told | undefined
+  withheld: (space: string, placement: string) => Reason | undefined
   outcomes: PlacementOutcomeDeps
   clock: Clock
   /** Tells in Events what has to be acted on. */
@@ -61,7 +62,7 @@ export interface PlacementReportsDeps {
 
 /** What the center itself found that keeps objects out of mailboxes. */
 export interface CenterFindings {
-  found(space: string, placement: string, key: string, mailbox: string): Told | undefined
+  found(space: string, placement: string, key: string, mailbox: string): Reason | undefined
   /** Keys of which something was found for a space in a mailbox. */
   foundIn(space: string, mailbox: string): Iterable<string>
 }
@@ -82,7 +83,7 @@ const TURN_WORK = 20_000
 export class PlacementReports implements CenterFindings {
   readonly #deps: PlacementReportsDeps
   /** By `space placement`, then by mailbox, then by key. */
-  readonly #reported = new Map<string, Map<string, Map<string, Told>>>()
+  readonly #reported = new Map<string, Map<string, Map<string, Reason>>>()
   /** Of looks at a placement. */
   readonly #pace = new ReportPace()
   /** By space, those that were told while not everything of it was named: they are told once more when it is. */
@@ -99,10 +100,10 @@ export class PlacementReports implements CenterFindings {
   }
 
   /** What keeps an object of a placement out of a mailbox, or no longer does, other than grants. */
-  report(space: string, placement: string, key: string, mailbox: string, told: Told | undefined): void {
+  report(space: string, placement: string, key: string, mailbox: string, told: Reason | undefined): void {
     const id = `${space} ${placement}`
-    const mailboxes = this.#reported.get(id) ?? new Map<string, Map<string, Told>>()
-    const known = mailboxes.get(mailbox) ?? new Map<string, Told>()
+    const mailboxes = this.#reported.get(id) ?? new Map<string, Map<string, Reason>>()
+    const known = mailboxes.get(mailbox) ?? new Map<string, Reason>()
     const before = known.get(key)
     if (before?.reason === told?.reason && before?.message === told?.message) return
     if (told) this.#reported.set(id, mailboxes.set(mailbox, known.set(key, told)))
@@ -116,7 +117,7 @@ export class PlacementReports implements CenterFindings {
   }
 
   /** The placements by which an object of a space comes into a mailbox are told of it. */
-  reportCopy({ space, fact, location: { mailbox } }: Source, told: Told | undefined): void {
+  reportCopy({ space, fact, location: { mailbox } }: Source, told: Reason | undefined): void {
     const { join } = this.#deps
     for (const name of join.workload(space).selectionOf(fact.key).placements) {
       if (join.waysOf(space, name)?.has(mailbox)) this.report(space, name, fact.key, mailbox, told)
@@ -124,7 +125,7 @@ export class PlacementReports implements CenterFindings {
   }
 
   /** The same of one whose kind is not served there. */
-  reportUnserved(source: Source, told: Told | undefined): void {
+  reportUnserved(source: Source, told: Reason | undefined): void {
     if (told) this.reportCopy(source, told)
     else this.withdrawCopy(source, KIND_NOT_SERVED)
   }
@@ -148,7 +149,7 @@ export class PlacementReports implements CenterFindings {
     }
   }
 
-  found(space: string, placement: string, key: string, mailbox: string): Told | undefined {
+  found(space: string, placement: string, key: string, mailbox: string): Reason | undefined {
     if (this.#reported.size === 0) return undefined
     const told = this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)
     // the rest of the copy is there
@@ -414,12 +415,12 @@ function both(...counts: readonly RefusalCount[]): Counts {
 const CARRIED_TOO_MUCH =
   'as much is carried up from there as may be: select less, or ask who administers the inventory for a larger budget'
 /** Of a placement that leads nowhere, in a space that may place somewhere. */
-export const NO_LOCATION: Told = {
+export const NO_LOCATION: Reason = {
   reason: 'NoLocation',
   message:
     'spec.locationSelectors choose no Location that this space may use and that stands for a cluster; those that it may use: kubectl get grantedlocations --show-labels',
 }
-const UPSYNC_NOT_GRANTED: Told = {
+const UPSYNC_NOT_GRANTED: Reason = {
   reason: 'UpsyncNotGranted',
   message:
     'it may not be carried up from there; ask who administers the inventory to extend its PlacementGrant (spec.upsync; Secrets by name)',

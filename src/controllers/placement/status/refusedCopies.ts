@@ -2,9 +2,10 @@
  * Copies of one placement that clusters refuse, for its condition `Placed`: all are counted, some are named in the clusters' words.
  * Each cluster's first comes before any cluster's second, so a cluster that refuses much hides no other.
  */
-import type { Told } from '../../../placement/consent/allowance.ts'
+
 import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
 import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 
 const REASON = 'RefusedByCluster'
 /** Copies of one cluster that are named with its words. */
@@ -40,7 +41,7 @@ export class RefusedCopies {
   }
 
   /** The refusals of all clusters; `undefined`: nothing is refused. To be called once. */
-  summary(): Told | undefined {
+  summary(): Reason | undefined {
     for (const { object, words, at } of [...this.#examples.values()].sort((a, b) => a.position - b.position))
       this.#count.add(object, { reason: REASON, message: `refused by the cluster at ${namesOf(at)}: ${words}` }, 0)
     return this.#count.told
@@ -50,7 +51,7 @@ export class RefusedCopies {
 const REFUSERS = /refused by the cluster at (.+?)(?: and \d+ more)?: /g
 
 /** Locations named by a summary. */
-export function refusersIn({ reason, message }: Told): string[] {
+export function refusersIn({ reason, message }: Reason): string[] {
   if (reason !== REASON) return []
   return [...message.matchAll(REFUSERS)].flatMap(([, names = '']) => names.split(', '))
 }

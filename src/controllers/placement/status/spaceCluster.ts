@@ -1,7 +1,7 @@
 /**
  * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
  */
-import { type Allowance, refusedByAll, type Told } from '../../../placement/consent/allowance.ts'
+import { type Allowance, refusedByAll } from '../../../placement/consent/allowance.ts'
 import { type ClusterOutcome, isInDoubt, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import {
   CARRIED_UP,
@@ -12,6 +12,7 @@ import {
   type OutcomeMailbox,
 } from '../../../placement/outcome/copyState.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { DesiredContent } from '../mailboxes/desiredContent.ts'
@@ -33,15 +34,15 @@ export interface SpaceClusterDeps {
   /** Whether it is known that nothing is kept from going anywhere. */
   allowsAll: (space: string, mailbox: string) => boolean
   /** Why nothing lets the space's placements bring an object there; `undefined`: something does. */
-  refusal: (space: string, mailbox: string, key: string) => Told | undefined
+  refusal: (space: string, mailbox: string, key: string) => Reason | undefined
   /** What the center itself found that keeps the object of a placement out of a mailbox. */
-  found: (space: string, placement: string, key: string, mailbox: string) => Told | undefined
+  found: (space: string, placement: string, key: string, mailbox: string) => Reason | undefined
   pauses: Pick<Pauses, 'locationOf'>
 }
 
-const PAUSED_PLACEMENT: Told = { reason: 'PlacementPaused', message: 'what places it is paused' }
-const PAUSED_OBJECT: Told = { reason: 'ObjectPaused', message: 'the object is paused' }
-const pausedLocation = (name: string): Told => ({
+const PAUSED_PLACEMENT: Reason = { reason: 'PlacementPaused', message: 'what places it is paused' }
+const PAUSED_OBJECT: Reason = { reason: 'ObjectPaused', message: 'the object is paused' }
+const pausedLocation = (name: string): Reason => ({
   reason: 'LocationPaused',
   message: `the Location "${name}" is paused`,
 })
@@ -55,7 +56,7 @@ export class SpaceCluster {
   /** Whether nothing is kept from going there by what is granted, or because it is born there. */
   readonly isOpen: boolean
   readonly #deps: SpaceClusterDeps
-  readonly #paused: Told | undefined
+  readonly #paused: Reason | undefined
 
   constructor(deps: SpaceClusterDeps, space: string, name: string) {
     this.#deps = deps
@@ -124,7 +125,7 @@ export function grantFindings(
       .map(way => consents.allowance(space, way))
   return {
     allowsAll: (space, mailbox) => waysTo(space, mailbox, () => true).every(({ allowsAll }) => allowsAll),
-    refusal: (space, mailbox, key): Told | undefined => {
+    refusal: (space, mailbox, key): Reason | undefined => {
       const workload = join.workload(space)
       const allowances = waysTo(space, mailbox, name => workload.selects(name, key))
       return refusedByAll(allowances, parseObjectKey(key))

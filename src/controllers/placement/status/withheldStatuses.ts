@@ -3,9 +3,9 @@
  * author wrote. Kept while it lasts, for the EdgePlacement to report.
  */
 import { type GroupResource, groupResourceName } from '../../../apimachinery/object.ts'
-import type { Told } from '../../../placement/consent/allowance.ts'
 import { isCombined } from '../../../placement/outcome/combinedStatus.ts'
 import { parseObjectKey, resourceKey } from '../../../placement/words/names.ts'
+import type { Reason } from '../../../placement/words/reason.ts'
 import type { ObjectFact } from '../join/workload.ts'
 
 interface OfKind {
@@ -59,7 +59,7 @@ export class WithheldStatuses {
   }
 
   /** What is withheld of those objects of a space that `has` says yes to, in words; `undefined`: nothing. */
-  of(space: string, has: (key: string) => boolean): Told | undefined {
+  of(space: string, has: (key: string) => boolean): Reason | undefined {
     const [several, authored]: [string[], string[]] = [[], []]
     const combined: string[] = []
     for (const { resource, clusters } of this.#known.get(space)?.values() ?? []) {

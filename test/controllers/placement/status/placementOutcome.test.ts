@@ -5,13 +5,13 @@ import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/
 import { conditionsFor } from '../../../../src/controllers/placement/status/placementConditions.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { SpaceCluster } from '../../../../src/controllers/placement/status/spaceCluster.ts'
-import type { Told } from '../../../../src/placement/consent/allowance.ts'
 import { OBJECT_CONFLICT } from '../../../../src/placement/outcome/copyState.ts'
 import { COPY_STATES, type OutcomeState } from '../../../../src/placement/outcome/copyStates.ts'
 import { FIELDS_DROPPED } from '../../../../src/placement/outcome/fieldDifference.ts'
 import { healthOf } from '../../../../src/placement/outcome/health.ts'
 import { type Exception, STATUS_TOO_LARGE } from '../../../../src/placement/outcome/outcome.ts'
 import { objectKey } from '../../../../src/placement/words/names.ts'
+import type { Reason } from '../../../../src/placement/words/reason.ts'
 import * as fc from '../../../support/fastCheck.ts'
 
 const CLAIMS = { group: '', resource: 'persistentvolumeclaims' }
@@ -126,7 +126,7 @@ t.test('counts are sums', async () => {
         }
         return { live, compared, processed: 10, exceptions, unlisted: isUnlisted ? { refused: 1 } : {} }
       }
-      const told: Told = { reason: 'NotGranted', message: 'no' }
+      const told: Reason = { reason: 'NotGranted', message: 'no' }
       const deps = {
         join: {
           workload: () =>
