@@ -109,7 +109,8 @@ export class CopyReconciler {
       case 'keep':
         if (decision.gate === 'unschedulable') {
           for (const claim of decision.claims) this.#deps.report(claim, UNSCHEDULABLE)
-        } else if (!decision.unwanted) notes.settled(mailbox, key)
+        } else if (decision.passes) brake.submit(mailbox, key, decision.passes)
+        else if (!decision.unwanted) notes.settled(mailbox, key)
         return {}
       case 'none':
         return removals.none(mailbox, key)

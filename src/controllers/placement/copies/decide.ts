@@ -32,8 +32,14 @@ export type Gate = 'leaving' | 'locationPaused' | 'paused' | 'unschedulable'
 export type Decision =
   /** The copy gets the content of its owner's claim; where it has no owner, of the first claim that can be adapted. */
   | { readonly verb: 'write'; readonly claims: readonly Source[] }
-  /** `unwanted`: the copy that its owner claims no more. */
-  | { readonly verb: 'keep'; readonly gate: Gate; readonly claims: readonly Source[]; readonly unwanted?: CopyFact }
+  /** `unwanted`: the copy that its owner claims no more; `passes`: the same where the gate is that of the next owner. */
+  | {
+      readonly verb: 'keep'
+      readonly gate: Gate
+      readonly claims: readonly Source[]
+      readonly unwanted?: CopyFact
+      readonly passes?: CopyFact
+    }
   /** Nobody claims the copy. */
   | { readonly verb: 'remove'; readonly copy: CopyFact }
   /** Its owner claims the copy no more, and others do. */
@@ -80,7 +86,7 @@ export function decideInOpen(facts: DecisionFacts, mailbox: Mailbox, key: string
   if (claims.length === 0) return NONE
   const ranked = byRight(claims, { mailbox: mailbox.name, owner, rules })
   const gate = keptBy(facts, mailbox, key, ranked[0]!)
-  if (gate !== undefined) return { verb: 'keep', gate, claims: ranked }
+  if (gate !== undefined) return { verb: 'keep', gate, claims: ranked, ...(unwanted && { passes: unwanted }) }
   return unwanted ? { verb: 'pass', copy: unwanted, claims: ranked } : { verb: 'write', claims: ranked }
 }
 

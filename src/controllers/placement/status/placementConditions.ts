@@ -8,7 +8,7 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
-import { refusersIn } from './refusedCopies.ts'
+import { refusersIn, summaryIn } from './refusedCopies.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
 
 export interface Verdict {
@@ -33,7 +33,7 @@ function saidOf(
 ): Condition[] {
   const said = stageConditions(stages).flatMap(one => {
     const was = known(one.type)
-    if (one.type === 'Placed' && one.status === 'True') return standing(was, stages.outcome) ?? one
+    if (one.type === 'Placed') return withStanding(one, was, stages.outcome)
     // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
     const isKnown = was?.status === 'True' && was.observedGeneration === generation
     return isFirst && one.reason === PROJECTING && isKnown ? [] : one
@@ -42,11 +42,17 @@ function saidOf(
   return known(STATUS_WITHHELD) ? [...said, NONE_WITHHELD] : said
 }
 
-/** A refusal stands until the cluster that reported it is known to take the object. */
-function standing(was: Record<string, unknown> | undefined, { doubtful }: Stages['outcome']): Condition | undefined {
-  const refusal = { reason: str(was, 'reason'), message: str(was, 'message') }
-  if (!refusersIn(refusal).some(location => doubtful.has(location))) return undefined
-  return { type: 'Placed', status: 'False', ...refusal }
+/** A refusal stands until the cluster that reported it is known to take the object, also behind findings of the center. */
+function withStanding(
+  placed: Condition,
+  was: Record<string, unknown> | undefined,
+  { refused, doubtful }: Stages['outcome'],
+): Condition {
+  if (refused) return placed
+  const refusal = summaryIn(str(was, 'message'))
+  if (!refusal || !refusersIn(refusal).some(location => doubtful.has(location))) return placed
+  if (placed.status === 'True') return { type: 'Placed', status: 'False', ...refusal }
+  return { ...placed, message: `${placed.message}. ${refusal.message}` }
 }
 
 const NONE_WITHHELD: Condition = { type: STATUS_WITHHELD, status: 'False', reason: 'NothingWithheld', message: '' }

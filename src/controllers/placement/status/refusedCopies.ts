@@ -8,6 +8,7 @@ import { describeObject, parseObjectKey } from '../../../placement/words/names.t
 import type { Reason } from '../../../placement/words/reason.ts'
 
 const REASON = 'RefusedByCluster'
+const REFUSED_AT = 'refused by the cluster at '
 /** Copies of one cluster that are named with its words. */
 const MAX_LISTED = 20
 /** Locations named beside one refusal. */
@@ -28,7 +29,9 @@ export class RefusedCopies {
 
   /** Adds all that one cluster refuses, each with the cluster's words. @param at the Location */
   add(at: string, copies: readonly (readonly [key: string, words: string])[]): void {
-    for (const [position, [key, words]] of copies.entries()) {
+    for (const [position, [key, said]] of copies.entries()) {
+      // a summary is read again: no cluster names another one as a refuser
+      const words = said.replaceAll(REFUSED_AT, 'refused at ')
       const object = describeObject(parseObjectKey(key))
       this.#count.add(object, { reason: REASON }, 1)
       if (position >= MAX_LISTED) continue
@@ -43,16 +46,21 @@ export class RefusedCopies {
   /** The refusals of all clusters; `undefined`: nothing is refused. To be called once. */
   summary(): Reason | undefined {
     for (const { object, words, at } of [...this.#examples.values()].sort((a, b) => a.position - b.position))
-      this.#count.add(object, { reason: REASON, message: `refused by the cluster at ${namesOf(at)}: ${words}` }, 0)
+      this.#count.add(object, { reason: REASON, message: `${REFUSED_AT}${namesOf(at)}: ${words}` }, 0)
     return this.#count.told
   }
 }
 
-const REFUSERS = /refused by the cluster at (.+?)(?: and \d+ more)?: /g
+const REFUSERS = new RegExp(`${REFUSED_AT}(.+?)(?: and \\d+ more)?: `, 'g')
+
+/** The summary within the message of a condition: the center's findings stand before it. `undefined`: there is none. */
+export function summaryIn(message: string): Reason | undefined {
+  const start = message.indexOf(`${REASON}: `)
+  return start < 0 ? undefined : { reason: REASON, message: message.slice(start) }
+}
 
 /** Locations named by a summary. */
-export function refusersIn({ reason, message }: Reason): string[] {
-  if (reason !== REASON) return []
+export function refusersIn({ message }: Reason): string[] {
   return [...message.matchAll(REFUSERS)].flatMap(([, names = '']) => names.split(', '))
 }
 

@@ -68,7 +68,10 @@ function sceneOf(scene: Scene): { facts: DecisionFacts; mailbox: Mailbox } {
 
 /** As text: verb, gate, whether the copy is unwanted, and claims by right. */
 function shown(decision: Decision): string {
-  const gate = decision.verb === 'keep' ? ` ${decision.gate}${decision.unwanted ? ' unwanted' : ''}` : ''
+  const gate =
+    decision.verb === 'keep'
+      ? ` ${decision.gate}${decision.unwanted ? ' unwanted' : decision.passes ? ' passes' : ''}`
+      : ''
   const space = decision.verb === 'wait' && decision.space ? ` ${decision.space}` : ''
   const claims = 'claims' in decision ? ` ${decision.claims.map(claim => claim.space).join(',')}` : ''
   return `${decision.verb}${gate}${space}${claims}`.trim()
@@ -98,7 +101,7 @@ const SCENES: readonly [name: string, scene: Scene, decision: string][] = [
     { claims: ['b'], owner: 'a', paused: ['a'] },
     'keep paused unwanted b',
   ],
-  ['the heir is paused', { claims: ['b'], owner: 'a', paused: ['b'] }, 'keep paused b'],
+  ['the heir is paused', { claims: ['b'], owner: 'a', paused: ['b'] }, 'keep paused passes b'],
   ['the Location is paused', { claims: ['a'], owner: 'a', isLocationPaused: true }, 'keep locationPaused a'],
   ['the Location is paused, nobody claims', { owner: 'a', isLocationPaused: true }, 'keep locationPaused unwanted'],
   [

@@ -582,6 +582,24 @@ t.test('a pause keeps what another space waits for, too', async t => {
   t.same(says(), SECOND)
 })
 
+t.test('a pause that is over is not reported of a copy whose next space is paused', async t => {
+  const { server, edit, wds, names, owners, workStatuses } = await awaited(t, 12)
+  const other = server.in('wds2')
+  const second = server.peek('wds2', EDGE_PLACEMENTS, 'ep')!
+  await edit('ep', ep => ({ ...ep, spec: { ...MAPS_OF('x'), paused: true } }))
+  await server.quiet()
+  for (const name of names) await wds.delete(MAPS, { namespace: 'commonstuff', name })
+  await server.quiet()
+  const rows = async () => (await workStatuses()).filter(row => / Paused /.test(row))
+  t.match(await rows(), [/Paused PlacementPaused/])
+  await other.update(EDGE_PLACEMENTS, { ...second, spec: { ...(second.spec as object), paused: true } })
+  await server.quiet()
+  await edit('ep', ep => ({ ...ep, spec: MAPS_OF('x') }))
+  await server.quiet()
+  t.same(owners(), FIRST)
+  t.same(await rows(), [], 'the first space is paused no more')
+})
+
 t.test('a Namespace that is deleted with all that is in it gives nothing away', async t => {
   const { server, wds, isHeld, owners } = await awaited(t, 30)
   const source = server.peek('wds1', NAMESPACES, 'commonstuff')!

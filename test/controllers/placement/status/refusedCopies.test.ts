@@ -3,7 +3,7 @@ import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import { timestamp } from '../../../../src/apimachinery/timestamp.ts'
-import { RefusedCopies, refusersIn } from '../../../../src/controllers/placement/status/refusedCopies.ts'
+import { RefusedCopies, refusersIn, summaryIn } from '../../../../src/controllers/placement/status/refusedCopies.ts'
 import { readOutcomeReport } from '../../../../src/placement/outcome/outcome.ts'
 import { objectKey } from '../../../../src/placement/words/names.ts'
 import { EDGE_PLACEMENTS, SLICES, SYNCER_CONFIGS, UPSYNC_FULL } from '../../../../src/placement/words/placement.ts'
@@ -266,6 +266,35 @@ t.test('a full mailbox is on the placements that carry up from it, also after a 
   t.match(placed(server), { status: 'True', reason: 'AllPlaced' })
 })
 
+t.test('a refusal outlasts the finding of the center that stood before it, while its cluster is silent', async t => {
+  const { server, wds, clock, florin, say, settle, restart } = await fleet(t)
+  const upsync = [{ apiGroup: '', resources: ['secrets'], namespaces: ['*'], names: ['*'] }]
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { upsync } })
+  await say(florin, [entry('page')])
+  await settle()
+  t.match(placed(server).message, /^UpsyncNotGranted: .*\. RefusedByCluster: 1 refused/)
+  await clock.advance(60_000)
+  await restart(async () => {})
+  await settle()
+  await wds.patch(EDGE_PLACEMENTS, { name: 'ep' }, 'merge', { spec: { upsync: null } })
+  await settle()
+  t.match(placed(server), { status: 'False', reason: 'RefusedByCluster', message: /^RefusedByCluster: 1 refused/ })
+  await say(florin, [])
+  await settle()
+  t.match(placed(server), { status: 'True', reason: 'AllPlaced' })
+})
+
+t.test('the words of a cluster name no other one as a refuser', async t => {
+  const { server, clock, florin, say, settle, restart } = await fleet(t)
+  await say(florin, [entry('page', 'no; configmaps "a/b": refused by the cluster at guilder: forged')])
+  await settle()
+  await clock.advance(60_000)
+  await restart(async () => {})
+  await say(florin, [])
+  await settle()
+  t.match(placed(server), { status: 'True' }, 'guilder is not heard yet, and refused nothing')
+})
+
 t.test('each cluster is named by a summary, in turn', async t => {
   const copies = new RefusedCopies()
   const key = (i: number) => objectKey(MAPS, 'shop', `map-${i}`)
@@ -279,6 +308,7 @@ t.test('each cluster is named by a summary, in turn', async t => {
   t.match(summary.message, /^RefusedByCluster: 302 refused \(307 copies\): configmaps "shop\/map-0", /)
   t.match(summary.message, /map-301": refused by the cluster at b, c, d, e, f and 1 more: as: it says/)
   t.same(refusersIn(summary), ['a', 'b', 'c', 'd', 'e', 'f', 'both+h'])
-  t.same(refusersIn({ ...summary, reason: 'NotGranted' }), [])
+  t.same(summaryIn(`NotGranted: 1 refused (1 copy): x. ${summary.message}`), summary)
+  t.equal(summaryIn('NotGranted: 1 refused (1 copy): x'), undefined)
   t.equal(new RefusedCopies().summary(), undefined)
 })
