@@ -188,6 +188,7 @@ t.test('kubectl ws shows a tenant their own tree, and goes where they may', asyn
     0,
     'Workspace "third" (type root:universal) created. Waiting for it to be ready...',
     'Workspace "third" (type root:universal) is ready to use.',
+    'Enter it with: kubectl ws root:third',
   ])
   t.same(await ws('root:of-alice'), [0, "Current workspace is 'root:of-alice' (type root:universal)."])
 })

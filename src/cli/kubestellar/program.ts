@@ -35,7 +35,8 @@ import {
 } from './syncers.ts'
 import { DEFAULT_INVENTORY, ensureWmw, removeWmw } from './workloadSpaces.ts'
 
-const NOTES = "The current workspace of your kubeconfig stays as it is; 'ensure wmw --enter' alone changes it."
+const NOTES =
+  "The current workspace of your kubeconfig stays as it is; 'ensure wmw' alone enters the one that it makes."
 
 const CORE = [
   ...INVENTORY,
@@ -113,7 +114,7 @@ const ENSURE: readonly PluginCommand[] = [
   },
   {
     line: 'wmw <name>',
-    summary: 'make a workload description space under root',
+    summary: 'make a workload description space under root, and enter it',
     exits: { [NOT_ENTERED]: 'the space could not be made or entered' },
     flags: [
       ...COMMON,
@@ -125,10 +126,10 @@ const ENSURE: readonly PluginCommand[] = [
         `inventory that the space uses, repeatable, "" for none; default: ${DEFAULT_INVENTORY}, if it uses none yet`,
         { parse: (path, before?: string[]) => [...(before ?? []), path] },
       ),
-      flag('--enter', 'enter it when it is ready'),
+      flag('--no-enter', 'stay in the current workspace'),
     ],
     change: async (options: WmwFlags, told, name: string) => {
-      const { withKube, inventory: inventories, enter = false } = options
+      const { withKube, inventory: inventories, enter = true } = options
       if (withKube !== 'true' && withKube !== 'false') throw new CommandError('with-kube should be true or false')
       const wanted = { withKube: withKube === 'true', inventories, enter }
       return await inSession(options, told, s => ensureWmw(s, name, wanted, told))

@@ -50,6 +50,7 @@ export async function createCommand(options: CreateOptions, terminal: Terminal, 
       const from = session.context
       await writeContext(session.paths, { ...wanted, from, server: serverOf(session.base, path) }, terminal)
     } else if (options.enter) await enter(session, path, {}, terminal)
+    else terminal.out(`Enter it with: kubectl ws ${path}`)
     return made
   })
 }

@@ -96,7 +96,7 @@ t.test(
     })
     const syncerConfig = join(harness.dir, 'g')
     const [wmw, denied, own, gone] = await Promise.all([
-      ks('ensure wmw wmw-c --enter'),
+      ks('ensure wmw wmw-c'),
       run('kubectl-ws', ':root:imw1', syncerConfig),
       run('kubectl-ws', 'tree -f', syncerConfig),
       run('kubectl-kubestellar', 'remove location florin --imw root:imw1', harness.kubeconfig('second')),

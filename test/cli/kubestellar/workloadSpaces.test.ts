@@ -68,7 +68,7 @@ async function grantNames(space = inventory): Promise<(string | undefined)[]> {
 }
 
 t.test('a workload space is made with both consents, and nothing is made twice', async t => {
-  t.match(await runAs(ADMIN, 'ensure wmw shop --enter'), {
+  t.match(await runAs(ADMIN, 'ensure wmw shop'), {
     code: 0,
     out: [
       'Workspace "shop" (type root:workload) created in root.',
@@ -82,7 +82,9 @@ t.test('a workload space is made with both consents, and nothing is made twice',
     spaces: [{ path: 'root:shop' }],
     ...EVERYTHING,
   })
-  const again = ['root:shop is ready; enter it with: kubectl ws root:shop']
+  const again = ["Current workspace is 'root:shop' (type root:workload)."]
+  const stayed = ['root:shop is ready; enter it with: kubectl ws root:shop']
+  t.same(await runAs(ADMIN, 'ensure wmw shop --no-enter'), { code: 0, out: stayed, err: [] })
   t.same(await runAs(ADMIN, 'ensure wmw shop'), { code: 0, out: again, err: [] })
   await inventory.delete(PLACEMENT_GRANTS, { name: 'shop' })
   t.same(await runAs(ADMIN, 'ensure wmw shop'), { code: 0, out: again, err: [] })
@@ -99,7 +101,7 @@ t.test('a space that is made again under its name is granted again', async t => 
       /created in root/,
       /created$/,
       'placementgrant.edge.kubestellar.io/twice configured in root:imw1',
-      /^root:twice is ready/,
+      /^Current/,
     ],
   })
   t.not(
@@ -130,7 +132,7 @@ t.test('who may not grant gets the line to ask for, and it grants the same', asy
     code: 0,
     out: [
       'inventorybinding.edge.kubestellar.io/imw1 created',
-      'root:team is ready; enter it with: kubectl ws root:team',
+      "Current workspace is 'root:team' (type root:workload).",
     ],
     err: [
       'Note: root:team may place nothing on root:imw1 yet. Who administers that inventory grants it with:',
@@ -145,7 +147,7 @@ t.test('who may only work in a space enters it, and changes nothing', async t =>
   await runAs(ADMIN, 'create yard --context root --type root:workload', kubectlWs)
   await member('root:yard', 'bob', 'edit')
   const bob = kubeconfigOf(BOB)
-  t.same(await runAs(bob, 'ensure wmw yard --enter'), {
+  t.same(await runAs(bob, 'ensure wmw yard'), {
     code: 0,
     out: ["Current workspace is 'root:yard' (type root:workload)."],
     err: [],
@@ -177,6 +179,6 @@ t.test('a space of another type is told in one line, and nothing is touched', as
   t.match(await runAs(ADMIN, 'ensure location florin --imw root:plain env=prod'), { code: 0 })
   t.match(await runAs(ADMIN, 'ensure wmw plain'), {
     code: 0,
-    out: [/imw1 created$/, /plain created/, /^root:plain is ready/],
+    out: [/imw1 created$/, /plain created/, /root:universal/],
   })
 })
