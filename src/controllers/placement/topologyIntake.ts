@@ -26,10 +26,10 @@ import { SliceSets } from './join/sliceSets.ts'
 import type { SpaceClosing } from './join/spaceClosing.ts'
 import { configTasks, copyTasks, sourceTasks, type Task } from './join/task.ts'
 import type { Workloads } from './join/workloads.ts'
-import { type ClosedMailboxes, UNSCHEDULABLE } from './mailboxes/closedMailboxes.ts'
 import type { CopiesInHand } from './mailboxes/copiesInHand.ts'
 import type { MailboxListener } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
+import { UNSCHEDULABLE, type UnschedulableMailboxes } from './mailboxes/unschedulableMailboxes.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
 import { INTAKE_WAITS } from './status/holdReports.ts'
@@ -43,7 +43,7 @@ export interface TopologyIntakeDeps {
   queue: WorkQueue<Task>
   pauses: Pauses
   brake: Brake
-  closed: ClosedMailboxes
+  unschedulable: UnschedulableMailboxes
   mailboxes: Mailboxes
   listener: Pick<MailboxListener, 'synced'>
   inHand: CopiesInHand
@@ -214,7 +214,7 @@ export class TopologyIntake implements StreamHandler {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { inventory, consents, pauses, closed, brake, inHand, queue, reports } = this.#deps
+    const { inventory, consents, pauses, unschedulable, brake, inHand, queue, reports } = this.#deps
     for (const change of inventory.setTarget(at, object)) {
       const { mailbox, before, after } = change
       consents.targetChanged(change)
@@ -223,7 +223,7 @@ export class TopologyIntake implements StreamHandler {
       if ((stood && !stands) || Number.isFinite(after?.evictAtMs)) brake.mailboxLeaves(mailbox)
       if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases))
         for (const task of inHand.contestedIn(mailbox)) queue.add(task)
-      const isOpened = closed.targetChanged(change)
+      const isOpened = unschedulable.targetChanged(change)
       if (isOpened) reports.withdrawIn(mailbox, UNSCHEDULABLE.reason)
       if (isOpened || (stands && !stood)) this.#stays(mailbox)
     }

@@ -30,7 +30,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     consents,
     cache,
     sources,
-    closed,
+    unschedulable,
     brake,
     pauses,
     retained,
@@ -55,7 +55,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     rules,
     pauses,
     isLeaving: mailbox => inventory.isLeaving(mailbox),
-    isClosed: (mailbox, key) => closed.isClosed(mailbox, key),
+    isUnschedulable: (mailbox, key) => unschedulable.isUnschedulable(mailbox, key),
     isFollowed: space => parts.closing.isFollowed(space),
     isNeeded: (mailbox, key, copy) => isNeededThere({ join, isGoneFrom }, mailbox, key, copy),
   }

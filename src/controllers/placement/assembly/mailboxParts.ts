@@ -20,12 +20,12 @@ import { Readiness } from '../join/readiness.ts'
 import { SpaceClosing } from '../join/spaceClosing.ts'
 import { taskId } from '../join/task.ts'
 import { Workloads } from '../join/workloads.ts'
-import { ClosedMailboxes } from '../mailboxes/closedMailboxes.ts'
 import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import { newStages } from '../mailboxes/copyTimings.ts'
 import { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import { contentOf, contentTasks } from '../mailboxes/mailboxContent.ts'
 import { Mailboxes } from '../mailboxes/mailboxes.ts'
+import { UnschedulableMailboxes } from '../mailboxes/unschedulableMailboxes.ts'
 import { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
 import { mailboxListener } from '../mailboxListener.ts'
 import { keyOf, TopologyIntake } from '../topologyIntake.ts'
@@ -87,7 +87,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   })
   const synced = (name: string) => {
     const mailbox = mailboxes.get(name)
-    if (mailbox) closed.opened(mailbox)
+    if (mailbox) unschedulable.opened(mailbox)
     listener.synced(name)
     readiness.moreIsKnown()
   }
@@ -133,7 +133,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
       queue.addAll([{ type: 'close', space }], space)
     },
   })
-  const closed = new ClosedMailboxes(mailbox => mailboxes.known(mailbox)?.space)
+  const unschedulable = new UnschedulableMailboxes(mailbox => mailboxes.known(mailbox)?.space)
   const { reports } = parts
   const intake = new TopologyIntake({
     inventory,
@@ -142,7 +142,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     queue,
     pauses,
     brake,
-    closed,
+    unschedulable,
     mailboxes,
     listener,
     inHand,
@@ -191,7 +191,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     readiness,
     checks,
     closing,
-    closed,
+    unschedulable,
     intake,
     sources,
     topology,

@@ -31,12 +31,12 @@ import type { SpaceClosing } from '../join/spaceClosing.ts'
 import type { SpaceLocations } from '../join/spaceLocations.ts'
 import type { Task } from '../join/task.ts'
 import type { Workloads } from '../join/workloads.ts'
-import type { ClosedMailboxes } from '../mailboxes/closedMailboxes.ts'
 import type { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import type { newStages } from '../mailboxes/copyTimings.ts'
 import type { PendingMarks } from '../mailboxes/desiredContent.ts'
 import type { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import type { Mailboxes } from '../mailboxes/mailboxes.ts'
+import type { UnschedulableMailboxes } from '../mailboxes/unschedulableMailboxes.ts'
 import type { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
 import type { mailboxListener } from '../mailboxListener.ts'
 import type { Brake } from '../retention/brake.ts'
@@ -125,7 +125,7 @@ export interface MailboxParts {
   readonly readiness: Readiness
   readonly checks: MailboxChecks
   readonly closing: SpaceClosing
-  readonly closed: ClosedMailboxes
+  readonly unschedulable: UnschedulableMailboxes
   readonly intake: TopologyIntake
   readonly sources: SourceReader
   readonly topology: PlacedSource

@@ -18,7 +18,7 @@ export interface DecisionFacts {
   /** Whether the mailbox's SyncTarget is going or gone. */
   isLeaving(mailbox: string): boolean
   /** Whether the mailbox takes no object that it does not hold yet. */
-  isClosed(mailbox: Mailbox, key: string): boolean
+  isUnschedulable(mailbox: Mailbox, key: string): boolean
   /** Whether it is known what a space holds, pauses and hands over. */
   isFollowed(space: string): boolean
   /** Whether an object that is there needs a copy that nobody claims: a Namespace or a definition. */
@@ -91,8 +91,8 @@ export function decideInOpen(facts: DecisionFacts, mailbox: Mailbox, key: string
 }
 
 /** The gate that keeps the copy of a claim as it is, or out. */
-function keptBy({ isClosed, pauses, join }: DecisionFacts, mailbox: Mailbox, key: string, claim: Source) {
-  if (isClosed(mailbox, key)) return 'unschedulable'
+function keptBy({ isUnschedulable, pauses, join }: DecisionFacts, mailbox: Mailbox, key: string, claim: Source) {
+  if (isUnschedulable(mailbox, key)) return 'unschedulable'
   if (pauses.holdsClaim(claim, join)) return 'paused'
   return undefined
 }

@@ -30,7 +30,7 @@ function scene(meanwhile: (world: { isClaimed: boolean; isPaused: boolean; isHel
       rules: { isReleased: () => false, isSpace: () => false },
       pauses: { locationOf: () => undefined, holdsClaim: () => false, holdsCopy: () => world.isPaused },
       isLeaving: () => false,
-      isClosed: () => false,
+      isUnschedulable: () => false,
       isFollowed: () => true,
       isNeeded: () => false,
     },

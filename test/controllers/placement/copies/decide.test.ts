@@ -25,7 +25,7 @@ interface Scene {
   isLocationPaused?: boolean
   /** Spaces whose placements are paused. */
   paused?: readonly string[]
-  isClosed?: boolean
+  isUnschedulable?: boolean
   unknown?: readonly string[]
   isNeeded?: boolean
   released?: readonly string[]
@@ -59,7 +59,7 @@ function sceneOf(scene: Scene): { facts: DecisionFacts; mailbox: Mailbox } {
       holdsCopy: (_mailbox: string, _key: string, space: string | undefined) => paused.includes(space ?? ''),
     },
     isLeaving: () => scene.isLeaving ?? false,
-    isClosed: () => scene.isClosed ?? false,
+    isUnschedulable: () => scene.isUnschedulable ?? false,
     isFollowed: (space: string) => !unknown.includes(space),
     isNeeded: () => scene.isNeeded ?? false,
   }
@@ -92,7 +92,7 @@ const SCENES: readonly [name: string, scene: Scene, decision: string][] = [
   ['consents of the only claim are not known', { unsure: ['a'] }, 'wait'],
   ['consents of the owner are not known', { claims: ['b'], owner: 'a', unsure: ['a'] }, 'wait'],
   ['consents of a rival do not matter', { claims: ['a'], owner: 'a', unsure: ['b'] }, 'write a'],
-  ['the cluster takes nothing new', { claims: ['a', 'b'], isClosed: true }, 'keep unschedulable a,b'],
+  ['the cluster takes nothing new', { claims: ['a', 'b'], isUnschedulable: true }, 'keep unschedulable a,b'],
   ['the claim is paused', { claims: ['a'], owner: 'a', paused: ['a'] }, 'keep paused a'],
   ['a paused rival does not matter', { claims: ['a', 'b'], owner: 'a', paused: ['b'] }, 'write a,b'],
   ['the former owner is paused', { owner: 'a', paused: ['a'] }, 'keep paused unwanted'],

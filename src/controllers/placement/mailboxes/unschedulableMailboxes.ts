@@ -12,10 +12,10 @@ export const UNSCHEDULABLE: Reason = {
     'the SyncTarget is unschedulable, so that it gets no new objects; choose another place, or ask who administers the inventory to set spec.unschedulable of the SyncTarget to false',
 }
 
-export class ClosedMailboxes {
+export class UnschedulableMailboxes {
   readonly #spaceOf: (mailbox: string) => string | undefined
-  /** Closed mailboxes, and the space that each was when that began; `undefined`: not known yet. */
-  readonly #closed = new Map<string, string | undefined>()
+  /** Those mailboxes, and the space that each was when that began; `undefined`: not known yet. */
+  readonly #unschedulable = new Map<string, string | undefined>()
 
   /** @param spaceOf id of the space that a mailbox is now; `undefined` when there is none */
   constructor(spaceOf: (mailbox: string) => string | undefined) {
@@ -24,19 +24,20 @@ export class ClosedMailboxes {
 
   /** @returns whether the mailbox takes new objects again */
   targetChanged({ mailbox, after }: Pick<TargetChange, 'mailbox' | 'after'>): boolean {
-    if (!after?.unschedulable) return this.#closed.delete(mailbox)
-    if (!this.#closed.has(mailbox)) this.#closed.set(mailbox, this.#spaceOf(mailbox))
+    if (!after?.unschedulable) return this.#unschedulable.delete(mailbox)
+    if (!this.#unschedulable.has(mailbox)) this.#unschedulable.set(mailbox, this.#spaceOf(mailbox))
     return false
   }
 
   /** A mailbox is known whole. */
   opened({ name, space }: Pick<Mailbox, 'name' | 'space'>): void {
-    if (this.#closed.has(name) && this.#closed.get(name) === undefined) this.#closed.set(name, space)
+    if (this.#unschedulable.has(name) && this.#unschedulable.get(name) === undefined)
+      this.#unschedulable.set(name, space)
   }
 
   /** Whether an object is not to come into the mailbox. One that was taken out of it by hand is in its cluster still. */
-  isClosed(mailbox: Mailbox, key: string): boolean {
-    if (!this.#closed.has(mailbox.name) || mailbox.copies.has(key) || mailbox.lostOwners.has(key)) return false
-    return (this.#closed.get(mailbox.name) ?? mailbox.space) === mailbox.space
+  isUnschedulable(mailbox: Mailbox, key: string): boolean {
+    if (!this.#unschedulable.has(mailbox.name) || mailbox.copies.has(key) || mailbox.lostOwners.has(key)) return false
+    return (this.#unschedulable.get(mailbox.name) ?? mailbox.space) === mailbox.space
   }
 }
