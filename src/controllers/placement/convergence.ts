@@ -28,13 +28,13 @@ export class Convergence {
   /** Makes a copy what it should be, and tells of it when it is. */
   async copy(mailbox: Mailbox, key: string, decision: Decision): Promise<ReconcileResult> {
     const { copies, join, statuses, add, addAll } = this.#deps
-    const ticket = mailbox.desired.ticket(key)
+    const ticket = mailbox.changes.ticket(key)
     const result = await copies.reconcile(mailbox, key, decision).finally(() => statuses.touched(mailbox.name, key))
     if (result.behind || result.postponed || result.requeueAfterMs !== undefined) return result
-    const wasToldBehind = mailbox.desired.wasToldBehind(key)
+    const wasToldBehind = mailbox.changes.wasToldBehind(key)
     if (this.#isBehind(mailbox)) add({ type: 'cluster', mailbox: mailbox.name })
     if (ticket === undefined && !wasToldBehind) return result
-    if (ticket !== undefined) mailbox.desired.converged(key, ticket)
+    if (ticket !== undefined) mailbox.changes.converged(key, ticket)
     statuses.touched(mailbox.name, key)
     for (const { space, placements } of result.claims ?? join.sourcesOf(mailbox.name, key))
       addAll(reportTasks(space, placements), told(space))
@@ -60,6 +60,6 @@ export class Convergence {
 
   /** Whether something is to be told of the cluster that is not about to be told. */
   #isBehind(mailbox: Mailbox): boolean {
-    return mailbox.desired.unprocessed > 0 && !this.#deps.isReportAwaited(mailbox)
+    return mailbox.changes.unprocessed > 0 && !this.#deps.isReportAwaited(mailbox)
   }
 }

@@ -30,7 +30,7 @@ export interface CopyVerdict {
 export interface OutcomeMailbox {
   readonly space: string
   readonly copies: ReadonlyMap<string, unknown>
-  readonly desired: {
+  readonly changes: {
     /** Whether it is still to be written. */
     isBehind(key: string): boolean
     /** Whether its cluster has not looked at it. */
@@ -109,12 +109,12 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   const common = commonVerdict(cluster)
   const { mailbox, outcome } = cluster
   if (!mailbox || common.state === 'Stale' || common === PROJECTING) return common
-  if (mailbox.desired.isBehind(key)) {
+  if (mailbox.changes.isBehind(key)) {
     const why = mailbox.refused.get(key)
     return why === undefined ? PROJECTING : { state: 'Projecting', reason: 'NotTaken', message: why }
   }
   if (common === NOT_COMPARED) return common
-  if (mailbox.desired.isPending(key)) return PENDING
+  if (mailbox.changes.isPending(key)) return PENDING
   if (!mailbox.copies.has(key)) return PENDING
   // what all need says the same for all; else it is about to be told that another has it
   if (!isShared(key) && mailbox.ownerOf(key) !== space) return PROJECTING

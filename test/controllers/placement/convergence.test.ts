@@ -27,31 +27,31 @@ function setUp(meanwhile: (mailbox: Mailbox) => Promise<void>) {
   return { mailbox, told, look: () => convergence.copy(mailbox, KEY, { verb: 'none' }) }
 }
 
-async function written({ desired }: Mailbox): Promise<void> {
-  desired.begin(KEY)
+async function written({ changes }: Mailbox): Promise<void> {
+  changes.begin(KEY)
   // somebody looks
-  if (desired.isBehind(KEY)) desired.toldBehind(KEY)
+  if (changes.isBehind(KEY)) changes.toldBehind(KEY)
   await Promise.resolve()
-  desired.changed(KEY, 7)
+  changes.changed(KEY, 7)
   // its syncer was faster than the answer
-  desired.processed(7)
-  desired.end(KEY)
+  changes.processed(7)
+  changes.end(KEY)
 }
 
 t.test('a copy that was named, and one that was written although nothing had named it', async t => {
   for (const isNamed of [true, false]) {
     const { mailbox, told, look } = setUp(written)
-    if (isNamed) mailbox.desired.name(KEY)
+    if (isNamed) mailbox.changes.name(KEY)
     await look()
-    t.notOk(mailbox.desired.isPending(KEY))
+    t.notOk(mailbox.changes.isPending(KEY))
     t.match(told, [{ space: 'w', name: 'p' }], isNamed ? 'named' : 'written by itself')
   }
 })
 
 t.test('a copy that was gone for a moment, while somebody looked', async t => {
   const { mailbox, told, look } = setUp(async () => {})
-  mailbox.desired.toldBehind(KEY)
-  mailbox.desired.gone(KEY)
+  mailbox.changes.toldBehind(KEY)
+  mailbox.changes.gone(KEY)
   await look()
   t.match(told, [{ space: 'w', name: 'p' }])
 })

@@ -20,7 +20,7 @@ import {
   taskPlace,
   told,
 } from '../join/task.ts'
-import { PendingMarks } from '../mailboxes/desiredContent.ts'
+import { PendingMarks } from '../mailboxes/pendingChanges.ts'
 import { reportSetAside } from '../taskRouter.ts'
 import type { JoinParts, Parts, Setup } from './parts.ts'
 
@@ -53,13 +53,13 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
   })
   const naming: Parts['naming'] = (owner, tasks) =>
     pendingMarks.of(owner, tasks, task => {
-      if (task.type === 'copy') parts.mailboxes.known(task.mailbox)?.desired.name(task.key)
+      if (task.type === 'copy') parts.mailboxes.known(task.mailbox)?.changes.name(task.key)
     })
   function* markIn(keys: readonly string[], mailboxes: readonly string[]): Generator<void> {
     for (const mailbox of mailboxes) {
-      const desired = parts.mailboxes.known(mailbox)?.desired
+      const changes = parts.mailboxes.known(mailbox)?.changes
       for (let i = 0; i < keys.length; i++) {
-        desired?.name(keys[i]!)
+        changes?.name(keys[i]!)
         if (i % RUN === 0) yield
       }
     }

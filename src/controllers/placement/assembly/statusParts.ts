@@ -37,13 +37,13 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
   const outcomes: ClusterOutcomes = new ClusterOutcomes({
     clock,
     epoch,
-    isAwaited: space => (parts.mailboxes.known(mailboxAt(space))?.desired.unprocessed ?? 1) > 0,
+    isAwaited: space => (parts.mailboxes.known(mailboxAt(space))?.changes.unprocessed ?? 1) > 0,
     changed: (space, keys) => {
       const mailbox = mailboxAt(space)
       if (keys === 'all') statuses.clusterChanged(mailbox, () => join.claimsIn(mailbox).keys())
       else for (const key of keys) statuses.touched(mailbox, key)
       const said = outcome(space)
-      if (said.live && said.compared) parts.mailboxes.get(mailbox)?.desired.processed(said.processed, isInDoubt(said))
+      if (said.live && said.compared) parts.mailboxes.get(mailbox)?.changes.processed(said.processed, isInDoubt(said))
       queue.add({ type: 'cluster', mailbox })
       for (const placement of join.placementsOf(mailbox)) report(placement.space, placement.name)
     },

@@ -71,15 +71,15 @@ export class CopiesTogether implements Together<Task, Prepared> {
 
   async work(copies: readonly Prepared[]): Promise<readonly boolean[]> {
     this.#mailbox = undefined
-    const tickets = copies.map(({ mailbox, key }) => mailbox.desired.ticket(key))
+    const tickets = copies.map(({ mailbox, key }) => mailbox.changes.ticket(key))
     const done = await this.#write(copies)
     for (let i = 0; i < copies.length; i++) {
       const { mailbox, key } = copies[i]!
       const ticket = tickets[i]
       if (!done[i]) continue
-      if (ticket !== undefined) mailbox.desired.converged(key, ticket)
+      if (ticket !== undefined) mailbox.changes.converged(key, ticket)
       // all of them are told of
-      mailbox.desired.wasToldBehind(key)
+      mailbox.changes.wasToldBehind(key)
     }
     this.#deps.converged(copies.filter((_, i) => done[i]))
     return done

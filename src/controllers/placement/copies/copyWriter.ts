@@ -89,7 +89,7 @@ export class CopyWriter {
     const { written, wrote } = this.#deps
     for (const { mailbox, key } of copies) {
       mailbox.begin(key)
-      mailbox.desired.begin(key)
+      mailbox.changes.begin(key)
     }
     try {
       const made = await this.#storeTogether(copies)
@@ -98,7 +98,7 @@ export class CopyWriter {
         if (typeof one !== 'object') continue
         const { mailbox, key, source, claims } = copies[i]!
         const { uid, resourceVersion, like } = one
-        mailbox.desired.changed(key, Number(resourceVersion))
+        mailbox.changes.changed(key, Number(resourceVersion))
         if (!mailbox.hasTold(key, resourceVersion) && Number(resourceVersion) <= mailbox.told) continue
         const { resource } = source.fact
         const owner = source.space
@@ -108,7 +108,7 @@ export class CopyWriter {
       return made
     } finally {
       for (const { mailbox, key } of copies) {
-        mailbox.desired.end(key)
+        mailbox.changes.end(key)
         written(mailbox, key)
       }
     }
@@ -140,7 +140,7 @@ export class CopyWriter {
     const isPassedOn = !neverReturns(gvr) && passesOn(content.projection, copy)
     const update = (changed: KubeObject) =>
       isPassedOn ? this.#passOn(mailbox, key, present, changed) : this.#update(mailbox, key, present, changed)
-    const right = body ? await mailbox.desired.write(key, () => update(body)) : copy
+    const right = body ? await mailbox.changes.write(key, () => update(body)) : copy
     this.#settle(mailbox, key, gvr, right)
     return { wrote: body !== undefined, copy: right }
   }
@@ -151,13 +151,13 @@ export class CopyWriter {
     gvr: GroupVersionResource,
     { body, isShared }: CopyContent,
   ): Promise<KubeObject> {
-    const { desired } = mailbox
-    desired.begin(key)
+    const { changes } = mailbox
+    changes.begin(key)
     try {
       const copy = await this.#deps.client
         .in(mailbox.space)
         .create(gvr, body, { fieldManager: FIELD_MANAGER, shared: isShared })
-      desired.changed(key, Number(copy.metadata.resourceVersion))
+      changes.changed(key, Number(copy.metadata.resourceVersion))
       this.#settle(mailbox, key, gvr, copy)
       return copy
     } catch (error) {
@@ -165,7 +165,7 @@ export class CopyWriter {
       if (!isStatusError(error, 'NotFound') || error.details?.name) throw error
       throw new UnservedKindError(gvr, { cause: error })
     } finally {
-      desired.end(key)
+      changes.end(key)
     }
   }
 

@@ -10,9 +10,9 @@ import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../../placement/words/pla
 import type { Source } from '../join/placementProduct.ts'
 import { CopyHealth } from './copyHealth.ts'
 import type { CopyTimings } from './copyTimings.ts'
-import { DesiredContent, type DesiredContentDeps } from './desiredContent.ts'
 import type { CopyLikeness } from './likenesses.ts'
 import { NamespacedMap } from './namespacedMap.ts'
+import { PendingChanges, type PendingChangesDeps } from './pendingChanges.ts'
 
 /** What is remembered of each projected object. */
 export interface CopyFact {
@@ -46,7 +46,7 @@ export interface CarriedFact {
   readonly askedBy: string
 }
 
-export type MailboxTiming = DesiredContentDeps
+export type MailboxTiming = PendingChangesDeps
 
 /** News of a mailbox. */
 export interface MailboxListener {
@@ -81,8 +81,8 @@ export class Mailbox {
   /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
   readonly others = new NamespacedMap<true>()
   readonly namespaces = new Set<string>()
-  /** Which of the copies changed in what they ask for, until the cluster has them. */
-  readonly desired: DesiredContent
+  /** Pending changes of its copies. */
+  readonly changes: PendingChanges
   readonly timings: CopyTimings | undefined
   readonly health = new CopyHealth()
   /** Generations that copies say, of those whose status a space wants back: as written or found right in this run. */
@@ -111,7 +111,7 @@ export class Mailbox {
   constructor(name: string, space: string, timing: MailboxTiming = {}) {
     this.name = name
     this.timings = timing.timings
-    this.desired = new DesiredContent(timing)
+    this.changes = new PendingChanges(timing)
     this.space = space
   }
 

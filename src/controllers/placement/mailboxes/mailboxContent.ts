@@ -44,5 +44,5 @@ export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: rea
       for (const { space } of sources) yield { type: 'source', space, key }
   }
   yield { type: 'config', mailbox: name }
-  if (mailbox.desired.unprocessed > 0) yield { type: 'cluster', mailbox: name }
+  if (mailbox.changes.unprocessed > 0) yield { type: 'cluster', mailbox: name }
 }

@@ -206,7 +206,7 @@ export class Mailboxes {
     const known = mailbox.copies.get(key)
     const resourceVersion = String(revision)
     const owner = known?.owner || mailbox.lostOwners.get(key) || likeness.owner
-    if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
+    if (!known || known.uid !== uid) mailbox.changes.changed(key, revision)
     const settled = known?.resourceVersion === resourceVersion && known.settled
     const terminating = likeness.isTerminating
     const resource = this.#names.kind(event.resource)
@@ -247,7 +247,7 @@ export class Mailboxes {
     if (isProjected(object)) {
       // once known, the owner is told by our own writes alone: no hand in the mailbox gives an object away
       const owner = known?.owner || mailbox.lostOwners.get(key) || ownerOf(object)
-      if (!known || known.uid !== uid) mailbox.desired.changed(key, revision)
+      if (!known || known.uid !== uid) mailbox.changes.changed(key, revision)
       const settled = known?.resourceVersion === resourceVersion && known.settled
       const terminating = deletionTimestamp !== undefined
       const fact = { resource: this.#names.kind(resource), uid, resourceVersion, terminating, owner, settled }
@@ -308,7 +308,7 @@ export class Mailboxes {
     mailbox.generations.delete(key)
     mailbox.carried.delete(key)
     mailbox.others.delete(key)
-    mailbox.desired.gone(key)
+    mailbox.changes.gone(key)
     mailbox.health.forget(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)

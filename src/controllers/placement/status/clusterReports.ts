@@ -20,14 +20,14 @@ import { SYNC_TARGETS } from '../../../placement/words/placement.ts'
 import type { EventRecorder, RecordedEvent } from '../../eventRecorder.ts'
 import { unlessSpaceGone } from '../../spaceGone.ts'
 import type { Inventory } from '../inventory/inventory.ts'
-import type { DesiredContent } from '../mailboxes/desiredContent.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
+import type { PendingChanges } from '../mailboxes/pendingChanges.ts'
 import { SyncedResources } from './syncedResources.ts'
 
 export interface ReportedMailbox {
   readonly name: string
   readonly space: string
-  readonly desired: DesiredContent
+  readonly changes: PendingChanges
   readonly copies: { readonly size: number; has(key: string): boolean }
   /** Counts the changes of definitions in it. */
   readonly definitionChanges: number
@@ -88,8 +88,8 @@ export class ClusterReports {
     const waitMs = (before?.atMs ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - nowMs
     if (waitMs > 0) return { requeueAfterMs: waitMs }
     const said = outcome(mailbox.space)
-    if (said.compared) mailbox.desired.processed(said.processed, isInDoubt(said))
-    const { unprocessed } = mailbox.desired
+    if (said.compared) mailbox.changes.processed(said.processed, isInDoubt(said))
+    const { unprocessed } = mailbox.changes
     const behindMs = unprocessed > 0 ? (before?.behindMs ?? nowMs) : undefined
     this.#looks.set(mailbox, { atMs: nowMs, behindMs })
     const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
@@ -170,13 +170,13 @@ function reasonsIn(outcome: unknown): Record<string, unknown> {
  * object that is stuck is not hidden by clusters that are merely busy.
  */
 export function laggingClusters(
-  mailboxes: Iterable<Pick<Mailbox, 'name' | 'desired'>>,
+  mailboxes: Iterable<Pick<Mailbox, 'name' | 'changes'>>,
   nowMs: number,
   most: number,
 ): LaggingCluster[] {
   const behind: LaggingCluster[] = []
-  for (const { name, desired } of mailboxes) {
-    const { behindSinceMs, unprocessed: objects } = desired
+  for (const { name, changes } of mailboxes) {
+    const { behindSinceMs, unprocessed: objects } = changes
     if (behindSinceMs !== undefined) behind.push({ mailbox: name, objects, seconds: (nowMs - behindSinceMs) / 1000 })
   }
   const byObjects = behind.toSorted((a, b) => b.objects - a.objects)

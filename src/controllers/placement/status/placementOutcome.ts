@@ -142,7 +142,7 @@ export async function placementOutcome(
       }
       if (verdict.state === 'Projecting') projecting = true
       if (verdict.state === 'Projecting' || (verdict.state === 'Pending' && !mailbox?.copies.has(key)))
-        mailbox?.desired.toldBehind(key)
+        mailbox?.changes.toldBehind(key)
       if (facts.isListed && broken.length < MAX_BROKEN) broken.push(brokenOf(place, key, verdict))
     }
     if (cluster.isMixed) for (const key of keys) look(key)
@@ -157,7 +157,7 @@ export async function placementOutcome(
     if (keys.length > 0 && (!outcome.compared || [...outcome.exceptions].some(isInDoubt))) doubtful.add(at)
     // the mailbox of a cluster of which nothing is heard is filled all the same; what is there may be only looked at
     if (common.state === 'Stale' && mailbox && !projecting) {
-      for (const key of mailbox.desired.behind()) {
+      for (const key of mailbox.changes.behind()) {
         work++
         if (!isSelected(key) || mailbox.copies.has(key) || cluster.verdict(key).state !== 'Stale') continue
         projecting = true
@@ -216,8 +216,8 @@ function* special(
   if (!mailbox || !outcome.live || outcome.unreachable) return
   if (!sight.projecting && outcome.compared) {
     yield* outcome.exceptions.keys()
-    yield* mailbox.desired.pending()
-  } else yield* mailbox.desired.behind()
+    yield* mailbox.changes.pending()
+  } else yield* mailbox.changes.behind()
   if (!options.looksForAll) return
   for (const key of options.keys) {
     if (!mailbox.copies.has(key) || mailbox.ownerOf(key) !== space) yield key

@@ -15,12 +15,12 @@ import { parseObjectKey } from '../../../placement/words/names.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-import type { DesiredContent } from '../mailboxes/desiredContent.ts'
+import type { PendingChanges } from '../mailboxes/pendingChanges.ts'
 import type { Pauses } from '../retention/pauses.ts'
 
 /** A mailbox with what is on its way to its cluster. */
 export interface SightedMailbox extends OutcomeMailbox {
-  readonly desired: DesiredContent
+  readonly changes: PendingChanges
 }
 
 export interface SpaceClusterDeps {
@@ -76,7 +76,7 @@ export class SpaceCluster {
     const isPaused = this.placements.length > 0 && this.placements.every(one => join.spec(space, one)?.isPaused)
     this.#paused = location !== undefined ? pausedLocation(location) : isPaused ? PAUSED_PLACEMENT : undefined
     const { outcome } = this.sight
-    if (outcome.compared) this.sight.mailbox?.desired.processed(outcome.processed, isInDoubt(outcome))
+    if (outcome.compared) this.sight.mailbox?.changes.processed(outcome.processed, isInDoubt(outcome))
   }
 
   /** What holds for all of which there is nothing else to say. */

@@ -264,7 +264,7 @@ export class WorkStatuses implements Answerer {
     const copy = mailbox && known && (isOwn || isShared(key)) ? await this.#copy(mailbox, key, known) : undefined
     if (!source && !copy) return undefined
     const { uid: sourceUid, creationTimestamp, generation, resourceVersion } = source?.metadata ?? {}
-    const isNewest = mailbox?.desired.isBehind(key) === false && source && isOfVersion(source, fact)
+    const isNewest = mailbox?.changes.isBehind(key) === false && source && isOfVersion(source, fact)
     const saysSource = copy !== undefined && isNewest === true && !isRetained && verdict.state !== 'Paused'
     const meant = saysSource ? generation : undefined
     const reported = copy && !isShared(key) ? reportedBy(copy, meant) : undefined

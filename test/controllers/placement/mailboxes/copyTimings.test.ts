@@ -1,7 +1,7 @@
 /** How long copies take on their way is counted stage by stage, of a few at a time. */
 import t from 'tap'
 import { CopyTimings, newStages, TIMED } from '../../../../src/controllers/placement/mailboxes/copyTimings.ts'
-import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { EDGE_PLACEMENTS, SLICES } from '../../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
 import { ALL_MAPS, configMap, MAPS, placement, replicaSet, SETS, slice, world } from '../translatorWorld.ts'
@@ -10,27 +10,27 @@ function setUp() {
   const clock = new FakeClock()
   const stages = newStages()
   const timings = new CopyTimings(clock, stages)
-  const desired = new DesiredContent({ timings, now: () => clock.now() })
+  const changes = new PendingChanges({ timings, now: () => clock.now() })
   const counted = () =>
     Object.entries(stages).map(([stage, { counts, sum }]) => [stage, counts.reduce((all, one) => all + one, 0), sum])
-  return { clock, timings, desired, counted }
+  return { clock, timings, changes, counted }
 }
 
 t.test('each stage begins where the one before ends', async t => {
-  const { clock, timings, desired, counted } = setUp()
-  desired.name('a')
-  const ticket = desired.ticket('a')
+  const { clock, timings, changes, counted } = setUp()
+  changes.name('a')
+  const ticket = changes.ticket('a')
   await clock.advance(1000)
-  await desired.write('a', async () => {
+  await changes.write('a', async () => {
     await clock.advance(2000)
     return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: '7' } }
   })
-  desired.converged('a', ticket)
-  t.equal(desired.behindSinceMs, clock.now())
+  changes.converged('a', ticket)
+  t.equal(changes.behindSinceMs, clock.now())
   await clock.advance(4000)
-  desired.processed(6)
-  desired.processed(7)
-  t.equal(desired.behindSinceMs, undefined)
+  changes.processed(6)
+  changes.processed(7)
+  t.equal(changes.behindSinceMs, undefined)
   await clock.advance(8000)
   timings.returned('a')
   timings.returned('a')
@@ -44,11 +44,11 @@ t.test('each stage begins where the one before ends', async t => {
 })
 
 t.test('what is as it should be without a write, or gone, is not counted', async t => {
-  const { desired, counted } = setUp()
-  desired.name('a')
-  desired.converged('a', desired.ticket('a'))
-  desired.name('b')
-  desired.gone('b')
+  const { changes, counted } = setUp()
+  changes.name('a')
+  changes.converged('a', changes.ticket('a'))
+  changes.name('b')
+  changes.gone('b')
   t.same(
     counted().map(([, count]) => count),
     [0, 0, 0, 0, 0],
@@ -71,38 +71,38 @@ t.test('of what is placed in bulk the first ones are timed, and what reports not
 })
 
 t.test('what a cluster refuses is not applied, until it is', async t => {
-  const { clock, timings, desired, counted } = setUp()
+  const { clock, timings, changes, counted } = setUp()
   const applied = () => counted()[3]
   const refused = new Set(['a', 'b'])
   const isInDoubt = (key: string) => refused.has(key)
   const send = (key: string, revision: number) => {
-    desired.name(key)
-    desired.begin(key)
-    desired.changed(key, revision)
-    desired.end(key)
+    changes.name(key)
+    changes.begin(key)
+    changes.changed(key, revision)
+    changes.end(key)
   }
   for (const [i, key] of ['a', 'b', 'c'].entries()) send(key, i + 1)
   await clock.advance(1000)
-  desired.processed(3, isInDoubt)
+  changes.processed(3, isInDoubt)
   t.same(applied(), ['applied', 1, 1], 'the one that went well')
   await clock.advance(1000)
   refused.delete('a')
-  desired.processed(3, isInDoubt)
+  changes.processed(3, isInDoubt)
   t.same(applied(), ['applied', 2, 3], 'what was tried again took until then')
   // another change of what is refused begins anew
   await clock.advance(60_000)
   refused.delete('b')
   send('b', 4)
   await clock.advance(1000)
-  desired.processed(4, isInDoubt)
+  changes.processed(4, isInDoubt)
   t.same(applied(), ['applied', 3, 4])
   for (let i = 0; i < TIMED; i++) {
     send(`refused${i}`, 10 + i)
     refused.add(`refused${i}`)
   }
-  desired.processed(10 + TIMED, isInDoubt)
+  changes.processed(10 + TIMED, isInDoubt)
   send('later', 100)
-  desired.processed(100, isInDoubt)
+  changes.processed(100, isInDoubt)
   t.equal(applied()![1], 4, 'it keeps nobody else from being timed')
   timings.gone('later')
 })

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { timestamp } from '../../../../src/apimachinery/timestamp.ts'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
-import { DesiredContent, PendingMarks } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { PendingChanges, PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { ClusterOutcomes } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { commonVerdict } from '../../../../src/placement/outcome/copyState.ts'
@@ -187,7 +187,7 @@ t.test(
         const inCluster = new Map<string, number>()
         /** Any write of the copy, statuses too. */
         const written = new Map<string, number>()
-        let desired = new DesiredContent()
+        let changes = new PendingChanges()
         let epochs = 0
         const newCenter = () => new ClusterOutcomes({ clock, changed: () => {}, epoch: `e${++epochs}` })
         let center = newCenter()
@@ -235,7 +235,7 @@ t.test(
         )
         for (const step of inFull) {
           if (step.do === 'edit') {
-            await desired.write(keyIn(step.name), async () => {
+            await changes.write(keyIn(step.name), async () => {
               write(step.name)
               wanted.set(step.name, revision)
               return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: `${revision}` } }
@@ -266,9 +266,9 @@ t.test(
           else if (step.do === 'restartCenter') {
             center.stop()
             center = newCenter()
-            desired = new DesiredContent()
+            changes = new PendingChanges()
             // the snapshot of the mailbox tells what there is, in the order of names
-            for (const name of [...written.keys()].sort()) desired.changed(keyIn(name), written.get(name)!)
+            for (const name of [...written.keys()].sort()) changes.changed(keyIn(name), written.get(name)!)
           } else {
             syncer = {
               outcomes: new Outcomes(clock),
@@ -284,7 +284,7 @@ t.test(
           const mailbox = {
             space: 'm',
             copies,
-            desired,
+            changes,
             refused: new Map<string, string>(),
             health: new CopyHealth(),
             ownerOf: () => 'w',

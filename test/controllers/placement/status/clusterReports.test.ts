@@ -4,7 +4,7 @@ import { at } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import type { RecordedEvent } from '../../../../src/controllers/eventRecorder.ts'
 import { Inventory } from '../../../../src/controllers/placement/inventory/inventory.ts'
-import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { ClusterReports } from '../../../../src/controllers/placement/status/clusterReports.ts'
 import type { ClusterOutcome } from '../../../../src/placement/outcome/clusterOutcome.ts'
 import { definitionKey } from '../../../../src/placement/words/names.ts'
@@ -16,7 +16,7 @@ async function world() {
   const server = new FakeServer()
   const target = { apiVersion: EDGE_API_VERSION, kind: 'SyncTarget', metadata: { name: 'florin' } }
   const { metadata } = await server.in('inv1').create(SYNC_TARGETS, target)
-  const desired = new DesiredContent()
+  const changes = new PendingChanges()
   const mailbox = {
     name: mailboxName('inv1', metadata.uid!),
     space: 'box',
@@ -25,7 +25,7 @@ async function world() {
       ['b', 1],
       ['c', 1],
     ]),
-    desired,
+    changes,
     definitionChanges: 0,
   }
   const clock = new FakeClock()
@@ -57,7 +57,7 @@ async function world() {
     }
     await clock.advance(untilMs - clock.now())
   }
-  return { server, clock, desired, mailbox, said, told, status, look }
+  return { server, clock, changes, mailbox, said, told, status, look }
 }
 
 t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
@@ -79,12 +79,12 @@ t.test('that the syncer does not reach its cluster is told where people look aft
 })
 
 t.test('a change that the cluster takes at once is told nowhere', async t => {
-  const { server, desired, said, status, look } = await world()
+  const { server, changes, said, status, look } = await world()
   await look(10_000)
   t.match(status(), { outcome: { reporting: true, lag: { objects: 0 } } })
   const writes = server.writes.length
   for (let i = 1; i <= 20; i++) {
-    desired.changed('one', i)
+    changes.changed('one', i)
     await look()
     said.processed = i
     await look(10_000)
@@ -93,10 +93,10 @@ t.test('a change that the cluster takes at once is told nowhere', async t => {
 })
 
 t.test('a cluster that does not get to a change is behind, since it came, until it has', async t => {
-  const { clock, desired, said, status, look } = await world()
+  const { clock, changes, said, status, look } = await world()
   await look(10_000)
   const since = new Date(clock.now()).toISOString().replace('.000', '')
-  for (const [i, key] of ['one', 'two'].entries()) desired.changed(key, i + 1)
+  for (const [i, key] of ['one', 'two'].entries()) changes.changed(key, i + 1)
   await look(5000)
   t.same(at(status(), 'outcome', 'lag'), { objects: 2, since })
   said.processed = 1

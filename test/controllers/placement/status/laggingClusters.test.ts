@@ -4,7 +4,7 @@ import { laggingClusters } from '../../../../src/controllers/placement/status/cl
 
 const mailbox = (name: string, unprocessed: number, behindSinceMs?: number) => ({
   name,
-  desired: { unprocessed, behindSinceMs } as Mailbox['desired'],
+  changes: { unprocessed, behindSinceMs } as Mailbox['changes'],
 })
 
 t.test('clusters that are behind, those with most to look at first, and no more than asked for', async t => {

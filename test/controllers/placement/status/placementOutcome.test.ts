@@ -1,7 +1,7 @@
 /** What is counted of a placement is the sum of what is said of its copies one by one, whatever holds of them. */
 import t from 'tap'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
-import { DesiredContent } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { conditionsFor } from '../../../../src/controllers/placement/status/placementConditions.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { SpaceCluster } from '../../../../src/controllers/placement/status/spaceCluster.ts'
@@ -85,13 +85,13 @@ t.test('counts are sums', async () => {
       const isSelected = (name: string, key: string) => selects[PLACEMENTS.indexOf(name)]!.includes(key)
       const leadsTo = (name: string, mailbox: string) => leads[PLACEMENTS.indexOf(name)]!.includes(mailbox)
       const mailboxes = MAILBOXES.map((name, i) => {
-        const desired = new DesiredContent()
+        const changes = new PendingChanges()
         const health = new CopyHealth()
         const present = new Map<string, unknown>()
         for (const key of KEYS) {
           const { isNamed, isUnprocessed, isMissing, phase } = of(name, key)
-          if (isNamed) desired.name(key)
-          if (isUnprocessed) desired.changed(key, 20)
+          if (isNamed) changes.name(key)
+          if (isUnprocessed) changes.changed(key, 20)
           if (!isMissing) present.set(key, true)
           health.note(
             key,
@@ -102,7 +102,7 @@ t.test('counts are sums', async () => {
         const mailbox = {
           space: name,
           copies: present,
-          desired,
+          changes,
           refused: new Map<string, string>(),
           health,
           ownerOf,

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { ObservedContent } from '../../../../src/controllers/placement/join/observedContent.ts'
-import { PendingMarks } from '../../../../src/controllers/placement/mailboxes/desiredContent.ts'
+import { PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { PlacementReports } from '../../../../src/controllers/placement/status/placementReports.ts'
 
 const WAY = { cluster: 'i', mailbox: 'm', locationName: 'florin', targetName: 'florin' }
@@ -27,7 +27,7 @@ t.test('what is told while not all of the space is named is told once more when 
   const mailbox = {
     space: 'x',
     copies: new Map([['|configmaps|shop|a', {}]]),
-    desired: {
+    changes: {
       behind: () => [],
       pending: () => [],
       processed: () => {},

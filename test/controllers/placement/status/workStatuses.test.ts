@@ -227,13 +227,13 @@ t.test('a copy is pending until its syncer has looked at its newest content', as
     const row = await statuses.row('w', { namespace: 'shop', name: 'imw.florin:deployments.apps:web' })
     return at(row?.head, 'status', 'state')
   }
-  const { desired } = deps.mailbox('m1')!
+  const { changes } = deps.mailbox('m1')!
   for (const revision of [5, 8]) {
-    desired.changed(key, revision)
+    changes.changed(key, revision)
     t.equal(await state(), 'Pending')
-    desired.processed(revision - 1)
+    changes.processed(revision - 1)
     t.equal(await state(), 'Pending', 'it has looked at less')
-    desired.processed(revision)
+    changes.processed(revision)
     t.equal(await state(), 'Applied')
   }
 })

@@ -8,7 +8,7 @@
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { CopyTimings } from './copyTimings.ts'
 
-export interface DesiredContentDeps {
+export interface PendingChangesDeps {
   /** Is told what the syncer has looked at. */
   left?: (key: string) => void
   timings?: CopyTimings
@@ -16,7 +16,7 @@ export interface DesiredContentDeps {
   now?: () => number
 }
 
-export class DesiredContent {
+export class PendingChanges {
   readonly #left: (key: string) => void
   readonly #timings: CopyTimings | undefined
   readonly #now: () => number
@@ -30,7 +30,7 @@ export class DesiredContent {
   readonly #seqs = new Map<string, number>()
   #pendingMarks = 0
 
-  constructor({ left = () => {}, timings, now = () => 0 }: DesiredContentDeps = {}) {
+  constructor({ left = () => {}, timings, now = () => 0 }: PendingChangesDeps = {}) {
     this.#left = left
     this.#timings = timings
     this.#now = now
