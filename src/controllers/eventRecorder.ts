@@ -27,6 +27,8 @@ export interface RecordedEvent {
   readonly place?: string
   /** Its message replaces an earlier one also before it counts on. */
   readonly isNewest?: boolean
+  /** About a hold: it has room of its own, which no trouble in clusters uses up. */
+  readonly isOfHold?: boolean
 }
 
 export interface EventRecorderDeps {
@@ -37,7 +39,7 @@ export interface EventRecorderDeps {
 const EVENTS: GroupVersionResource = { group: '', version: 'v1', resource: 'events' }
 /** The same Event counts on after this. */
 export const REPEATED_AFTER_MS = 300_000
-/** Events that are written for one space in that time. */
+/** Events that are written for one space in that time, and as many about holds. */
 export const MAX_OF_SPACE = 40
 /** A write that takes longer goes on, and nobody waits for it. */
 export const EVENT_PATIENCE_MS = 1000
@@ -59,7 +61,7 @@ type SourcedEvent = KubeObject & { readonly source: { readonly component: string
 /** One for each process: its budgets are those of the spaces. */
 export class EventRecorder {
   readonly #deps: EventRecorderDeps
-  /** By space. */
+  /** By space, those of holds apart. */
   readonly #spent = new Map<string, Spent>()
   /** By the name of the Event. */
   readonly #recordedAtMs = new BoundedCache<string, number>(MAX_REMEMBERED)
@@ -71,12 +73,12 @@ export class EventRecorder {
   /** @returns whether it stands there now; `false`: there was no room for it, or the space refused it */
   async record(space: string, about: KubeObject, recorded: RecordedEvent): Promise<boolean> {
     const nowMs = this.#deps.clock.now()
-    const { isNewest = false } = recorded
+    const { isNewest = false, isOfHold = false } = recorded
     const event = this.#eventOf(about, recorded)
     const { name = '' } = event.metadata
     const lastMs = this.#recordedAtMs.peek(name)
     if (!isNewest && lastMs !== undefined && nowMs - lastMs < REPEATED_AFTER_MS) return true
-    const spent = this.#spentBy(space)
+    const spent = this.#spentBy(isOfHold ? `${space} holds` : space)
     if (spent.count >= MAX_OF_SPACE) return false
     // counted before it is sent, as others are recorded meanwhile
     spent.count++
@@ -163,14 +165,14 @@ export class EventRecorder {
     return 'written'
   }
 
-  #spentBy(space: string): Spent {
+  #spentBy(id: string): Spent {
     const nowMs = this.#deps.clock.now()
-    const known = this.#spent.get(space)
+    const known = this.#spent.get(id)
     if (known && nowMs - known.sinceMs < REPEATED_AFTER_MS) return known
     // spaces of which nothing was written lately are forgotten with the first that is
     for (const [one, { sinceMs }] of this.#spent) if (nowMs - sinceMs >= REPEATED_AFTER_MS) this.#spent.delete(one)
     const spent = { sinceMs: nowMs, count: 0 }
-    this.#spent.set(space, spent)
+    this.#spent.set(id, spent)
     return spent
   }
 }

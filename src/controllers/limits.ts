@@ -14,7 +14,7 @@ export const LIMITS: Limits = {
   'customized object; parameter of a Location': `${bytes(customize.MAX_OBJECT_BYTES)}; ${binary(parameterExpansion.MAX_PARAMETER_CHARACTERS)} characters`,
   'places that the path of a Customizer finds': count(replacementPath.MAX_PLACES),
   'characters of such a path; work for one object and destination': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,
-  'Events about trouble, outages, conflicts and holds of one space, and about its SyncTargets; in which time': `${count(eventRecorder.MAX_OF_SPACE)}; ${duration(eventRecorder.REPEATED_AFTER_MS)}`,
+  'Events about trouble, outages and conflicts of one space, and about its SyncTargets, and as many about holds; in which time': `${count(eventRecorder.MAX_OF_SPACE)}; ${duration(eventRecorder.REPEATED_AFTER_MS)}`,
   'a syncer whose connection has ended is silent after; one with a connection that says nothing': `${duration(syncerConnections.SILENCE_MS)}; ${duration(outcome.OUTCOME_SILENCE_MS)}`,
   'steps that one aggregated ClusterRole gathers rules in, as it is shown': count(
     clusterRoleAggregationController.MOST_WORK,

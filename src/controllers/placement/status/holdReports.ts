@@ -81,7 +81,12 @@ export class HoldReports {
       const event = EVENTS[type]
       if (event === undefined || (conditionOf(before, type)?.status === 'True') === (status === 'True')) continue
       if (status === 'True') {
-        await events.record(space, before, { reason: event, message: `${reason}: ${message}`, isNewest: true })
+        await events.record(space, before, {
+          reason: event,
+          message: `${reason}: ${message}`,
+          isNewest: true,
+          isOfHold: true,
+        })
       }
       if (type !== DELETION_HELD) continue
       const [level, held, text] = status === 'True' ? BEGINS : ENDS

@@ -135,6 +135,18 @@ t.test('a space gets no more than it can read', async t => {
   t.equal(events().length, MAX_OF_SPACE + 3)
 })
 
+t.test('a space learns of a hold, however much trouble its clusters report', async t => {
+  const { ep, told, events } = await setUp()
+  const recorder = told()
+  for (let i = 0; i <= MAX_OF_SPACE; i++)
+    await recorder.record('wds1', ep, { reason: 'RefusedByCluster', place: `${i}`, message: 'no' })
+  t.equal(events().length, MAX_OF_SPACE)
+  const hold = (place: number) => ({ reason: 'DeletionHeld', place: `${place}`, message: 'held', isOfHold: true })
+  for (let i = 0; i < MAX_OF_SPACE; i++) t.ok(await recorder.record('wds1', ep, hold(i)))
+  t.notOk(await recorder.record('wds1', ep, hold(MAX_OF_SPACE)), 'these have a bound, too')
+  t.equal(events().length, 2 * MAX_OF_SPACE)
+})
+
 t.test('what flips takes nothing from what is told of others, nor does what a restart finds told', async t => {
   const { server, ep, told, events, clock } = await setUp()
   let tries = 0
