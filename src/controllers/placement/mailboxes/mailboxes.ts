@@ -36,8 +36,8 @@ import { readySpaceOf } from '../../../placement/words/topology.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { Source } from '../join/placementProduct.ts'
-import { CopyNames } from './copyNames.ts'
 import { CopyTimings, type Stages } from './copyTimings.ts'
+import { InternedNames } from './internedNames.ts'
 import { type Likened, Likenesses } from './likenesses.ts'
 import { isEmptyIn, Mailbox, type MailboxListener, SYNCER_CONFIG_KEY } from './mailbox.ts'
 
@@ -73,7 +73,7 @@ export class Mailboxes {
   readonly #running = new Map<string, Running>()
   readonly #ending = new Set<Promise<void>>()
   readonly #likenesses = new Likenesses()
-  readonly #names = new CopyNames()
+  readonly #names = new InternedNames()
   /** The one whose health was asked for last. */
   #judged: { readonly object: Readonly<KubeObject>; readonly verdict: HealthVerdict } | undefined
 

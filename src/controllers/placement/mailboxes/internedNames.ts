@@ -1,11 +1,11 @@
-/** Kinds and keys that facts of many copies share, so that each is one object in memory: a thousand mailboxes name the same ones. */
+/** Interned kinds and keys: facts of many copies share each as one object in memory, as a thousand mailboxes name the same ones. */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
 
 /** More of them are forgotten and met anew, which costs memory and nothing else. */
 const KEPT_KINDS = 1000
 const KEPT_KEYS = 20_000
 
-export class CopyNames {
+export class InternedNames {
   readonly #kinds = new Map<string, GroupVersionResource>()
   readonly #keys = new Map<string, string>()
 
