@@ -89,7 +89,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
   const making = new CopyMaking(deps)
   const notes = new CopyNotes(deps)
   const writer = new CopyWriter({ ...deps, clock })
-  const looks = new CopyChecks({ facts, making, notes })
+  const copyChecks = new CopyChecks({ facts, making, notes })
   const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
   const sharedCopies = new SharedCopies({ facts, making, notes, writer })
   const removals = new CopyRemovals({ ...deps, notes, writer, converge })
@@ -138,5 +138,5 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     mailbox: deps.mailbox,
     converged: copies => convergence.converged(copies),
   })
-  return { facts, client, looks, feedback, router, together }
+  return { facts, client, copyChecks, feedback, router, together }
 }

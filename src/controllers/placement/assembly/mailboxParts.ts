@@ -23,7 +23,7 @@ import { Workloads } from '../join/workloads.ts'
 import { CopiesInHand } from '../mailboxes/copiesInHand.ts'
 import { newStages } from '../mailboxes/copyTimings.ts'
 import { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
-import { contentOf, contentTasks } from '../mailboxes/mailboxContent.ts'
+import { contentKeys, contentTasks } from '../mailboxes/mailboxContent.ts'
 import { Mailboxes } from '../mailboxes/mailboxes.ts'
 import { UnschedulableMailboxes } from '../mailboxes/unschedulableMailboxes.ts'
 import { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
@@ -114,10 +114,10 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     work: turns.begin({ owner: CHECKS }),
     mailbox: content.mailbox,
     knows: mailbox => readiness.knowsMailbox(mailbox),
-    keys: mailbox => contentOf(content, mailbox),
+    keys: mailbox => contentKeys(content, mailbox),
     isRight: (mailbox, key) =>
       guard?.suspects?.(() => taskId({ type: 'copy', mailbox: mailbox.name, key })) !== true &&
-      parts.looks.isRight(mailbox, key),
+      parts.copyChecks.isRight(mailbox, key),
     found: (mailbox, keys) => queue.addAll(naming(mailbox, contentTasks(content, mailbox, keys)), MAILBOXES),
     done: () => mailboxes.looked(),
     failed: (mailbox, error) => logger.error({ mailbox, err: error }, 'not all of a mailbox could be looked at'),

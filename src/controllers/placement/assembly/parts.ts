@@ -136,7 +136,7 @@ export interface CopyParts {
   readonly facts: DecisionFacts
   /** Whose writes into mailboxes say which EdgePlacements are behind them. */
   readonly client: Client
-  readonly looks: CopyChecks
+  readonly copyChecks: CopyChecks
   readonly feedback: FeedbackReconciler
   readonly router: TaskRouter
   readonly together: CopiesTogether

@@ -16,7 +16,7 @@ export interface MailboxContentDeps {
 const FIRST: ReadonlySet<string> = new Set([resourceKey(CRDS), resourceKey(NAMESPACES)])
 
 /** Keys of what it should hold, and of what it holds when its turn comes. */
-export function* contentOf({ join }: Pick<MailboxContentDeps, 'join'>, { name, copies }: Mailbox): Generator<string> {
+export function* contentKeys({ join }: Pick<MailboxContentDeps, 'join'>, { name, copies }: Mailbox): Generator<string> {
   const claims = join.claimsIn(name)
   const isFirst = ({ resource }: ObjectFact) => FIRST.has(resourceKey(resource))
   for (const [key, { fact }] of claims) if (isFirst(fact)) yield key
@@ -33,7 +33,7 @@ export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: rea
   const mailbox = find(name)
   if (!mailbox) return
   const claims = keys?.length === 0 ? undefined : join.claimsIn(name)
-  for (const key of keys ?? contentOf(deps, mailbox)) {
+  for (const key of keys ?? contentKeys(deps, mailbox)) {
     const claim = claims?.get(key)
     const isFirst = claim !== undefined && FIRST.has(resourceKey(claim.fact.resource))
     const origin = claim?.space ?? mailbox.ownerOf(key)
