@@ -234,7 +234,7 @@ export class PlacementJoin extends PlacementProduct {
             this.observed.note(id, name, revision)
             this.#selectionChanged(id, name, key, change)
           },
-          (name, fact) => this.#isHeld(id, name, fact),
+          (name, fact) => this.#isCarriedUp(id, name, fact),
         ),
         leads: new Map(),
         specs: new Map(),
@@ -249,10 +249,10 @@ export class PlacementJoin extends PlacementProduct {
   }
 
   /** A placement that leads nowhere yet has nothing to place either. */
-  #isHeld(id: string, name: string, fact: ObjectFact): boolean {
+  #isCarriedUp(id: string, name: string, fact: ObjectFact): boolean {
     const space = this.spaces.get(id)!
     const spec = space.specs.get(name)
-    return spec !== undefined && this.choice.isHeld({ space: id, spec, ways: destinations(space, name) }, fact)
+    return spec !== undefined && this.choice.isCarriedUp({ space: id, spec, ways: destinations(space, name) }, fact)
   }
 
   #selectionChanged(id: string, name: string, key: string, change: 'joined' | 'changed' | Departure): void {

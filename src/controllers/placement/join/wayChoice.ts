@@ -56,7 +56,7 @@ export class WayChoice {
   }
 
   /** Whether a placement carries an object up from wherever it leads. */
-  isHeld({ space, spec, ways }: { space: string; spec: PlacementSpec; ways: Ways }, fact: ObjectFact): boolean {
+  isCarriedUp({ space, spec, ways }: { space: string; spec: PlacementSpec; ways: Ways }, fact: ObjectFact): boolean {
     if (!upsyncs(spec.upsyncTests, fact)) return false
     return this.#ledBy(space, ways).every(several => several.some(allowance => allowance.carriesUp(spec, fact)))
   }

@@ -51,8 +51,8 @@ type OnSelection = (
   /** Of the change that was taken in, and of what is selected. */
   revision: number,
 ) => void
-/** Whether an object that a placement's downsync matches is not to be placed anywhere all the same. */
-export type IsHeld = (placement: string, fact: ObjectFact) => boolean
+/** Whether the placement carries an object up: such an object is not placed, although its downsync matches. */
+export type IsCarriedUp = (placement: string, fact: ObjectFact) => boolean
 
 /** Where the state of an object comes back: while it runs in one cluster only, or in how many soever. */
 export type WantedState = 'of one' | 'of all'
@@ -85,11 +85,11 @@ export class Workload {
   /** Revision of the change that is being taken in; 0: none of an object. */
   #cause = 0
   readonly #onSelection: OnSelection
-  readonly #isHeld: IsHeld
+  readonly #isCarriedUp: IsCarriedUp
 
-  constructor(onSelection: OnSelection, isHeld: IsHeld) {
+  constructor(onSelection: OnSelection, isCarriedUp: IsCarriedUp) {
     this.#onSelection = onSelection
-    this.#isHeld = isHeld
+    this.#isCarriedUp = isCarriedUp
   }
 
   get(key: string): ObjectFact | undefined {
@@ -323,7 +323,7 @@ export class Workload {
   #match(name: string, placement: Placement, fact: ObjectFact, how: Departure = 'taken'): void {
     const namespaceLabels = this.#objects.get(`${resourceKey(NAMESPACES)}||${fact.namespace}`)?.labels
     const isSpaces = fact.account !== undefined && this.#acting.has(`${fact.namespace}/${fact.account}`)
-    const wanted = downsyncs(placement.spec, fact, namespaceLabels) && !this.#isHeld(name, fact) && !isSpaces
+    const wanted = downsyncs(placement.spec, fact, namespaceLabels) && !this.#isCarriedUp(name, fact) && !isSpaces
     if (wanted === placement.explicit.has(fact.key)) return
     if (wanted) this.#take(name, placement, fact)
     else this.#drop(name, placement, fact, how)
