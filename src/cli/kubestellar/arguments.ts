@@ -6,8 +6,10 @@ import { durationMs } from '../shell/durations.ts'
 
 /** @throws CommandError when no SyncTarget and Location can be called so */
 export function checkObjectName(name: string): void {
-  const problems = dns1123Subdomain(name)
-  if (problems.length > 0) throw new CommandError(`${JSON.stringify(name)} is not a valid name: ${problems.join('; ')}`)
+  if (dns1123Subdomain(name).length === 0) return
+  const rule =
+    'use lower-case letters, digits, "-" and ".", with a letter or digit first and last, 253 characters at most'
+  throw new CommandError(`${JSON.stringify(name)} is not a valid name: ${rule}`)
 }
 
 export interface LabelArguments {

@@ -161,7 +161,7 @@ t.test('what the user types is checked before anything is sent', async t => {
   ] as const) {
     t.throws(() => parseLabels(args), { message, exitCode: 1 }, args.join(' '))
   }
-  t.throws(() => checkObjectName('Florin'), { message: /"Florin" is not a valid name: a lowercase RFC 1123/ })
+  t.throws(() => checkObjectName('Florin'), { message: /"Florin" is not a valid name: use lower-case letters, digits/ })
   t.equal(parseLifetime('1h30m5s'), 5405)
   t.equal(parseLifetime('2160h'), 90 * 24 * 3600)
   for (const lifetime of ['87600h', '2160h1s', '5m'])
