@@ -8,7 +8,7 @@ import { NAMESPACES } from '../apimachinery/resources.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { ObjectRef, SpaceClient } from '../client/client.ts'
 import { keyText, type SyncKey } from './mailbox/mirror.ts'
-import { FIELD_MANAGER, isStrangers } from './objects/ownership.ts'
+import { isStrangers, SYNCER_MANAGER } from './objects/ownership.ts'
 
 /** By weight. */
 const ACTS = ['change', 'adopt', 'create', 'release', 'delete'] as const
@@ -56,7 +56,7 @@ export class RehearsedCluster {
       },
       patch: async (resource, ref, type, body, options) => {
         const tried = await real.patch(resource, ref, type, body, { ...options, dryRun: true })
-        const isOurWord = options?.fieldManager === FIELD_MANAGER && type !== 'json'
+        const isOurWord = options?.fieldManager === SYNCER_MANAGER && type !== 'json'
         if (isOurWord) this.#changed(idOf(resource, ref), tried)
         return tried
       },

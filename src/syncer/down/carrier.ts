@@ -26,7 +26,6 @@ import type { SyncPlan } from '../mailbox/syncPlan.ts'
 import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
 import {
   downsyncCopy,
-  FIELD_MANAGER,
   isCreateOnly,
   isImplied,
   isMade,
@@ -35,6 +34,7 @@ import {
   mayAdopt,
   mayOverwrite,
   ownerOf,
+  SYNCER_MANAGER,
 } from '../objects/ownership.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
@@ -296,7 +296,7 @@ export class Carrier {
     const metadata = { annotations: { [OVERWRITE]: value }, labels: { [PROJECTED_LABEL]: PROJECTED_VALUE } }
     await this.#deps.writer
       .as(ownerOf(object))
-      .patch(resource, refOf(key), 'merge', { metadata }, { fieldManager: FIELD_MANAGER })
+      .patch(resource, refOf(key), 'merge', { metadata }, { fieldManager: SYNCER_MANAGER })
     this.#deps.echoes.forget(keyText(key))
     return {}
   }

@@ -15,7 +15,7 @@ import { DOWNSYNCED, OWNER_ANNOTATION } from '../../placement/words/placement.ts
 import type { Allowance } from '../mailbox/allowance.ts'
 import { keyOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'
-import { FIELD_MANAGER, isOurs, isOursToDelete, isStrangers, mayAdopt } from '../objects/ownership.ts'
+import { isOurs, isOursToDelete, isStrangers, mayAdopt, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { isPreserved, referencesOfOurs } from '../objects/release.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
@@ -219,7 +219,7 @@ export class ClusterOwners {
       const { uid: own, resourceVersion } = live.metadata
       const body = { metadata: { uid: own, resourceVersion, ownerReferences } }
       try {
-        await this.#deps.writer(live).patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
+        await this.#deps.writer(live).patch(resource, refOf(key), 'merge', body, { fieldManager: SYNCER_MANAGER })
         again(key)
         return
       } catch (error) {

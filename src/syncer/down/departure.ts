@@ -22,7 +22,7 @@ import { type DetachPolicy, DOWNSYNCED } from '../../placement/words/placement.t
 import type { Allowance } from '../mailbox/allowance.ts'
 import { fieldsOf, keyOf, refOf } from '../mailbox/mirror.ts'
 import type { LeaveReport } from '../mailbox/orders.ts'
-import { FIELD_MANAGER, isOurs, isOursToDelete, ownerOf, ownMark } from '../objects/ownership.ts'
+import { isOurs, isOursToDelete, ownerOf, ownMark, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { referencesOfOurs, UNMARKED } from '../objects/release.ts'
 import { listProjected } from '../sees/clusterLists.ts'
 import type { ServedResources } from '../sees/served.ts'
@@ -133,7 +133,7 @@ const NEEDED = new Set([NAMESPACES, CRDS].map(groupResourceName))
 /** Whether a syncer made it or wrote to it. Children of such objects may inherit label and annotation. */
 function isMarked(object: Readonly<KubeObject>): boolean {
   const { managedFields = [] } = object.metadata
-  return isOurs(object, DOWNSYNCED) || managedFields.some(({ manager }) => manager === FIELD_MANAGER)
+  return isOurs(object, DOWNSYNCED) || managedFields.some(({ manager }) => manager === SYNCER_MANAGER)
 }
 
 /** @returns what one of them resists with */
@@ -179,7 +179,7 @@ async function release(deps: DepartureDeps, policy: DetachPolicy, { resource, ob
       }
     }
     const unmarked = policy === 'Delete' ? withoutOwners(object) : UNMARKED
-    await client.patch(resource, refOf(key), 'merge', unmarked, { fieldManager: FIELD_MANAGER })
+    await client.patch(resource, refOf(key), 'merge', unmarked, { fieldManager: SYNCER_MANAGER })
   } catch (error) {
     // gone, or another one by now: the next look tells
     if (!isStatusError(error, 'NotFound', 'Conflict')) throw error

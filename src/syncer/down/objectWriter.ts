@@ -26,7 +26,7 @@ import {
   stillLeft,
   toHandOver,
 } from '../objects/handOver.ts'
-import { claimsOfOurs, FIELD_MANAGER, ownerOf, spaceUser } from '../objects/ownership.ts'
+import { claimsOfOurs, ownerOf, SYNCER_MANAGER, spaceUser } from '../objects/ownership.ts'
 import { nothingSaid } from '../objects/release.ts'
 import { choiceOf } from '../objects/unionMembers.ts'
 import { firstClaim, hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims } from '../objects/wholeUpdate.ts'
@@ -89,7 +89,7 @@ export class ObjectWriter {
     const cluster = this.as(owner)
     let made: KubeObject
     try {
-      made = await this.#inNamespace(key, owner, () => cluster.create(resource, copy, { fieldManager: FIELD_MANAGER }))
+      made = await this.#inNamespace(key, owner, () => cluster.create(resource, copy, { fieldManager: SYNCER_MANAGER }))
     } catch (error) {
       if (isStatusError(error, 'AlreadyExists')) return undefined
       if (isStatusError(error, 'NotFound') && namespaceTrouble(error) === undefined) await this.#deps.served.refresh()
@@ -113,7 +113,7 @@ export class ObjectWriter {
       const body = said && claimOf(live, said)
       if (body === undefined) return live
       try {
-        return await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
+        return await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: SYNCER_MANAGER })
       } catch (error) {
         if (isStatusError(error, 'NotFound', 'Forbidden', 'MethodNotAllowed')) return live
         if (!isStatusError(error, 'Invalid', 'Conflict') || attempt === RELEASE_ATTEMPTS) throw error
@@ -146,7 +146,7 @@ export class ObjectWriter {
       copy.metadata.annotations?.[OVERWRITE] === undefined
     ) {
       const body = { metadata: { annotations: { [OVERWRITE]: null } } }
-      return await cluster.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })
+      return await cluster.patch(resource, refOf(key), 'merge', body, { fieldManager: SYNCER_MANAGER })
     }
     return result
   }
@@ -163,7 +163,7 @@ export class ObjectWriter {
       if (claimsOfOurs(updated).length > 0) return await this.#applyDeclared(target, copy)
       // where nobody is noted an apply would give all of it to a manager of the cluster's own
       return await target.cluster.patch(target.resource, refOf(target.key), 'json', firstClaim(copy, updated), {
-        fieldManager: FIELD_MANAGER,
+        fieldManager: SYNCER_MANAGER,
       })
     }
     const released = releasedBy(copy, live, left)
@@ -189,7 +189,7 @@ export class ObjectWriter {
       const isAnother = copy.metadata.uid !== undefined && copy.metadata.uid !== live.metadata.uid
       if (isAnother) throw new StatusError('Conflict', 'another object has taken its place meanwhile')
       try {
-        const options = { fieldManager: FIELD_MANAGER }
+        const options = { fieldManager: SYNCER_MANAGER }
         const claimed = claimsOfOurs(live).length > 0 ? live : withClaims(live, claimsOfOurs(known))
         return await cluster.update(resource, wholeUpdate(copy, claimed, left), options)
       } catch (error) {
@@ -229,7 +229,7 @@ export class ObjectWriter {
     const body = claimOf(live)
     if (body === undefined) return
     try {
-      await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: FIELD_MANAGER })
+      await cluster.patch(resource, refOf(key), 'json', body, { fieldManager: SYNCER_MANAGER })
     } catch (error) {
       // The apply behind this one, which names the uid, tells the same.
       if (isStatusError(error, 'NotFound')) return
@@ -301,7 +301,7 @@ export class ObjectWriter {
     copy: KubeObject,
     { dryRun = false } = {},
   ): Promise<KubeObject> {
-    const options = { fieldManager: FIELD_MANAGER, force: true, ...(dryRun && { dryRun }) }
+    const options = { fieldManager: SYNCER_MANAGER, force: true, ...(dryRun && { dryRun }) }
     return await this.#dialect.speak(resource, copy, body =>
       this.#inNamespace(key, ownerOf(copy), () => cluster.patch(resource, refOf(key), 'apply', body, options)),
     )

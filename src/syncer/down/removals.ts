@@ -12,7 +12,7 @@ import type { ReconcileResult } from '../../client/workqueue.ts'
 import { DOWNSYNCED, isProjected } from '../../placement/words/placement.ts'
 import type { Allowance } from '../mailbox/allowance.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
-import { FIELD_MANAGER, isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf } from '../objects/ownership.ts'
+import { isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { disclaimed, isPreserved } from '../objects/release.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
@@ -218,7 +218,7 @@ export class Removals {
     const { uid } = live.metadata
     const writer = this.#deps.writer.as(ownerOf(live))
     const body = disclaimed(live, await this.#deps.owners.keptBy(live))
-    if (!(await unlessGone(writer.patch(resource, refOf(key), 'merge', body, { fieldManager: FIELD_MANAGER })))) return
+    if (!(await unlessGone(writer.patch(resource, refOf(key), 'merge', body, { fieldManager: SYNCER_MANAGER })))) return
     this.#deps.logger.info(fieldsOf(key, uid), `left in the cluster, unmarked: ${why}`)
   }
 }

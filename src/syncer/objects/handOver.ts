@@ -19,7 +19,7 @@ import { differingIn, keysOf, missingIn, partOf, unsaidIn } from '../../apimachi
 import { fieldElement } from '../../apimachinery/apply/pathElement.ts'
 import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
-import { claimsOfOurs, FIELD_MANAGER } from './ownership.ts'
+import { claimsOfOurs, SYNCER_MANAGER } from './ownership.ts'
 
 /** Holds in a cluster what the center said once and says no more. It never writes anything else. */
 export const LEFT_MANAGER = 'orrery-left'
@@ -38,7 +38,7 @@ export function releasedBy(
   live: Readonly<KubeObject>,
   pointers: readonly Pointer[] = [],
 ): Released {
-  const owned = ownedBy(live, FIELD_MANAGER)
+  const owned = ownedBy(live, SYNCER_MANAGER)
   const missing = missingIn(copy, owned)
   if (isEmptySet(missing)) return { unsaid: EMPTY_SET, left: EMPTY_SET }
   const left = leftIn(missing, pointers)
@@ -49,7 +49,7 @@ export function releasedBy(
 
 /** What a creation said of what the syncer owns since, when that is less: servers give the whole object to its creator. */
 export function saidAtCreation(copy: Readonly<KubeObject>, made: Readonly<KubeObject>): FieldSet | undefined {
-  const owned = ownedBy(made, FIELD_MANAGER)
+  const owned = ownedBy(made, SYNCER_MANAGER)
   const unsaid = unsaidIn(copy, owned)
   return isEmptySet(unsaid) ? undefined : recursiveDifference(owned, unsaid)
 }
@@ -67,7 +67,7 @@ export function claimOf({ metadata }: Readonly<KubeObject>, said?: FieldSet): ob
   return [
     { op: 'test', path: '/metadata/uid', value: uid },
     ...[first, ...more].flatMap((at, i) => [
-      { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+      { op: 'test', path: `${at}/manager`, value: SYNCER_MANAGER },
       { op: 'test', path: `${at}/operation`, value: mine[i]!.operation },
     ]),
     { op: 'replace', path: `${first}/operation`, value: 'Apply' },
@@ -129,12 +129,12 @@ export function heldCopy(live: Readonly<KubeObject>, set: FieldSet): KubeObject 
 
 /** All that the syncer says of `live`, beside its metadata, field by field. */
 export function saidOf(live: Readonly<KubeObject>): FieldSet {
-  return withoutMetadata(leavesOf(ownedBy(live, FIELD_MANAGER)))
+  return withoutMetadata(leavesOf(ownedBy(live, SYNCER_MANAGER)))
 }
 
 /** The values of all that the syncer says of `live`; `undefined` where it says nothing, or that is not told. */
 export function ownPartOf(live: Readonly<KubeObject>): unknown {
-  const own = ownedBy(live, FIELD_MANAGER)
+  const own = ownedBy(live, SYNCER_MANAGER)
   return isEmptySet(own) ? undefined : partOf(live, own)
 }
 
@@ -144,12 +144,12 @@ function ownedBy({ metadata }: Readonly<KubeObject>, manager: string): FieldSet 
 
 /** What the syncer says of an object. */
 export function ownedByUs(live: Readonly<KubeObject>): FieldSet {
-  return ownedBy(live, FIELD_MANAGER)
+  return ownedBy(live, SYNCER_MANAGER)
 }
 
 /** What others than the syncer say of an object. */
 export function ownedByOthers({ metadata }: Readonly<KubeObject>): FieldSet {
-  return setOf((metadata.managedFields ?? []).filter(entry => entry.manager !== FIELD_MANAGER))
+  return setOf((metadata.managedFields ?? []).filter(entry => entry.manager !== SYNCER_MANAGER))
 }
 
 function setOf(entries: readonly ManagedFieldsEntry[]): FieldSet {

@@ -21,7 +21,7 @@ import {
 } from '../../placement/words/placement.ts'
 
 /** Field manager of everything that the syncer applies. */
-export const FIELD_MANAGER = 'kubestellar-syncer'
+export const SYNCER_MANAGER = 'kubestellar-syncer'
 
 /** `Kind/namespace/name`, `Kind//name` without a namespace: children that inherit the annotation do not inherit its value. */
 export function ownMark(object: Readonly<KubeObject>): string {
@@ -79,7 +79,7 @@ export function isAdopted(live: Readonly<KubeObject>): boolean {
 
 /** What the syncer says of an object in the cluster. */
 export function claimsOfOurs({ metadata }: Pick<KubeObject, 'metadata'>): ManagedFieldsEntry[] {
-  return (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager === FIELD_MANAGER && !subresource)
+  return (metadata.managedFields ?? []).filter(({ manager, subresource }) => manager === SYNCER_MANAGER && !subresource)
 }
 
 /** Of an object in the mailbox: whether what a cluster holds of it stays as it is. */

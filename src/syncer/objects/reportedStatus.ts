@@ -11,7 +11,7 @@ import { isOfKubernetes } from '../../apimachinery/kubernetesGroups.ts'
 import { type GroupResource, isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { tellsGenerations } from '../../placement/outcome/observedGeneration.ts'
 import { OWNED_SINCE_ANNOTATION } from '../../placement/words/placement.ts'
-import { FIELD_MANAGER, ownerOf } from './ownership.ts'
+import { ownerOf, SYNCER_MANAGER } from './ownership.ts'
 
 /** Of an object in the mailbox: whose it is, and since when if it was another's before. */
 export function ownershipOf(object: Readonly<KubeObject>): string {
@@ -61,5 +61,5 @@ export function isOfThisSpec({ metadata, status }: Readonly<KubeObject>): boolea
 }
 
 function isReport({ manager, fieldsV1 }: ManagedFieldsEntry): boolean {
-  return manager === FIELD_MANAGER && has(fieldsV1, 'f:status')
+  return manager === SYNCER_MANAGER && has(fieldsV1, 'f:status')
 }

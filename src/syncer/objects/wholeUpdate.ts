@@ -18,7 +18,7 @@ import { isRecord, type KubeObject, type ManagedFieldsEntry } from '../../apimac
 import { cloneJson, setMember } from '../../apimachinery/values.ts'
 import { leftIn, type Pointer } from '../../placement/content/leftFields.ts'
 import { ownedByOthers, ownedByUs } from './handOver.ts'
-import { claimsOfOurs, FIELD_MANAGER } from './ownership.ts'
+import { claimsOfOurs, SYNCER_MANAGER } from './ownership.ts'
 
 /** Whether a cluster refuses an apply because of duplicates, in what is sent or in what it holds. Releases differ in the reason. */
 export function isAboutDuplicates(error: unknown): boolean {
@@ -44,7 +44,7 @@ export function claimFor({ apiVersion, metadata, ...rest }: Readonly<KubeObject>
   const { kind: _kind, status: _status, ...fields } = rest
   const { name: _name, namespace: _namespace, uid: _uid, resourceVersion: _version, ...said } = metadata
   const fieldsV1 = toFieldsV1(looseSetOf({ ...fields, metadata: said }))
-  return { manager: FIELD_MANAGER, operation: 'Apply', apiVersion, fieldsType: 'FieldsV1', fieldsV1 }
+  return { manager: SYNCER_MANAGER, operation: 'Apply', apiVersion, fieldsType: 'FieldsV1', fieldsV1 }
 }
 
 export function withClaims(live: Readonly<KubeObject>, claims: readonly ManagedFieldsEntry[]): Readonly<KubeObject> {

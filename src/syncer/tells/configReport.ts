@@ -8,7 +8,7 @@ import type { Logger } from '../../client/logger.ts'
 import { SYNCER_CONFIGS } from '../../placement/words/placement.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
 import { type LeaveReport, type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
-import { FIELD_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/ownership.ts'
 import type { RefusalReport, Refusals } from './refusals.ts'
 
 const SOON_MS = 1000
@@ -88,7 +88,7 @@ export class ConfigReport {
     if (config === undefined || (this.#reported !== 'unknown' && equalJson(report, this.#reported))) return true
     const status = { lastSyncerHeartbeatTime: timestamp(new Date(this.#clock.now())), ...report }
     try {
-      const options = { subresource: 'status', fieldManager: FIELD_MANAGER }
+      const options = { subresource: 'status', fieldManager: SYNCER_MANAGER }
       await mailbox.patch(SYNCER_CONFIGS, { name: OWN_CONFIG.name }, 'merge', { status }, options)
       this.#reported = report
       return true

@@ -14,7 +14,7 @@ import { OWNER_ANNOTATION } from '../../placement/words/placement.ts'
 import type { Downsync } from '../down/downsync.ts'
 import { type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'
-import { FIELD_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/ownership.ts'
 import { ownershipOf } from '../objects/reportedStatus.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
@@ -60,7 +60,7 @@ export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promis
   const patch = statusPatch(deps.statusLimit.allows(key, live) ? status : undefined, object.status)
   if (!patch) return
   try {
-    const options = { fieldManager: FIELD_MANAGER, ...(subresource && { subresource: 'status' }) }
+    const options = { fieldManager: SYNCER_MANAGER, ...(subresource && { subresource: 'status' }) }
     await deps.mailbox.patch(mirrored.resource, refOf(key), 'json', [...whileOwned(object), ...patch], options)
   } catch (error) {
     // Deleted in the center meanwhile, or another space's: the stream says so, too.

@@ -20,7 +20,7 @@ import type { Allowance, Refusal } from '../mailbox/allowance.ts'
 import { Echoes } from '../mailbox/echoes.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type SyncPlan, wantsDefinition } from '../mailbox/syncPlan.ts'
-import { FIELD_MANAGER, isOurs, isServersOwn, isUpsynced, upsyncCopy } from '../objects/ownership.ts'
+import { isOurs, isServersOwn, isUpsynced, SYNCER_MANAGER, upsyncCopy } from '../objects/ownership.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
 import type { Refusals } from '../tells/refusals.ts'
@@ -127,7 +127,7 @@ export class Upsync {
     }
     const patch = withStatus && status !== undefined ? statusPatch(reported, existing?.status) : undefined
     if (patch)
-      await mailbox.patch(resource, refOf(key), 'json', patch, { subresource: 'status', fieldManager: FIELD_MANAGER })
+      await mailbox.patch(resource, refOf(key), 'json', patch, { subresource: 'status', fieldManager: SYNCER_MANAGER })
   }
 
   /** The definition of a kind that the mailbox lacks, or that we carried there. */
@@ -148,7 +148,7 @@ export class Upsync {
   async #apply(resource: DiscoveredResource, key: SyncKey, copy: KubeObject): Promise<KubeObject> {
     const { mailbox } = this.#deps
     const apply = (): Promise<KubeObject> =>
-      mailbox.patch(resource, refOf(key), 'apply', copy, { fieldManager: FIELD_MANAGER, force: true })
+      mailbox.patch(resource, refOf(key), 'apply', copy, { fieldManager: SYNCER_MANAGER, force: true })
     try {
       return await apply()
     } catch (error) {
@@ -162,7 +162,7 @@ export class Upsync {
   async #createNamespace(name: string): Promise<void> {
     const object: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
     try {
-      await this.#deps.mailbox.create(NAMESPACES, object, { fieldManager: FIELD_MANAGER })
+      await this.#deps.mailbox.create(NAMESPACES, object, { fieldManager: SYNCER_MANAGER })
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists')) throw error
     }

@@ -14,7 +14,7 @@ import { Informer } from '../../client/informer.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, CONFIRM_DELETION_ANNOTATION } from '../../placement/words/placement.ts'
-import { FIELD_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/ownership.ts'
 
 /** What a cluster says about whom it is served by. Texts are empty where somebody deleted them. */
 export interface ClusterRecord {
@@ -97,7 +97,7 @@ export async function recordFor(cluster: SpaceClient, { name, store, space }: Ma
 
 /** @throws StatusError `AlreadyExists` */
 export async function createRecord(cluster: SpaceClient, record: ClusterRecord, confirmed?: string): Promise<void> {
-  await cluster.create(CONFIG_MAPS, recordOn(record, confirmed), { fieldManager: FIELD_MANAGER })
+  await cluster.create(CONFIG_MAPS, recordOn(record, confirmed), { fieldManager: SYNCER_MANAGER })
 }
 
 function recordOn(record: ClusterRecord, confirmed?: string): KubeObject {
@@ -119,7 +119,7 @@ export async function writeRecord(cluster: SpaceClient, record: ClusterRecord, c
     CLUSTER_RECORD,
     'merge',
     { ...(metadata && { metadata }), data },
-    { fieldManager: FIELD_MANAGER },
+    { fieldManager: SYNCER_MANAGER },
   )
 }
 
@@ -155,7 +155,7 @@ export async function forgetConfirmation(cluster: SpaceClient, confirmed: string
   if (object === undefined || recordIn(object).confirmed !== confirmed) return
   const { resourceVersion = '' } = object.metadata
   const metadata = { resourceVersion, annotations: { [CONFIRM_DELETION_ANNOTATION]: null } }
-  await unlessGone(cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { metadata }, { fieldManager: FIELD_MANAGER }))
+  await unlessGone(cluster.patch(CONFIG_MAPS, CLUSTER_RECORD, 'merge', { metadata }, { fieldManager: SYNCER_MANAGER }))
 }
 
 /** Takes the note out of a cluster that is not served any more: it may be served from any mailbox then. */

@@ -23,7 +23,7 @@ import type { Logger } from '../../client/logger.ts'
 import { TerminalError } from '../../client/reconcileFailures.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { CLUSTER_RECORD, STANDBY_ANNOTATION } from '../../placement/words/placement.ts'
-import { FIELD_MANAGER } from '../objects/ownership.ts'
+import { SYNCER_MANAGER } from '../objects/ownership.ts'
 import { type Held, heldIn, LEASES, LeaseWatch, STANDBY_DURATIONS } from './leaseWatch.ts'
 
 /** Between two renewals that nobody waits for. */
@@ -216,8 +216,8 @@ export class ClusterLease {
     this.#written = [...this.#written.slice(-MAX_TRIES), str(lease, 'spec', 'renewTime')]
     const object =
       before === undefined
-        ? await cluster.create(LEASES, lease, { fieldManager: FIELD_MANAGER })
-        : await cluster.update(LEASES, lease, { fieldManager: FIELD_MANAGER })
+        ? await cluster.create(LEASES, lease, { fieldManager: SYNCER_MANAGER })
+        : await cluster.update(LEASES, lease, { fieldManager: SYNCER_MANAGER })
     this.#left = heldIn(object)
     this.#watch.noticed(this.#left)
     this.#written = [this.#left.renewed]
@@ -230,7 +230,7 @@ export class ClusterLease {
     const standby = `${holder} ${microTime(clock.now())}`
     const body = { metadata: { annotations: { [STANDBY_ANNOTATION]: standby } } }
     try {
-      await cluster.patch(LEASES, CLUSTER_RECORD, 'merge', body, { fieldManager: FIELD_MANAGER })
+      await cluster.patch(LEASES, CLUSTER_RECORD, 'merge', body, { fieldManager: SYNCER_MANAGER })
     } catch (error) {
       // It was let go, and the next look takes it; or we may not write it, and will not take it either.
       if (!isStatusError(error, 'NotFound', 'Forbidden')) throw error

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import { ADOPT, DOWNSYNCED, OVERWRITE } from '../../../src/placement/words/placement.ts'
-import { FIELD_MANAGER, ownMark } from '../../../src/syncer/objects/ownership.ts'
+import { ownMark, SYNCER_MANAGER } from '../../../src/syncer/objects/ownership.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, configMap, DEPLOYMENTS, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'
@@ -228,7 +228,7 @@ t.test('a whole cluster may be taken over, and what a syncer has taken over befo
   await p.cluster.create(MAPS, configMap('a', { own: 'x' }))
   await p.cluster.create(MAPS, configMap('b', { own: 'x' }))
   await p.cluster.patch(MAPS, { ...AT_A, name: 'b' }, 'apply', configMap('b', { x: '0' }, { labels: PROJECTED }), {
-    fieldManager: FIELD_MANAGER,
+    fieldManager: SYNCER_MANAGER,
     force: true,
   })
   for (const name of ['a', 'b']) await p.mailbox.create(MAPS, sent(name, { x: '1' }))

@@ -1,7 +1,7 @@
 /** Lists with two items of one key, which client-side apply accepts and server-side apply refuses. */
 import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
-import { FIELD_MANAGER } from '../../../src/syncer/objects/ownership.ts'
+import { SYNCER_MANAGER } from '../../../src/syncer/objects/ownership.ts'
 import { wholeUpdate } from '../../../src/syncer/objects/wholeUpdate.ts'
 import { startCenter } from '../../support/center.ts'
 import { DEPLOYMENTS } from '../support/kinds.ts'
@@ -105,7 +105,7 @@ t.test('what is left to the cluster, and what others own, stays in a whole updat
   ;(live.spec as { template: { spec: { containers: object[] } } }).template.spec.containers.push({ name: 'injected' })
   live.metadata.managedFields = [
     claim('hpa', { 'f:spec': { 'f:paused': {} } }),
-    claim(FIELD_MANAGER, {
+    claim(SYNCER_MANAGER, {
       'f:spec': {
         'f:replicas': {},
         'f:paused': {},

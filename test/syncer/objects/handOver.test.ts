@@ -10,7 +10,7 @@ import {
   saidAtCreation,
   toHandOver,
 } from '../../../src/syncer/objects/handOver.ts'
-import { FIELD_MANAGER } from '../../../src/syncer/objects/ownership.ts'
+import { SYNCER_MANAGER } from '../../../src/syncer/objects/ownership.ts'
 
 const claim = (manager: string, fieldsV1: FieldsV1) => ({
   manager,
@@ -26,7 +26,7 @@ const object = (spec: object, ...managedFields: ReturnType<typeof claim>[]): Kub
   metadata: { name: 'web', namespace: 'app', uid: 'u', resourceVersion: '7', managedFields },
   spec,
 })
-const MINE = claim(FIELD_MANAGER, {
+const MINE = claim(SYNCER_MANAGER, {
   'f:metadata': { 'f:labels': { 'f:gone': {} } },
   'f:spec': {
     'f:replicas': {},
@@ -76,7 +76,7 @@ t.test('a map that is gone from the source as a whole stays nowhere, also where 
   })
   const there = map(
     { ours: '1', both: '2', theirs: '3' },
-    data(FIELD_MANAGER, 'ours', 'both'),
+    data(SYNCER_MANAGER, 'ours', 'both'),
     data('them', 'both', 'theirs'),
   )
   const { unsaid } = releasedBy(map(undefined), there)
@@ -97,7 +97,7 @@ t.test('of a creation what was sent is owned, and not what the cluster filled in
     [`k:{"containerPort":${containerPort},"protocol":"TCP"}`]: { '.': {}, 'f:containerPort': {}, 'f:protocol': {} },
   })
   const created = {
-    ...claim(FIELD_MANAGER, {
+    ...claim(SYNCER_MANAGER, {
       'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
       'f:spec': {
         'f:replicas': {},
@@ -137,13 +137,13 @@ t.test('of a creation what was sent is owned, and not what the cluster filled in
   const at = '/metadata/managedFields/1'
   t.same(claimOf(made, said), [
     { op: 'test', path: '/metadata/uid', value: 'u' },
-    { op: 'test', path: `${at}/manager`, value: FIELD_MANAGER },
+    { op: 'test', path: `${at}/manager`, value: SYNCER_MANAGER },
     { op: 'test', path: `${at}/operation`, value: 'Update' },
     { op: 'replace', path: `${at}/operation`, value: 'Apply' },
     { op: 'replace', path: `${at}/fieldsV1`, value: toFieldsV1(said) },
   ])
   t.equal(
-    saidAtCreation(object({ a: 1 }), object({ a: 1 }, claim(FIELD_MANAGER, { 'f:spec': { 'f:a': {} } }))),
+    saidAtCreation(object({ a: 1 }), object({ a: 1 }, claim(SYNCER_MANAGER, { 'f:spec': { 'f:a': {} } }))),
     undefined,
   )
   t.equal(claimOf(live), undefined, 'of what was applied')
