@@ -11,7 +11,7 @@ import { mistakableKeyWords } from '../mistakableKeys.ts'
 import { isRecord } from '../object.ts'
 import { hasMoreValues } from '../objectSize.ts'
 import { Pace } from '../pace.ts'
-import { atOnce, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { cloneJson, equalJson, isTooDeep, memberOf, NESTING_LIMIT, setMember } from '../values.ts'
 import { LongLists } from './longLists.ts'
 
@@ -34,11 +34,6 @@ interface Operation {
  * @throws StatusError BadRequest when `patch` is not a JSON Patch, RequestEntityTooLarge above 10,000 operations, Invalid
  *   (422, its `cause` says which operation) when it does not apply
  */
-export function applyJsonPatch(document: unknown, patch: unknown): unknown {
-  return atOnce(jsonPatchInSteps(document, patch))
-}
-
-/** The same in steps. */
 export function* jsonPatchInSteps(document: unknown, patch: unknown): Steps<unknown> {
   const operations = parsePatch(patch)
   const isLarge = hasMoreValues(document, AT_ONCE)

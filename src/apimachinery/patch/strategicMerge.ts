@@ -11,7 +11,7 @@ import { goPrint } from '../go/goPrint.ts'
 import { isRecord } from '../object.ts'
 import { Pace } from '../pace.ts'
 import { memberSchema, type Schema } from '../schema.ts'
-import { atOnce, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { equalJson, memberOf, setMember } from '../values.ts'
 import { type MergedList, mergeList, orderList, withoutItems } from './strategicList.ts'
 
@@ -26,11 +26,6 @@ const DELETE_FROM_LIST = '$deleteFromPrimitiveList/'
  * The patched object, independent of both inputs, which stay as they are.
  * @throws StatusError BadRequest when `patch` is malformed or does not fit the object
  */
-export function applyStrategicMerge(original: Members, patch: unknown, schema: Schema | undefined): Members {
-  return atOnce(strategicMergeInSteps(original, patch, schema))
-}
-
-/** The same in steps. */
 export function* strategicMergeInSteps(original: Members, patch: unknown, schema: Schema | undefined): Steps<Members> {
   if (!isRecord(patch)) throw statusError.badRequest(noMapError(patch))
   const root: Schema = { ...schema, properties: { ...schema?.properties, metadata: METADATA_SCHEMA } }

@@ -34,7 +34,6 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'limitranges',
   'resourcequotas',
 ])
-export const DENATURED_KINDS: readonly string[] = [...IDENTITIES, ...SETTINGS]
 
 /** Where an object stands. `path` is that of the space from the root. */
 interface Place {

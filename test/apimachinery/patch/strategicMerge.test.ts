@@ -1,6 +1,7 @@
 import t from 'tap'
-import { applyStrategicMerge, strategicMergeInSteps } from '../../../src/apimachinery/patch/strategicMerge.ts'
+import { strategicMergeInSteps } from '../../../src/apimachinery/patch/strategicMerge.ts'
 import type { Schema } from '../../../src/apimachinery/schema.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { equalJson } from '../../../src/apimachinery/values.ts'
 import * as fc from '../../support/fastCheck.ts'
 
@@ -29,7 +30,8 @@ const schema: Schema = {
     whole: { type: 'object', 'x-kubernetes-patch-strategy': 'replace' },
   },
 }
-const patched = (original: Record<string, unknown>, patch: unknown) => applyStrategicMerge(original, patch, schema)
+const patched = (original: Record<string, unknown>, patch: unknown) =>
+  atOnce(strategicMergeInSteps(original, patch, schema))
 const list = (...names: string[]) => ({ containers: names.map(name => ({ name, image: 'i' })) })
 const names = (result: Record<string, unknown>) => (result.containers as { name: string }[]).map(c => c.name).join(' ')
 
@@ -54,7 +56,7 @@ t.test('lists are merged by key, at any depth, and replaced where the schema doe
       other: [1],
     },
   )
-  t.strictSame(applyStrategicMerge(list('a'), list('b'), undefined), list('b'))
+  t.strictSame(atOnce(strategicMergeInSteps(list('a'), list('b'), undefined)), list('b'))
 })
 
 t.test('new elements come first, known elements stay where they are', async t => {
