@@ -8,7 +8,7 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { shortened } from '../../../apimachinery/shortened.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import { PROJECTING, type Stages, stageConditions } from './outcomeConditions.ts'
-import { refusersIn, summaryIn } from './refusedCopies.ts'
+import { mayConcern, refusersIn, summaryIn } from './refusedCopies.ts'
 import { STATUS_WITHHELD } from './withheldStatuses.ts'
 
 export interface Verdict {
@@ -17,6 +17,8 @@ export interface Verdict {
   readonly withheld: Reason | undefined
   /** The placement was not looked at before in this run. */
   readonly isFirst: boolean
+  /** Whether the placement selects an object, by key. */
+  readonly isSelected: (key: string) => boolean
 }
 
 const MAX_MESSAGE = 2000
@@ -27,13 +29,13 @@ export function conditionsFor(placement: KubeObject, verdict: Verdict, observedG
 }
 
 function saidOf(
-  { stages, withheld, isFirst }: Verdict,
+  { stages, withheld, isFirst, isSelected }: Verdict,
   generation: number,
   known: (type: string) => Record<string, unknown> | undefined,
 ): Condition[] {
   const said = stageConditions(stages).flatMap(one => {
     const was = known(one.type)
-    if (one.type === 'Placed') return withStanding(one, was, stages.outcome)
+    if (one.type === 'Placed') return withStanding(one, was, stages.outcome, isSelected)
     // all is looked at once when a server starts: that says nothing of a spec of which the one before it said more
     const isKnown = was?.status === 'True' && was.observedGeneration === generation
     return isFirst && one.reason === PROJECTING && isKnown ? [] : one
@@ -42,15 +44,17 @@ function saidOf(
   return known(STATUS_WITHHELD) ? [...said, NONE_WITHHELD] : said
 }
 
-/** A refusal stands until the cluster that reported it is known to take the object, also behind findings of the center. */
+/** A refusal stands while its object is selected and its cluster is not known to take it, also behind findings of the center. */
 function withStanding(
   placed: Condition,
   was: Record<string, unknown> | undefined,
   { refused, doubtful }: Stages['outcome'],
+  isSelected: Verdict['isSelected'],
 ): Condition {
   if (refused) return placed
   const refusal = summaryIn(str(was, 'message'))
   if (!refusal || !refusersIn(refusal).some(location => doubtful.has(location))) return placed
+  if (!mayConcern(refusal, isSelected)) return placed
   if (placed.status === 'True') return { type: 'Placed', status: 'False', ...refusal }
   return { ...placed, message: `${placed.message}. ${refusal.message}` }
 }

@@ -227,7 +227,8 @@ export class PlacementReports implements CenterFindings {
     const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
     const stages = await this.#stages(space, name, ways, typeof hold === 'object' ? hold.copies : 0)
     if (stages.outcome.early) this.#tellAgain(space, name)
-    return { stages, withheld, isFirst, content, generation }
+    const isSelected = (key: string): boolean => join.workload(space).selects(name, key)
+    return { stages, withheld, isFirst, isSelected, content, generation }
   }
 
   #tellAgain(space: string, placement: string): void {

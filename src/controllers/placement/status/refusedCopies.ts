@@ -4,7 +4,7 @@
  */
 
 import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
-import { describeObject, parseObjectKey } from '../../../placement/words/names.ts'
+import { describeObject, objectKey, parseObjectKey } from '../../../placement/words/names.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 
 const REASON = 'RefusedByCluster'
@@ -62,6 +62,19 @@ export function summaryIn(message: string): Reason | undefined {
 /** Locations named by a summary. */
 export function refusersIn({ message }: Reason): string[] {
   return [...message.matchAll(REFUSERS)].flatMap(([, names = '']) => names.split(', '))
+}
+
+const OBJECTS = /([a-z0-9-]+)(?:\.([a-z0-9.-]+))? "(?:([^"/]+)\/)?([^"/]+)"/g
+const COUNTED = /^\w+: (\d+) refused/
+const UNNAMED = /; and \d+ more$/
+
+/** Whether a summary may be about an object that is selected still; it may name some of them only, or be shortened. */
+export function mayConcern({ message }: Reason, isSelected: (key: string) => boolean): boolean {
+  const keys = [...message.matchAll(OBJECTS)].map(([, resource = '', group = '', namespace = '', name = '']) =>
+    objectKey({ group, resource }, namespace, name),
+  )
+  const isPartial = UNNAMED.test(message) || new Set(keys).size < Number(COUNTED.exec(message)?.[1])
+  return isPartial || keys.some(isSelected)
 }
 
 /** Some of the Locations, and the number of the others. */

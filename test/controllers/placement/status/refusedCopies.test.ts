@@ -3,7 +3,12 @@ import t from 'tap'
 import type { GroupVersionResource, KubeObject } from '../../../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../../../src/apimachinery/resources.ts'
 import { timestamp } from '../../../../src/apimachinery/timestamp.ts'
-import { RefusedCopies, refusersIn, summaryIn } from '../../../../src/controllers/placement/status/refusedCopies.ts'
+import {
+  mayConcern,
+  RefusedCopies,
+  refusersIn,
+  summaryIn,
+} from '../../../../src/controllers/placement/status/refusedCopies.ts'
 import { readOutcomeReport } from '../../../../src/placement/outcome/outcome.ts'
 import { objectKey } from '../../../../src/placement/words/names.ts'
 import { EDGE_PLACEMENTS, SLICES, SYNCER_CONFIGS, UPSYNC_FULL } from '../../../../src/placement/words/placement.ts'
@@ -295,6 +300,20 @@ t.test('the words of a cluster name no other one as a refuser', async t => {
   t.match(placed(server), { status: 'True' }, 'guilder is not heard yet, and refused nothing')
 })
 
+t.test('a refusal by a cluster that is not heard after a restart ends with its object', async t => {
+  const { server, wds, clock, florin, guilder, say, settle, restart } = await fleet(t)
+  await say(florin, [entry('page')])
+  await settle()
+  await clock.advance(60_000)
+  await restart(async () => {})
+  await say(guilder, [])
+  await settle()
+  t.match(placed(server), { status: 'False', reason: 'RefusedByCluster' })
+  await wds.delete(MAPS, { namespace: 'commonstuff', name: 'page' })
+  await settle()
+  t.match(placed(server), { status: 'True', reason: 'AllPlaced' }, 'nothing of it is selected any more')
+})
+
 t.test('each cluster is named by a summary, in turn', async t => {
   const copies = new RefusedCopies()
   const key = (i: number) => objectKey(MAPS, 'shop', `map-${i}`)
@@ -309,6 +328,17 @@ t.test('each cluster is named by a summary, in turn', async t => {
   t.match(summary.message, /map-301": refused by the cluster at b, c, d, e, f and 1 more: as: it says/)
   t.same(refusersIn(summary), ['a', 'b', 'c', 'd', 'e', 'f', 'both+h'])
   t.same(summaryIn(`NotGranted: 1 refused (1 copy): x. ${summary.message}`), summary)
+  t.ok(
+    mayConcern(summary, () => false),
+    'it does not name all of them',
+  )
+  const one = new RefusedCopies()
+  one.add('a', [[objectKey(OWN_MAPS, '', 'map-1'), 'no']])
+  for (const key of [objectKey(OWN_MAPS, '', 'map-1'), objectKey(MAPS, '', 'map-1')])
+    t.equal(
+      mayConcern(one.summary()!, selected => selected === key),
+      key.startsWith(OWN_MAPS.group),
+    )
   t.equal(summaryIn('NotGranted: 1 refused (1 copy): x'), undefined)
   t.equal(new RefusedCopies().summary(), undefined)
 })
