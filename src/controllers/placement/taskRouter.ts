@@ -14,6 +14,7 @@ import type { Task } from './join/task.ts'
 import { reconcileConfig } from './mailboxes/configReconciler.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
+import type { Remarks } from './mailboxes/remarks.ts'
 import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import type { Brake } from './retention/brake.ts'
 import type { ClusterReports } from './status/clusterReports.ts'
@@ -32,6 +33,7 @@ export interface TaskRouterDeps {
   clusterReports: ClusterReports
   feedback: FeedbackReconciler
   reports: PlacementReports
+  report: (space: string, placement: string) => void
   brake: Brake
   closing: SpaceClosing
 }
@@ -104,9 +106,9 @@ export class TaskRouter {
 
   /** What a mailbox holds beside copies. */
   async #around(task: InMailbox & { readonly type: 'config' | 'asked' }, mailbox: Mailbox): Promise<undefined> {
-    const { client, join, records, reports } = this.#deps
+    const { client, join, records, report } = this.#deps
     if (task.type === 'asked') await records.reconcile(mailbox, task.key)
-    else await reconcileConfig({ client, join, records, reports }, mailbox)
+    else await reconcileConfig({ client, join, records, report }, mailbox)
   }
 
   #postpone(task: Task): ReconcileResult {
@@ -121,16 +123,14 @@ const SET_ASIDE = {
     'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
 }
 
-/** Reports a copy that ended the process while it was placed. @param hold absent: it is held no more */
-export function reportSetAside(
-  { join, reports }: { join: PlacementJoin; reports: PlacementReports },
+/** Remarks on a copy that ended the process while it was placed. @param hold absent: it is held no more */
+export function remarkSetAside(
+  { join, remarks }: { join: PlacementJoin; remarks: Remarks },
   task: Task,
   hold: Hold | undefined,
 ): void {
   if (task.type !== 'copy' || hold?.deaths === 0) return
   const { mailbox, key } = task
-  for (const source of join.sourcesOf(mailbox, key)) {
-    if (hold) reports.reportCopy(source, SET_ASIDE)
-    else for (const name of source.placements) reports.withdraw(source.space, name, key, mailbox, SET_ASIDE.reason)
-  }
+  if (!hold) remarks.endAll(mailbox, key, SET_ASIDE.reason)
+  else for (const { space } of join.sourcesOf(mailbox, key)) remarks.set(mailbox, space, key, SET_ASIDE)
 }

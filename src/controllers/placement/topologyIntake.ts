@@ -29,6 +29,7 @@ import type { Workloads } from './join/workloads.ts'
 import type { CopiesInHand } from './mailboxes/copiesInHand.ts'
 import type { MailboxListener } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
+import type { Remarks } from './mailboxes/remarks.ts'
 import { UNSCHEDULABLE, type UnschedulableMailboxes } from './mailboxes/unschedulableMailboxes.ts'
 import type { Brake } from './retention/brake.ts'
 import type { Pauses } from './retention/pauses.ts'
@@ -51,6 +52,7 @@ export interface TopologyIntakeDeps {
   closing: SpaceClosing
   readiness: Readiness
   intakes: WaitingIntakes
+  remarks: Remarks
   reports: PlacementReports
 }
 
@@ -214,7 +216,7 @@ export class TopologyIntake implements StreamHandler {
   }
 
   #targetChanged(at: Place, object: KubeObject | undefined): void {
-    const { inventory, consents, pauses, unschedulable, brake, inHand, queue, reports } = this.#deps
+    const { inventory, consents, pauses, unschedulable, brake, inHand, queue, remarks } = this.#deps
     for (const change of inventory.setTarget(at, object)) {
       const { mailbox, before, after } = change
       consents.targetChanged(change)
@@ -224,7 +226,7 @@ export class TopologyIntake implements StreamHandler {
       if (after && after.releases.length > 0 && !equalJson(before?.releases, after.releases))
         for (const task of inHand.contestedIn(mailbox)) queue.add(task)
       const isOpened = unschedulable.targetChanged(change)
-      if (isOpened) reports.withdrawIn(mailbox, UNSCHEDULABLE.reason)
+      if (isOpened) remarks.endIn(mailbox, UNSCHEDULABLE.reason)
       if (isOpened || (stands && !stood)) this.#stays(mailbox)
     }
   }

@@ -15,9 +15,6 @@ import {
   UPSYNC_FULL,
 } from '../words/placement.ts'
 
-/** Key of findings about a placement's upsync, in place of an object's key. */
-export const UPSYNC_KEY = ''
-
 export interface SyncerConfigSpec {
   readonly namespaceScope: Readonly<Record<string, never>>
   readonly namespacedObjects: readonly []

@@ -7,12 +7,10 @@ import type { CopyDeps } from '../copies/copyDeps.ts'
 import { CopyMaking } from '../copies/copyMaking.ts'
 import { CopyNotes } from '../copies/copyNotes.ts'
 import { CopyReconciler } from '../copies/copyReconciler.ts'
-import { CopyRemarks } from '../copies/copyRemarks.ts'
 import { CopyRemovals } from '../copies/copyRemovals.ts'
 import { CopyWriter } from '../copies/copyWriter.ts'
 import { type DecisionFacts, isNeededThere } from '../copies/decide.ts'
 import { SharedCopies } from '../copies/sharedCopies.ts'
-import { Conflicts, conflictReports } from '../feedback/conflicts.ts'
 import { FeedbackReconciler } from '../feedback/feedbackReconciler.ts'
 import { explainedClient } from '../mailboxes/explainedClient.ts'
 import type { OwnershipRules } from '../mailboxes/ownership.ts'
@@ -36,6 +34,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     retained,
     mailboxes,
     readiness,
+    remarks,
   } = parts
   const known = (name: string) => mailboxes.known(name)
   const rules: OwnershipRules = {
@@ -72,14 +71,9 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
       const { clusterScoped, isUncertain } = consents.allowance(source.space, source.location)
       return clusterScoped || (isUncertain ? undefined : false)
     },
-    report: (source, reason) => parts.reports.reportCopy(source, reason),
-    unserved: (source, told) => parts.reports.reportUnserved(source, told),
     written: (mailbox, key) => mailboxes.written(mailbox, key),
     wrote: (...what) => mailboxes.wrote(...what),
-    remarks: new CopyRemarks({
-      reportCopy: (source, told) => parts.reports.reportCopy(source, told),
-      withdrawCopy: (source, reason) => parts.reports.withdrawCopy(source, reason),
-    }),
+    remarks,
     verdictChanged: (mailbox, key) => {
       for (const { space } of join.sourcesOf(mailbox, key)) queue.add({ type: 'source', space, key })
     },
@@ -89,7 +83,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
   const making = new CopyMaking(deps)
   const notes = new CopyNotes(deps)
   const writer = new CopyWriter({ ...deps, clock })
-  const copyChecks = new CopyChecks({ facts, making, notes })
+  const copyChecks = new CopyChecks({ facts, remarks, making, notes })
   const converge = (...what: Parameters<CopyReconciler['reconcile']>) => copies.reconcile(...what)
   const sharedCopies = new SharedCopies({ facts, making, notes, writer })
   const removals = new CopyRemovals({ ...deps, notes, writer, converge })
@@ -102,7 +96,7 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     sources,
     mailbox: known,
     isKept: (...what) => retained.keeps(...what),
-    conflicts: new Conflicts(join, conflictReports(parts.reports)),
+    remarks,
     events,
     withheld: parts.withheld,
     turns,
@@ -128,11 +122,13 @@ export function copyParts(setup: Setup, parts: Parts): CopyParts {
     clusterReports: parts.clusterReports,
     feedback,
     reports: parts.reports,
+    report: parts.report,
     brake,
     closing: parts.closing,
   })
   const together = new CopiesTogether({
     facts,
+    remarks,
     sharedCopies,
     removals,
     mailbox: deps.mailbox,

@@ -21,7 +21,8 @@ import {
   told,
 } from '../join/task.ts'
 import { PendingMarks } from '../mailboxes/pendingChanges.ts'
-import { reportSetAside } from '../taskRouter.ts'
+import { Remarks } from '../mailboxes/remarks.ts'
+import { remarkSetAside } from '../taskRouter.ts'
 import type { JoinParts, Parts, Setup } from './parts.ts'
 
 /** The first: all others are made with these. */
@@ -35,13 +36,19 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     lane: taskLane,
     run: RUN,
     guard,
-    held: (task, hold) => reportSetAside({ join, reports: parts.reports }, task, hold),
+    held: (task, hold) => remarkSetAside({ join, remarks }, task, hold),
     logger,
     turns,
     clock,
     random,
   })
   const report: Parts['report'] = (space, name) => queue.add({ type: 'report', space, name })
+  const remarks = new Remarks((mailbox, space, key) => {
+    parts.statuses.touched(mailbox, key)
+    if (!join.isWorkloadSpace(space)) return
+    for (const name of join.workload(space).selectionOf(key).placements)
+      if (join.waysOf(space, name)?.has(mailbox)) report(space, name)
+  })
   const pendingMarks = new PendingMarks(owner => {
     if (MAILBOX_NAME.test(owner)) {
       parts.statuses.clusterChanged(owner, () => join.claimsIn(owner).keys())
@@ -98,5 +105,5 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     consents,
     new ObservedContent((space, name) => parts.reports.contentChanged(space, name)),
   )
-  return { inventory, queue, pendingMarks, consents, join, report, naming, pendingCopies }
+  return { inventory, queue, remarks, pendingMarks, consents, join, report, naming, pendingCopies }
 }

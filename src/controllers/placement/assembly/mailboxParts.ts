@@ -92,7 +92,14 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     readiness.moreIsKnown()
   }
   const mailboxes: Mailboxes = new Mailboxes(
-    { ...common, signal, cache, stages, waits: (mailbox, objects) => intakes.ofMailbox(mailbox, objects) },
+    {
+      ...common,
+      signal,
+      cache,
+      stages,
+      waits: (mailbox, objects) => intakes.ofMailbox(mailbox, objects),
+      closed: mailbox => parts.remarks.forget(mailbox),
+    },
     { ...listener, synced },
   )
   const inHand = new CopiesInHand(join, mailboxes)
@@ -134,7 +141,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     },
   })
   const unschedulable = new UnschedulableMailboxes(mailbox => mailboxes.known(mailbox)?.space)
-  const { reports } = parts
+  const { remarks, reports } = parts
   const intake = new TopologyIntake({
     inventory,
     consents,
@@ -150,6 +157,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     closing,
     readiness,
     intakes,
+    remarks,
     reports,
   })
   const sources = new SourceReader({

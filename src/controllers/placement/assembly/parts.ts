@@ -36,6 +36,7 @@ import type { newStages } from '../mailboxes/copyTimings.ts'
 import type { MailboxChecks } from '../mailboxes/mailboxChecks.ts'
 import type { Mailboxes } from '../mailboxes/mailboxes.ts'
 import type { PendingMarks } from '../mailboxes/pendingChanges.ts'
+import type { Remarks } from '../mailboxes/remarks.ts'
 import type { UnschedulableMailboxes } from '../mailboxes/unschedulableMailboxes.ts'
 import type { UpsyncRecords } from '../mailboxes/upsyncRecords.ts'
 import type { mailboxListener } from '../mailboxListener.ts'
@@ -84,6 +85,7 @@ export interface JoinParts {
   readonly inventory: Inventory
   readonly queue: WorkQueue<Task>
   readonly pendingMarks: PendingMarks
+  readonly remarks: Remarks
   readonly consents: Consents
   readonly join: PlacementJoin
   /** What an EdgePlacement says of its outcome, of holds and of pauses is to be looked at. */

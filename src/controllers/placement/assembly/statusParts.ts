@@ -55,8 +55,7 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
     outcome,
     isNamed: owner => !parts.pendingMarks.isOpen(owner) && !parts.checks.isOpen(owner),
     ...grantFindings(join, consents),
-    found: (...what) => reports.found(...what),
-    foundIn: (...where) => reports.foundIn(...where),
+    remarks: parts.remarks,
     pauses: { locationOf: name => parts.pauses.locationOf(name) },
     pathOf: space => places.pathOf(space),
   }
@@ -89,7 +88,6 @@ export function statusParts(setup: Setup, parts: Parts): StatusParts {
       },
     }),
     outages: new OutageEvents({ events, clock }),
-    told: (key, mailbox) => statuses.touched(mailbox, key),
     again: report,
   })
   return { locations, statuses, outcomes, clusterReports, clusters, withheld, reports }

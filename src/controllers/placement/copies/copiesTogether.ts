@@ -12,7 +12,7 @@ import type { GoingCopy, SharedCopy } from './copyWriter.ts'
 import { decideInOpen, mailboxGate } from './decide.ts'
 import type { SharedCopies, UnmadeCopy } from './sharedCopies.ts'
 
-export interface CopiesTogetherDeps extends Pick<CopyDeps, 'facts' | 'mailbox'> {
+export interface CopiesTogetherDeps extends Pick<CopyDeps, 'facts' | 'mailbox' | 'remarks'> {
   sharedCopies: Pick<SharedCopies, 'toWrite' | 'write'>
   removals: Pick<CopyRemovals, 'toRemove' | 'toForget' | 'removeTogether'>
   /** Copies are as they should be. */
@@ -61,8 +61,8 @@ export class CopiesTogether implements Together<Task, Prepared> {
   }
 
   #prepared(mailbox: Mailbox, key: string): Prepared | undefined {
-    const { facts, sharedCopies, removals } = this.#deps
-    if (mailbox.refused.has(key) || mailbox.unserved.has(key)) return undefined
+    const { facts, remarks, sharedCopies, removals } = this.#deps
+    if (mailbox.refused.has(key) || mailbox.unserved.has(key) || remarks.has(mailbox.name, key)) return undefined
     const decision = decideInOpen(facts, mailbox, key)
     if (decision.verb === 'write') return sharedCopies.toWrite(mailbox, key, decision.claims)
     if (decision.verb === 'remove') return removals.toRemove(mailbox, key, decision.copy)

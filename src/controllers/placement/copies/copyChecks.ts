@@ -12,7 +12,7 @@ import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import { decideInOpen } from './decide.ts'
 
-export interface CopyChecksDeps extends Pick<CopyDeps, 'facts'> {
+export interface CopyChecksDeps extends Pick<CopyDeps, 'facts' | 'remarks'> {
   making: CopyMaking
   notes: CopyNotes
 }
@@ -25,10 +25,11 @@ export class CopyChecks {
   }
 
   isRight(mailbox: Mailbox, key: string): boolean | Promise<boolean> {
-    const { facts, making } = this.#deps
+    const { facts, remarks, making } = this.#deps
     const copy = mailbox.copies.get(key)
     if (!copy?.likeness || copy.terminating) return false
     if (mailbox.refused.has(key) || mailbox.unserved.has(key) || mailbox.lostOwners.has(key)) return false
+    if (remarks.has(mailbox.name, key)) return false
     const decision = decideInOpen(facts, mailbox, key)
     if (decision.verb !== 'write' || decision.claims.length > 1) return false
     const source = decision.claims[0]!

@@ -1,14 +1,13 @@
 /** Dependencies shared by the classes that keep copies correct. Each picks the ones that it needs. */
 import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { Client } from '../../../client/client.ts'
-import type { Reason } from '../../../placement/words/reason.ts'
 import type { ObjectCache } from '../join/objectCache.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { OwnershipRules } from '../mailboxes/ownership.ts'
+import type { Remarks } from '../mailboxes/remarks.ts'
 import type { Brake } from '../retention/brake.ts'
-import type { CopyRemarks } from './copyRemarks.ts'
 import type { DecisionFacts } from './decide.ts'
 import type { SourceReader } from './sourceReader.ts'
 
@@ -27,16 +26,11 @@ export interface CopyDeps {
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
   maySecure: (source: Source) => boolean | undefined
-  /** Reports the reason why a source, or a part of it, does not reach a mailbox; `undefined`: there is none. */
-  report: (source: Source, reason: Reason | undefined) => void
-  /** Why a source has no copy there although it may; `undefined`: nothing keeps it back any more. */
-  unserved: (source: Source, told: Reason | undefined) => void
   /** A write into a mailbox is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
   /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
   wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
-  /** Is told what keeps copies from being right that is their authors' to mend. */
-  remarks: Pick<CopyRemarks, 'cannotCustomize' | 'notTaken' | 'settle'>
+  remarks: Remarks
   /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */

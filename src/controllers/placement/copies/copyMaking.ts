@@ -9,6 +9,7 @@ import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { adapt, adaptationOf, asksToSecure, UNSECURED } from './adaptations.ts'
 import { type CopyContent, CopyContents, contentOf } from './copyContents.ts'
 import type { CopyDeps } from './copyDeps.ts'
+import { cannotCustomize } from './copyRemarks.ts'
 
 export interface Made {
   readonly source: Source
@@ -16,10 +17,10 @@ export interface Made {
 }
 
 export class CopyMaking {
-  readonly #deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'report' | 'remarks'>
+  readonly #deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'remarks'>
   readonly #contents = new CopyContents()
 
-  constructor(deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'report' | 'remarks'>) {
+  constructor(deps: Pick<CopyDeps, 'join' | 'sources' | 'maySecure' | 'remarks'>) {
     this.#deps = deps
   }
 
@@ -43,11 +44,12 @@ export class CopyMaking {
       if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) {
-        this.#deps.remarks.cannotCustomize(mailbox.name, source, await this.#deps.sources.faults(source, object))
+        const faults = await this.#deps.sources.faults(source, object)
+        this.#deps.remarks.set(mailbox.name, space, fact.key, cannotCustomize(faults))
         continue // the source is told, too
       }
       const adaptation = this.adaptationOf(source)
-      const secures = this.#secures(source, object)
+      const secures = this.#secures(mailbox, source, object)
       const at = { mailbox: mailbox.name, object, customized, adaptation, secures }
       const projection = adapt(this.#deps.join, source, at)
       const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
@@ -63,10 +65,13 @@ export class CopyMaking {
   }
 
   /** Reports the labels that a Namespace loses. */
-  #secures(source: Source, object: KubeObject): boolean {
-    if (!isNamespaceKey(source.fact.key)) return true
-    const secures = !asksToSecure(source, object) || this.#deps.maySecure(source) === true
-    this.#deps.report(source, secures ? undefined : UNSECURED)
+  #secures({ name }: Mailbox, source: Source, object: KubeObject): boolean {
+    const { remarks, maySecure } = this.#deps
+    const { space, fact } = source
+    if (!isNamespaceKey(fact.key)) return true
+    const secures = !asksToSecure(source, object) || maySecure(source) === true
+    if (secures) remarks.end(name, space, fact.key, UNSECURED.reason)
+    else remarks.set(name, space, fact.key, UNSECURED)
     return secures
   }
 }

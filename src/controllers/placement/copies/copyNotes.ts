@@ -3,6 +3,7 @@
 import type { Source } from '../join/placementProduct.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { CopyDeps } from './copyDeps.ts'
+import { CUSTOMIZATION_FAILED, NOT_TAKEN } from './copyRemarks.ts'
 
 /** Which copy, and which version of what it asks for. */
 export interface CopyVersion {
@@ -24,7 +25,7 @@ export class CopyNotes {
 
   /** Nothing keeps the copy from being right any more. */
   unhindered(mailbox: Mailbox, key: string): void {
-    this.#deps.remarks.settle(mailbox.name, key, () => this.#deps.join.sourcesOf(mailbox.name, key))
+    this.#deps.remarks.endAll(mailbox.name, key, CUSTOMIZATION_FAILED, NOT_TAKEN)
   }
 
   /** A copy is as it should be. `generation`: that of the object that is copied. */

@@ -8,7 +8,6 @@ import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { implicitNamespace } from '../../../placement/content/projection.ts'
 import { BUDGET_EXCEEDED } from '../../../placement/spaces/spaceBudget.ts'
 import { FIELD_MANAGER, namespaceKey, namespaceOf } from '../../../placement/words/names.ts'
-import type { Reason } from '../../../placement/words/reason.ts'
 import type { Source } from '../join/placementProduct.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { byRight } from '../mailboxes/ownership.ts'
@@ -16,26 +15,17 @@ import { UNSCHEDULABLE } from '../mailboxes/unschedulableMailboxes.ts'
 import type { CopyDeps } from './copyDeps.ts'
 import type { CopyMaking } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
+import { notTaken } from './copyRemarks.ts'
 import type { CopyRemovals } from './copyRemovals.ts'
 import type { CopyWriter } from './copyWriter.ts'
 import { type Decision, decide, isOfMailbox } from './decide.ts'
 import { holdsData, succeed } from './succession.ts'
-import { UnservedKindError, unservedKind } from './unservedKinds.ts'
+import { KIND_NOT_SERVED, UnservedKindError, unservedKind } from './unservedKinds.ts'
 
 export interface CopyReconcilerDeps
   extends Pick<
     CopyDeps,
-    | 'client'
-    | 'facts'
-    | 'join'
-    | 'sources'
-    | 'rules'
-    | 'brake'
-    | 'again'
-    | 'report'
-    | 'unserved'
-    | 'remarks'
-    | 'verdictChanged'
+    'client' | 'facts' | 'join' | 'sources' | 'rules' | 'brake' | 'again' | 'remarks' | 'verdictChanged'
   > {
   making: CopyMaking
   notes: CopyNotes
@@ -70,6 +60,7 @@ export class CopyReconciler {
     decision = decide(this.#deps.facts, mailbox, key),
   ): Promise<CopyResult> {
     if (decision.verb === 'wait') return { postponed: true } // decided again once more is known
+    this.#deps.remarks.claimed(mailbox.name, key, 'claims' in decision ? decision.claims : [])
     if (decision.verb === 'keep' && decision.unwanted) this.#deps.brake.paused(mailbox, key)
     if (decision.verb === 'keep' && isOfMailbox(decision.gate)) return { behind: true }
     const hadNamespace = mailbox.namespaces.has(namespaceOf(key))
@@ -77,7 +68,7 @@ export class CopyReconciler {
       const result = await this.#carryOut(decision, mailbox, key)
       this.#noteRefusal(mailbox, key, undefined)
       if (!result.behind) this.#deps.notes.unhindered(mailbox, key)
-      if (mailbox.unserved.delete(key)) this.#tellUnserved(mailbox, key, undefined)
+      if (mailbox.unserved.delete(key)) this.#deps.remarks.endAll(mailbox.name, key, KIND_NOT_SERVED)
       return result
     } catch (error) {
       if (error instanceof UnservedKindError) return this.#unserved(mailbox, key, error)
@@ -108,7 +99,7 @@ export class CopyReconciler {
     switch (decision.verb) {
       case 'keep':
         if (decision.gate === 'unschedulable') {
-          for (const claim of decision.claims) this.#deps.report(claim, UNSCHEDULABLE)
+          for (const { space } of decision.claims) this.#deps.remarks.set(mailbox.name, space, key, UNSCHEDULABLE)
         } else if (decision.passes) brake.submit(mailbox, key, decision.passes)
         else if (!decision.unwanted) notes.settled(mailbox, key)
         return {}
@@ -150,7 +141,7 @@ export class CopyReconciler {
     const { join, rules, remarks } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
     const [source] = byRight(claims, { mailbox: mailbox.name, owner: mailbox.ownerOf(key), rules })
-    if (source) remarks.notTaken(mailbox.name, source, why, remedy)
+    if (source) remarks.set(mailbox.name, source.space, key, notTaken(why, remedy))
   }
 
   /** Not thrown: nobody mends that by trying often, and a log full of it helps nobody. */
@@ -161,13 +152,12 @@ export class CopyReconciler {
     const isComing = (definition: string): boolean =>
       !mailbox.refused.has(definition) && this.#deps.join.sourcesOf(mailbox.name, definition).length > 0
     const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies, spaces, isComing })
-    this.#tellUnserved(mailbox, key, told)
+    for (const space of spaces) {
+      if (told) this.#deps.remarks.set(mailbox.name, space, key, told)
+      else this.#deps.remarks.end(mailbox.name, space, key, KIND_NOT_SERVED)
+    }
     this.#noteRefusal(mailbox, key, told?.message)
     return { requeueAfterMs: retryMs }
-  }
-
-  #tellUnserved(mailbox: Mailbox, key: string, told: Reason | undefined): void {
-    for (const source of this.#deps.join.sourcesOf(mailbox.name, key)) this.#deps.unserved(source, told)
   }
 
   #noteRefusal(mailbox: Mailbox, key: string, why: string | undefined): void {

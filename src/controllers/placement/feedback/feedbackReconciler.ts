@@ -27,8 +27,9 @@ import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { ObjectFact, WantedState } from '../join/workload.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import { executingCount, type Standing, type StandingInputs, standingOf } from '../mailboxes/ownership.ts'
+import type { Remarks } from '../mailboxes/remarks.ts'
 import type { WithheldStatuses } from '../status/withheldStatuses.ts'
-import { type Conflict, type Conflicts, conflictText } from './conflicts.ts'
+import { type Conflict, conflictText, remarkConflicts } from './conflicts.ts'
 import { StatusReturn } from './statusReturn.ts'
 
 export interface FeedbackReconcilerDeps {
@@ -40,7 +41,7 @@ export interface FeedbackReconcilerDeps {
   /** The mailbox, as far as it is known. */
   mailbox: (name: string) => Mailbox | undefined
   isKept: StandingInputs['isKept']
-  conflicts: Conflicts
+  remarks: Pick<Remarks, 'set' | 'end'>
   events: Pick<EventRecorder, 'record'>
   withheld: Pick<WithheldStatuses, 'set' | 'forgetObject' | 'forget'>
   turns: WorkTurns
@@ -80,10 +81,9 @@ export class FeedbackReconciler {
   }
 
   async reconcile(space: string, key: string): Promise<ReconcileResult> {
-    const { join, sources, conflicts, withheld } = this.#deps
+    const { join, sources, remarks, withheld } = this.#deps
     const fact = join.fact(space, key)
     if (!fact) {
-      conflicts.set(space, key, [])
       this.#status.forgetObject(space, key)
       withheld.forgetObject(space, key)
       return {}
@@ -95,14 +95,15 @@ export class FeedbackReconciler {
     const standing = standingOf(this.#deps, space, key)
     const { own, others, certain } = standing
     const refusals = this.#refusalsOf(key, own)
-    if (others.length === 0 && certain) conflicts.set(space, key, [])
+    const destinations = [...own, ...others.map(({ destination }) => destination)]
+    const contested = { space, key, mailboxes: destinations.map(({ mailbox }) => mailbox) }
+    if (others.length === 0 && certain) remarkConflicts(remarks, contested, [])
     if (!wantedState) withheld.set(space, fact, 0)
     if (!wantedState && !fact.customized && !fact.annotated && refusals.size === 0 && others.length === 0) return {}
     const object = await sources.read(space, fact)
     if (!object) return {}
     const found = await this.#conflictsOf({ space, fact, object, standing })
-    if (certain) conflicts.set(space, key, found)
-    const destinations = [...own, ...others.map(({ destination }) => destination)]
+    if (certain) remarkConflicts(remarks, contested, found)
     const faults = await this.#faultsOf({ space, fact, object, destinations, refusals })
     // a status says in how many clusters it is: it goes before the count says otherwise, and comes after the count does
     const from = tellsState(wantedState, fact, own.length) ? own : []

@@ -19,11 +19,13 @@ import {
 } from '../../../placement/outcome/copyStates.ts'
 import type { HealthVerdict } from '../../../placement/outcome/health.ts'
 import type { Exception } from '../../../placement/outcome/outcome.ts'
+import type { UpsyncShare } from '../../../placement/select/upsyncShare.ts'
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import { ambiguousNames, type NamedPlace, namedPlace, placeName } from '../../../placement/words/placeNames.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { Ways } from '../../../placement/words/ways.ts'
 import type { CopyHealth } from '../mailboxes/copyHealth.ts'
+import type { Remarks } from '../mailboxes/remarks.ts'
 import type { Fallen } from './outageEvents.ts'
 import { RefusedCopies } from './refusedCopies.ts'
 import { SpaceCluster, type SpaceClusterDeps } from './spaceCluster.ts'
@@ -31,8 +33,7 @@ import type { Trouble } from './troubleEvents.ts'
 
 export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> {
   mailbox: (name: string) => HealthyMailbox | undefined
-  /** What the center itself found that keeps objects of a space out of a mailbox: their keys. */
-  foundIn: (space: string, mailbox: string) => Iterable<string>
+  remarks: Pick<Remarks, 'of' | 'in'>
   /** Of a space, from the root; `undefined`: it is gone. */
   pathOf: (space: string) => string | undefined
 }
@@ -40,6 +41,7 @@ export interface PlacementOutcomeDeps extends Omit<SpaceClusterDeps, 'mailbox'> 
 type HealthyMailbox = NonNullable<ReturnType<SpaceClusterDeps['mailbox']>> & {
   readonly health: Pick<CopyHealth, 'unhealthyOf'>
   readonly isUpsyncFull: boolean
+  readonly share: UpsyncShare | undefined
 }
 
 export interface Broken extends Trouble {
@@ -210,7 +212,7 @@ function* special(
 ): Generator<string> {
   const { space, name, sight } = cluster
   yield* options.denied?.(name) ?? []
-  yield* deps.foundIn(space, name)
+  yield* deps.remarks.in(name, space).keys()
   yield* deps.join.workload(space).paused()
   const { mailbox, outcome } = sight
   if (!mailbox || !outcome.live || outcome.unreachable) return

@@ -13,17 +13,14 @@ import type { Clock } from '../../../client/clock.ts'
 import { unlessGone } from '../../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../../client/workqueue.ts'
 import { type Allowance, refusedByAll } from '../../../placement/consent/allowance.ts'
-import { UPSYNC_KEY } from '../../../placement/desks/syncerConfig.ts'
 import { RefusalCount } from '../../../placement/outcome/refusalCount.ts'
+import { MAX_SPACE_UPSYNC } from '../../../placement/select/upsyncShare.ts'
 import { describeObject, FIELD_MANAGER, parseObjectKey } from '../../../placement/words/names.ts'
 import { EDGE_PLACEMENTS, UPSYNC_FULL } from '../../../placement/words/placement.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination, Ways } from '../../../placement/words/ways.ts'
 import { writeStatus } from '../../writeStatus.ts'
-import { UNSECURED } from '../copies/adaptations.ts'
-import { KIND_NOT_SERVED } from '../copies/unservedKinds.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
-import type { Source } from '../join/placementProduct.ts'
 import type { HoldReports, KnownHold } from './holdReports.ts'
 import type { OutageEvents } from './outageEvents.ts'
 import type { Stages } from './outcomeConditions.ts'
@@ -54,17 +51,8 @@ export interface PlacementReportsDeps {
   /** Tells in Events what has to be acted on. */
   events: Pick<TroubleEvents, 'tell' | 'forget'>
   outages: Pick<OutageEvents, 'tell' | 'forget'>
-  /** What the center found of an object is another, or nothing any more. */
-  told: (key: string, mailbox: string) => void
   /** Has {@link PlacementReports.reconcile} called for the placement. */
   again: (space: string, placement: string) => void
-}
-
-/** What the center itself found that keeps objects out of mailboxes. */
-export interface CenterFindings {
-  found(space: string, placement: string, key: string, mailbox: string): Reason | undefined
-  /** Keys of which something was found for a space in a mailbox. */
-  foundIn(space: string, mailbox: string): Iterable<string>
 }
 
 /** Mailboxes that the same grants lead to. */
@@ -80,10 +68,8 @@ const UNSAID_MS = 250
 /** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
 const TURN_WORK = 20_000
 
-export class PlacementReports implements CenterFindings {
+export class PlacementReports {
   readonly #deps: PlacementReportsDeps
-  /** By `space placement`, then by mailbox, then by key. */
-  readonly #reported = new Map<string, Map<string, Map<string, Reason>>>()
   /** Of looks at a placement. */
   readonly #pace = new ReportPace()
   /** By space, those that were told while not everything of it was named: they are told once more when it is. */
@@ -97,69 +83,6 @@ export class PlacementReports implements CenterFindings {
 
   constructor(deps: PlacementReportsDeps) {
     this.#deps = deps
-  }
-
-  /** What keeps an object of a placement out of a mailbox, or no longer does, other than grants. */
-  report(space: string, placement: string, key: string, mailbox: string, told: Reason | undefined): void {
-    const id = `${space} ${placement}`
-    const mailboxes = this.#reported.get(id) ?? new Map<string, Map<string, Reason>>()
-    const known = mailboxes.get(mailbox) ?? new Map<string, Reason>()
-    const before = known.get(key)
-    if (before?.reason === told?.reason && before?.message === told?.message) return
-    if (told) this.#reported.set(id, mailboxes.set(mailbox, known.set(key, told)))
-    else {
-      known.delete(key)
-      if (known.size === 0) mailboxes.delete(mailbox)
-      if (mailboxes.size === 0) this.#reported.delete(id)
-    }
-    this.#deps.told(key, mailbox)
-    this.#deps.again(space, placement)
-  }
-
-  /** The placements by which an object of a space comes into a mailbox are told of it. */
-  reportCopy({ space, fact, location: { mailbox } }: Source, told: Reason | undefined): void {
-    const { join } = this.#deps
-    for (const name of join.workload(space).selectionOf(fact.key).placements) {
-      if (join.waysOf(space, name)?.has(mailbox)) this.report(space, name, fact.key, mailbox, told)
-    }
-  }
-
-  /** The same of one whose kind is not served there. */
-  reportUnserved(source: Source, told: Reason | undefined): void {
-    if (told) this.reportCopy(source, told)
-    else this.withdrawCopy(source, KIND_NOT_SERVED)
-  }
-
-  /** {@link withdraw} for each of its placements. */
-  withdrawCopy({ space, placements, fact, location }: Source, reason: string): void {
-    for (const name of placements) this.withdraw(space, name, fact.key, location.mailbox, reason)
-  }
-
-  /** What was reported for this reason is no more; what was reported since for another one stays. */
-  withdraw(space: string, placement: string, key: string, mailbox: string, reason: string): void {
-    if (this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)?.reason !== reason) return
-    this.report(space, placement, key, mailbox, undefined)
-  }
-
-  /** What was reported in a mailbox for this reason is no more. */
-  withdrawIn(mailbox: string, reason: string): void {
-    for (const { space, name } of this.#deps.join.placementsOf(mailbox)) {
-      const known = this.#reported.get(`${space} ${name}`)?.get(mailbox)
-      for (const key of [...(known?.keys() ?? [])]) this.withdraw(space, name, key, mailbox, reason)
-    }
-  }
-
-  found(space: string, placement: string, key: string, mailbox: string): Reason | undefined {
-    if (this.#reported.size === 0) return undefined
-    const told = this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.get(key)
-    // the rest of the copy is there
-    return told === UNSECURED ? undefined : told
-  }
-
-  *foundIn(space: string, mailbox: string): Generator<string> {
-    if (this.#reported.size === 0) return
-    for (const placement of this.#deps.join.placementNames(space))
-      yield* this.#reported.get(`${space} ${placement}`)?.get(mailbox)?.keys() ?? []
   }
 
   /** It is known of everything of a space whether it may have to change. */
@@ -192,7 +115,6 @@ export class PlacementReports implements CenterFindings {
     this.#said.delete(`${space} ${placement}`)
     this.#unsaid.delete(`${space} ${placement}`)
     this.#toldEarly.get(space)?.delete(placement)
-    this.#reported.delete(`${space} ${placement}`)
     this.#pace.forget(`${space} ${placement}`)
     this.#deps.events.forget(space, placement)
     this.#deps.outages.forget(space, placement)
@@ -247,7 +169,7 @@ export class PlacementReports implements CenterFindings {
     const kinds = this.#alike(space, ways)
     await this.#countRefused(space, name, kinds, both(found, denied))
     this.#countUpsync(space, name, kinds, both(found, cuts))
-    this.#countReported(space, name, ways, both(found, unplaced))
+    this.#countRemarks(space, name, ways, both(found, unplaced))
     const deniedBy = new Map<string, ReadonlySet<string>>()
     for (const { mailboxes, denied } of kinds)
       if (denied.size > 0) for (const one of mailboxes) deniedBy.set(one, denied)
@@ -324,16 +246,17 @@ export class PlacementReports implements CenterFindings {
     }
   }
 
-  /** What was reported of objects and mailboxes that the placement has nothing to do with any more is forgotten. */
-  #countReported(space: string, name: string, ways: Ways, count: Counts): void {
-    const reported = this.#reported.get(`${space} ${name}`)
-    const workload = this.#deps.join.workload(space)
-    for (const [mailbox, known] of reported ?? []) {
-      for (const [key, told] of known) {
-        if (!ways.has(mailbox) || (key !== UPSYNC_KEY && !workload.selects(name, key))) known.delete(key)
-        else count.add(key === UPSYNC_KEY ? 'spec.upsync' : describeObject(parseObjectKey(key)), told, 1)
-      }
-      if (known.size === 0) reported!.delete(mailbox)
+  /** Remarks on objects of the placement, and upsync sets that found no room in a SyncerConfig. */
+  #countRemarks(space: string, name: string, ways: Ways, count: Counts): void {
+    const { join, outcomes } = this.#deps
+    const workload = join.workload(space)
+    const upsyncs = (join.spec(space, name)?.upsync.length ?? 0) > 0
+    for (const mailbox of ways.keys()) {
+      for (const [key, remark] of outcomes.remarks.in(mailbox, space))
+        if (workload.selects(name, key)) count.add(describeObject(parseObjectKey(key)), remark, 1)
+      const crowded = upsyncs ? outcomes.mailbox(mailbox)?.share?.crowded : undefined
+      const left = crowded?.find(one => one.space === space && one.name === name)?.left
+      if (left !== undefined) count.add('spec.upsync', tooMuchUpsync(left), 1)
     }
   }
 
@@ -411,6 +334,11 @@ function both(...counts: readonly RefusalCount[]): Counts {
       for (const count of counts) count.add(...what)
     },
   }
+}
+
+function tooMuchUpsync(left: number): Reason {
+  const message = `${left} of its sets are not carried up: those of all placements of a space have ${MAX_SPACE_UPSYNC} bytes in a cluster's SyncerConfig; name fewer objects, or use "*"`
+  return { reason: 'TooMuchUpsync', message }
 }
 
 const CARRIED_TOO_MUCH =

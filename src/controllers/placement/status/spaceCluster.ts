@@ -14,8 +14,10 @@ import {
 import { parseObjectKey } from '../../../placement/words/names.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
+import { UNSECURED } from '../copies/adaptations.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { PendingChanges } from '../mailboxes/pendingChanges.ts'
+import type { Remarks } from '../mailboxes/remarks.ts'
 import type { Pauses } from '../retention/pauses.ts'
 
 /** A mailbox with what is on its way to its cluster. */
@@ -35,8 +37,8 @@ export interface SpaceClusterDeps {
   allowsAll: (space: string, mailbox: string) => boolean
   /** Why nothing lets the space's placements bring an object there; `undefined`: something does. */
   refusal: (space: string, mailbox: string, key: string) => Reason | undefined
-  /** What the center itself found that keeps the object of a placement out of a mailbox. */
-  found: (space: string, placement: string, key: string, mailbox: string) => Reason | undefined
+  /** Reasons that the center itself finds. */
+  remarks: Pick<Remarks, 'of'>
   pauses: Pick<Pauses, 'locationOf'>
 }
 
@@ -97,15 +99,14 @@ export class SpaceCluster {
   }
 
   verdict(key: string): CopyVerdict {
-    const { join, refusal, found } = this.#deps
+    const { join, refusal, remarks } = this.#deps
     const { space, name } = this
     const denied = this.isOpen || join.brings(space, name, key) ? undefined : (refusal(space, name, key) ?? CARRIED_UP)
     if (denied) return copyVerdict(space, key, this.sight, { denied })
     const selecting = this.selecting(key)
-    for (const placement of selecting) {
-      const told = found(space, placement, key, name)
-      if (told) return copyVerdict(space, key, this.sight, { told })
-    }
+    const remark = selecting.length > 0 ? remarks.of(name, space, key) : undefined
+    // the rest of an unsecured copy is there
+    if (remark && remark !== UNSECURED) return copyVerdict(space, key, this.sight, { told: remark })
     const isPaused = selecting.length > 0 && selecting.every(one => join.spec(space, one)?.isPaused)
     const own = join.workload(space).get(key)?.isPaused ? PAUSED_OBJECT : isPaused ? PAUSED_PLACEMENT : undefined
     return copyVerdict(space, key, this.sight, { paused: this.#paused ?? own })

@@ -1,8 +1,10 @@
 /** The account that the center keeps of clusters, held against a model: it never says applied of what is not. */
+
 import t from 'tap'
 import { timestamp } from '../../../../src/apimachinery/timestamp.ts'
 import { CopyHealth } from '../../../../src/controllers/placement/mailboxes/copyHealth.ts'
 import { PendingChanges, PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
+import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks.ts'
 import { ClusterOutcomes } from '../../../../src/controllers/placement/status/clusterOutcomes.ts'
 import { placementOutcome } from '../../../../src/controllers/placement/status/placementOutcome.ts'
 import { commonVerdict } from '../../../../src/placement/outcome/copyState.ts'
@@ -289,6 +291,7 @@ t.test(
             health: new CopyHealth(),
             ownerOf: () => 'w',
             isUpsyncFull: false,
+            share: undefined,
           }
           const counted = await placementOutcome(
             {
@@ -309,9 +312,8 @@ t.test(
               isNamed: () => true,
               allowsAll: () => true,
               refusal: () => undefined,
-              found: () => undefined,
               pathOf: space => `root:${space}`,
-              foundIn: () => [],
+              remarks: new Remarks(() => {}),
               pauses: { locationOf: () => undefined },
             },
             { space: 'w', name: 'p', ways: new Map([['m', [{ mailbox: 'm', cluster: 'i', locationName: 'l' }]]]) },

@@ -107,6 +107,7 @@ t.test('counts are sums', async () => {
           health,
           ownerOf,
           isUpsyncFull: false,
+          share: undefined,
         }
         return clusters[i]!.isThere ? mailbox : undefined
       })
@@ -147,12 +148,17 @@ t.test('counts are sums', async () => {
         isNamed: (owner: string) => owner === 'w' || clusters[MAILBOXES.indexOf(owner)]!.isNamed,
         allowsAll: (_: string, name: string) => KEYS.every(key => !of(name, key).isDenied),
         refusal: () => told,
-        found: (_: string, _name: string, key: string, at: string) => {
-          const { found: reason } = of(at, key)
-          return reason === undefined ? undefined : { reason, message: 'found' }
-        },
         pathOf: (space: string) => `root:${space}`,
-        foundIn: (_: string, at: string) => KEYS.filter(key => of(at, key).found !== undefined),
+        remarks: {
+          of(at: string, _: string, key: string) {
+            const { found: reason } = of(at, key)
+            return reason === undefined ? undefined : { reason, message: 'found' }
+          },
+          in: (at: string) => {
+            const remarked = KEYS.filter(key => of(at, key).found !== undefined)
+            return new Map(remarked.map(key => [key, { reason: of(at, key).found!, message: 'found' }]))
+          },
+        },
         pauses: {
           locationOf: (name: string) => (clusters[MAILBOXES.indexOf(name)]!.isPaused ? 'l' : undefined),
         },

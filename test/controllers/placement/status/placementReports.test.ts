@@ -1,8 +1,10 @@
 /** What a placement was told too early it is told anew. */
+
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { ObservedContent } from '../../../../src/controllers/placement/join/observedContent.ts'
 import { PendingMarks } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
+import { Remarks } from '../../../../src/controllers/placement/mailboxes/remarks.ts'
 import { PlacementReports } from '../../../../src/controllers/placement/status/placementReports.ts'
 
 const WAY = { cluster: 'i', mailbox: 'm', locationName: 'florin', targetName: 'florin' }
@@ -62,8 +64,7 @@ t.test('what is told while not all of the space is named is told once more when 
       isNamed: (owner: string) => !pendingMarks.isOpen(owner),
       allowsAll: () => true,
       refusal: () => undefined,
-      found: () => undefined,
-      foundIn: () => [],
+      remarks: new Remarks(() => {}),
       pauses: { locationOf: () => undefined },
       pathOf: () => 'root:imw1',
     },

@@ -80,7 +80,7 @@ function setUp(isKnown = true) {
       isNamed: () => named,
       allowsAll: () => true,
       refusal: () => undefined,
-      found: () => undefined,
+      remarks: { of: () => undefined },
       pauses: { locationOf: () => undefined },
     },
     mailbox: (name: string) => boxes.get(name),
