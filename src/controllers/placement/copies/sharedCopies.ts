@@ -7,7 +7,7 @@ import type { CopyDeps } from './copyDeps.ts'
 import { type CopyMaking, isSameEverywhere } from './copyMaking.ts'
 import type { CopyNotes } from './copyNotes.ts'
 import type { CopyWriter, SharedCopy } from './copyWriter.ts'
-import { decideInOpen } from './decide.ts'
+import { decide } from './decide.ts'
 
 export interface SharedCopiesDeps extends Pick<CopyDeps, 'facts'> {
   making: CopyMaking
@@ -67,7 +67,7 @@ export class SharedCopies {
   async #made(copies: readonly (SharedCopy | UnmadeCopy)[]): Promise<readonly (SharedCopy | undefined)[]> {
     await Promise.all(copies.map(one => (isMade(one) ? undefined : this.#make(one))))
     return copies.map(({ mailbox, key }) => {
-      const decision = decideInOpen(this.#deps.facts, mailbox, key)
+      const decision = decide(this.#deps.facts, mailbox, key)
       const now = decision.verb === 'write' ? this.toWrite(mailbox, key, decision.claims) : undefined
       return now && isMade(now) ? now : undefined
     })
