@@ -21,7 +21,7 @@ import { Downsync } from './down/downsync.ts'
 import { EmptiedNamespaces } from './down/emptiedNamespaces.ts'
 import { RemovalBrake } from './down/removalBrake.ts'
 import type { RemovalsDeps } from './down/removals.ts'
-import type { Allowance } from './mailbox/allowance.ts'
+import type { ClusterAllowance } from './mailbox/clusterAllowance.ts'
 import { type MailboxChange, MailboxFeed } from './mailbox/mailboxFeed.ts'
 import { keyOf, keyText, type SyncKey } from './mailbox/mirror.ts'
 import { carriesOrders, Orders } from './mailbox/orders.ts'
@@ -32,8 +32,8 @@ import { ClusterSight } from './sees/clusterSight.ts'
 import { ServedResources } from './sees/served.ts'
 import { Reports } from './tells/reports.ts'
 import type { SyncerStatus } from './tells/syncerStatus.ts'
+import { type ReturnStatusDeps, returnStatus } from './up/returnStatus.ts'
 import { StatusLimit } from './up/statusLimit.ts'
-import { returnStatus, type StatusReturnDeps } from './up/statusReturn.ts'
 import { Upsync } from './up/upsync.ts'
 import { ADOPTED } from './whose/clusterRecord.ts'
 import type { Custody } from './whose/custody.ts'
@@ -44,7 +44,7 @@ export interface CarriageDeps {
   space: string
   state: SyncerState
   custody: Pick<Custody, 'recognize' | 'forgetConfirmation' | 'forgetMailbox'>
-  allowance: Allowance
+  allowance: ClusterAllowance
   adoptExisting: boolean
   quietMs: number
   versions?: (() => Promise<ClusterVersions>) | undefined
@@ -69,7 +69,7 @@ export class Carriage {
   readonly #reports: Reports
   readonly #side: ClusterSide
   readonly #downsync: Downsync
-  readonly #statusReturn: StatusReturnDeps
+  readonly #statusReturn: ReturnStatusDeps
   readonly #upsync: Upsync
   /** Leftovers are told from what is wanted only by a complete mirror; the end of the syncer ends the wait. */
   readonly #complete = Promise.withResolvers<void>()

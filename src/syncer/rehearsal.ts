@@ -24,7 +24,7 @@ import { ObjectWriter } from './down/objectWriter.ts'
 import { phaseOf } from './down/phases.ts'
 import { RemovalBrake } from './down/removalBrake.ts'
 import { Removals } from './down/removals.ts'
-import { Allowance } from './mailbox/allowance.ts'
+import { ClusterAllowance } from './mailbox/clusterAllowance.ts'
 import { MailboxFeed } from './mailbox/mailboxFeed.ts'
 import { keyOf, keyText, type Mirrored, nameOf, type SyncKey } from './mailbox/mirror.ts'
 import { SyncerState } from './mailbox/syncerState.ts'
@@ -58,7 +58,7 @@ const QUEUE = { baseMs: 100, maxMs: 60_000 }
 
 /** @throws Error when mailbox and cluster do not belong together, or one of them does not answer */
 export async function rehearse(options: SyncerOptions): Promise<Rehearsal> {
-  const { center, space, logger, clock, random, turns, allowance = new Allowance() } = options
+  const { center, space, logger, clock, random, turns, allowance = new ClusterAllowance() } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const tools = { logger, clock, random }

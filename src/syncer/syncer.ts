@@ -13,7 +13,7 @@ import { retrying } from '../client/retrying.ts'
 import type { ClusterVersions } from '../placement/outcome/outcome.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import { Carriage } from './carriage.ts'
-import { Allowance } from './mailbox/allowance.ts'
+import { ClusterAllowance } from './mailbox/clusterAllowance.ts'
 import { SyncerState } from './mailbox/syncerState.ts'
 import type { SyncerStatus } from './tells/syncerStatus.ts'
 import { type Mailbox, mailboxIn } from './whose/clusterRecord.ts'
@@ -44,7 +44,7 @@ export interface SyncerOptions {
   /** The cluster in the name of a user, when what a space owns is to be written as `orrery:space:<id>`. */
   impersonate?: (user: string) => SpaceClient
   /** What the cluster's owner lets it carry. Default: everything. */
-  allowance?: Allowance
+  allowance?: ClusterAllowance
   /** What cluster and syncer are, for people who look at the SyncTarget. Default: it is not told. */
   versions?: () => Promise<ClusterVersions>
   /** Requests to the cluster: so many each second, and so many at once. Default: no limit. */
@@ -82,7 +82,7 @@ export interface Syncer {
  */
 export function startSyncer(options: SyncerOptions): Syncer {
   const { space, stateDir, quietMs = 70_000, adoptExisting = false, versions, syncTargetUid } = options
-  const { clock, random, turns, allowance = new Allowance() } = options
+  const { clock, random, turns, allowance = new ClusterAllowance() } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const refused = Promise.withResolvers<string>()

@@ -3,7 +3,7 @@
 import { messageOf } from '../../apimachinery/messageOf.ts'
 import { writePrivateFile } from '../../apiserver/pki/files.ts'
 import { MAILBOX_PARENT } from '../../placement/words/placement.ts'
-import { Allowance } from '../../syncer/mailbox/allowance.ts'
+import { ClusterAllowance } from '../../syncer/mailbox/clusterAllowance.ts'
 import { formatIn, printObjects } from '../shell/changes.ts'
 import { CommandError } from '../shell/commandError.ts'
 import { pathOf, type Session } from '../shell/session/session.ts'
@@ -126,7 +126,7 @@ function limitsIn(options: PrepOptions): SyncerLimits {
     ...(adoptExisting && { adoptExisting }),
   }
   try {
-    new Allowance(limits)
+    new ClusterAllowance(limits)
   } catch (error) {
     throw new CommandError(messageOf(error), undefined, { cause: error })
   }

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_RECORD } from '../../placement/words/placement.ts'
-import type { AllowLists } from '../../syncer/mailbox/allowance.ts'
+import type { AllowLists } from '../../syncer/mailbox/clusterAllowance.ts'
 import { CommandError } from '../shell/commandError.ts'
 
 export interface SyncerLimits extends AllowLists {

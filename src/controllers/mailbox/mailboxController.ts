@@ -27,7 +27,7 @@ import type { ControllerHandle } from '../controllerHandle.ts'
 import { PlacedSource, type SpacePlaces } from '../placedSource.ts'
 import { Inventory, type ObjectId } from '../placement/inventory/inventory.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { letGo } from './departure.ts'
+import { letGo } from './leaving.ts'
 import { ensureSyncerAccount, SERVICE_ACCOUNTS } from './syncerAccount.ts'
 
 export interface MailboxControllerDeps {

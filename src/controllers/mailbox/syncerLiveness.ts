@@ -41,7 +41,7 @@ import type { ControllerHandle } from '../controllerHandle.ts'
 import type { EventRecorder, RecordedEvent } from '../eventRecorder.ts'
 import { PlacedSource, type SpacePlaces, standsInMailbox } from '../placedSource.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
-import { isLeaving, leavingCondition } from './departure.ts'
+import { isLeaving, leavingCondition } from './leaving.ts'
 import { SyncerConnections } from './syncerConnections.ts'
 import {
   ALIVE,

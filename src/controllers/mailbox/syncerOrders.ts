@@ -4,7 +4,7 @@ import { at } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isUpsyncFull } from '../../placement/desks/syncerConfig.ts'
 import { LEAVE_ANNOTATION, PAUSED_ANNOTATION, UPSYNC_FULL } from '../../placement/words/placement.ts'
-import { isLeaving, policyOf } from './departure.ts'
+import { isLeaving, policyOf } from './leaving.ts'
 import type { Speech } from './syncerConnections.ts'
 
 export interface ConfigFact {

@@ -12,7 +12,7 @@ import type { CacheChange } from '../../client/informer.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { type CarriedOwner, carriedOwnersOf } from '../../placement/content/carriedOwners.ts'
 import { DOWNSYNCED, OWNER_ANNOTATION } from '../../placement/words/placement.ts'
-import type { Allowance } from '../mailbox/allowance.ts'
+import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import { keyOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'
 import { isOurs, isOursToDelete, isStrangers, mayAdopt, SYNCER_MANAGER } from '../objects/ownership.ts'
@@ -28,7 +28,7 @@ export interface ClusterOwnersDeps {
   mirror: MailboxMirror
   watches: Pick<ClusterWatches, 'get' | 'allSynced'>
   plan: () => SyncPlan
-  allowance: Pick<Allowance, 'refusalOf'>
+  allowance: Pick<ClusterAllowance, 'refusalOf'>
   adoptExisting: boolean
   /** Whether the object is being worked on. */
   isBusy(key: SyncKey): boolean

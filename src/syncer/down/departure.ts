@@ -19,7 +19,7 @@ import { type Clock, pause } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 import { retrying } from '../../client/retrying.ts'
 import { type DetachPolicy, DOWNSYNCED } from '../../placement/words/placement.ts'
-import type { Allowance } from '../mailbox/allowance.ts'
+import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import { fieldsOf, keyOf, refOf } from '../mailbox/mirror.ts'
 import type { LeaveReport } from '../mailbox/orders.ts'
 import { isOurs, isOursToDelete, ownerOf, ownMark, SYNCER_MANAGER } from '../objects/ownership.ts'
@@ -34,7 +34,7 @@ export interface DepartureDeps {
   /** As in the downsync: in whose name each object is written. */
   as?: ((user: string) => SpaceClient) | undefined
   served: ServedResources
-  allowance: Allowance
+  allowance: ClusterAllowance
   /** As in the removals. */
   recognized: RemovalsDeps['recognized']
   /** Removes the cluster's note of its mailbox. */

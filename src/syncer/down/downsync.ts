@@ -12,7 +12,7 @@ import { healthOf } from '../../placement/outcome/health.ts'
 import type { Produced } from '../../placement/outcome/observedGeneration.ts'
 import { isDone } from '../../placement/outcome/outcome.ts'
 import { isProjected } from '../../placement/words/placement.ts'
-import type { Allowance } from '../mailbox/allowance.ts'
+import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import type { Echo, Echoes } from '../mailbox/echoes.ts'
 import { keyOf, keyText, type MailboxMirror, type Mirrored, type SyncKey } from '../mailbox/mirror.ts'
 import type { SyncPlan } from '../mailbox/syncPlan.ts'
@@ -51,7 +51,7 @@ export interface DownsyncDeps {
   refusals: Refusals
   /** Is told what of the mailbox is not in the cluster as it should be. */
   outcomes: Pick<Outcomes, 'except' | 'settle' | 'exceptions' | 'isOpen'>
-  allowance: Allowance
+  allowance: ClusterAllowance
   emptied: Pick<EmptiedNamespaces, 'remove'>
   brake: Pick<RemovalBrake, 'holdOf' | 'over'>
   /** Whether all that is in the cluster already may be adopted. */

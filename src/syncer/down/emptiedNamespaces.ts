@@ -9,7 +9,7 @@ import type { SpaceClient } from '../../client/client.ts'
 import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION, isProjected } from '../../placement/words/placement.ts'
-import type { Allowance } from '../mailbox/allowance.ts'
+import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import { fieldsOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import { isOurs, isServersOwn, ownerOf } from '../objects/ownership.ts'
 import type { ServedResources } from '../sees/served.ts'
@@ -22,7 +22,7 @@ export interface EmptiedNamespacesDeps {
   served: ServedResources
   mirror: MailboxMirror
   mirrorComplete: () => boolean
-  allowance: Allowance
+  allowance: ClusterAllowance
   logger: Logger
 }
 

@@ -10,7 +10,7 @@ import type { Logger } from '../../client/logger.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { DOWNSYNCED, isProjected } from '../../placement/words/placement.ts'
-import type { Allowance } from '../mailbox/allowance.ts'
+import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { isAdopted, isOurs, isOursToDelete, mayOverwrite, ownerOf, SYNCER_MANAGER } from '../objects/ownership.ts'
 import { disclaimed, isPreserved } from '../objects/release.ts'
@@ -29,7 +29,7 @@ export interface RemovalsDeps {
   mirror: Pick<MailboxMirror, 'get'>
   watches: Pick<ClusterWatches, 'get'>
   mirrorComplete: () => boolean
-  allowance: Pick<Allowance, 'refusalOf'>
+  allowance: Pick<ClusterAllowance, 'refusalOf'>
   /** Whether this run wrote it. */
   wasWritten(key: SyncKey): boolean
   /** What the cluster holds, as whose it is: with the mark of what was made although somebody took that off. */

@@ -21,7 +21,7 @@ import type { Logger } from '../../client/logger.ts'
 import { retrying } from '../../client/retrying.ts'
 import type { WorkQueue } from '../../client/workqueue.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../placement/words/placement.ts'
-import type { Allowance } from '../mailbox/allowance.ts'
+import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 import {
   carriesProjected,
@@ -41,7 +41,7 @@ export interface ClusterSideDeps {
   cluster: SpaceClient
   mailboxServed: ServedResources
   mirror: MailboxMirror
-  allowance: Allowance
+  allowance: ClusterAllowance
   queues: { down: WorkQueue<SyncKey>; status: WorkQueue<SyncKey>; up: WorkQueue<SyncKey> }
   logger: Logger
   clock: Clock

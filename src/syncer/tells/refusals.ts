@@ -5,7 +5,7 @@
 
 import { shortened } from '../../apimachinery/shortened.ts'
 import type { Logger } from '../../client/logger.ts'
-import type { Refusal } from '../mailbox/allowance.ts'
+import type { Refusal } from '../mailbox/clusterAllowance.ts'
 import { fieldsOf, keyText, nameOf, type SyncKey } from '../mailbox/mirror.ts'
 
 /** As the status of a SyncerConfig has it. */

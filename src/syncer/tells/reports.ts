@@ -9,7 +9,7 @@ import type { Logger } from '../../client/logger.ts'
 import type { OutcomeState } from '../../placement/outcome/copyStates.ts'
 import { isSameOffer, type Offer, offerOf } from '../../placement/outcome/offer.ts'
 import type { ClusterVersions } from '../../placement/outcome/outcome.ts'
-import type { Allowance } from '../mailbox/allowance.ts'
+import type { ClusterAllowance } from '../mailbox/clusterAllowance.ts'
 import type { Heard } from '../mailbox/mailboxFeed.ts'
 import type { MailboxMirror } from '../mailbox/mirror.ts'
 import { type OrdersReport, OWN_CONFIG } from '../mailbox/orders.ts'
@@ -25,7 +25,7 @@ export interface ReportsDeps {
   /** Of this process; the stream of the mailbox names the same. */
   session: string
   mirror: MailboxMirror
-  allowance: Allowance
+  allowance: ClusterAllowance
   /** Between two reports without news. */
   quietMs: number
   /** What the cluster and its syncer are. Absent: nobody says. */
@@ -126,7 +126,10 @@ export class Reports {
 }
 
 /** Resources of the cluster that its syncer could carry. */
-export function clusterOffer(served: Iterable<DiscoveredResource>, allowance: Pick<Allowance, 'mayCarry'>): Offer {
+export function clusterOffer(
+  served: Iterable<DiscoveredResource>,
+  allowance: Pick<ClusterAllowance, 'mayCarry'>,
+): Offer {
   const carried = [...served].filter(
     resource =>
       resource.verbs.includes('list') &&

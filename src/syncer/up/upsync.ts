@@ -16,7 +16,7 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { BUDGET_EXCEEDED } from '../../placement/spaces/spaceBudget.ts'
 import { DOWNSYNCED, UPSYNC_FULL } from '../../placement/words/placement.ts'
-import type { Allowance, Refusal } from '../mailbox/allowance.ts'
+import type { ClusterAllowance, Refusal } from '../mailbox/clusterAllowance.ts'
 import { Echoes } from '../mailbox/echoes.ts'
 import { fieldsOf, keyText, type MailboxMirror, refOf, type SyncKey } from '../mailbox/mirror.ts'
 import { type SyncPlan, wantsDefinition } from '../mailbox/syncPlan.ts'
@@ -42,7 +42,7 @@ export interface UpsyncDeps {
   plan: () => SyncPlan
   mirrorComplete: () => boolean
   refusals: Refusals
-  allowance: Allowance
+  allowance: ClusterAllowance
   statusLimit: StatusLimit
   logger: Logger
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { Logger } from '../../../src/client/logger.ts'
 import { DOWNSYNCED } from '../../../src/placement/words/placement.ts'
-import { Allowance } from '../../../src/syncer/mailbox/allowance.ts'
+import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'
 import { type Pair, pairIn, sent } from '../support/pair.ts'
@@ -131,7 +131,7 @@ t.test('what the flags of the syncer do not allow stays as it is', async t => {
   await center.world.present(p.clusterId, A)
   await first.stop()
   const { logger } = recordingLogger()
-  p.start(logger, undefined, { allowance: new Allowance({ namespaces: ['else'] }) })
+  p.start(logger, undefined, { allowance: new ClusterAllowance({ namespaces: ['else'] }) })
   await leave(p, 'Delete')
   await center.world.present(p.mailboxId, THE_ONE, isDone('Delete'))
   t.ok(center.world.get(p.clusterId, A))

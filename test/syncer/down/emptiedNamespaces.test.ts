@@ -4,7 +4,7 @@ import { statusError } from '../../../src/apimachinery/errors.ts'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { DOWNSYNCED, IMPLIED_ANNOTATION } from '../../../src/placement/words/placement.ts'
 import { EmptiedNamespaces } from '../../../src/syncer/down/emptiedNamespaces.ts'
-import { Allowance } from '../../../src/syncer/mailbox/allowance.ts'
+import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { keyOf } from '../../../src/syncer/mailbox/mirror.ts'
 import { ownMark } from '../../../src/syncer/objects/ownership.ts'
 import { configMap, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'
@@ -30,7 +30,7 @@ function emptied(objects: readonly KubeObject[], conflicts = 0): EmptiedNamespac
     served: { all: () => [{ ...MAPS, kind: 'ConfigMap', namespaced: true, verbs: ['list', 'delete'] }] } as never,
     mirror: { get: () => undefined } as never,
     mirrorComplete: () => true,
-    allowance: new Allowance({}),
+    allowance: new ClusterAllowance({}),
     logger: recordingLogger().logger,
   })
 }

@@ -1,7 +1,7 @@
 /** What a syncer tells of all that its cluster serves, and when it hears that this is another. */
 import t from 'tap'
 import type { DiscoveredResource, SpaceClient } from '../../../src/client/client.ts'
-import { Allowance } from '../../../src/syncer/mailbox/allowance.ts'
+import { ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { ServedResources } from '../../../src/syncer/sees/served.ts'
 import { clusterOffer } from '../../../src/syncer/tells/reports.ts'
 
@@ -15,7 +15,7 @@ const kind = (resource: string, more: Partial<DiscoveredResource> = {}): Discove
   subresources: [],
   ...more,
 })
-const names = (served: DiscoveredResource[], allowance: Allowance): string[] =>
+const names = (served: DiscoveredResource[], allowance: ClusterAllowance): string[] =>
   clusterOffer(served, allowance).resources.map(({ resource }) => resource)
 
 t.test('it is what could be carried, as far as the flags of the syncer allow', async t => {
@@ -26,8 +26,8 @@ t.test('it is what could be carried, as far as the flags of the syncer allow', a
     kind('componentstatuses', { verbs: ['get', 'list'] }),
     kind('nodes', { namespaced: false }),
   ]
-  t.same(names(served, new Allowance()), ['configmaps', 'nodes', 'secrets'])
-  t.same(names(served, new Allowance({ kinds: ['configmaps'] })), ['configmaps'])
+  t.same(names(served, new ClusterAllowance()), ['configmaps', 'nodes', 'secrets'])
+  t.same(names(served, new ClusterAllowance({ kinds: ['configmaps'] })), ['configmaps'])
 })
 
 t.test('that a kind is served at other versions is a change, also where the preferred one is the same', async t => {
@@ -35,7 +35,7 @@ t.test('that a kind is served at other versions is a change, also where the pref
   const served = new ServedResources({ discover: async () => [kind('configmaps'), gears] } as unknown as SpaceClient)
   const offers: unknown[] = []
   served.onChange(({ changed }) => {
-    const [, told] = clusterOffer(served.all(), new Allowance()).resources
+    const [, told] = clusterOffer(served.all(), new ClusterAllowance()).resources
     offers.push([...changed, ...told!.versions])
   })
   await served.refresh()

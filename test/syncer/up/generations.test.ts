@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { type GroupVersionResource, isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
 import type { SpaceClient } from '../../../src/client/client.ts'
 import { OWNED_SINCE_ANNOTATION, OWNER_ANNOTATION } from '../../../src/placement/words/placement.ts'
-import { returnStatus, type StatusReturnDeps } from '../../../src/syncer/up/statusReturn.ts'
+import { type ReturnStatusDeps, returnStatus } from '../../../src/syncer/up/returnStatus.ts'
 import { startCenter } from '../../support/center.ts'
 import { CRDS, DEPLOYMENTS, NAMESPACES, namespace } from '../support/kinds.ts'
 import { type Pair, PROJECTED, pairIn } from '../support/pair.ts'
@@ -265,7 +265,7 @@ t.test('a status that is on its way when the object passes on does not arrive', 
     statusLimit: { allows: () => true },
   }
   const key = { group: 'apps', resource: 'deployments', ...WEB }
-  await returnStatus(deps as unknown as StatusReturnDeps, key)
+  await returnStatus(deps as unknown as ReturnStatusDeps, key)
   t.same((await mailbox.get(DEPLOYMENTS, WEB)).status, {})
 })
 

@@ -15,7 +15,7 @@ import { CLUSTER_RECORD } from '../../../placement/words/placement.ts'
 import { keepPoolsSmall } from '../../../program/bufferPool.ts'
 import { boundCertificateChains } from '../../../program/certificateChains.ts'
 import { WorkTurns } from '../../../program/workTurns.ts'
-import { Allowance, type AllowLists } from '../../../syncer/mailbox/allowance.ts'
+import { type AllowLists, ClusterAllowance } from '../../../syncer/mailbox/clusterAllowance.ts'
 import { type Syncer, type SyncerOptions, startSyncer } from '../../../syncer/syncer.ts'
 import { adopt, CONFIG_MAPS, isFrom } from '../../../syncer/whose/clusterRecord.ts'
 import { mailboxOf, requireOtherServer } from '../../../syncer/whose/identity.ts'
@@ -62,7 +62,7 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     ...logChoice(settings),
     write: host.log,
   })
-  const allowance = new Allowance(allowListsIn(settings))
+  const allowance = new ClusterAllowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
   const from = await followedKubeconfig('--from-kubeconfig', fromKubeconfig, fromContext, log)
   const isDryRun = settings.dryRun === true

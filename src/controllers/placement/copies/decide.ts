@@ -7,8 +7,8 @@
 import { definitionKey, isNamespaceKey, namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import type { Source } from '../join/placementProduct.ts'
+import { byRight, isGivenUp, type OwnershipRules } from '../mailboxes/copyOwnership.ts'
 import { type CopyFact, isEmptyIn, type Mailbox } from '../mailboxes/mailbox.ts'
-import { byRight, isGivenUp, type OwnershipRules } from '../mailboxes/ownership.ts'
 import type { Pauses } from '../retention/pauses.ts'
 
 export interface DecisionFacts {

@@ -9,7 +9,7 @@ import { at } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
 import { RELEASE_OWNER_ANNOTATION } from '../../../placement/words/placement.ts'
 import { mailboxOf } from '../../../placement/words/topology.ts'
-import { hasLeft, isLeaving } from '../../mailbox/departure.ts'
+import { hasLeft, isLeaving } from '../../mailbox/leaving.ts'
 import type { SpacePlaces } from '../../placedSource.ts'
 
 export type Labels = Readonly<Record<string, string>>

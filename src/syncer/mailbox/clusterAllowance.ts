@@ -46,7 +46,7 @@ export interface AllowLists {
 
 const PATTERN = /^[a-z0-9*]([a-z0-9*.-]*[a-z0-9*])?$/
 
-export class Allowance {
+export class ClusterAllowance {
   readonly #lists: AllowLists
   readonly #any: boolean
 

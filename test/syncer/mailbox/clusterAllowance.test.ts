@@ -1,7 +1,7 @@
 /** What the cluster's owner does not allow is refused at the edge, whatever the center says, and never silently. */
 import t from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
-import { Allowance, type AllowLists } from '../../../src/syncer/mailbox/allowance.ts'
+import { type AllowLists, ClusterAllowance } from '../../../src/syncer/mailbox/clusterAllowance.ts'
 import { startCenter } from '../../support/center.ts'
 import { CONFIGS, configMap, MAPS, NAMESPACES, namespace } from '../support/kinds.ts'
 import { PROJECTED, pairIn, sent } from '../support/pair.ts'
@@ -19,7 +19,7 @@ t.test('lists of patterns say what is allowed', async t => {
     const [resource = '', ...group] = kind.split('.')
     const [namespace, own] = name.includes('/') ? (name.split('/') as [string, string]) : ['', name]
     return /--[a-z-]+/.exec(
-      new Allowance(lists).refusalOf({ group: group.join('.'), resource, namespace, name: own })?.message ?? '',
+      new ClusterAllowance(lists).refusalOf({ group: group.join('.'), resource, namespace, name: own })?.message ?? '',
     )?.[0]
   }
   const roles = 'clusterroles.rbac.authorization.k8s.io x'
@@ -51,7 +51,7 @@ t.test('a pattern that cannot match is refused at the start, naming flag and rem
     [{ namespaces: [''] }, /^--allow-namespaces: "" matches nothing; write names such as/],
     [{ clusterScoped: ['apps/v1'] }, /^--allow-cluster-scoped: "apps\/v1" matches nothing;/],
   ] as const)
-    t.throws(() => new Allowance(lists), { message })
+    t.throws(() => new ClusterAllowance(lists), { message })
 })
 
 t.test('what is not allowed stays out, in either direction, and is told and counted', async t => {
@@ -89,7 +89,7 @@ t.test('what is not allowed stays out, in either direction, and is told and coun
     await p.cluster.create(SECRETS, secret(at, {}))
   }
   const { logger, lines } = recordingLogger()
-  const allowance = new Allowance({ namespaces: ['app', 'up'], kinds: ['configmaps', 'deployments'] })
+  const allowance = new ClusterAllowance({ namespaces: ['app', 'up'], kinds: ['configmaps', 'deployments'] })
   p.start(logger, undefined, { allowance })
   await center.world.present(p.clusterId, 'configmaps app/a')
   await center.world.present(p.mailboxId, 'configmaps up/c')
@@ -128,7 +128,7 @@ t.test('what is allowed no more stays as it is, also when its source goes', asyn
   for (const name of ['a', 'b']) await center.world.present(p.clusterId, `configmaps app/${name}`)
   await first.stop()
   const { logger, lines } = recordingLogger()
-  p.start(logger, undefined, { allowance: new Allowance({ namespaces: ['else*'] }) })
+  p.start(logger, undefined, { allowance: new ClusterAllowance({ namespaces: ['else*'] }) })
   await p.mailbox.patch(MAPS, AT_A, 'merge', { data: { x: '2' } })
   await p.mailbox.delete(MAPS, { ...AT_A, name: 'b' })
   await center.world.present(

@@ -20,7 +20,7 @@ import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
 import { type StatusLimit, statusPatch } from './statusLimit.ts'
 
-export interface StatusReturnDeps {
+export interface ReturnStatusDeps {
   mailbox: SpaceClient
   /** What the mailbox serves. */
   served: ServedResources
@@ -41,7 +41,7 @@ const OWNER_POINTER = `/metadata/annotations/${OWNER_ANNOTATION.replace('/', '~1
 /** Each server has a status of its own for these: it tells about that server, not about the workload. */
 const OWN_STATUS = new Set([NAMESPACES, CRDS].map(groupResourceName))
 
-export async function returnStatus(deps: StatusReturnDeps, key: SyncKey): Promise<void> {
+export async function returnStatus(deps: ReturnStatusDeps, key: SyncKey): Promise<void> {
   if (OWN_STATUS.has(groupResourceName(key)) || !deps.plan().wantsDown(key, key.namespace, key.name)) return
   const mirrored = deps.mirror.get(key)
   const live = deps.watches.get(key, key)

@@ -1,6 +1,6 @@
 /** What a SyncTarget says of its leaving, whatever the syncer reports. */
 import t from 'tap'
-import { leavingCondition } from '../../../src/controllers/mailbox/departure.ts'
+import { leavingCondition } from '../../../src/controllers/mailbox/leaving.ts'
 
 const target = {
   apiVersion: 'edge.kubestellar.io/v2alpha1',
