@@ -92,9 +92,9 @@ const NOTHING: UpsyncCut = { sets: [], denied: [] }
 export function refusedByAll(allowances: Iterable<Allowance>, object: Placed): Reason | undefined {
   let first: Reason | undefined
   for (const allowance of allowances) {
-    const told = allowance.refusal(object)
-    if (!told) return undefined
-    first ??= told
+    const refusal = allowance.refusal(object)
+    if (!refusal) return undefined
+    first ??= refusal
   }
   return first
 }

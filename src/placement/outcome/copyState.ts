@@ -53,8 +53,8 @@ export interface ClusterSight<M extends OutcomeMailbox = OutcomeMailbox> {
 export interface Findings {
   /** Why nothing lets it be placed there. */
   readonly denied?: Reason | undefined
-  /** What else the center found. */
-  readonly told?: Reason | undefined
+  /** A finding of the center about the copy. */
+  readonly remark?: Reason | undefined
   /** Why it is to stay as it is. */
   readonly paused?: Reason | undefined
 }
@@ -102,9 +102,9 @@ function unknownBeside({ unlisted }: ClusterOutcome): CopyVerdict {
 
 /** `space` is the one whose object it is. */
 export function copyVerdict(space: string, key: string, cluster: ClusterSight, findings: Findings): CopyVerdict {
-  const { denied, told, paused } = findings
+  const { denied, remark, paused } = findings
   if (denied) return { state: 'NotPlaced', ...denied }
-  if (told) return { state: told.reason === OBJECT_CONFLICT ? 'Conflict' : 'NotPlaced', ...told }
+  if (remark) return { state: remark.reason === OBJECT_CONFLICT ? 'Conflict' : 'NotPlaced', ...remark }
   if (paused) return { state: 'Paused', ...paused }
   const common = commonVerdict(cluster)
   const { mailbox, outcome } = cluster

@@ -16,7 +16,7 @@ export class RefusalCount {
   readonly #reasons = new Map<string, Counted>()
 
   /** The most frequent reason, and all of them; `undefined`: nothing is refused. */
-  get told(): Reason | undefined {
+  get summary(): Reason | undefined {
     const [first] = this.#sorted()
     return first && { reason: first[0], message: this.message() }
   }
@@ -44,8 +44,8 @@ export class RefusalCount {
     return this.#sorted()
       .map(([reason, { what, clusters, examples }]) => {
         const rest = what.size - new Set([...examples.values()].flat()).size
-        const told = [...examples].map(([message, alike]) => `${alike.join(', ')}: ${message}`).join('; ')
-        return `${reason}: ${what.size} refused (${clusters} ${clusters === 1 ? 'copy' : 'copies'}): ${told}${rest > 0 ? `; and ${rest} more` : ''}`
+        const shown = [...examples].map(([message, alike]) => `${alike.join(', ')}: ${message}`).join('; ')
+        return `${reason}: ${what.size} refused (${clusters} ${clusters === 1 ? 'copy' : 'copies'}): ${shown}${rest > 0 ? `; and ${rest} more` : ''}`
       })
       .join('. ')
   }

@@ -151,12 +151,12 @@ export class CopyReconciler {
     const spaces = this.#deps.join.sourcesOf(mailbox.name, key).map(({ space }) => space)
     const isComing = (definition: string): boolean =>
       !mailbox.refused.has(definition) && this.#deps.join.sourcesOf(mailbox.name, definition).length > 0
-    const { retryMs, told } = unservedKind(error, { attempt, copies: mailbox.copies, spaces, isComing })
+    const { retryMs, why } = unservedKind(error, { attempt, copies: mailbox.copies, spaces, isComing })
     for (const space of spaces) {
-      if (told) this.#deps.remarks.set(mailbox.name, space, key, told)
+      if (why) this.#deps.remarks.set(mailbox.name, space, key, why)
       else this.#deps.remarks.end(mailbox.name, space, key, KIND_NOT_SERVED)
     }
-    this.#noteRefusal(mailbox, key, told?.message)
+    this.#noteRefusal(mailbox, key, why?.message)
     return { requeueAfterMs: retryMs }
   }
 

@@ -39,21 +39,21 @@ interface Unserved {
 export function unservedKind(
   { resource }: UnservedKindError,
   { attempt, copies, spaces, isComing }: Unserved,
-): { retryMs: number; told: Reason | undefined } {
+): { retryMs: number; why: Reason | undefined } {
   const key = definitionKey(resource)
   const definition = `CustomResourceDefinition "${parseObjectKey(key).name}"`
   const copy = copies.get(key)
   // its arrival wakes what waits for it
-  if (!copy && isComing(key)) return { retryMs: MOST_MS, told: undefined }
+  if (!copy && isComing(key)) return { retryMs: MOST_MS, why: undefined }
   if (!copy) {
     const message = `the place where it would go does not know its kind: ${definition} is not placed there. If a line here says why, see there; else create it in this space; it needs a PlacementGrant with clusterScoped`
-    return { retryMs: MOST_MS, told: { reason: KIND_NOT_SERVED, message } }
+    return { retryMs: MOST_MS, why: { reason: KIND_NOT_SERVED, message } }
   }
   // by its id: who may not see the space is not told where it is
   const whose = copy.owner === '' || spaces.includes(copy.owner) ? '' : `, that of space ${copy.owner},`
   const message = `${definition}${whose} is placed where it would go, but does not serve version ${resource.version} there; see its status, or use a version that it serves`
   return {
     retryMs: Math.min(FIRST_MS * 2 ** (attempt - 1), MOST_MS),
-    told: attempt < TOLD_ATTEMPT ? undefined : { reason: KIND_NOT_SERVED, message },
+    why: attempt < TOLD_ATTEMPT ? undefined : { reason: KIND_NOT_SERVED, message },
   }
 }

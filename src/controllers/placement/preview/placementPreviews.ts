@@ -100,8 +100,8 @@ export class PlacementPreviews implements PreviewReceiver {
     const previews: ObjectPreview[] = []
     for (const one of objects) previews.push(await this.#previewOne(scene, one))
     for (const fact of moves.moved.values()) {
-      const told = await this.#previewMoved(scene, fact)
-      if (told) previews.push(told)
+      const preview = await this.#previewMoved(scene, fact)
+      if (preview) previews.push(preview)
     }
     return previews
   }
@@ -321,7 +321,7 @@ export class PlacementPreviews implements PreviewReceiver {
   ): Map<string, Source> {
     const { join, consents } = this.#deps
     const wanted = new Map<string, Source>()
-    const refused = new Map<string, { way: Destination; told: Reason }>()
+    const refused = new Map<string, { way: Destination; why: Reason }>()
     const carriersTo = imaginedCarriers(join, space, moves.placements)
     for (const name of placements) {
       const imagined = moves.placements.get(name)
@@ -329,8 +329,8 @@ export class PlacementPreviews implements PreviewReceiver {
       for (const [mailbox, ways] of (imagined ? imagined.ways : join.waysOf(space, name)) ?? []) {
         const location = join.wayOn({ space, spec, ways }, fact, carriersTo(mailbox))
         if (!location) {
-          const told = consents.allowance(space, ways[0]!).refusal({ ...fact.resource, ...nameOf(fact) }) ?? CARRIED_UP
-          refused.set(mailbox, { way: ways[0]!, told })
+          const why = consents.allowance(space, ways[0]!).refusal({ ...fact.resource, ...nameOf(fact) }) ?? CARRIED_UP
+          refused.set(mailbox, { way: ways[0]!, why })
           continue
         }
         const since = imagined?.created ?? join.createdAt(space, name)
@@ -346,7 +346,7 @@ export class PlacementPreviews implements PreviewReceiver {
         wanted.set(mailbox, source)
       }
     }
-    for (const [mailbox, { way, told }] of refused) if (!wanted.has(mailbox)) findings.add('NotPermitted', way, told)
+    for (const [mailbox, { way, why }] of refused) if (!wanted.has(mailbox)) findings.add('NotPermitted', way, why)
     return wanted
   }
 }

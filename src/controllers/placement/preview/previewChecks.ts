@@ -41,7 +41,7 @@ export interface PreviewChecksDeps {
 /** Of one preview. */
 export class PreviewChecks {
   readonly #deps: PreviewChecksDeps
-  readonly #told = new Map<string, Reason | undefined>()
+  readonly #refusals = new Map<string, Reason | undefined>()
 
   constructor(deps: PreviewChecksDeps) {
     this.#deps = deps
@@ -57,11 +57,11 @@ export class PreviewChecks {
     // what a kind is may be another in each mailbox, where it is defined there
     const where = mailbox.copies.has(definitionKey(resource)) ? mailbox.name : ''
     const id = JSON.stringify([where, resource, ...(await inSlices(this.#contentsOf(copy), work))])
-    if (this.#told.has(id)) return this.#told.get(id)
+    if (this.#refusals.has(id)) return this.#refusals.get(id)
     spend(WRITE + (await inSlices(jsonSizeInSteps(copy.whole, new Pace()), work)) / JUDGED)
-    const told = await this.#ask(mailbox, copy)
-    this.#told.set(id, told)
-    return told
+    const refusal = await this.#ask(mailbox, copy)
+    this.#refusals.set(id, refusal)
+    return refusal
   }
 
   *#contentsOf({ whole, before, after }: CheckedCopy): Steps<string[]> {

@@ -27,9 +27,9 @@ interface Content {
 }
 
 export interface Finding {
-  add(action: PreviewAction, way: Destination, told?: Reason): void
+  add(action: PreviewAction, way: Destination, why?: Reason): void
   /** With what is there and what would be, which nobody changes any more. */
-  show(action: PreviewAction, way: Destination, content: Content, told?: Reason): Steps<void>
+  show(action: PreviewAction, way: Destination, content: Content, why?: Reason): Steps<void>
   groups(): PreviewGroup[]
 }
 
@@ -64,17 +64,17 @@ export class PreviewGroups {
   begin({ kind, apiVersion }: KubeObject): Finding {
     const isSecret = kind === 'Secret' && apiVersion === 'v1'
     const found = new Map<string, Gathered>()
-    const gather = (action: PreviewAction, way: Destination, told?: Reason, before?: Shown, after?: Shown): void => {
+    const gather = (action: PreviewAction, way: Destination, why?: Reason, before?: Shown, after?: Shown): void => {
       // only our bookkeeping differs
       const is = action === 'Update' && before !== undefined && before.digest === after?.digest ? 'Unchanged' : action
       const said = is === 'Unchanged' ? [] : [before?.digest ?? null, after?.digest ?? null]
       const id = createHash('sha256')
-        .update(JSON.stringify([is, told?.message, ...said]))
+        .update(JSON.stringify([is, why?.message, ...said]))
         .digest('base64')
       let group = found.get(id)
       if (!group) {
         const content = is === 'Unchanged' ? {} : this.#content(before, after, found.size)
-        group = { action: is, count: 0, locations: [], ...told, ...content }
+        group = { action: is, count: 0, locations: [], ...why, ...content }
         found.set(id, group)
       }
       group.count++
@@ -83,9 +83,9 @@ export class PreviewGroups {
     const shown = (object: KubeObject | undefined) => this.#shown(object, isSecret)
     return {
       add: gather,
-      show: function* (action, way, content, told) {
+      show: function* (action, way, content, why) {
         const { before, after } = changedIn(content)
-        gather(action, way, told, yield* shown(before), yield* shown(after))
+        gather(action, way, why, yield* shown(before), yield* shown(after))
       },
       groups: () => [...found.values()].map(group => ({ ...group, locations: group.locations.sort(byName) })),
     }

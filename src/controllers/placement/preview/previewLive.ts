@@ -36,7 +36,7 @@ export interface AskedLive {
 
 interface Found {
   readonly action: PreviewAction
-  readonly told?: Reason | undefined
+  readonly why?: Reason | undefined
   readonly content?: { readonly before: KubeObject; readonly after: KubeObject }
 }
 
@@ -73,9 +73,9 @@ export class PreviewLive {
     const wanted = [...asked.ways].filter(([, way]) => locations?.includes(way.locationName) ?? true)
     const found = await Promise.all(wanted.map(([mailbox, way]) => this.#ask(asked, mailbox, way)))
     // in the order of the places, whoever answers first
-    for (const [i, { action, told, content }] of found.entries()) {
-      if (content) await inSlices(findings.show(action, wanted[i]![1], content, told), this.#work)
-      else findings.add(action, wanted[i]![1], told)
+    for (const [i, { action, why, content }] of found.entries()) {
+      if (content) await inSlices(findings.show(action, wanted[i]![1], content, why), this.#work)
+      else findings.add(action, wanted[i]![1], why)
     }
   }
 
@@ -83,18 +83,18 @@ export class PreviewLive {
     const { space, fact, object } = asked
     const mailbox = this.#deps.mailbox(name)
     if (!mailbox?.synced || !mailbox.copies.has(fact.key) || mailbox.ownerOf(fact.key) !== space)
-      return { action: 'Unknown', told: NOT_THERE }
-    if (this.#silent.has(name)) return { action: 'Unknown', told: UNASKED.SilentSyncer }
-    if (this.#left-- <= 0) return { action: 'Unknown', told: NOT_ASKED }
+      return { action: 'Unknown', why: NOT_THERE }
+    if (this.#silent.has(name)) return { action: 'Unknown', why: UNASKED.SilentSyncer }
+    if (this.#left-- <= 0) return { action: 'Unknown', why: NOT_ASKED }
     const { group, resource } = fact.resource
     const question = { group, resource, namespace: fact.namespace, name: fact.name, hashKey: this.#hashKey }
     const answer = (await this.#deps.live?.ask(mailbox.space, space, question, this.#gone)) ?? 'NoSyncer'
     if (answer === 'SilentSyncer') this.#silent.add(name)
-    if (typeof answer === 'string') return { action: 'Unknown', told: UNASKED[answer] }
-    const { action, told } = MEANINGS[answer.state]
-    if (answer.state !== 'differs') return { action, told: told && { ...told, message: wordsOf(told, answer) } }
-    if (!(await asked.shows(name, way))) return { action, told: HIDDEN }
-    if (!answer.wanted || !answer.live) return { action, told: TOO_LARGE }
+    if (typeof answer === 'string') return { action: 'Unknown', why: UNASKED[answer] }
+    const { action, why } = MEANINGS[answer.state]
+    if (answer.state !== 'differs') return { action, why: why && { ...why, message: wordsOf(why, answer) } }
+    if (!(await asked.shows(name, way))) return { action, why: HIDDEN }
+    if (!answer.wanted || !answer.live) return { action, why: TOO_LARGE }
     return { action, content: { before: objectOf(object, answer.live), after: objectOf(object, answer.wanted) } }
   }
 }
@@ -123,23 +123,23 @@ function wordsOf({ message }: Reason, answer: LiveAnswer): string {
   return answer.message === '' ? message : `${message}: ${answer.message}`
 }
 
-const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewAction; told?: Reason }>> = {
+const MEANINGS: Readonly<Record<(typeof LIVE_STATES)[number], { action: PreviewAction; why?: Reason }>> = {
   same: { action: 'Unchanged' },
   differs: { action: 'Update' },
-  missing: { action: 'Create', told: { reason: 'Missing', message: 'the cluster has none' } },
+  missing: { action: 'Create', why: { reason: 'Missing', message: 'the cluster has none' } },
   finished: {
     action: 'Unchanged',
-    told: { reason: 'Finished', message: 'it has run to its end there, and the cluster holds it no more' },
+    why: { reason: 'Finished', message: 'it has run to its end there, and the cluster holds it no more' },
   },
   notOurs: {
     action: 'Conflict',
-    told: { reason: 'NotOurs', message: 'what is there was there before, or is left alone: it is not compared' },
+    why: { reason: 'NotOurs', message: 'what is there was there before, or is left alone: it is not compared' },
   },
   notCarried: {
     action: 'Unknown',
-    told: { reason: 'NotCarried', message: 'its syncer does not carry it, or not yet' },
+    why: { reason: 'NotCarried', message: 'its syncer does not carry it, or not yet' },
   },
-  failed: { action: 'Unknown', told: { reason: 'ClusterFailed', message: 'the cluster could not be read' } },
+  failed: { action: 'Unknown', why: { reason: 'ClusterFailed', message: 'the cluster could not be read' } },
 }
 
 const STANDS = 'what it last reported stands'

@@ -10,15 +10,15 @@ import type { Finding } from './previewGroups.ts'
 
 /** @param isGuessed whether a Customizer of the question customizes it */
 export function unseen(findings: Finding, isGuessed: boolean): Finding {
-  const add: Finding['add'] = (action, way, told) => {
+  const add: Finding['add'] = (action, way, why) => {
     if (isGuessed && BY_CONTENT.has(action)) findings.add('Update', way, MAY_CHANGE)
-    else findings.add(action, way, action === 'Invalid' ? INVALID : told)
+    else findings.add(action, way, action === 'Invalid' ? INVALID : why)
   }
   return {
     add,
     // biome-ignore lint/correctness/useYield: there is nothing to be shown
-    show: function* (action, way, _content, told) {
-      add(action, way, told)
+    show: function* (action, way, _content, why) {
+      add(action, way, why)
     },
     groups: () => findings.groups(),
   }

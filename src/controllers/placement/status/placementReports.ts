@@ -183,9 +183,9 @@ export class PlacementReports {
     if (full.length > 0 && (this.#deps.join.spec(space, name)?.upsync.length ?? 0) > 0)
       found.add('spec.upsync', { reason: UPSYNC_FULL, message: `${namesOf(full)}: ${CARRIED_TOO_MUCH}` }, full.length)
     return {
-      found: found.told,
-      denied: denied.told ?? cuts.told,
-      unplaced: unplaced.told,
+      found: found.summary,
+      denied: denied.summary ?? cuts.summary,
+      unplaced: unplaced.summary,
       outcome,
       stayingCopies,
       behindPause: this.#deps.behindPause(space, name, mailbox => ways.has(mailbox)),
@@ -223,9 +223,9 @@ export class PlacementReports {
     for (const key of join.workload(space).selectedBy(name)) {
       const object = parseObjectKey(key)
       for (const { allowances, mailboxes, denied } of judged) {
-        const told = allowsAll(allowances) ? undefined : refusedByAll(allowances, object)
-        if (told) count.add(describeObject(object), told, mailboxes.length)
-        if (told || (carries && !join.brings(space, mailboxes[0]!, key))) denied.add(key)
+        const why = allowsAll(allowances) ? undefined : refusedByAll(allowances, object)
+        if (why) count.add(describeObject(object), why, mailboxes.length)
+        if (why || (carries && !join.brings(space, mailboxes[0]!, key))) denied.add(key)
         work += allowances.size
       }
       if (work < TURN_WORK) continue

@@ -47,7 +47,7 @@ export class RefusedCopies {
   summary(): Reason | undefined {
     for (const { object, words, at } of [...this.#examples.values()].sort((a, b) => a.position - b.position))
       this.#count.add(object, { reason: REASON, message: `${REFUSED_AT}${namesOf(at)}: ${words}` }, 0)
-    return this.#count.told
+    return this.#count.summary
   }
 }
 

@@ -106,7 +106,7 @@ export class SpaceCluster {
     const selecting = this.selecting(key)
     const remark = selecting.length > 0 ? remarks.of(name, space, key) : undefined
     // the rest of an unsecured copy is there
-    if (remark && remark !== UNSECURED) return copyVerdict(space, key, this.sight, { told: remark })
+    if (remark && remark !== UNSECURED) return copyVerdict(space, key, this.sight, { remark })
     const isPaused = selecting.length > 0 && selecting.every(one => join.spec(space, one)?.isPaused)
     const own = join.workload(space).get(key)?.isPaused ? PAUSED_OBJECT : isPaused ? PAUSED_PLACEMENT : undefined
     return copyVerdict(space, key, this.sight, { paused: this.#paused ?? own })
