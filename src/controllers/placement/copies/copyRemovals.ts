@@ -11,8 +11,10 @@ export interface CopyRemovalsDeps extends Pick<CopyDeps, 'facts' | 'join' | 'mai
   notes: Pick<CopyNotes, 'settled' | 'unhindered'>
   writer: Pick<CopyWriter, 'remove' | 'removeTogether'>
   /** Carries out the decision about a copy at once; `behind`: news will say when it can be right. */
-  converge: (mailbox: Mailbox, key: string) => Promise<ReconcileResult & { readonly behind?: boolean }>
+  converge: (mailbox: Mailbox, key: string) => Promise<RemovalResult>
 }
+
+type RemovalResult = ReconcileResult & { readonly behind?: boolean }
 
 /** How often a removal waits for the copy in the place that the object moves to, and how long at first. */
 const MOVE_ATTEMPTS = 6
@@ -35,15 +37,17 @@ export class CopyRemovals {
   }
 
   /** Removes a copy that nobody claims, once the brake releases it. */
-  async remove(mailbox: Mailbox, key: string, copy: CopyFact): Promise<ReconcileResult> {
-    const { facts, brake, writer, converge } = this.#deps
+  async remove(mailbox: Mailbox, key: string, copy: CopyFact): Promise<RemovalResult> {
+    const { facts, brake, writer, again } = this.#deps
     this.#lookAround(mailbox, key)
     if (!brake.submit(mailbox, key, copy)) return {}
     const requeueAfterMs = await this.#moved(mailbox, key, copy)
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
     // an undo or a pause may have come meanwhile; the owner was known, also where it is followed no longer
-    if (decide({ ...facts, isFollowed: () => true }, mailbox, key).verb !== 'remove')
-      return await converge(mailbox, key)
+    if (decide({ ...facts, isFollowed: () => true }, mailbox, key).verb !== 'remove') {
+      again(mailbox.name, key)
+      return { behind: true }
+    }
     if (!brake.submit(mailbox, key, copy)) return {}
     // its cluster hears so even where the placement said it only just before it went
     await writer.remove(mailbox, key, copy, brake.isPreserved(mailbox.name, key))
