@@ -1,4 +1,4 @@
-/** What in a mailbox was carried up there from its cluster, told by the beginning of an object's stored text. */
+/** Mark of objects that were carried up into a mailbox, found at the beginning of an object's stored text. */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { isProjected, UPSYNCED } from '../../placement/words/placement.ts'
 

@@ -1,5 +1,5 @@
 /**
- * How a cluster leaves. A SyncTarget that a syncer was heard of has a finalizer. When it is deleted, its mailbox stays and tells
+ * Leaving of a cluster. A SyncTarget has a finalizer as soon as a syncer has reported. When it is deleted, its mailbox stays and tells
  * the syncer to leave; the condition `Leaving` says what is waited for. It is over when the syncer confirms, or when whoever
  * administers the inventory says so by an annotation that has the uid of the SyncTarget: one that was copied from another
  * manifest forces nothing. Then the mailbox goes, and the SyncTarget after it.
@@ -43,7 +43,7 @@ export function policyOf({ spec }: KubeObject): DetachPolicy {
   return str(spec, 'detachPolicy') === 'Delete' ? 'Delete' : 'Orphan'
 }
 
-/** What the SyncTarget says of its leaving, from the status of the SyncerConfig. */
+/** Condition of a SyncTarget about its leaving, from the status of the SyncerConfig. */
 export function leavingCondition(target: KubeObject, status: unknown, alive: boolean): Condition {
   const { uid = '', annotations } = target.metadata
   const policy = policyOf(target)

@@ -1,4 +1,4 @@
-/** What some grants together allow, with answers remembered: thousands of copies ask about few kinds and namespaces. */
+/** Allowance of several grants together, with answers remembered: thousands of copies need few kinds and namespaces. */
 import { BoundedCache } from '../../apimachinery/boundedCache.ts'
 import { compileUpsync, type Matchable, type PlacementSpec, upsyncs } from '../select/placementSpec.ts'
 import type { Reason } from '../words/reason.ts'
@@ -17,7 +17,7 @@ export class Allowance {
   readonly isUncertain: boolean
   readonly #remembered = new BoundedCache<string, { readonly refusal: Refusal | undefined }>(REMEMBERED)
   readonly #cuts = new WeakMap<PlacementSpec, UpsyncCut>()
-  /** What those grants allow that let objects take over others; absent where none does. */
+  /** Allowance of those grants alone that let objects take over others; absent where none does. */
   readonly #adopting: Allowance | undefined
   readonly #carried = new WeakMap<PlacementSpec, ReturnType<typeof compileUpsync>>()
 

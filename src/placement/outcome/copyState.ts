@@ -61,7 +61,7 @@ export interface Findings {
 
 export const OBJECT_CONFLICT = 'ObjectConflict'
 
-/** What is told of what may go nowhere, if nothing else is. */
+/** Reason of an object that may go nowhere, where there is no other. */
 export const CARRIED_UP: Reason = {
   reason: 'CarriedUp',
   message: 'a placement of this space carries it up from there (spec.upsync), so that it is not placed there',
@@ -79,7 +79,7 @@ const NOT_COMPARED = plain('Pending', 'its cluster is being compared with what i
 const PENDING = plain('Pending', 'its cluster has not looked at it yet')
 const APPLIED = plain('Applied')
 
-/** What holds for everything in a cluster of which there is nothing special to say. `paused`: why all of it stays as it is. */
+/** Verdict on all objects in a cluster that have none of their own. `paused`: why all of them stay as they are. */
 export function commonVerdict({ mailbox, outcome, projecting }: ClusterSight, paused?: Reason): CopyVerdict {
   if (paused) return { state: 'Paused', ...paused }
   if (!mailbox || !outcome.live) return staleSince(outcome)
@@ -124,12 +124,12 @@ export function copyVerdict(space: string, key: string, cluster: ClusterSight, f
   return { state: stateReported(state), reason, message, since, ...(differences && { differences }) }
 }
 
-/** Of what is applied, whether its cluster does not hold all of it as it was sent. */
+/** Whether the cluster does not hold all of an applied object as it was sent. */
 export function isDiffering({ state, reason }: CopyVerdict): boolean {
   return state === 'Applied' && isFieldsReason(reason)
 }
 
-/** Of what is applied, whether it is not known how it is: its cluster reports more than is taken. */
+/** Whether the health of an applied object is unknown: its cluster reports more than is taken. */
 export function isUntold({ reason }: CopyVerdict): boolean {
   return reason === STATUS_TOO_LARGE
 }

@@ -1,13 +1,13 @@
 /** Refusals of one placement, counted by reason, with a few examples of each. */
 import type { Reason } from '../words/reason.ts'
 
-/** Of each reason. */
+/** For each reason. */
 const EXAMPLES = 5
 
 interface Counted {
   readonly what: Set<string>
   clusters: number
-  /** What is refused by its message, for the first few. */
+  /** Refused objects by message, for the first few. */
   readonly examples: Map<string, string[]>
   shown: number
 }

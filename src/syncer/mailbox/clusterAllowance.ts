@@ -1,5 +1,5 @@
 /**
- * What the cluster's owner lets the syncer carry, whatever the center says: namespaces, kinds, cluster-scoped kinds, each a
+ * Allowance of the cluster's owner to the syncer, whatever the center says: namespaces, kinds, cluster-scoped kinds, each a
  * list of patterns with `*`. Pure.
  *
  * Without lists everything is allowed. As soon as one says something, cluster-scoped objects are allowed only where their list
@@ -16,7 +16,7 @@ import type { SyncKey } from './mirror.ts'
 export type RefusalReason =
   /** The flags of the syncer do not allow it. */
   | 'NotAllowed'
-  /** It was in the cluster before, and nobody asked to adopt it. */
+  /** It was in the cluster before, and nothing lets it be adopted. */
   | 'AlreadyInCluster'
   /** The cluster's own definition of its kind does not serve its version. */
   | typeof VERSION_NOT_SERVED

@@ -1,7 +1,7 @@
 /**
  * Cluster to mailbox: the status of downsynced objects, exactly as the cluster reports it, but for generations, which are those
- * of the mailbox there. What the mailbox says of a generation is so the record of what the cluster has observed. Of a status that
- * is too large nothing is said; that it is, an exception tells.
+ * of the mailbox there. The mailbox's generation so records what the cluster has observed. A status that is too large
+ * is not reported; an exception says so.
  */
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
@@ -22,7 +22,7 @@ import { type StatusLimit, statusPatch } from './statusLimit.ts'
 
 export interface ReturnStatusDeps {
   mailbox: SpaceClient
-  /** What the mailbox serves. */
+  /** Kinds that the mailbox serves. */
   served: ServedResources
   mirror: MailboxMirror
   watches: ClusterWatches

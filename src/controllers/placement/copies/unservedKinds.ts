@@ -1,6 +1,6 @@
 /**
  * Custom objects whose kind a mailbox does not serve: their definition is refused there, is yet to come, or is another one. They
- * are tried again when the mailbox is told of a definition; by a clock only seldom, and quickly at first where the definition is
+ * are tried again when the mailbox gets a definition; by a clock only seldom, and quickly at first where the definition is
  * there already, as it is served a moment after it is stored.
  */
 import type { GroupVersionResource } from '../../../apimachinery/object.ts'
@@ -14,7 +14,7 @@ const MOST_MS = 300_000
 /** About a second after the first. */
 const TOLD_ATTEMPT = 6
 
-/** What a write into a mailbox throws that does not serve the kind, or not at that version. */
+/** Error of a write into a mailbox that does not serve the kind, or not at that version. */
 export class UnservedKindError extends Error {
   readonly resource: GroupVersionResource
 
@@ -26,7 +26,7 @@ export class UnservedKindError extends Error {
 }
 
 interface Unserved {
-  /** How often it was tried in vain, this time included. */
+  /** Number of attempts in vain, this one included. */
   readonly attempt: number
   /** By key; what is in the mailbox. */
   readonly copies: ReadonlyMap<string, CopyFact>

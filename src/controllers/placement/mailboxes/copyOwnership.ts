@@ -1,6 +1,6 @@
 /**
- * Whose an object in a mailbox is. Each has one owner, a workload space, and is that space's object alone: two are never
- * merged. Who has it keeps it, whatever is written anywhere and however often the server starts, until that claim ends, the
+ * Ownership of the objects in a mailbox. Each has one owner, a workload space, and is that space's object alone: two are never
+ * merged. The owner keeps it, whatever is written anywhere and however often the server starts, until that claim ends, the
  * inventory's administrator releases it, or the owner hands it over. Then the next claim takes the same copy over. Where a claim
  * has ended, the brake and pauses keep the copy from others as they keep it from being deleted.
  */
@@ -53,7 +53,7 @@ export function isGivenUp(
   return reference === undefined || !rules.isSpace(reference, byRight(claims, at)[0]!.space)
 }
 
-/** Who ends up with what the holder hands over; the holder, when that leads in a circle. */
+/** The space that gets the holder's objects in the end; the holder itself, when that leads in a circle. */
 function heirOf(holder: Source, eligible: readonly Source[], rules: OwnershipRules): Source {
   const seen = new Set([holder])
   for (let at = holder; ; ) {
@@ -66,13 +66,13 @@ function heirOf(holder: Source, eligible: readonly Source[], rules: OwnershipRul
   }
 }
 
-/** How a space stands where one of its objects goes. */
+/** Standing of a space in the mailboxes where one of its objects goes. */
 export interface Standing {
   /** It owns the object there, or nobody does yet. */
   readonly own: readonly Destination[]
   /** `isKept`: the owner places it no more, and has it until the brake or a pause lets go. */
   readonly others: readonly { readonly destination: Destination; readonly owner: string; readonly isKept: boolean }[]
-  /** Whether all is known; what is not, is told anew when it is. */
+  /** Whether all is known; each later finding is reported anew. */
   readonly certain: boolean
 }
 

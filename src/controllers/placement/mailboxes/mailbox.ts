@@ -14,7 +14,7 @@ import type { CopyLikeness } from './likenesses.ts'
 import { NamespacedMap } from './namespacedMap.ts'
 import { PendingChanges, type PendingChangesDeps } from './pendingChanges.ts'
 
-/** What is remembered of each projected object. */
+/** Facts about each projected object. */
 export interface CopyFact {
   readonly resource: GroupVersionResource
   readonly uid: string
@@ -38,11 +38,11 @@ export interface CopyGenerations {
   readonly source: number
 }
 
-/** What is remembered of each object that the syncer carried up. */
+/** Facts about each object that the syncer carried up. */
 export interface CarriedFact {
   readonly resource: GroupVersionResource
   readonly uid: string
-  /** Who asked for it, as the object says. */
+  /** Requester, as the object says. */
   readonly askedBy: string
 }
 
@@ -78,7 +78,7 @@ export class Mailbox {
   readonly space: string
   readonly copies = new NamespacedMap<CopyFact>()
   readonly carried = new NamespacedMap<CarriedFact>()
-  /** What is in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
+  /** Objects in its Namespaces that neither the center nor the syncer put there, nor the server itself. */
   readonly others = new NamespacedMap<true>()
   readonly namespaces = new Set<string>()
   /** Pending changes of its copies. */
@@ -93,16 +93,16 @@ export class Mailbox {
   readonly unserved = new Map<string, number>()
   /** Whether its syncer lacks room for what it should carry up. */
   isUpsyncFull = false
-  /** What its syncer was last asked to carry up. */
+  /** Upsync share that its syncer got last. */
   share: UpsyncShare | undefined
   /** Owners of copies that others deleted, and that have to be created again. */
   readonly lostOwners = new Map<string, string>()
-  /** What is being written by us, and what the mailbox's stream has told of it meanwhile: news only if it is another's. */
+  /** Objects under a write of ours, with the event that the mailbox's stream sent meanwhile: news only if it is another's. */
   readonly #writing = new Map<string, StreamEvent | undefined>()
   /** Counts the changes of definitions in it. */
   definitionChanges = 0
   synced = false
-  /** While a snapshot is told that is not the first: what was known before and was not told yet. */
+  /** During a later snapshot: keys that were known before and are not in it yet. */
   #untold: Set<string> | undefined
   #hasConfig = false
   /** The mailbox's stream has told everything up to here; without end while a snapshot is being told. */
@@ -136,7 +136,7 @@ export class Mailbox {
     this.#untold = new Set(this.#hasConfig ? [...known, SYNCER_CONFIG_KEY] : known)
   }
 
-  /** Everything was told. What is gone since the last time. */
+  /** The snapshot is complete. Answers the keys that are gone since the last one. */
   endSnapshot(revision: number): Iterable<string> {
     const gone = this.#untold ?? []
     this.#untold = undefined
@@ -144,7 +144,7 @@ export class Mailbox {
     return gone
   }
 
-  /** An object of the mailbox was told of. */
+  /** The stream sent an object of the mailbox. */
   tell(key: string, isThere: boolean): void {
     this.#untold?.delete(key)
     if (key === SYNCER_CONFIG_KEY) this.#hasConfig = isThere

@@ -25,8 +25,8 @@ export function* contentKeys({ join }: Pick<MailboxContentDeps, 'join'>, { name,
 }
 
 /**
- * What is to be done about `keys` of it, and about the mailbox itself. What is there already is looked at behind all that changes.
- * Who claims what several spaces claim, or another than the owner, is told anew: whose it is may not have been known when they were last told.
+ * Tasks for `keys` of a mailbox, and for the mailbox itself. Checks of copies that are there come behind all changes.
+ * Spaces that compete for an object get a report anew: its owner may not have been known at the last one.
  */
 export function* contentTasks(deps: MailboxContentDeps, name: string, keys?: readonly string[]): Generator<Task> {
   const { join, mailbox: find } = deps

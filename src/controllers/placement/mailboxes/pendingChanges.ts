@@ -9,7 +9,7 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import type { CopyTimings } from './copyTimings.ts'
 
 export interface PendingChangesDeps {
-  /** Is told what the syncer has looked at. */
+  /** Called for each copy that the syncer has processed. */
   left?: (key: string) => void
   timings?: CopyTimings
   /** Milliseconds since the epoch. */
@@ -21,10 +21,10 @@ export class PendingChanges {
   readonly #timings: CopyTimings | undefined
   readonly #now: () => number
   #behindSinceMs = 0
-  /** What may have to change, by the number of its newest naming, until that was looked at. */
+  /** Copies that may have to change, by the number of their newest naming, until each was looked at. */
   readonly #named = new Map<string, number>()
   readonly #writing = new Set<string>()
-  /** What somebody was told is behind, although nothing had named it. */
+  /** Copies that were reported behind although nothing had named them. */
   readonly #toldBehind = new Set<string>()
   /** Revisions that the syncer has not looked at, about in their order. */
   readonly #seqs = new Map<string, number>()
@@ -53,7 +53,7 @@ export class PendingChanges {
     this.#timings?.converged(key)
   }
 
-  /** Of a write that says how the copy should be. */
+  /** Counts a write of the desired content. */
   async write(key: string, work: () => Promise<KubeObject>): Promise<KubeObject> {
     this.begin(key)
     try {
@@ -65,7 +65,7 @@ export class PendingChanges {
     }
   }
 
-  /** The same in two steps, around a write whose revision {@link changed} is told. */
+  /** The same in two steps, around a write whose revision goes to {@link changed}. */
   begin(key: string): void {
     this.#writing.add(key)
     this.#timings?.projected(key)
@@ -76,14 +76,14 @@ export class PendingChanges {
   }
 
   /**
-   * Somebody is told that the copy is not as it should be. Where nothing has named it, as where other hands have changed it or taken it
+   * A report says that the copy is not as it should be. Where nothing has named it, as where other hands have changed it or taken it
    * away, that it is again is otherwise no news.
    */
   toldBehind(key: string): void {
     if (!this.#named.has(key)) this.#toldBehind.add(key)
   }
 
-  /** Whether somebody was told so; once. */
+  /** Whether a report said so; once. */
   wasToldBehind(key: string): boolean {
     return this.#toldBehind.delete(key)
   }
@@ -102,8 +102,8 @@ export class PendingChanges {
   }
 
   /**
-   * The syncer has looked at everything up to there, and made it so where nothing is in doubt. What came out of order waits for
-   * what came before it.
+   * The syncer has looked at everything up to there, and made it so where nothing is in doubt. A change that came out of order
+   * waits for those before it.
    */
   processed(revision: number, isInDoubt: (key: string) => boolean = () => false): void {
     this.#timings?.lookAgain(isInDoubt)
@@ -130,7 +130,7 @@ export class PendingChanges {
     for (const key of this.#writing) if (!this.#named.has(key)) yield key
   }
 
-  /** Copies of which the cluster has not heard the newest, or which are not there yet. */
+  /** Copies that the cluster does not have yet, or not in their newest version. */
   *pending(): Generator<string> {
     yield* this.behind()
     for (const key of this.#seqs.keys()) if (!this.#named.has(key) && !this.#writing.has(key)) yield key

@@ -24,21 +24,21 @@ export interface CheckedCopy {
   readonly resource: GroupVersionResource
   /** As it would be made. */
   readonly whole: KubeObject
-  /** What is there, and what it would be then. */
+  /** The copy as it is, and as it would be then. */
   readonly before?: KubeObject | undefined
   readonly after?: KubeObject | undefined
 }
 
 export interface PreviewChecksDeps {
   client: Client
-  /** Of the same preview. */
+  /** From the same preview. */
   digests: JsonDigests
   work: Rests | undefined
-  /** Is told what a check costs. */
+  /** Called with the cost of a check. */
   spend: (units: number) => void
 }
 
-/** Of one preview. */
+/** Serves one preview. */
 export class PreviewChecks {
   readonly #deps: PreviewChecksDeps
   readonly #refusals = new Map<string, Reason | undefined>()

@@ -49,7 +49,7 @@ interface Gathered extends Omit<PreviewGroup, 'locations' | 'count'> {
 const MAX_SHOWN = 50
 const NO_ROOM = 'what would change is too much to be shown here; ask about fewer objects'
 
-/** Of all objects of a preview. */
+/** Groups for all objects of a preview. */
 export class PreviewGroups {
   readonly #key = randomBytes(32)
   readonly #digests: JsonDigests
