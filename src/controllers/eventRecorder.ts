@@ -1,7 +1,7 @@
 /**
- * Events of the controllers of placement about what somebody has to act on, on the object that they would look at. The same Event counts
- * on, at most once in some minutes. A space gets a number of Events in that time and no more. An Event that stands there already is not
- * counted, so that one cluster that comes and goes takes no room from others.
+ * Events of placement and of syncers' liveness, on the object that somebody has to act on. The same Event counts on, at most once in some
+ * minutes. A space gets a limited number of Events in that time, and as many about holds. An Event that stands there already takes no
+ * room, so that one cluster that comes and goes takes none from others.
  *
  * Events are a courtesy: statuses, conditions and annotations say the same. So no Event that a space refuses, for whatever reason, and
  * none that a webhook of the space delays keeps anything else waiting.
@@ -44,7 +44,7 @@ export const MAX_OF_SPACE = 40
 /** A write that takes longer goes on, and nobody waits for it. */
 export const EVENT_PATIENCE_MS = 1000
 const MAX_MESSAGE = 1000
-/** Events whose last time is remembered; of others the Event itself says it. */
+/** Events whose last time is remembered; for others it is read from the Event. */
 const MAX_REMEMBERED = 10_000
 
 interface Spent {
@@ -58,7 +58,7 @@ type Sent = 'written' | 'same' | 'refused'
 
 type SourcedEvent = KubeObject & { readonly source: { readonly component: string } }
 
-/** One for each process: its budgets are those of the spaces. */
+/** All controllers of a server share one, as they share the budget of each space. */
 export class EventRecorder {
   readonly #deps: EventRecorderDeps
   /** By space, those of holds apart. */
@@ -169,7 +169,7 @@ export class EventRecorder {
     const nowMs = this.#deps.clock.now()
     const known = this.#spent.get(id)
     if (known && nowMs - known.sinceMs < REPEATED_AFTER_MS) return known
-    // spaces of which nothing was written lately are forgotten with the first that is
+    // a new entry drops those whose time is over
     for (const [one, { sinceMs }] of this.#spent) if (nowMs - sinceMs >= REPEATED_AFTER_MS) this.#spent.delete(one)
     const spent = { sinceMs: nowMs, count: 0 }
     this.#spent.set(id, spent)

@@ -1,6 +1,6 @@
 /**
- * Writes what a controller states in the status of an object that others write, too: its conditions among theirs, and fields of its own.
- * Nothing is written that stands there already.
+ * Writes a controller's part of a status that others write, too: its conditions among theirs, and fields of its own. A status that has
+ * all of it already is not written.
  */
 import { type Condition, conditionsOf, mergeConditions } from '../apimachinery/conditions.ts'
 import { at, type Fields } from '../apimachinery/fields.ts'
@@ -11,7 +11,7 @@ import type { SpaceClient } from '../client/client.ts'
 
 export interface StatusNews {
   readonly conditions?: readonly Condition[]
-  /** `null`: there is none any more. */
+  /** `null` removes a field. */
   readonly fields?: Fields
 }
 

@@ -1,4 +1,4 @@
-/** Who asks the translator from outside what it knows: work statuses, previews, figures; and who tells it how clusters are. */
+/** Desks of the translator: it answers work statuses, previews and figures there, and gets the clusters' outcomes. */
 import type { Desks } from '../../../placement/desks/desks.ts'
 import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../placement/words/placement.ts'
 import type { WhereDesk } from '../../whereDesk.ts'
@@ -8,11 +8,11 @@ import { WorkStatuses } from '../status/workStatuses.ts'
 import type { Parts, Setup } from './parts.ts'
 
 export interface Askers extends Partial<Desks> {
-  /** Who says where placements would lead. Absent: nobody knows. */
+  /** Where placements would lead, for previews. Absent: nobody knows. */
   where?: Pick<WhereDesk, 'answerer'> | undefined
 }
 
-/** From now on it answers, until what is returned is called. */
+/** Begins to answer. @returns a function that ends it */
 export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => void {
   const { outcomes, previews, answers, figures } = askers
   const { mailboxes, stages } = parts
@@ -62,7 +62,7 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
     isKnown: (space: string) =>
       readiness.isTopologyWhole &&
       (!join.isWorkloadSpace(space) || workloads.isSynced(space)) &&
-      // what is held is placed by nobody, and would be left out
+      // held copies are placed by nobody, and would be missing
       !brake.isUnsure(space),
     pathOf: (space: string) => places.pathOf(space),
   }

@@ -17,7 +17,7 @@ import { explainedClient } from '../mailboxes/explainedClient.ts'
 import { TaskRouter } from '../taskRouter.ts'
 import type { CopyParts, Parts, Setup } from './parts.ts'
 
-/** After what is heard. */
+/** Made last: copies need mailboxes, and all that comes before these. */
 export function copyParts(setup: Setup, parts: Parts): CopyParts {
   const { places, turns, clock, events } = setup
   const {

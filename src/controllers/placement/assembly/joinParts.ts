@@ -25,7 +25,7 @@ import { Remarks } from '../mailboxes/remarks.ts'
 import { remarkSetAside } from '../taskRouter.ts'
 import type { JoinParts, Parts, Setup } from './parts.ts'
 
-/** The first: all others are made with these. */
+/** Made first: all others need these. */
 export function joinParts(setup: Setup, parts: Parts): JoinParts {
   const { places, guard, turns, logger, clock, random } = setup
   const inventory = new Inventory(places)
@@ -75,7 +75,7 @@ export function joinParts(setup: Setup, parts: Parts): JoinParts {
     isKnown: space => parts.workloads.isSynced(space),
     open: space => pendingMarks.open(space),
     name: (space, { keys, mailboxes, isNews }) => {
-      // all of what is awaited is looked at once more is known
+      // a check that is awaited looks at the whole mailbox
       const isLive = isNews && parts.readiness.isTopologyWhole
       const ready = mailboxes.filter(
         mailbox => parts.mailboxes.get(mailbox) && (isLive || !parts.checks.isAwaited(mailbox)),

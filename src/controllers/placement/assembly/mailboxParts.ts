@@ -31,14 +31,14 @@ import { mailboxListener } from '../mailboxListener.ts'
 import { keyOf, TopologyIntake } from '../topologyIntake.ts'
 import type { MailboxParts, Parts, Setup } from './parts.ts'
 
-/** Who has what mailboxes should hold queued: in turn with the spaces, whose changes name copies. */
+/** Owner of tasks from checks of mailboxes: it takes turns with the spaces, whose changes name copies. */
 const MAILBOXES = 'mailboxes'
-/** Who looks at mailboxes: in turn with the streams that tell of them. */
+/** Owner of checks of mailboxes: it takes turns with the streams that feed them. */
 const CHECKS = 'checks of mailboxes'
 /** Whole objects kept at hand; the rest is read again when needed. */
 const CACHED_OBJECTS = 2000
 
-/** After what keeps copies. */
+/** Made after {@link retentionParts}. */
 export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
   const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
   const { inventory, join, queue, consents, brake, pauses, intakes, naming, report, pendingCopies } = parts

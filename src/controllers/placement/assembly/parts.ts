@@ -54,7 +54,7 @@ import type { WorkStatusFollowers } from '../status/workStatusFollowers.ts'
 import type { TaskRouter } from '../taskRouter.ts'
 import type { TopologyIntake } from '../topologyIntake.ts'
 
-/** What all are made with. */
+/** Dependencies of all parts. */
 export interface Setup {
   readonly client: Client
   readonly places: SpacePlaces
@@ -65,9 +65,9 @@ export interface Setup {
   readonly random: () => number
   readonly events: EventRecorder
   readonly signal: AbortSignal
-  /** Of the syncers' reports, in which life of the store they count. */
+  /** The life of the store in which reports of syncers count. */
   readonly epoch: OutcomeSource['epoch'] | undefined
-  /** For whatever follows a stream. */
+  /** Dependencies of all that follow a stream. */
   readonly common: Common
   readonly writtenAtMs: FigureDesk['writtenAtMs']
 }
@@ -88,11 +88,11 @@ export interface JoinParts {
   readonly remarks: Remarks
   readonly consents: Consents
   readonly join: PlacementJoin
-  /** What an EdgePlacement says of its outcome, of holds and of pauses is to be looked at. */
+  /** Queues a look at the outcome, holds and pauses of an EdgePlacement. */
   report(this: void, space: string, name: string): void
-  /** The copies that tasks name may have to change from now on. */
+  /** Passes tasks on, and marks the copies that they name: these may have to change. */
   naming(this: void, owner: string, tasks: Iterable<Task>): Iterable<Task>
-  /** What is about to be queued. */
+  /** Copies about to be queued. */
   readonly pendingCopies: PendingCopies
 }
 
@@ -101,6 +101,7 @@ export interface StatusParts {
   readonly statuses: WorkStatusFollowers
   readonly outcomes: ClusterOutcomes
   readonly clusterReports: ClusterReports
+  /** Facts from which each cluster is seen as one space sees it. */
   readonly clusters: PlacementOutcomeDeps
   readonly withheld: WithheldStatuses
   readonly reports: PlacementReports
@@ -136,7 +137,7 @@ export interface MailboxParts {
 
 export interface CopyParts {
   readonly facts: DecisionFacts
-  /** Whose writes into mailboxes say which EdgePlacements are behind them. */
+  /** Its writes into mailboxes carry the EdgePlacements behind them, for the audit log. */
   readonly client: Client
   readonly copyChecks: CopyChecks
   readonly feedback: FeedbackReconciler

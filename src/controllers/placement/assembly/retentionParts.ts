@@ -1,4 +1,4 @@
-/** Parts of the room retention: the brake and pauses, and the reports of what they hold. */
+/** Parts of the room retention, and the reports on holds and waiting intakes of the room status. */
 import { CrowdLog } from '../../../client/crowdLog.ts'
 import { isUnwanted } from '../copies/decide.ts'
 import { copiesAgain } from '../mailboxes/copiesInHand.ts'
@@ -9,7 +9,7 @@ import { HoldReports } from '../status/holdReports.ts'
 import { WaitingIntakes } from '../status/waitingIntakes.ts'
 import type { Parts, RetentionParts, Setup } from './parts.ts'
 
-/** After the join. */
+/** Made after {@link statusParts}. */
 export function retentionParts(setup: Setup, parts: Parts): RetentionParts {
   const { places, clock, logger, events } = setup
   const { inventory, join, queue, pendingCopies, report } = parts

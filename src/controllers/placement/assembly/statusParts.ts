@@ -13,7 +13,7 @@ import { WithheldStatuses } from '../status/withheldStatuses.ts'
 import { WorkStatusFollowers } from '../status/workStatusFollowers.ts'
 import type { Parts, Setup, StatusParts } from './parts.ts'
 
-/** After the join. */
+/** Made after {@link joinParts}. */
 export function statusParts(setup: Setup, parts: Parts): StatusParts {
   const { client, places, clock, epoch, events } = setup
   const { inventory, join, consents, queue, report } = parts

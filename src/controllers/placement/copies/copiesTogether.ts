@@ -15,7 +15,7 @@ import type { SharedCopies, UnmadeCopy } from './sharedCopies.ts'
 export interface CopiesTogetherDeps extends Pick<CopyDeps, 'facts' | 'mailbox' | 'remarks'> {
   sharedCopies: Pick<SharedCopies, 'toWrite' | 'write'>
   removals: Pick<CopyRemovals, 'toRemove' | 'toForget' | 'removeTogether'>
-  /** Copies are as they should be. */
+  /** Reports copies that are as they should be. */
   converged: (copies: readonly ConvergedCopy[]) => void
 }
 
@@ -28,16 +28,16 @@ export interface ConvergedCopy {
 
 type Prepared = SharedCopy | UnmadeCopy | GoingCopy
 
-/** A turn of this is some milliseconds at most. */
+/** Copies in one batch, whose turn of the loop is some milliseconds at most. */
 const MOST = 64
-/** So many times that wait for the disk. */
+/** Batches that wait for the disk at the same time. */
 const AT_ONCE = 2
 
 export class CopiesTogether implements Together<Task, Prepared> {
   readonly most = MOST
   readonly atOnce = AT_ONCE
   readonly #deps: CopiesTogetherDeps
-  /** That of the copy that was prepared last: copies go there in runs, in the turn of the loop in which they are worked on. */
+  /** Mailbox of the copy that was prepared last: copies of one mailbox follow each other, within one turn of the loop. */
   #mailbox: Mailbox | undefined
 
   constructor(deps: CopiesTogetherDeps) {
@@ -78,7 +78,7 @@ export class CopiesTogether implements Together<Task, Prepared> {
       const ticket = tickets[i]
       if (!done[i]) continue
       if (ticket !== undefined) mailbox.changes.converged(key, ticket)
-      // all of them are told of
+      // all that are done are reported below
       mailbox.changes.wasToldBehind(key)
     }
     this.#deps.converged(copies.filter((_, i) => done[i]))

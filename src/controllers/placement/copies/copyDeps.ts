@@ -22,16 +22,17 @@ export interface CopyDeps {
   rules: OwnershipRules
   /** Judges the copies that may go. */
   brake: Pick<Brake, 'submit' | 'isPreserved' | 'paused' | 'settled'>
-  /** Something beside the copy's own work has written it: that work looks at it again, so that no old content stays. */
+  /** Queues the copy: other work has written it, or wants it reconciled, and no old content may stay. */
   again: (mailbox: string, key: string) => void
   /** Whether a source may say how Pods of its Namespace are secured there; `undefined`: nobody knows. */
   maySecure: (source: Source) => boolean | undefined
   /** A write into a mailbox is over, whatever became of it. */
   written: (mailbox: Mailbox, key: string) => void
-  /** What became of a write, or was found right: what follows from that beside its content. It is no news when it is told. */
+  /** An object was written, or found right. The stream's event of it is no news any more. */
   wrote: (mailbox: Mailbox, key: string, object: Readonly<KubeObject>, claims?: readonly Source[]) => void
+  /** Reasons of the center why an object is not in a mailbox as it should be. */
   remarks: Remarks
-  /** What those who claim an object are told may have changed: its owner, its content, whether the mailbox takes it. */
+  /** The feedback to those who claim an object may change: its owner, its content, or whether the mailbox takes it. */
   verdictChanged: (mailbox: string, key: string) => void
   /** The state of a copy is about another generation of its owner's object than before. */
   generationsChanged: (space: string, key: string) => void

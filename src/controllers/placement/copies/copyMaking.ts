@@ -24,15 +24,15 @@ export class CopyMaking {
     this.#deps = deps
   }
 
-  /** What is made already for another mailbox, and says the same here. */
+  /** Content that was made for another mailbox, and is the same here. */
   ready(source: Source): CopyContent | undefined {
     const { space, fact } = source
     return isSameEverywhere(fact) ? this.#contents.get(space, fact, this.adaptationOf(source)) : undefined
   }
 
   /**
-   * Of the first claim whose object is there and can be customized; nothing, when one has just gone, or it is not known what of it
-   * may go: news of that come.
+   * Content of the first claim that can be customized. `undefined`: there is none, an object has just gone, or consents are not known
+   * yet; news will say more.
    */
   async firstGood(mailbox: Mailbox, claims: readonly Source[]): Promise<Made | undefined> {
     for (const source of claims) {
@@ -46,7 +46,7 @@ export class CopyMaking {
       if (!customized) {
         const faults = await this.#deps.sources.faults(source, object)
         this.#deps.remarks.set(mailbox.name, space, fact.key, cannotCustomize(faults))
-        continue // the source is told, too
+        continue // the source gets an annotation, too
       }
       const adaptation = this.adaptationOf(source)
       const secures = this.#secures(mailbox, source, object)
@@ -77,8 +77,8 @@ export class CopyMaking {
 }
 
 /**
- * Whether it goes as it is to whatever mailbox it goes to. What a Namespace says depends on what its destination allows, and what is
- * said of owners on which of them go there.
+ * Whether the copies of an object are the same in all mailboxes. The labels of a Namespace depend on the consents of its destination, and
+ * owner annotations on which owners go there.
  */
 export function isSameEverywhere({ customized, owners, key }: ObjectFact): boolean {
   return !customized && owners === undefined && !isNamespaceKey(key)

@@ -1,11 +1,11 @@
-/** What is noted of copies that are as they should be: nothing holds them, and what their states are about. */
+/** Notes on copies that are as they should be: the brake and remarks let go of them, and their generations are kept. */
 
 import type { Source } from '../join/placementProduct.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { CopyDeps } from './copyDeps.ts'
 import { CUSTOMIZATION_FAILED, NOT_TAKEN } from './copyRemarks.ts'
 
-/** Which copy, and which version of what it asks for. */
+/** A copy, and the generation of its spec. */
 export interface CopyVersion {
   readonly uid?: string
   readonly generation?: number | undefined
@@ -36,7 +36,7 @@ export class CopyNotes {
     this.noteGenerations(mailbox, source, generation, copy)
   }
 
-  /** For whom the state of the copy comes back: which of the source's generations it is about. */
+  /** Keeps which generation of the source a copy has, where its status returns to that source. */
   noteGenerations(
     mailbox: Mailbox,
     { space, fact: { key } }: Source,

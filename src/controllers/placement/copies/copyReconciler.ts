@@ -36,15 +36,15 @@ export interface CopyReconcilerDeps
 export interface CopyResult extends ReconcileResult {
   /** The copy is not as it should be, and news will say when it can be. */
   readonly behind?: boolean
-  /** Of the object there, as they were looked at; absent where nobody claims it. */
+  /** Claims on the object as its write found them; absent where there was none. */
   readonly claims?: readonly Source[]
 }
 
-/** What a mailbox is called, and what others have there, is nobody's business. */
+/** The message names neither the mailbox nor others' objects in it. */
 const MAILBOX_FULL =
   'all that is placed in that cluster is as much as it may be; place less there, or ask who runs the server for a larger budget of its mailbox'
 
-/** Until a customized object that a mailbox refused is tried again without news. */
+/** A customized object that a mailbox refused is tried again after this, without news. */
 const MISFIT_RETRY_MS = 60_000
 
 export class CopyReconciler {
@@ -79,16 +79,16 @@ export class CopyReconciler {
         this.#noteRefusal(mailbox, key, error.message)
         const succession = await succeed(this.#deps, mailbox, key)
         if (!succession || succession.remedy !== undefined)
-          this.#tellNotTaken(mailbox, key, error.message, succession?.remedy)
+          this.#remarkNotTaken(mailbox, key, error.message, succession?.remedy)
         if (succession) return succession
-        // what customizes it is the author's to mend, which is told; the rest of the world seldom helps
+        // the author mends what customizes it, and the remark says so: a retry seldom helps
         if (this.#deps.join.sourcesOf(mailbox.name, key).some(({ fact }) => fact.customized)) {
           return { requeueAfterMs: MISFIT_RETRY_MS }
         }
       }
       if (hasCause(error, BUDGET_EXCEEDED)) {
         this.#noteRefusal(mailbox, key, MAILBOX_FULL)
-        this.#tellNotTaken(mailbox, key, MAILBOX_FULL)
+        this.#remarkNotTaken(mailbox, key, MAILBOX_FULL)
       }
       throw error
     }
@@ -112,7 +112,7 @@ export class CopyReconciler {
         if (holdsData(key)) return (await succeed(this.#deps, mailbox, key)) ?? {}
         return await this.#write(mailbox, key, decision.claims)
       case 'write':
-        // that it may pass on counts until it has
+        // not so for a copy that passes: the brake counts it until it has passed
         notes.settled(mailbox, key)
         return await this.#write(mailbox, key, decision.claims)
     }
@@ -136,15 +136,15 @@ export class CopyReconciler {
     return { claims }
   }
 
-  /** Whose object it is or would be. */
-  #tellNotTaken(mailbox: Mailbox, key: string, why: string, remedy?: string): void {
+  /** Remarks on a refusal for the space that owns the object, or would own it. */
+  #remarkNotTaken(mailbox: Mailbox, key: string, why: string, remedy?: string): void {
     const { join, rules, remarks } = this.#deps
     const claims = join.sourcesOf(mailbox.name, key)
     const [source] = byRight(claims, { mailbox: mailbox.name, owner: mailbox.ownerOf(key), rules })
     if (source) remarks.set(mailbox.name, source.space, key, notTaken(why, remedy))
   }
 
-  /** Not thrown: nobody mends that by trying often, and a log full of it helps nobody. */
+  /** The error is not thrown on: frequent retries and log lines mend nothing. */
   #unserved(mailbox: Mailbox, key: string, error: UnservedKindError): ReconcileResult {
     const attempt = (mailbox.unserved.get(key) ?? 0) + 1
     mailbox.unserved.set(key, attempt)

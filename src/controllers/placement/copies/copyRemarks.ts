@@ -12,7 +12,7 @@ export function cannotCustomize(faults: readonly string[]): Reason {
   return { reason: CUSTOMIZATION_FAILED, message: shortened(message, MESSAGE_LIMIT) }
 }
 
-/** `remedy`: the way to end that, whole however long the reason. */
+/** `remedy`: the way to end that. It stays whole, and `why` is shortened for it. */
 export function notTaken(why: string, remedy?: string): Reason {
   const rest = remedy === undefined ? '' : `; ${remedy}`
   return { reason: NOT_TAKEN, message: shortened(why, MESSAGE_LIMIT - rest.length) + rest }

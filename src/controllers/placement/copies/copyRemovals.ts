@@ -31,7 +31,7 @@ export class CopyRemovals {
 
   /** Nothing is claimed, and nothing is there that could go. */
   none(mailbox: Mailbox, key: string): ReconcileResult {
-    this.#lookAround(mailbox, key)
+    this.#releaseNeeded(mailbox, key)
     this.#deps.notes.settled(mailbox, key)
     return {}
   }
@@ -39,7 +39,7 @@ export class CopyRemovals {
   /** Removes a copy that nobody claims, once the brake releases it. */
   async remove(mailbox: Mailbox, key: string, copy: CopyFact): Promise<RemovalResult> {
     const { facts, brake, writer, again } = this.#deps
-    this.#lookAround(mailbox, key)
+    this.#releaseNeeded(mailbox, key)
     if (!brake.submit(mailbox, key, copy)) return {}
     const requeueAfterMs = await this.#moved(mailbox, key, copy)
     if (requeueAfterMs !== undefined) return { requeueAfterMs }
@@ -49,12 +49,12 @@ export class CopyRemovals {
       return { behind: true }
     }
     if (!brake.submit(mailbox, key, copy)) return {}
-    // its cluster hears so even where the placement said it only just before it went
+    // a placement may ask to preserve the copy just before it goes: its cluster learns that, too
     await writer.remove(mailbox, key, copy, brake.isPreserved(mailbox.name, key))
     return {}
   }
 
-  /** The same of a copy that may go at once; `undefined`: it has to be removed by itself. */
+  /** A copy that may go at once, with others; `undefined`: it has to be removed by itself. */
   toRemove(mailbox: Mailbox, key: string, copy: CopyFact): GoingCopy | undefined {
     const { join, brake } = this.#deps
     if (!brake.submit(mailbox, key, copy) || brake.isPreserved(mailbox.name, key)) return undefined
@@ -62,24 +62,24 @@ export class CopyRemovals {
     return { mailbox, key, copy }
   }
 
-  /** What has gone already; `undefined`: a copy is there, which is needed. */
+  /** A copy that has gone already; `undefined`: it is there, and needed. */
   toForget(mailbox: Mailbox, key: string): GoingCopy | undefined {
     return mailbox.copies.get(key)?.terminating === false ? undefined : { mailbox, key, copy: undefined }
   }
 
-  /** Of many of them; whether each is done with. */
+  /** Removes many copies. @returns whether each is done with */
   async removeTogether(copies: readonly GoingCopy[]): Promise<readonly boolean[]> {
     const { notes, writer } = this.#deps
     for (const { mailbox, key, copy } of copies) {
-      this.#lookAround(mailbox, key)
+      this.#releaseNeeded(mailbox, key)
       if (!copy) notes.settled(mailbox, key)
       notes.unhindered(mailbox, key)
     }
     return await writer.removeTogether(copies)
   }
 
-  /** The definition and the Namespace of a copy that goes wait for it. */
-  #lookAround(mailbox: Mailbox, key: string): void {
+  /** Queues the definition and the Namespace of a copy that goes: they wait for it. */
+  #releaseNeeded(mailbox: Mailbox, key: string): void {
     const { join, again } = this.#deps
     mailbox.lostOwners.delete(key)
     for (const needed of neededBy(key)) {
@@ -93,8 +93,8 @@ export class CopyRemovals {
   }
 
   /**
-   * Where the object goes now it is made first, so that a move leaves no moment without it; how long to wait for that.
-   * Patience ends: a place that cannot take the object does not keep it from leaving the old one.
+   * Creates an object that moves in its new places first. A place that cannot take it delays the removal for some attempts only.
+   * @returns how long the removal waits; `undefined`: not at all
    */
   async #moved(mailbox: Mailbox, key: string, copy: CopyFact): Promise<number | undefined> {
     const id = `${mailbox.name} ${key}`

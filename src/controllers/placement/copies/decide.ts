@@ -2,7 +2,8 @@
  * The one decision about an object in a mailbox. The work on one copy, batches, checks, the brake and previews ask {@link decide}; a
  * preview asks it over imagined claims. It reads facts, remembers nothing, and ends before content.
  *
- * A new gate is one line of {@link keptBy}. `remove` and `pass` name a candidate only: {@link Brake.release} judges candidates as a set.
+ * A new gate is a line of {@link keptBy}, a case of {@link CopyReconciler} that reports it, and a reason in previewedClusters.ts.
+ * `remove` and `pass` name a candidate only: {@link Brake.judge} judges candidates as a set.
  */
 import { definitionKey, isNamespaceKey, namespaceKey, parseObjectKey } from '../../../placement/words/names.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
@@ -25,14 +26,14 @@ export interface DecisionFacts {
   isNeeded(mailbox: Mailbox, key: string, copy: CopyFact): boolean
 }
 
-/** What keeps a copy as it is, or out, until it opens: then the copy is decided again. */
+/** A closed gate keeps a copy as it is, or out of the mailbox. When it opens, the copy is decided again. */
 export type Gate = 'leaving' | 'locationPaused' | 'paused' | 'unschedulable'
 
 /** `claims`: the owner's first, then those that would follow. */
 export type Decision =
   /** The copy gets the content of its owner's claim; where it has no owner, of the first claim that can be adapted. */
   | { readonly verb: 'write'; readonly claims: readonly Source[] }
-  /** `unwanted`: the copy that its owner claims no more; `passes`: the same where the gate is that of the next owner. */
+  /** The owner claims the copy no more: `passes` where the gate of the next owner keeps it, `unwanted` where another gate does. */
   | {
       readonly verb: 'keep'
       readonly gate: Gate
@@ -44,7 +45,7 @@ export type Decision =
   | { readonly verb: 'remove'; readonly copy: CopyFact }
   /** Its owner claims the copy no more, and others do. */
   | { readonly verb: 'pass'; readonly copy: CopyFact; readonly claims: readonly Source[] }
-  /** The facts do not suffice: consents of a claim, or the space that owns the copy, are not known yet. */
+  /** Consents of a claim, or the contents of `space`, which owns the copy, are not known yet. */
   | { readonly verb: 'wait'; readonly space?: string }
   /** Nothing is claimed, and nothing is there that could go. */
   | { readonly verb: 'none' }
@@ -90,7 +91,7 @@ export function decideInOpen(facts: DecisionFacts, mailbox: Mailbox, key: string
   return unwanted ? { verb: 'pass', copy: unwanted, claims: ranked } : { verb: 'write', claims: ranked }
 }
 
-/** The gate that keeps the copy of a claim as it is, or out. */
+/** The closed gate of the claim that comes first. */
 function keptBy({ isUnschedulable, pauses, join }: DecisionFacts, mailbox: Mailbox, key: string, claim: Source) {
   if (isUnschedulable(mailbox, key)) return 'unschedulable'
   if (pauses.holdsClaim(claim, join)) return 'paused'
@@ -113,7 +114,7 @@ export function isUnwanted(facts: DecisionFacts, mailbox: Mailbox, key: string):
   return unwantedCopy(facts, mailbox, key, claims) !== undefined
 }
 
-/** Whether the copy may be owed to a claim that may be granted or not: its consents are not known yet. */
+/** Whether a claim whose consents are unknown may own the copy. */
 function isUncertain({ join }: DecisionFacts, mailbox: Mailbox, key: string, claims: readonly Source[]): boolean {
   const unsure = join.unsureOf(mailbox.name, key)
   return unsure.size > 0 && (claims.length === 0 || unsure.has(mailbox.ownerOf(key) ?? ''))
@@ -150,7 +151,7 @@ export function isNeededThere({ join, isGoneFrom }: NeedFacts, mailbox: Mailbox,
   return copy.owner === '' || mailbox.copies.hasIn(name) || !isGoneFrom(copy.owner, namespaceKey(name))
 }
 
-/** Keys of the copies that may be needed no more once this one is gone: its definition and its Namespace. */
+/** Copies that an object needs beside it, by key: its definition and its Namespace. They may go once it is gone. */
 export function neededBy(key: string): readonly string[] {
   const object = parseObjectKey(key)
   const definition = definitionKey(object)

@@ -15,7 +15,7 @@ export interface SharedCopiesDeps extends Pick<CopyDeps, 'facts'> {
   writer: CopyWriter
 }
 
-/** One of which nobody has made yet what it is to say. */
+/** A copy whose content is not made yet. */
 export interface UnmadeCopy {
   readonly mailbox: Mailbox
   readonly key: string
@@ -43,11 +43,11 @@ export class SharedCopies {
     if (namespace !== '' && !mailbox.namespaces.has(namespace)) return undefined
     const content = this.#deps.making.ready(source)
     if (content) return { mailbox, key, content, source, claims, copy }
-    // to read what users define may take a webhook
+    // a custom object may need a conversion webhook to be read
     return isOfKubernetes(resource) ? { mailbox, key, source } : undefined
   }
 
-  /** Writes many of them; whether each is as it should be. */
+  /** Writes many copies. @returns whether each is as it should be now */
   async write(copies: readonly (SharedCopy | UnmadeCopy)[]): Promise<readonly boolean[]> {
     const ready = copies.every(isMade) ? copies : await this.#made(copies)
     const written = (await this.#deps.writer.writeTogether(ready.filter(one => one !== undefined))).values()
@@ -63,7 +63,7 @@ export class SharedCopies {
     })
   }
 
-  /** The same with what they are to say; absent is what has to be written by itself. */
+  /** The copies with their contents; `undefined`: this one has to be written by itself. */
   async #made(copies: readonly (SharedCopy | UnmadeCopy)[]): Promise<readonly (SharedCopy | undefined)[]> {
     await Promise.all(copies.map(one => (isMade(one) ? undefined : this.#make(one))))
     return copies.map(({ mailbox, key }) => {
@@ -77,7 +77,7 @@ export class SharedCopies {
     const known = this.#making.get(source.fact)
     if (known) return known
     const over = (): unknown => this.#making.delete(source.fact)
-    // what is wrong with it is said where it is written by itself
+    // a fault is reported where the copy is written by itself
     const making = this.#deps.making.firstGood(mailbox, [source]).then(over, over)
     this.#making.set(source.fact, making)
     return making

@@ -29,7 +29,7 @@ export interface Target extends ObjectId {
   readonly evictAtMs: number
   /** Ids or paths of the spaces that give way in the mailbox. */
   readonly releases: readonly string[]
-  /** `waits`: its deletion waits for its syncer. `left`: its deletion waited for the syncer. `goes`: its deletion waits for no syncer. */
+  /** Under deletion: `waits` for its syncer to leave; `left`: that syncer has left; `goes`: it waits for no syncer. */
   readonly state: 'stays' | 'waits' | 'left' | 'goes'
 }
 
@@ -99,7 +99,7 @@ export class Inventory {
 
   /**
    * Whether the SyncTarget of a mailbox is being deleted or gone, alone or with its whole inventory. The mailbox stays as it is
-   * until it goes: its content is between the SyncTarget and its syncer, and a placement that leaves it takes nothing away.
+   * until it goes: only its syncer acts on its content, and a placement that leaves it takes nothing away.
    */
   isLeaving(mailbox: string): boolean {
     const target = this.target(mailbox)

@@ -1,6 +1,6 @@
 /**
- * Remarks: the reason why the object of a space is not in a mailbox as it should be, where the center itself finds one. Each object of a
- * space has one remark at most in a mailbox, the newest. Most copies have none.
+ * Remarks: reasons of the center why the object of a space is not in a mailbox as it should be. An object has one remark at most for each
+ * space and mailbox, the newest. Most copies have none.
  */
 import type { Reason } from '../../../placement/words/reason.ts'
 
@@ -38,17 +38,17 @@ export class Remarks {
     this.#changed(mailbox, space, key)
   }
 
-  /** Ends a remark that was made for one of these reasons. */
+  /** Ends a remark that has one of these reasons. */
   end(mailbox: string, space: string, key: string, ...reasons: readonly string[]): void {
     if (reasons.includes(this.of(mailbox, space, key)?.reason ?? '')) this.#delete(mailbox, space, key)
   }
 
-  /** Ends the remarks of all spaces on an object that were made for one of these reasons. */
+  /** Ends the remarks of all spaces on an object that have one of these reasons. */
   endAll(mailbox: string, key: string, ...reasons: readonly string[]): void {
     for (const space of [...(this.#byMailbox.get(mailbox)?.keys() ?? [])]) this.end(mailbox, space, key, ...reasons)
   }
 
-  /** Ends all remarks in a mailbox that were made for a reason. */
+  /** Ends all remarks in a mailbox that have this reason. */
   endIn(mailbox: string, reason: string): void {
     for (const [space, byKey] of [...(this.#byMailbox.get(mailbox) ?? [])])
       for (const key of [...byKey.keys()]) this.end(mailbox, space, key, reason)

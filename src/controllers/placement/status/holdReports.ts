@@ -20,7 +20,7 @@ export interface HoldReportsDeps {
   join: Pick<PlacementJoin, 'spec' | 'waysOf' | 'workload'>
   pauses: Pick<Pauses, 'locationOf'>
   intakes: Pick<WaitingIntakes, 'messageFor'>
-  /** What people call the cluster of a mailbox. */
+  /** Name of a mailbox's cluster. */
   clusterOf: (mailbox: string) => string
   events: Pick<EventRecorder, 'record'>
   log: Pick<CrowdLog, 'tell'>
@@ -43,7 +43,7 @@ const BEGINS = [
 ] as const
 const ENDS = ['info', false, 'deletions are held no more'] as const
 const OTHER_HASH = 'The hash that is confirmed on it now is not that of these copies. '
-/** Of the Locations that are paused. */
+/** Paused Locations that a message names. */
 const NAMED = 5
 
 export class HoldReports {
@@ -53,7 +53,7 @@ export class HoldReports {
     this.#deps = deps
   }
 
-  /** Whether it has something to report though not all of it is known. */
+  /** Whether an intake of the placement waits, which is reported though not all of it is known. */
   waits(space: string, name: string): boolean {
     return this.#deps.intakes.messageFor(space, name) !== undefined
   }
@@ -74,7 +74,7 @@ export class HoldReports {
     return [...held, ...paused, waits].filter(({ type, status }) => status === 'True' || conditionOf(placement, type))
   }
 
-  /** After the status says so. @param before the placement as it was */
+  /** Records an Event and logs where a condition turned. Call it after the write. @param before the placement before the write */
   async reported(space: string, before: KubeObject, conditions: readonly Condition[]): Promise<void> {
     const { events, log } = this.#deps
     for (const { type, status, reason, message } of conditions) {

@@ -1,8 +1,8 @@
 /**
- * Reports on EdgePlacements: conditions, counts and broken copies. Refusals by grants follow from the join, those by clusters from
- * their syncers' outcome reports; findings of the work itself are kept here.
+ * Reports on EdgePlacements: conditions, counts and broken copies. Denials by grants follow from the join, refusals by clusters from
+ * their syncers' outcome reports, and the center's own findings from remarks.
  *
- * A look finds the outcome and what holds a placement together, and writes both at once; about one look a second.
+ * One look reads the outcome and the holds of a placement and writes both at once. {@link ReportPace} spaces the looks.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Condition } from '../../../apimachinery/conditions.ts'
@@ -40,15 +40,15 @@ export interface PlacementReportsDeps {
     /** Whether it is not known all that a space may place. */
     isUncertain(space: string): boolean
   }
-  /** Beside the outcome. */
+  /** Holds, pauses and intakes, which are reported beside the outcome. */
   holds: Pick<HoldReports, 'waits' | 'holdOf' | 'conditions' | 'reported'>
-  /** Of those that stay because something is paused. */
+  /** Number of copies that stay because something is paused. */
   behindPause: (space: string, placement: string, leadsTo: (mailbox: string) => boolean) => number
-  /** Of objects whose status the placement asks for, and which tell none. */
+  /** Why objects have no status although the placement asks for it. */
   withheld: (space: string, placement: string) => Reason | undefined
   outcomes: PlacementOutcomeDeps
   clock: Clock
-  /** Tells in Events what has to be acted on. */
+  /** Events about what authors have to act on. */
   events: Pick<TroubleEvents, 'tell' | 'forget'>
   outages: Pick<OutageEvents, 'tell' | 'forget'>
   /** Has {@link PlacementReports.reconcile} called for the placement. */
@@ -63,46 +63,47 @@ interface Alike {
   readonly denied: Set<string>
 }
 
-/** How long what else there is to say is waited for. */
-const UNSAID_MS = 250
+/** News of content waits so long for a report that is due anyway. */
+const UNREPORTED_MS = 250
 /** Pairs of object and combination of grants that are looked at between two turns of the event loop. */
 const TURN_WORK = 20_000
 
 export class PlacementReports {
   readonly #deps: PlacementReportsDeps
-  /** Of looks at a placement. */
+  /** Pace of the looks at each placement. */
   readonly #pace = new ReportPace()
-  /** By space, those that were told while not everything of it was named: they are told once more when it is. */
-  readonly #toldEarly = new Map<string, Set<string>>()
+  /** By space, placements that were reported before all of it was named: they are reported once more when it is. */
+  readonly #reportedEarly = new Map<string, Set<string>>()
 
-  /** Up to where the content is taken in that each one's outcome is about; of those whose outcome was reported in this run. */
-  readonly #said = new Map<string, number>()
-  /** Those that may have more to say of it. */
-  readonly #unsaid = new Set<string>()
+  /** By placement: the revision up to which content counts in the outcome that this run reported last. */
+  readonly #reported = new Map<string, number>()
+  /** Placements with content that is not reported yet. */
+  readonly #unreported = new Set<string>()
   #cancel: (() => void) | undefined
 
   constructor(deps: PlacementReportsDeps) {
     this.#deps = deps
   }
 
-  /** It is known of everything of a space whether it may have to change. */
+  /** All copies of a space that may have to change are named. */
   named(space: string): void {
-    const early = this.#toldEarly.get(space)
-    this.#toldEarly.delete(space)
+    const early = this.#reportedEarly.get(space)
+    this.#reportedEarly.delete(space)
     for (const placement of early ?? []) this.#deps.again(space, placement)
   }
 
-  /** More is taken in of what a placement places: it says so with what else there is to say, or by itself soon. */
+  /** More content of a placement is taken in: the next report says so, soon at the latest. */
   contentChanged(space: string, placement: string): void {
-    this.#unsaid.add(`${space} ${placement}`)
-    this.#cancel ??= this.#deps.clock.after(UNSAID_MS, () => {
+    this.#unreported.add(`${space} ${placement}`)
+    this.#cancel ??= this.#deps.clock.after(UNREPORTED_MS, () => {
       this.#cancel = undefined
-      const unsaid = [...this.#unsaid]
-      this.#unsaid.clear()
-      for (const id of unsaid) {
+      const unreported = [...this.#unreported]
+      this.#unreported.clear()
+      for (const id of unreported) {
         const blank = id.indexOf(' ')
         const [space, name] = [id.slice(0, blank), id.slice(blank + 1)]
-        if ((this.#said.get(id) ?? 0) < (this.#deps.join.observed.of(space, name) ?? 0)) this.#deps.again(space, name)
+        if ((this.#reported.get(id) ?? 0) < (this.#deps.join.observed.of(space, name) ?? 0))
+          this.#deps.again(space, name)
       }
     })
   }
@@ -112,9 +113,9 @@ export class PlacementReports {
   }
 
   forget(space: string, placement: string): void {
-    this.#said.delete(`${space} ${placement}`)
-    this.#unsaid.delete(`${space} ${placement}`)
-    this.#toldEarly.get(space)?.delete(placement)
+    this.#reported.delete(`${space} ${placement}`)
+    this.#unreported.delete(`${space} ${placement}`)
+    this.#reportedEarly.get(space)?.delete(placement)
     this.#pace.forget(`${space} ${placement}`)
     this.#deps.events.forget(space, placement)
     this.#deps.outages.forget(space, placement)
@@ -144,18 +145,18 @@ export class PlacementReports {
     const ways = join.waysOf(space, name)
     if (!ways || allowances.isUncertain(space)) return undefined
     const withheld = this.#deps.withheld(space, name)
-    const isFirst = !this.#said.has(`${space} ${name}`)
-    // before it is counted: what is taken in meanwhile is told by another look
+    const isFirst = !this.#reported.has(`${space} ${name}`)
+    // read before the count: another look reports what is taken in meanwhile
     const [content, generation] = [join.observed.of(space, name), join.observed.settledOf(space, name)]
     const stages = await this.#stages(space, name, ways, typeof hold === 'object' ? hold.copies : 0)
-    if (stages.outcome.early) this.#tellAgain(space, name)
+    if (stages.outcome.early) this.#reportAgain(space, name)
     const isSelected = (key: string): boolean => join.workload(space).selects(name, key)
     return { stages, withheld, isFirst, isSelected, content, generation }
   }
 
-  #tellAgain(space: string, placement: string): void {
-    const early = this.#toldEarly.get(space) ?? new Set<string>()
-    this.#toldEarly.set(space, early.add(placement))
+  #reportAgain(space: string, placement: string): void {
+    const early = this.#reportedEarly.get(space) ?? new Set<string>()
+    this.#reportedEarly.set(space, early.add(placement))
     if (this.#deps.outcomes.isNamed(space)) this.named(space)
   }
 
@@ -166,12 +167,12 @@ export class PlacementReports {
       return { nowhere, outcome, stayingCopies }
     }
     const [found, denied, unplaced, cuts] = [1, 2, 3, 4].map(() => new RefusalCount()) as FourCounts
-    const kinds = this.#alike(space, ways)
-    await this.#countRefused(space, name, kinds, both(found, denied))
-    this.#countUpsync(space, name, kinds, both(found, cuts))
+    const groups = this.#alike(space, ways)
+    await this.#countDenied(space, name, groups, both(found, denied))
+    this.#countUpsync(space, name, groups, both(found, cuts))
     this.#countRemarks(space, name, ways, both(found, unplaced))
     const deniedBy = new Map<string, ReadonlySet<string>>()
-    for (const { mailboxes, denied } of kinds)
+    for (const { mailboxes, denied } of groups)
       if (denied.size > 0) for (const one of mailboxes) deniedBy.set(one, denied)
     const outcome = await placementOutcome(this.#deps.outcomes, {
       space,
@@ -214,7 +215,7 @@ export class PlacementReports {
     return [...groups.values()]
   }
 
-  async #countRefused(space: string, name: string, groups: readonly Alike[], count: Counts): Promise<void> {
+  async #countDenied(space: string, name: string, groups: readonly Alike[], count: Counts): Promise<void> {
     const { join } = this.#deps
     const carries = join.carriesUp(space)
     const judged = carries ? groups : groups.filter(({ allowances }) => !allowsAll(allowances))
@@ -288,7 +289,7 @@ export class PlacementReports {
     await holds.reported(space, placement, held)
     if (!found) return {}
     // a placement that is gone meanwhile is forgotten already
-    if (join.spec(space, name)) this.#said.set(`${space} ${name}`, Number(fields.observedResourceVersion ?? 0))
+    if (join.spec(space, name)) this.#reported.set(`${space} ${name}`, Number(fields.observedResourceVersion ?? 0))
     const { broken, differing, fallen, ambiguous } = found.stages.outcome
     await events.tell(space, placement, [...broken, ...differing], ambiguous)
     const clusters = found.stages.outcome.counts.clusters

@@ -9,7 +9,7 @@ import type { Reason } from '../../../placement/words/reason.ts'
 
 const REASON = 'RefusedByCluster'
 const REFUSED_AT = 'refused by the cluster at '
-/** Copies of one cluster that are named with its words. */
+/** Copies of one cluster that are named in its words. */
 const MAX_LISTED = 20
 /** Locations named beside one refusal. */
 const MAX_NAMES = 5
@@ -17,7 +17,7 @@ const MAX_NAMES = 5
 interface Example {
   readonly object: string
   readonly words: string
-  /** Position among the refused copies of a cluster, the first of all clusters. */
+  /** Position among the refused copies of a cluster: the least of all clusters. */
   position: number
   /** Locations. */
   readonly at: string[]
@@ -27,10 +27,10 @@ export class RefusedCopies {
   readonly #count = new RefusalCount()
   readonly #examples = new Map<string, Example>()
 
-  /** Adds all that one cluster refuses, each with the cluster's words. @param at the Location */
+  /** Adds all copies that one cluster refuses, each in the cluster's words. @param at its Location */
   add(at: string, copies: readonly (readonly [key: string, words: string])[]): void {
     for (const [position, [key, said]] of copies.entries()) {
-      // a summary is read again: no cluster names another one as a refuser
+      // refusersIn() reads summaries: no cluster's words may name another refuser
       const words = said.replaceAll(REFUSED_AT, 'refused at ')
       const object = describeObject(parseObjectKey(key))
       this.#count.add(object, { reason: REASON }, 1)

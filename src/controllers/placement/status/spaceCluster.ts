@@ -1,6 +1,4 @@
-/**
- * One cluster as one space sees it, for a moment: asked for what became of the space's objects there, one by one.
- */
+/** One cluster as one space sees it, for a moment: it gives the state of each of the space's copies there. */
 import { type Allowance, refusedByAll } from '../../../placement/consent/allowance.ts'
 import { type ClusterOutcome, isInDoubt, UNHEARD } from '../../../placement/outcome/clusterOutcome.ts'
 import {
@@ -29,15 +27,15 @@ export interface SpaceClusterDeps {
   join: Pick<PlacementJoin, 'workload' | 'placementsOf' | 'spec' | 'brings'>
   /** The mailbox, once all that it holds is known. */
   mailbox: (name: string) => SightedMailbox | undefined
-  /** What its syncer says, by the mailbox's space. */
+  /** Outcome that its syncer reported, by the mailbox's space. */
   outcome: (space: string) => ClusterOutcome
-  /** Whether it is known by now of everything of a space or of a mailbox whether it may have to change. */
+  /** Whether all copies of a space, or in a mailbox, that may have to change are named. */
   isNamed: (owner: string) => boolean
-  /** Whether it is known that nothing is kept from going anywhere. */
+  /** Whether all grants that lead the space there allow everything. */
   allowsAll: (space: string, mailbox: string) => boolean
   /** Why nothing lets the space's placements bring an object there; `undefined`: something does. */
   refusal: (space: string, mailbox: string, key: string) => Reason | undefined
-  /** Reasons that the center itself finds. */
+  /** Reasons of the center. */
   remarks: Pick<Remarks, 'of'>
   pauses: Pick<Pauses, 'locationOf'>
 }
@@ -55,7 +53,7 @@ export class SpaceCluster {
   /** Names of the space's placements that lead there. */
   readonly placements: readonly string[]
   readonly sight: ClusterSight<SightedMailbox>
-  /** Whether nothing is kept from going there by what is granted, or because it is born there. */
+  /** Whether every object may go there: grants allow all, and nothing is carried up from there. */
   readonly isOpen: boolean
   readonly #deps: SpaceClusterDeps
   readonly #paused: Reason | undefined
@@ -81,18 +79,18 @@ export class SpaceCluster {
     if (outcome.compared) this.sight.mailbox?.changes.processed(outcome.processed, isInDoubt(outcome))
   }
 
-  /** What holds for all of which there is nothing else to say. */
+  /** Verdict on all copies there without a finding of their own. */
   get common(): CopyVerdict {
     return commonVerdict(this.sight, this.#paused)
   }
 
-  /** Whether the placements do not all say the same of what they share. */
+  /** Whether some of the placements that lead there are paused, and others are not. */
   get isMixed(): boolean {
     const { join } = this.#deps
     return this.#paused === undefined && this.placements.some(one => join.spec(this.space, one)?.isPaused)
   }
 
-  /** Those of the placements that select an object. */
+  /** Placements that lead there and select an object. */
   selecting(key: string): readonly string[] {
     const workload = this.#deps.join.workload(this.space)
     return this.placements.filter(name => workload.selects(name, key))
