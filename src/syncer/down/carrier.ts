@@ -42,8 +42,8 @@ import type { Compared } from '../tells/liveAnswers.ts'
 import { troubleOf } from '../tells/outcomes.ts'
 import {
   ALREADY_IN_CLUSTER,
-  FOUGHT,
   finished,
+  fought,
   GOING,
   goingAway,
   NO_OWNER,
@@ -207,7 +207,7 @@ export class Carrier {
     // Only what the cluster changed is a repair: what the center changed must never wait behind a quarrel.
     const drifted = state === 'drifted'
     const waitMs = drifted ? this.#pace.waitMs(text) : 0
-    if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: FOUGHT }
+    if (waitMs > 0) return { requeueAfterMs: waitMs, trouble: fought(key, copy, live) }
     copy = await this.#deps.owners.complete(key, object, alone, { fresh: true })
     try {
       const claimed = this.#deps.echoes.claimed(text, live)

@@ -1,6 +1,6 @@
 /** What is told of an object that is not in the cluster as the mailbox says, where it is not the cluster's own word. */
 
-import { groupResourceName, type KubeObject } from '../../apimachinery/object.ts'
+import { groupResourceName, type KubeObject, type ManagedFieldsEntry } from '../../apimachinery/object.ts'
 import { CRDS } from '../../apimachinery/resources.ts'
 import { shortLine } from '../../apimachinery/shortened.ts'
 import { equalJson } from '../../apimachinery/values.ts'
@@ -13,7 +13,8 @@ import { isStatusTooLarge, STATUS_LIMIT_BYTES } from '../../placement/outcome/st
 import { ADOPT } from '../../placement/words/placement.ts'
 import type { Refusal } from '../mailbox/clusterAllowance.ts'
 import type { SyncKey } from '../mailbox/mirror.ts'
-import type { AlteredFields } from '../objects/alteredFields.ts'
+import { type AlteredFields, alteredFields } from '../objects/alteredFields.ts'
+import { SYNCER_MANAGER } from '../objects/ownership.ts'
 import type { Trouble } from './outcomes.ts'
 
 export const ALREADY_IN_CLUSTER: Refusal = {
@@ -75,10 +76,25 @@ export function finished({ health, message }: HealthVerdict): Trouble {
     health: { health, message: shortLine(message, MAX_MESSAGE) },
   }
 }
-export const FOUGHT: Trouble = {
-  state: 'drifted',
-  reason: 'Fought',
-  message: 'somebody in the cluster keeps changing fields of it; they are put back ever more slowly',
+/** Of fields that somebody in the cluster changes again and again. `sent` and `live`: the object as it was sent, and as it is there. */
+export function fought(key: SyncKey, sent: Readonly<KubeObject>, live: Readonly<KubeObject>): Trouble {
+  const altered = alteredFields(key, sent, live)
+  const rest = `${lastManagerOf(live)} keeps changing it, and it is put back ever more slowly; to leave a field to the cluster, name it in spec.ignoreDifferences of the EdgePlacement`
+  const room = MAX_MESSAGE - rest.length - 2
+  const words = altered ? `${differenceWords(altered.differences, altered.count, room)}: ` : ''
+  return { state: 'drifted', reason: 'Fought', message: words + rest }
+}
+
+const MAX_MANAGER = 100
+
+/** The field manager that wrote the object last, beside the syncer; clusters before 1.18 note none. */
+function lastManagerOf({ metadata: { managedFields = [] } }: Readonly<KubeObject>): string {
+  let last: ManagedFieldsEntry | undefined
+  for (const entry of managedFields) {
+    if (entry.manager === SYNCER_MANAGER || entry.subresource) continue
+    if ((entry.time ?? '') >= (last?.time ?? '')) last = entry
+  }
+  return last?.manager ? `field manager "${shortLine(last.manager, MAX_MANAGER)}"` : 'somebody in the cluster'
 }
 
 /** Of the syncer itself: of its own config it is told. */
