@@ -1,6 +1,5 @@
 /** Router of tasks: hands each one to its room, or postpones it until enough is known. */
 import type { Client } from '../../client/client.ts'
-import type { Hold } from '../../client/setAside/keyGuard.ts'
 import type { ReconcileResult } from '../../client/workqueue.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import type { Convergence } from './convergence.ts'
@@ -14,7 +13,6 @@ import type { Task } from './join/task.ts'
 import { reconcileConfig } from './mailboxes/configReconciler.ts'
 import type { Mailbox } from './mailboxes/mailbox.ts'
 import type { Mailboxes } from './mailboxes/mailboxes.ts'
-import type { Remarks } from './mailboxes/remarks.ts'
 import type { UpsyncRecords } from './mailboxes/upsyncRecords.ts'
 import type { Brake } from './retention/brake.ts'
 import type { ClusterReports } from './status/clusterReports.ts'
@@ -115,22 +113,4 @@ export class TaskRouter {
     this.#deps.readiness.postpone(task)
     return { postponed: true }
   }
-}
-
-const SET_ASIDE = {
-  reason: 'SetAside',
-  message:
-    'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
-}
-
-/** Remarks on a copy that ended the process while it was placed. @param hold absent: it is held no more */
-export function remarkSetAside(
-  { join, remarks }: { join: PlacementJoin; remarks: Remarks },
-  task: Task,
-  hold: Hold | undefined,
-): void {
-  if (task.type !== 'copy' || hold?.deaths === 0) return
-  const { mailbox, key } = task
-  if (!hold) remarks.endAll(mailbox, key, SET_ASIDE.reason)
-  else for (const { space } of join.sourcesOf(mailbox, key)) remarks.set(mailbox, space, key, SET_ASIDE)
 }

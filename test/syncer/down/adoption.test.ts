@@ -1,6 +1,7 @@
 /** What was in the cluster before: whose it is, what may be taken over, and what is left alone. */
 import t, { type Test } from 'tap'
 import { isRecord, type KubeObject } from '../../../src/apimachinery/object.ts'
+import { equalJson } from '../../../src/apimachinery/values.ts'
 import { ADOPT, DOWNSYNCED, OVERWRITE } from '../../../src/placement/words/placement.ts'
 import { ownMark, SYNCER_MANAGER } from '../../../src/syncer/objects/ownership.ts'
 import { FakeClock } from '../../client/support/fakeClock.ts'
@@ -22,6 +23,9 @@ const refuses =
 
 const pair = (test: Test): Promise<Pair> => pairIn(center, test)
 
+/** Seconds of the syncer's clock: far more than it takes, as the disk is as slow as the machine is busy. */
+const PATIENCE = 3000
+
 t.test('somebody deletes one of two objects that were there before: the placed one comes within seconds', async t => {
   const p = await pair(t)
   const { world } = center
@@ -38,7 +42,7 @@ t.test('somebody deletes one of two objects that were there before: the placed o
   }
   p.start(undefined, clock)
   const config = () => world.get(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one')
-  await passes(120, () => refuses(2)(config() ?? configMap('none')))
+  await passes(PATIENCE, () => refuses(2)(config() ?? configMap('none')))
   t.ok(refuses(2)(config() ?? configMap('none')))
   await p.cluster.delete(MAPS, AT_A)
   await world.absent(p.clusterId, 'configmaps app/a')
@@ -72,17 +76,21 @@ t.test('a pause leaves the verdict on objects that were there before, and holds 
   }
   p.start(undefined, clock, { center: told.center })
   const status = () => world.get(p.mailboxId, 'syncerconfigs.edge.kubestellar.io the-one')?.status
-  for (let i = 0; i < 120 && (await states()).b !== 'refused'; i++) await passes(1)
-  t.same(await states(), { a: 'refused', b: 'refused' }, 'the third is left alone, which is no exception')
+  const reach = async (wanted: Record<string, string>) => {
+    for (let i = 0; i < PATIENCE && !equalJson(await states(), wanted); i++) await passes(1)
+    return await states()
+  }
+  const refused = { a: 'refused', b: 'refused' }
+  t.same(await reach(refused), refused, 'the third is left alone, which is no exception')
   const paused = { metadata: { annotations: { 'edge.kubestellar.io/paused': 'true' } } }
   await p.mailbox.patch(CONFIGS, { name: 'the-one' }, 'merge', paused)
-  for (let i = 0; i < 120 && !JSON.stringify(status()).includes('"paused":true'); i++) await passes(1)
+  for (let i = 0; i < PATIENCE && !JSON.stringify(status()).includes('"paused":true'); i++) await passes(1)
   t.match(status(), { paused: true })
   await passes(30)
   t.same(await states(), { a: 'refused', b: 'refused' })
   await p.mailbox.patch(MAPS, { namespace: 'app', name: 'b' }, 'merge', { data: { x: '2' } })
-  for (let i = 0; i < 120 && (await states()).b !== 'held'; i++) await passes(1)
-  t.same(await states(), { a: 'refused', b: 'held' })
+  const held = { a: 'refused', b: 'held' }
+  t.same(await reach(held), held)
 })
 
 t.test(

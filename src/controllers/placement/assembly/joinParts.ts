@@ -2,6 +2,7 @@
 
 import { WorkQueue } from '../../../client/workqueue.ts'
 import { MAILBOX_NAME } from '../../../placement/words/placement.ts'
+import { remarkSetAside } from '../copies/copyRemarks.ts'
 import { Consents } from '../inventory/consents.ts'
 import { Inventory } from '../inventory/inventory.ts'
 import { ObservedContent } from '../join/observedContent.ts'
@@ -22,7 +23,6 @@ import {
 } from '../join/task.ts'
 import { PendingMarks } from '../mailboxes/pendingChanges.ts'
 import { Remarks } from '../mailboxes/remarks.ts'
-import { remarkSetAside } from '../taskRouter.ts'
 import type { JoinParts, Parts, Setup } from './parts.ts'
 
 /** Made first: all others need these. */

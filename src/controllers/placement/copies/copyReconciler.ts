@@ -60,7 +60,7 @@ export class CopyReconciler {
     decision = decide(this.#deps.facts, mailbox, key),
   ): Promise<CopyResult> {
     if (decision.verb === 'wait') return { postponed: true } // decided again once more is known
-    this.#deps.remarks.claimed(mailbox.name, key, 'claims' in decision ? decision.claims : [])
+    this.#deps.remarks.endUnclaimed(mailbox.name, key, 'claims' in decision ? decision.claims : [])
     if (decision.verb === 'keep' && decision.unwanted) this.#deps.brake.paused(mailbox, key)
     if (decision.verb === 'keep' && isOfMailbox(decision.gate)) return { behind: true }
     const hadNamespace = mailbox.namespaces.has(namespaceOf(key))

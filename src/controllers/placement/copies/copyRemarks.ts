@@ -1,6 +1,10 @@
 /** Remarks on copies that stay as they were because of their content. They end once the copy is right. */
 import { shortened } from '../../../apimachinery/shortened.ts'
+import type { Hold } from '../../../client/setAside/keyGuard.ts'
 import type { Reason } from '../../../placement/words/reason.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+import type { Task } from '../join/task.ts'
+import type { Remarks } from '../mailboxes/remarks.ts'
 
 export const CUSTOMIZATION_FAILED = 'CustomizationFailed'
 /** The mailbox refuses the copy. */
@@ -16,4 +20,22 @@ export function cannotCustomize(faults: readonly string[]): Reason {
 export function notTaken(why: string, remedy?: string): Reason {
   const rest = remedy === undefined ? '' : `; ${remedy}`
   return { reason: NOT_TAKEN, message: shortened(why, MESSAGE_LIMIT - rest.length) + rest }
+}
+
+const SET_ASIDE: Reason = {
+  reason: 'SetAside',
+  message:
+    'the server ended while it placed this; it is left as it is in the cluster for now, and tried again later; mend the object, or what customizes it, or delete it',
+}
+
+/** Remarks on a copy that ended the process while it was placed. @param hold absent: it is held no more */
+export function remarkSetAside(
+  { join, remarks }: { join: PlacementJoin; remarks: Remarks },
+  task: Task,
+  hold: Hold | undefined,
+): void {
+  if (task.type !== 'copy' || hold?.deaths === 0) return
+  const { mailbox, key } = task
+  if (!hold) remarks.endAll(mailbox, key, SET_ASIDE.reason)
+  else for (const { space } of join.sourcesOf(mailbox, key)) remarks.set(mailbox, space, key, SET_ASIDE)
 }

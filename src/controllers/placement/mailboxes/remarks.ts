@@ -55,7 +55,7 @@ export class Remarks {
   }
 
   /** Ends the remarks of spaces that do not claim an object any more. */
-  claimed(mailbox: string, key: string, claims: readonly { readonly space: string }[]): void {
+  endUnclaimed(mailbox: string, key: string, claims: readonly { readonly space: string }[]): void {
     for (const space of [...(this.#byMailbox.get(mailbox)?.keys() ?? [])])
       if (this.of(mailbox, space, key) && !claims.some(claim => claim.space === space))
         this.#delete(mailbox, space, key)

@@ -13,7 +13,7 @@ import type { ClusterOutcome } from '../../../placement/outcome/clusterOutcome.t
 import type { Reason } from '../../../placement/words/reason.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import { adapt, adaptationOf } from '../copies/adaptations.ts'
-import { type Decision, type DecisionFacts, decide } from '../copies/decide.ts'
+import { type Decision, type DecisionFacts, decide, type Gate } from '../copies/decide.ts'
 import type { PlacementJoin } from '../join/placementJoin.ts'
 import { byAge, type Source } from '../join/placementProduct.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
@@ -51,6 +51,19 @@ export interface PreviewedClustersDeps {
 
 /** To know whether it may be shown, an object is customized without what may not be told, and so is what is there. */
 const CUSTOMIZED = 3
+
+interface Kept {
+  readonly effect: PreviewAction
+  readonly why: Reason
+}
+
+/** The effect of each gate on an object that would be written. */
+const KEPT: Readonly<Record<Gate, Kept>> = {
+  leaving: { effect: 'Unchanged', why: LEAVING },
+  locationPaused: { effect: 'Paused', why: LOCATION_PAUSED },
+  unschedulable: { effect: 'NotPermitted', why: UNSCHEDULABLE },
+  paused: { effect: 'Paused', why: PAUSED },
+}
 
 interface Leaving {
   readonly imagined: Imagined
@@ -138,19 +151,15 @@ export class PreviewedClusters {
     source: Source,
     decision: Decision,
     at: { readonly owner: string | undefined; readonly mailbox: string },
-  ): { readonly effect: PreviewAction; readonly why: Reason } | undefined {
+  ): Kept | undefined {
     const { owner = '', mailbox } = at
     const { key } = source.fact
     if (decision.verb === 'wait') return { effect: 'Unknown', why: NOT_READY }
-    if (decision.verb === 'keep') {
-      if (decision.gate === 'leaving') return { effect: 'Unchanged', why: LEAVING }
-      if (decision.gate === 'locationPaused') return { effect: 'Paused', why: LOCATION_PAUSED }
-      if (decision.gate === 'unschedulable') return { effect: 'NotPermitted', why: UNSCHEDULABLE }
-      if (decision.unwanted) return { effect: 'Conflict', why: keptConflict(owner) }
-    }
+    if (decision.verb === 'keep' && decision.gate !== 'paused') return KEPT[decision.gate]
+    if (decision.verb === 'keep' && decision.unwanted) return { effect: 'Conflict', why: keptConflict(owner) }
     const first = 'claims' in decision ? decision.claims[0] : undefined
     if (first !== source) return { effect: 'Conflict', why: conflict(first?.space) }
-    if (decision.verb === 'keep') return { effect: 'Paused', why: PAUSED }
+    if (decision.verb === 'keep') return KEPT[decision.gate]
     if (decision.verb !== 'pass' || !this.#deps.retained.keeps(owner, mailbox, key)) return undefined
     return { effect: 'Conflict', why: keptConflict(owner) }
   }

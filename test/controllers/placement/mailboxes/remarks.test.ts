@@ -53,7 +53,7 @@ t.test('remarks end with the claims on an object, and with the mailbox', async t
   for (const space of ['a', 'b', 'c']) remarks.set('florin', space, 'page', reason('X'))
   remarks.set('florin', 'a', 'other', reason('X'))
   changes()
-  remarks.claimed('florin', 'page', [{ space: 'b' }])
+  remarks.endUnclaimed('florin', 'page', [{ space: 'b' }])
   t.same(changes(), ['florin a page', 'florin c page'])
   t.match(remarks.of('florin', 'b', 'page'), { reason: 'X' })
   t.match(remarks.of('florin', 'a', 'other'), { reason: 'X' }, 'claims on another object do not matter')
