@@ -23,6 +23,7 @@ const TITLES = [
   'Into the inventory',
   'Its syncer',
   'An object in it',
+  'A team that places there',
   'New credentials',
   'A newer release',
   'Out of use for a while',
@@ -101,6 +102,11 @@ t.test(
     const object = await typeAll('An object in it')
     t.match(object.at(-2), /florin/)
     t.equal(object.at(-1), 'hello')
+
+    const team = await typeAll('A team that places there')
+    t.match(team[0], /placementgrant\.edge\.kubestellar\.io\/shops created\n/)
+    t.match(team[2], 'namespace/shop created')
+    t.match(team.at(-1), 'workspace.tenancy.kcp.io "shops" deleted')
 
     const [, list = ''] = await typeAll('New credentials')
     t.match(list, /florin +True /)

@@ -128,6 +128,22 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   await refused('kubectl ws root:shops', sam, /workspace "root:shops" not found, or closed to you/)
   await refused('kubectl kubestellar grant --imw root:imw1 root:shops', lea, /denied|forbidden|Forbidden/)
   t.match(await sh(`kubectl ws root:shops && ${binding}`, lea), { code: 0 }, 'who leads the team chooses inventories')
+
+  t.match(await sh('kubectl kubestellar kubeconfig --for ida --space root:shops', admin), { code: 0, err: '' })
+  const ida = join(harness.dir, 'ida.kubeconfig')
+  t.match(await sh('kubectl get edgeplacement prices -o name', ida), { code: 0, out: /edgeplacement.*\/prices/ })
+  t.match(await sh(`kubectl get namespaces --server=${base}/clusters/root:wmw1`, ida), {
+    code: 1,
+    err: /forbidden|Forbidden/,
+  })
+
+  // of the inventory that is not there, nothing is taken back
+  const removed = await sh('kubectl kubestellar remove team shops', admin)
+  t.match(removed, {
+    code: 0,
+    out: 'workspace.tenancy.kcp.io "shops" deleted\nplacementgrant.edge.kubestellar.io "shops" deleted\n',
+    err: /^This deletes team "shops": .*EdgePlacements prices.* in the clusters florin; PlacementGrant shops in root:imw1\.\n$/,
+  })
 })
 
 function edge(resource: string) {

@@ -14,6 +14,7 @@ import {
   type JsonName,
   KeyUsageFlags,
   KeyUsagesExtension,
+  Pkcs10CertificateRequestGenerator,
   type PublicKey,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
@@ -49,12 +50,15 @@ export interface ServingRequest extends Lifetime {
   ips: readonly string[]
 }
 
-export interface ClientRequest extends Lifetime {
-  ca: PemPair
+interface Subject {
   /** The user name. */
   commonName: string
   /** The user's groups. */
   organizations: readonly string[]
+}
+
+export interface ClientRequest extends Lifetime, Subject {
+  ca: PemPair
 }
 
 /** A client certificate for a key that somebody else holds; it counts in one space only. */
@@ -106,17 +110,38 @@ export async function issueServing(request: ServingRequest): Promise<PemPair> {
 }
 
 export async function issueClient(request: ClientRequest): Promise<PemPair> {
-  const subject: JsonName = [...request.organizations.map(o => ({ O: [o] })), { CN: [request.commonName] }]
-  return issueLeaf(request, subject, [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])])
+  return issueLeaf(request, nameOf(request), [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])])
+}
+
+export interface CertificateRequest {
+  /** PKCS #10, PEM. */
+  requestPem: string
+  /** PKCS #8, of a new key. */
+  keyPem: string
+}
+
+/** A request for a client certificate, signed with a key that is made for it. */
+export async function requestClient(subject: Subject): Promise<CertificateRequest> {
+  const keys = await newKeys()
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: nameOf(subject),
+    keys,
+    signingAlgorithm: EC,
+  })
+  const keyPem = pem('PRIVATE KEY', await webcrypto.subtle.exportKey('pkcs8', keys.privateKey))
+  return { requestPem: `${request.toString('pem')}\n`, keyPem }
 }
 
 /** The certificate, PEM. Only the name and the key of what was asked for go into it; the rest is the authority's word. */
 export async function issueSpaceClient(request: SpaceClientRequest): Promise<string> {
-  const subject: JsonName = [...request.organizations.map(o => ({ O: [o] })), { CN: [request.commonName] }]
-  return signLeaf(request, subject, request.publicKey, [
+  return signLeaf(request, nameOf(request), request.publicKey, [
     new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
     new SubjectAlternativeNameExtension([{ type: 'url', value: spaceMark(request.space) }]),
   ])
+}
+
+function nameOf({ commonName, organizations }: Subject): JsonName {
+  return [...organizations.map(o => ({ O: [o] })), { CN: [commonName] }]
 }
 
 async function issueLeaf(

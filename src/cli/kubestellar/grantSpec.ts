@@ -3,6 +3,7 @@ import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord } from '../../apimachinery/object.ts'
 import { type LabelRequirement, type LabelSelectorObject, parseLabelSelector } from '../../apimachinery/selectors.ts'
 import { CommandError } from '../shell/commandError.ts'
+import { flag } from '../shell/settings.ts'
 
 export interface GrantOptions {
   locations?: string
@@ -15,6 +16,12 @@ export interface GrantOptions {
   upsync?: string
   upsyncSecrets?: string
 }
+
+/** Where, and in which namespaces: what most grants say. */
+export const PLACES = [
+  flag('--locations <selector>', 'only where Location and SyncTarget have these labels, such as env=prod'),
+  flag('--namespaces <names>', 'only namespaces of these names; "*" stands for any text, such as team-a-*'),
+]
 
 interface Kinds {
   apiGroup: string

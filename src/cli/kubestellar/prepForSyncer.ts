@@ -13,6 +13,7 @@ import { parseLifetime } from './arguments.ts'
 import { findSyncTarget, requestCredential, waitForMailbox } from './mailbox.ts'
 import {
   credentialSecret,
+  type ServerAccess,
   type SyncerAccess,
   syncerId,
   syncerKubeconfig,
@@ -151,10 +152,14 @@ function advice(file: string, id: string, isSecret: boolean): string[] {
 
 /** How a syncer reaches its mailbox space: with its own credential, and with the caller's trust in the server. */
 export function syncerAccess(session: Session, server: string, token: string): SyncerAccess {
+  return { ...serverAccess(session, server), token }
+}
+
+/** A server as the caller's kubeconfig trusts it. */
+export function serverAccess(session: Session, server: string): ServerAccess {
   const { caPem, insecure, tlsServerName } = session.options
   return {
     server,
-    token,
     ...(caPem !== undefined && { caPem }),
     ...(insecure && { insecure }),
     ...(tlsServerName !== undefined && { tlsServerName }),

@@ -21,6 +21,7 @@ import type { Terminal } from '../shell/terminal.ts'
 import { ANSWER_COMMANDS } from './answerCommands.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
 import { grantCommand, grantsCommand, ungrantCommand } from './grantCommands.ts'
+import { PLACES } from './grantSpec.ts'
 import { ensureLocation, type InventoryEntry, type RemoveOptions, removeLocation } from './inventory.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import { COMMON, type CommonOptions, INVENTORY, type InventoryOptions, inInventory, inSession } from './sessions.ts'
@@ -33,6 +34,7 @@ import {
   rotateSyncer,
   type SyncerOptions,
 } from './syncers.ts'
+import { ENSURE_TEAM, MEMBER_KUBECONFIG, REMOVE_TEAM } from './teamCommands.ts'
 import { DEFAULT_INVENTORY, ensureWmw, removeWmw } from './workloadSpaces.ts'
 
 const NOTES =
@@ -135,6 +137,7 @@ const ENSURE: readonly PluginCommand[] = [
       return await inSession(options, told, s => ensureWmw(s, name, wanted, told))
     },
   },
+  ENSURE_TEAM,
 ]
 
 const REMOVE: readonly PluginCommand[] = [
@@ -164,6 +167,7 @@ const REMOVE: readonly PluginCommand[] = [
     flags: [...COMMON, CONFIRM, IGNORE_NOT_FOUND],
     change: ofSpace(removeWmw),
   },
+  REMOVE_TEAM,
 ]
 
 const GRANT: PluginCommand = {
@@ -175,8 +179,7 @@ const GRANT: PluginCommand = {
     CONFIRM,
     flag('--name <name>', "name of the PlacementGrant; default: the space's path"),
     flag('--id <id>', 'id of the space, where you may not see it; who administers it knows it'),
-    flag('--locations <selector>', 'only where Location and SyncTarget have these labels, such as env=prod'),
-    flag('--namespaces <names>', 'only namespaces of these names; "*" stands for any text, such as team-a-*'),
+    ...PLACES,
     flag('--allow <kinds>', 'only these kinds, such as deployments.apps,configmaps,*.batch'),
     flag('--deny <kinds>', 'not these kinds'),
     flag('--cluster-scoped', 'cluster-scoped objects too'),
@@ -297,6 +300,7 @@ export const KUBESTELLAR: Plugin = {
         })
       },
     },
+    MEMBER_KUBECONFIG,
     { line: 'syncer', summary: 'who may act as the syncer of a cluster', commands: SYNCERS },
     ...ANSWER_COMMANDS,
   ],

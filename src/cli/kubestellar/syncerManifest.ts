@@ -5,22 +5,40 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import { TOKEN_SECRET_TYPE } from '../../apimachinery/tokenSecret.ts'
 import { isLimited, limitArguments, ownRecords, type SyncerLimits, syncerRules } from './syncerRights.ts'
 
-export interface SyncerAccess {
-  /** URL of the mailbox space. */
+export interface ServerAccess {
+  /** URL of a space. */
   server: string
   caPem?: string
   insecure?: boolean
   tlsServerName?: string
-  /** Of the HTTP proxy by which the syncer reaches it. */
+  /** Of the HTTP proxy on the way. */
   proxyUrl?: string
+}
+
+/** The server's URL is that of the mailbox space. */
+export interface SyncerAccess extends ServerAccess {
   /** The renewal credential. */
   token: string
 }
 
 /** The syncer's kubeconfig, as an object: with its credential, or with the path of the file that holds it. */
 export function syncerKubeconfig(access: SyncerAccess, tokenFile?: string): object {
-  const { server, caPem, insecure, tlsServerName, proxyUrl, token } = access
-  const cluster = {
+  const names = { cluster: 'default-cluster', context: 'default-context', user: 'default-user', namespace: 'default' }
+  return kubeconfigOf(access, tokenFile === undefined ? { token: access.token } : { tokenFile }, names)
+}
+
+interface KubeconfigNames {
+  readonly cluster: string
+  readonly context: string
+  readonly user: string
+  readonly namespace: string
+}
+
+/** A kubeconfig of one context, as an object; `credential` as its user has it. */
+export function kubeconfigOf(access: ServerAccess, credential: object, names: KubeconfigNames): object {
+  const { server, caPem, insecure, tlsServerName, proxyUrl } = access
+  const { cluster, context, user, namespace } = names
+  const reached = {
     server,
     ...(caPem !== undefined && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }),
     ...(insecure && { 'insecure-skip-tls-verify': true }),
@@ -30,12 +48,10 @@ export function syncerKubeconfig(access: SyncerAccess, tokenFile?: string): obje
   return {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'default-cluster', cluster }],
-    contexts: [
-      { name: 'default-context', context: { cluster: 'default-cluster', namespace: 'default', user: 'default-user' } },
-    ],
-    'current-context': 'default-context',
-    users: [{ name: 'default-user', user: tokenFile === undefined ? { token } : { tokenFile } }],
+    clusters: [{ name: cluster, cluster: reached }],
+    contexts: [{ name: context, context: { cluster, namespace, user } }],
+    'current-context': context,
+    users: [{ name: user, user: credential }],
   }
 }
 

@@ -16,7 +16,7 @@ import { ensureSpace } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { type Ensured, ensureBinding, ensureGrant, grantLine, servesNone } from './grants.ts'
 
-const WORKLOAD_TYPE = 'root:workload'
+export const WORKLOAD_TYPE = 'root:workload'
 export const DEFAULT_INVENTORY = 'root:imw1'
 /** Flags that grant {@link EVERYTHING}. */
 const ALL_OF_IT = ['--cluster-scoped', '--granting-kinds', "--upsync '*'"]
@@ -106,7 +106,7 @@ async function useInventory(
 }
 
 /** `undefined` to those who may not see it. */
-async function idOf(space: SpaceClient): Promise<string | undefined> {
+export async function idOf(space: SpaceClient): Promise<string | undefined> {
   try {
     return (await space.get(LOGICAL_CLUSTERS, { name: 'cluster' })).metadata.annotations?.[CLUSTER_ANNOTATION]
   } catch (error) {
@@ -115,7 +115,7 @@ async function idOf(space: SpaceClient): Promise<string | undefined> {
   }
 }
 
-function noWorkloadSpace(path: string, cause: unknown): CommandError {
+export function noWorkloadSpace(path: string, cause: unknown): CommandError {
   return new CommandError(`${path} is no workload space: it serves no InventoryBindings; choose another name`, 1, {
     cause,
   })
@@ -132,7 +132,7 @@ export async function removeWmw(
   return (await deleteSpace(session, path, options, terminal)) ?? []
 }
 
-function pathBelowRoot(name: string): string {
+export function pathBelowRoot(name: string): string {
   const text = name.replace(/^:/, '')
   const path = resolveDots(text.startsWith(`${ROOT_SPACE}:`) ? text : `${ROOT_SPACE}:${text}`)
   if (!path.includes(':')) throw new CommandError(`${JSON.stringify(name)} does not name a workspace under root`)

@@ -8,7 +8,7 @@ export interface ConfirmOptions {
   yes?: boolean
 }
 
-export const CONFIRM = flag('-y, --yes', 'do not ask; without a terminal nobody is asked')
+export const CONFIRM = flag('-y, --yes', 'do not ask; without a terminal there is no question')
 
 /** @param what "This deletes …", a sentence @throws CommandError unless it is confirmed: nothing was done yet */
 export async function confirm(what: string, { yes }: ConfirmOptions, terminal: Terminal): Promise<void> {

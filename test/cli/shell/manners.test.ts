@@ -82,17 +82,20 @@ t.test('a space is deleted with what is below it, and a person is asked before',
 
 t.test('what takes consent or credentials away asks too', async t => {
   await run('kubestellar ensure location florin --imw root:imw1 env=prod ring=1')
+  await run('kubestellar ensure team shops --imw root:imw1 --members shops')
   for (const [line, question] of [
     ['ungrant --imw root:imw1 root:wmw1', /takes back what root:wmw1 was granted on root:imw1/],
     ['remove location florin --imw root:imw1', /leaves what was placed there as it is\. Go on/],
     ['remove location florin --imw root:imw1 --workload delete', /deletes what was placed there\. Go on/],
     ['remove wmw wmw1', /deletes the workspace "root:wmw1"/],
+    ['remove team shops', /deletes team "shops": the workspace root:shops with all that is in it/],
     ['syncer revoke florin --imw root:imw1', /ends every credential of the syncer of florin/],
     ['syncer remove florin --imw root:imw1', /ends every credential of the syncer of florin/],
   ] as const) {
     const { code, asked, err } = await run(`kubestellar ${line}`, 'no')
     t.match({ code, asked, err }, { code: 1, asked: [question], err: ['Error: nothing was changed'] }, line)
   }
+  t.match(await run('kubestellar remove team shops'), { code: 0, asked: [] }, 'a script is not asked')
   t.match(await run('kubestellar remove location nowhere --imw root:imw1', 'no'), {
     code: 1,
     asked: [],

@@ -1,0 +1,68 @@
+/** The commands for a team: all that it needs in one, the same taken back, and the kubeconfig of a member. */
+import { CONFIRM } from '../shell/confirm.ts'
+import type { PluginCommand } from '../shell/plugin.ts'
+import { IGNORE_NOT_FOUND } from '../shell/session/deleteSpace.ts'
+import { SPACE } from '../shell/session/session.ts'
+import { flag } from '../shell/settings.ts'
+import type { Terminal } from '../shell/terminal.ts'
+import { PLACES } from './grantSpec.ts'
+import type { RemoveTeamOptions } from './removeTeam.ts'
+import { COMMON, type CommonOptions, INVENTORY, inSession } from './sessions.ts'
+import type { TeamOptions } from './teams.ts'
+
+const SUBJECTS = 'groups, comma-separated; a user is written user:NAME'
+
+export const ENSURE_TEAM: PluginCommand = {
+  line: 'team <name>',
+  summary: "make a team's space under root, with binding, grant, rights and quota; what is not named stays as it is",
+  notes: `Members edit and make namespaces, leads administer. A quota that no flag names is 50k objects and 256Mi, if there is none yet.`,
+  flags: [
+    ...INVENTORY,
+    CONFIRM,
+    ...PLACES,
+    flag('--members <subjects>', `${SUBJECTS}; needed the first time`),
+    flag('--leads <subjects>', SUBJECTS),
+    flag('--objects <quantity>', 'how many objects the space may hold, such as 50k'),
+    flag('--bytes <quantity>', 'how many bytes they may have, such as 256Mi'),
+  ],
+  change: async (options: TeamOptions, told: Terminal, name: string) => {
+    const { ensureTeam } = await import('./teams.ts')
+    return await inSession(options, told, session => ensureTeam(session, name, options, told))
+  },
+}
+
+export const REMOVE_TEAM: PluginCommand = {
+  line: 'team <name>',
+  summary: "delete a team's space with all that is in it and what it placed, and its grants",
+  flags: [
+    ...COMMON,
+    CONFIRM,
+    IGNORE_NOT_FOUND,
+    flag('--imw <path>', 'inventory whose grants go; default: those that the space uses'),
+  ],
+  change: async (options: RemoveTeamOptions & CommonOptions, told: Terminal, name: string) => {
+    const { removeTeam } = await import('./removeTeam.ts')
+    return await inSession(options, told, session => removeTeam(session, name, options, told))
+  },
+}
+
+export const MEMBER_KUBECONFIG: PluginCommand = {
+  line: 'kubeconfig',
+  summary: 'write a kubeconfig with a client certificate for one user, which counts in one space alone',
+  notes: 'A certificate cannot be revoked: take bindings away, or let it end soon.',
+  flags: [
+    ...COMMON,
+    SPACE,
+    flag('--for <user>', 'name of the user', { mandatory: true }),
+    flag('--group <name>', "group that the user is in, repeatable; default: groups of the team's members", {
+      parse: (group, before?: string[]) => [...(before ?? []), group],
+    }),
+    flag('--lifetime <duration>', 'how long the certificate counts, at most 8760h (a year)', { default: '720h' }),
+    flag(
+      '-o, --output <file>',
+      'where it goes, "-" for stdout, json, yaml or name for that form there; default: <user>.kubeconfig',
+    ),
+    flag('--timeout <seconds>', 'how long to wait for the certificate', { default: '30' }),
+  ],
+  load: async () => (await import('./memberKubeconfig.ts')).memberKubeconfig,
+}
