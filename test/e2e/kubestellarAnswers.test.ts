@@ -238,7 +238,7 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     const refused = await ks('preview -f -', file(misspelt))
     t.match(
       refused,
-      { code: 2, out: /new" invalid in imw1\.florin: the copy would be refused: .*replicas/ },
+      { code: 2, out: /new" invalid in imw1\.florin: parameter "replicaz" is not defined in Location "florin"/ },
       refused.err,
     )
     t.match(refused.out, /\n1 object: 1 invalid in clusters\n$/)

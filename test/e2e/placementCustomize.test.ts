@@ -19,16 +19,38 @@ const faultOf = (object: KubeObject | undefined): string => object?.metadata.ann
 t.test('each copy speaks of its own Location, and follows when the Location is relabelled', async t => {
   const scene = await center.scene('expand', ['a', 'b'])
   const [a, b] = [await scene.mailbox('a'), await scene.mailbox('b')]
-  await scene.map('one', { at: 'in %(cluster)', odd: '100%% %(nobody)' }, { annotations: EXPAND })
+  await scene.map('one', { at: 'in %(cluster)', odd: '100%% %%(nobody)' }, { annotations: EXPAND })
   await scene.place('ep')
   const inA = await world.present(a, ONE)
   const inB = await world.present(b, ONE)
-  t.same(data(inA), { at: 'in a', odd: '100% %(nobody)' }, 'an unknown name stays as it is')
+  t.same(data(inA), { at: 'in a', odd: '100% %(nobody)' })
   t.same(data(inB), { at: 'in b', odd: '100% %(nobody)' })
   t.equal(data(world.get(scene.wdsId, ONE)).at, 'in %(cluster)', 'the source stays as the user wrote it')
   t.equal(faultOf(world.get(scene.wdsId, ONE)), '')
-  await client.in(scene.inventory).patch(LOCATIONS, { name: 'a' }, 'merge', { metadata: { labels: { nobody: 'x' } } })
-  await world.present(a, ONE, o => data(o).odd === '100% x')
+  await scene.wds.patch(MAPS, REF, 'merge', { data: { at: 'in %(clustr)' } })
+  const shown = await world.present(scene.wdsId, ONE, o => faultOf(o).includes('(for b)'))
+  t.equal(
+    faultOf(shown),
+    ['a', 'b']
+      .map(
+        name =>
+          `parameter "clustr" is not defined in Location "${name}"; did you mean "cluster"? For the text itself write %%(clustr) (for ${name})`,
+      )
+      .join('; '),
+  )
+  await center.settled()
+  for (const [mailbox, copy] of [
+    [a, inA],
+    [b, inB],
+  ] as const)
+    t.equal(
+      world.get(mailbox, ONE)?.metadata.resourceVersion,
+      copy.metadata.resourceVersion,
+      'copies stay as they were',
+    )
+  await client.in(scene.inventory).patch(LOCATIONS, { name: 'a' }, 'merge', { metadata: { labels: { clustr: 'x' } } })
+  await world.present(a, ONE, o => data(o).at === 'in x')
+  await world.present(scene.wdsId, ONE, o => !faultOf(o).includes('(for a)'))
   await center.settled()
   t.equal(world.get(b, ONE)?.metadata.resourceVersion, inB.metadata.resourceVersion, 'the other copy is not written')
   // a change of nothing but status costs nothing

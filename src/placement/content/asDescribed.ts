@@ -6,6 +6,7 @@ import { withoutUnchanged } from '../../apimachinery/apply/looseFields.ts'
 import { defaultedFields } from '../../apimachinery/defaultedFields.ts'
 import { objects } from '../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
+import { LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { isTokenSecret, withoutToken } from '../../apimachinery/tokenSecret.ts'
 import { isTokenVolume, TOKEN_MOUNT_PATH } from '../../apimachinery/tokenVolume.ts'
 import { NOTES } from '../words/marks.ts'
@@ -26,14 +27,15 @@ export function asDescribed(object: KubeObject): KubeObject {
 }
 
 /**
- * The same of what is to be customized: without the server's records about it, which may be as large as the object, and without
- * what we have told its authors, so that telling them changes nothing of what is told.
+ * The same of what is to be customized, without three things. The server's records may be as large as the object. The
+ * configuration that kubectl applied last may name parameters that the object names no more. Our notes for its authors would change
+ * what they say.
  */
 export function asAuthored(source: KubeObject): KubeObject {
   const object = asDescribed(source)
   const { managedFields: _records, resourceVersion: _version, annotations, ...metadata } = object.metadata
   if (!annotations) return { ...object, metadata }
-  const own = Object.entries(annotations).filter(([key]) => !NOTES.includes(key))
+  const own = Object.entries(annotations).filter(([key]) => !NOTES.includes(key) && key !== LAST_APPLIED_ANNOTATION)
   return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(own) } }
 }
 

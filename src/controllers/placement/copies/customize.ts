@@ -29,6 +29,7 @@ import {
   ReplacementPathError,
   STEP,
 } from './replacementPath.ts'
+import { undefinedParameters } from './undefinedParameters.ts'
 
 /** As JSON. What etcd takes in a request: a larger copy could not be stored in a cluster. */
 export const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024
@@ -66,16 +67,21 @@ export interface CustomizationInputs {
 export function* customize(source: KubeObject, inputs: CustomizationInputs): Steps<Customization> {
   const reference = customizerOf(source)
   if (!wantsExpansion(source) && reference === '') return { object: source, faults: [], work: 0, asked: NOTHING }
-  const job: Job = { source, inputs, faults: [], budget: new WorkBudget(MAX_WORK, () => new TooMuchWorkError()) }
+  const job: Job = { inputs, faults: [], budget: new WorkBudget(MAX_WORK, () => new TooMuchWorkError()) }
   const expansion = inputs.location && new ParameterExpansion(parametersOf(inputs.location))
   const missing = `Location ${JSON.stringify(inputs.locationName)} not found, its parameters are not expanded`
+  // the status is the space's own, and no copy has it
+  const { status, ...described } = source
   let isExpanded = false
   if (wantsExpansion(source)) {
     if (expansion === undefined) job.faults.push(missing)
-    else isExpanded = yield* fits(job, expansion)
+    else isExpanded = yield* fits(job, expansion, described)
   }
-  const start = (): Steps<KubeObject> =>
-    isExpanded && expansion ? expansion.value(source) : cloneInSteps(source, new Pace())
+  const start = function* (): Steps<KubeObject> {
+    if (!isExpanded || !expansion) return yield* cloneInSteps(source, new Pace())
+    const expanded = yield* expansion.value(described)
+    return status === undefined ? expanded : { ...expanded, status: yield* cloneInSteps(status, new Pace()) }
+  }
   let object = yield* start()
   if (reference.startsWith('/')) {
     job.faults.push(
@@ -91,6 +97,11 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
     restoreIdentity(object, source, job.faults)
   }
   for (const name of expansion?.tooLong ?? []) job.faults.push(tooLong(name, inputs.locationName))
+  if (expansion && inputs.location) {
+    const { labels = {} } = inputs.location.metadata
+    const where = `in Location ${JSON.stringify(inputs.locationName)}`
+    job.faults.push(...(yield* undefinedParameters(expansion.undefinedNames, { where, known: Object.keys(labels) })))
+  }
   const asked = expansion ? expansion.asked : NOTHING
   return { object, faults: toldFaults(job.faults), work: MAX_WORK - job.budget.left, asked }
 }
@@ -98,7 +109,6 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
 const NOTHING: ReadonlyMap<string, undefined> = new Map()
 
 interface Job {
-  readonly source: KubeObject
   readonly inputs: CustomizationInputs
   readonly faults: string[]
   readonly budget: WorkBudget
@@ -112,11 +122,11 @@ class TooMuchWorkError extends Error {
 }
 
 /** Whether the object may be expanded; if not, why is said. */
-function* fits({ source, inputs, faults, budget }: Job, expansion: ParameterExpansion): Steps<boolean> {
-  const bytes = yield* expansion.size(source)
+function* fits({ inputs, faults, budget }: Job, expansion: ParameterExpansion, described: KubeObject): Steps<boolean> {
+  const bytes = yield* expansion.size(described)
   budget.spend(Math.min(bytes, MAX_OBJECT_BYTES) * READ)
   // what is large without parameters is no fault of theirs
-  if (bytes > MAX_OBJECT_BYTES && bytes > (yield* jsonSizeInSteps(source, new Pace()))) {
+  if (bytes > MAX_OBJECT_BYTES && bytes > (yield* jsonSizeInSteps(described, new Pace()))) {
     const location = JSON.stringify(inputs.locationName)
     const why = `it would have ${bytes} bytes, of at most ${MAX_OBJECT_BYTES}`
     faults.push(`the object is not expanded: with the parameters of Location ${location} ${why}`)

@@ -1,6 +1,6 @@
 /**
- * Parameters of a Location in strings: `%(name)` becomes the parameter's value, `%%` becomes `%`; names that nothing defines
- * stay as they are. A short text can ask for a long value many times, so what would come of it is measured first.
+ * Parameters of a Location in strings: `%(name)` becomes the parameter's value, `%%` becomes `%`. A name that nothing defines is a
+ * fault. A short text can ask for a long value many times, so what would come of it is measured first.
  */
 import { cloneInSteps } from '../../../apimachinery/cloneInSteps.ts'
 import { jsonSizeInSteps, jsonTextSize } from '../../../apimachinery/jsonSize.ts'
@@ -49,6 +49,11 @@ export class ParameterExpansion {
   get asked(): ReadonlyMap<string, string | undefined> | undefined {
     if (this.#growths.size > MAX_COMPARED) return undefined
     return new Map([...this.#growths.keys()].map(name => [name, this.#parameters.get(name)]))
+  }
+
+  /** Names of what was measured that the Location does not define: as many as a text has room for. */
+  get undefinedNames(): IteratorObject<string> {
+    return this.#growths.keys().filter(name => !this.#parameters.has(name))
   }
 
   /** Names that were asked for and stay, because their values are too long. */

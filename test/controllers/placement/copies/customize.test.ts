@@ -40,11 +40,42 @@ const customizer = (replacements: unknown[], annotations = {}): KubeObject => ({
 const inputs = { location, locationName: 'florin', customizer: undefined }
 const NAMED = { 'edge.kubestellar.io/customizer': 'c' }
 
-t.test('labels come before annotations, unknown names stay, %% is a percent sign', async t => {
+t.test('labels come before annotations, and %% is a percent sign', async t => {
   const parameters = new Map([['x', '1']])
   t.equal(atOnce(new ParameterExpansion(parameters).text('%(x) %(y) 50%% %%(x) %')), '1 %(y) 50% %(x) %')
   const { object: out } = customize(object(EXPAND, { '%(note)': '%(both) %(note)', list: ['%(loc-name)', 3] }), inputs)
   t.same(out.data, { '%(note)': 'label n', list: ['florin', 3] }, 'keys are not expanded')
+})
+
+t.test('a name that nothing defines is a fault, which hints at labels and at nothing that annotations say', async t => {
+  const faultsOf = (data: unknown, more: Partial<CustomizationInputs> = {}) =>
+    customize(object(EXPAND, data), { ...inputs, ...more }).faults
+  t.same(faultsOf({ a: '%(loc-nme) %(loc-nme)', b: '%(nots)' }), [
+    'parameter "loc-nme" is not defined in Location "florin"; did you mean "loc-name"? For the text itself write %%(loc-nme)',
+    'parameter "nots" is not defined in Location "florin"; for the text itself write %%(nots)',
+  ])
+  t.same(faultsOf({ a: '%%(nots)s 100% %(note)', '%(key)': '%(' }), [], 'keys and what is written %% are no references')
+  t.same(
+    faultsOf({ a: '%(one two) %() %(three\nfour)' }),
+    ['a reference %(…) holds what is no name of a parameter; for the text itself write %%(…)'],
+    'and quotes no text of the object',
+  )
+  const elsewhere = customizer([{ path: '$.data.%(wher)', value: '"%(wat)"' }], EXPAND)
+  t.match(customize(object(NAMED, {}), { ...inputs, customizer: elsewhere }).faults.join('; '), /"wher".*"wat"/)
+  const many = Array.from({ length: 5000 }, (_, i) => `%(n${i})`).join('')
+  const faults = faultsOf({ many })
+  t.equal(faults.length, 21)
+  t.equal(faults.at(-1), '4980 more parameters are not defined in Location "florin"')
+  const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${'x'.repeat(60)}${i}`, 'v']))
+  const crowded = { ...location, metadata: { name: 'florin', labels } }
+  t.match(faultsOf({ a: `%(${'x'.repeat(300)})` }, { location: crowded })[0], /^parameter "x{300}" is not defined in /)
+})
+
+t.test('the status of the space is no text of the author, and no copy has it', async t => {
+  const source = { ...object(EXPAND, { a: '%(loc-name)' }), status: { message: 'no %(such) thing' } }
+  const { object: out, faults } = customize(source, inputs)
+  t.match(out, { data: { a: 'florin' }, status: { message: 'no %(such) thing' } })
+  t.same(faults, [])
 })
 
 t.test('an object that does not ask is passed on as it is', async t => {

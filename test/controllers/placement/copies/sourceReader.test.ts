@@ -118,6 +118,15 @@ t.test('what comes out the same for the next destination is made once', async t 
   t.match((await sources.customize(of(2), other)).object.data, { v: 'v' }, 'another object')
 })
 
+t.test('what kubectl applied before names no parameters of the object', async t => {
+  const { sources, at } = reader()
+  at.location = florin('v')
+  const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"v":"%(b)"}}' }
+  const source = bomb({ annotations: { ...EXPAND, ...applied } })
+  t.same(await sources.faults(of(1), source), [])
+  t.match(await sources.faults(of(2), { ...source, data: { v: '%(b)' } }), [/^parameter "b" is not defined in /])
+})
+
 t.test('an object that asks for nothing still needs its Location', async t => {
   const { sources, at } = reader()
   const source = { ...bomb(), data: { v: 'plain' } }

@@ -130,7 +130,7 @@ t.test('what asks for much customizing is looked at in few clusters, and for nob
   const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'true' } }
   const greedy = configMap(
     'page',
-    Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`k${i}`, '%(id)'])),
+    Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`k${i}`, '%(env)'])),
     expanding,
   )
   const many = Array.from({ length: 20 }, () => greedy)

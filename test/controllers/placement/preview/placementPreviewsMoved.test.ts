@@ -93,13 +93,14 @@ t.test('what annotations of a Location say is not shown, neither then nor now', 
   const shown = (where: string, from: string, to: string) => ['Update', where, undefined, { v: from }, { v: to }]
   t.same(await told('%(loc-name)'), [shown('florin', '1', 'florin'), shown('guilder', '1', 'guilder')])
   const hidden = ['Update', 'florin', 'NotShown', undefined, undefined]
-  t.same(await told('%(a.b/key)'), [hidden, shown('guilder', '1', '%(a.b/key)')])
+  const invalid = ['Invalid', 'guilder', 'CustomizationError', undefined, undefined]
+  t.same(await told('%(a.b/key)'), [hidden, invalid], 'guilder has no such parameter')
   await wds.update(MAPS, configMap('page', { v: '%(a.b/key)' }, expanding))
   await server.quiet()
-  t.same(await told('plain'), [hidden, shown('guilder', '%(a.b/key)', 'plain')])
+  t.same(await told('plain'), [hidden, shown('guilder', '1', 'plain')])
   t.same(
     (await told('%(a.b/key)')).map(([action]) => action),
-    ['Unchanged'],
+    ['Unchanged', 'Invalid'],
   )
   const atFlorin = async (v: string, metadata: object = expanding) => {
     const [{ groups } = { groups: [] }] = await ask(configMap('page', { v }, metadata))
