@@ -222,6 +222,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     reader: new Reader({ store, parsed, shared, turns: work }),
     derived: options.spaces ? new DerivedLists({ store, turns: work }) : undefined,
     spaceName: id => tree.pathOf(id) ?? id,
+    describes: id => tree.typeOf(id).describes,
     answered: new AnsweredKinds({ clock: systemClock, turns: work }),
     work,
     types,

@@ -79,6 +79,28 @@ t.test('each takes its own right', async t => {
   t.match((await alice.get(`${PODS}/waiting/exec?command=ls`)).body, refused, 'as a WebSocket begins')
 })
 
+t.test('a Pod of a workload space runs in clusters, and each part of it says how to reach it', async t => {
+  const wds = api.in(await createSpace(api, 'described', 'workload'))
+  await wds.ok(wds.post(PODS, pod('web')))
+  for (const part of ['log', 'log?follow=true', 'exec?command=ls', 'attach', 'portforward']) {
+    t.match(
+      await wds.get(`${PODS}/web/${part}`),
+      {
+        code: 400,
+        body: {
+          reason: 'BadRequest',
+          message:
+            'pod web does not run in this space: "kubectl kubestellar why pod/web -n default" tells in which clusters it is placed, ' +
+            'and kubectl with the kubeconfig of one of them reaches it',
+        },
+      },
+      part,
+    )
+  }
+  t.equal((await wds.get(`${PODS}/none/log`)).code, 404)
+  t.match((await wds.get(`${PODS}/web/log?container=x`)).body, { message: 'container x is not valid for pod web' })
+})
+
 t.test('nobody finds them in discovery, and nothing was a fault', async t => {
   const { resources } = (await api.get('/api/v1')).body as unknown as { resources: { name: string }[] }
   t.notOk(resources.some(({ name }) => /\/(log|exec|attach|portforward|proxy)$/.test(name)))

@@ -1,9 +1,9 @@
 /**
  * Sub-resources that lead to a running Pod, a Service or a node: log, exec, attach, portforward, proxy.
  *
- * There is no kubelet behind this server. What upstream answers before it would ask one, is answered the same (a Pod that is
- * not there, or has no node yet); the rest says where to ask instead. Discovery does not list them, since no client looks for
- * them there.
+ * There is no kubelet behind this server. Answers that upstream gives before it would ask one are the same here: a Pod that is
+ * not there, or has no node yet. The rest says where to ask instead, and so does a workload space of each Pod: none gets a node
+ * there. Discovery does not list them, since no client looks for them there.
  * @see https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  */
 import { StatusError, statusError } from '../../apimachinery/errors.ts'
@@ -17,7 +17,7 @@ import { type Exchange, intOption, type Services } from '../exchange/exchange.ts
 import { CACHE_CONTROL } from '../http/answer.ts'
 import { decodeObject } from '../registry/codec.ts'
 
-/** @throws StatusError always, but for the log of a Pod without a node: it is empty */
+/** @throws StatusError always, but for the log of a Pod without a node where no workload is described: it is empty */
 export async function connectionEndpoint(services: Services, exchange: Exchange): Promise<void> {
   const { resource, subresource, name } = exchange.resource
   if (subresource === 'proxy') return proxy(services, exchange)
@@ -27,6 +27,7 @@ export async function connectionEndpoint(services: Services, exchange: Exchange)
   const pod = await objectOf(services, exchange, name)
   if (subresource !== 'portforward') checkContainer(pod, exchange.info.query.get('container') ?? '')
   if (str(pod, 'spec', 'nodeName') !== '') throw elsewhere(`${resource}/${subresource} of "${name}"`, 'the pod runs')
+  if (services.describes(exchange.space)) throw describedOnly(pod)
   if (subresource !== 'log') throw statusError.badRequest(`pod ${name} does not have a host assigned`)
   const { answer, warnings } = exchange
   answer.code(204).header('cache-control', CACHE_CONTROL)
@@ -55,6 +56,14 @@ async function proxy(services: Services, exchange: Exchange): Promise<void> {
 
 function elsewhere(what: string, where: string): StatusError {
   return new StatusError('NotImplemented', `this server has no kubelets: ask the cluster where ${where} for ${what}`)
+}
+
+/** An empty log, or a host that is not assigned, would have people wait for what never comes. */
+function describedOnly({ metadata: { name, namespace } }: KubeObject): StatusError {
+  return statusError.badRequest(
+    `pod ${name} does not run in this space: "kubectl kubestellar why pod/${name} -n ${namespace}" tells in which clusters it is placed, ` +
+      'and kubectl with the kubeconfig of one of them reaches it',
+  )
 }
 
 async function objectOf(services: Services, exchange: Exchange, name: string): Promise<KubeObject> {

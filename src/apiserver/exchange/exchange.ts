@@ -36,6 +36,8 @@ export interface Services {
   readonly derived?: DerivedParts | undefined
   /** What people call a space: its path; its id where nobody knows that. */
   spaceName(id: string): string
+  /** Whether what a space holds describes clusters, and runs nowhere here. */
+  describes(id: string): boolean
   /** Readers of what is answered and not stored. */
   readonly answered: AnsweredKinds
   readonly types: TypeRegistry
