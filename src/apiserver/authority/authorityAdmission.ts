@@ -1,6 +1,7 @@
 /** What the server says about the objects by which workload is placed: who may write them, and what they may say. */
 import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
+import { autoscalerWarnings } from './autoscalerWarnings.ts'
 import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
@@ -27,6 +28,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     placementAdmission(deps),
     leftFieldsAdmission,
     placementWarnings(deps.types),
+    autoscalerWarnings(deps),
     placementConsequences(deps.previews),
     mailboxCopies(deps.tree),
     mailboxDeletion(deps),

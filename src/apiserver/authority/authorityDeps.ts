@@ -9,7 +9,7 @@ import type { PreviewInbox } from './previewInbox.ts'
 import type { UpsyncDemands } from './upsyncDemands.ts'
 
 export interface AuthorityDeps {
-  store: Pick<Store, 'list'>
+  store: Pick<Store, 'get' | 'list'>
   parsed: ParsedCache
   tree: SpaceTree
   nature: Nature

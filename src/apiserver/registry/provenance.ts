@@ -182,7 +182,7 @@ export function withoutUnsaid(object: KubeObject, unsaid: FieldSet, schema: Sche
 }
 
 /** What server-side and client-side appliers say of an object. */
-function appliedFields(object: KubeObject, schema: Schema | undefined): FieldSet {
+export function appliedFields(object: KubeObject, schema: Schema | undefined): FieldSet {
   const entries = (object.metadata.managedFields ?? []).filter(({ operation }) => operation === 'Apply')
   return union(unionAll(setsOf(entries)), lastAppliedFields(object, schema))
 }
