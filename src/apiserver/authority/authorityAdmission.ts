@@ -10,6 +10,7 @@ import { leftFieldsAdmission } from './leftFieldsAdmission.ts'
 import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
 import { mailboxDeletion } from './mailboxDeletion.ts'
+import { parameterWarnings } from './parameterWarnings.ts'
 import { placementAdmission } from './placementAdmission.ts'
 import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
@@ -30,6 +31,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     placementWarnings(deps.types),
     autoscalerWarnings(deps),
     placementConsequences(deps.previews),
+    parameterWarnings(deps),
     mailboxCopies(deps.tree),
     mailboxDeletion(deps),
     syncerWrites(deps),

@@ -26,10 +26,18 @@ export class PreviewInbox implements PreviewSource {
 
   /** `undefined`: nobody knows, or too many of the space are asked about at the time. No write waits for another's. */
   async consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined> {
-    const { space } = write
+    return await this.#askOf(write, receiver => receiver.consequence(write))
+  }
+
+  /** Faults, in words. Empty also where nobody knows. */
+  async undefinedParameters(write: PlacementWrite): Promise<readonly string[]> {
+    return (await this.#askOf(write, receiver => receiver.undefinedParameters(write))) ?? []
+  }
+
+  async #askOf<R>({ space }: PlacementWrite, ask: (receiver: PreviewReceiver) => Promise<R>): Promise<R | undefined> {
     const receiver = this.#receiver
     if (!receiver || (this.#writing.get(space) ?? 0) >= MAX_PREVIEWS_AT_ONCE) return undefined
-    return await counted(this.#writing, space, () => receiver.consequence(write))
+    return await counted(this.#writing, space, () => ask(receiver))
   }
 
   /** Runs `use` with who answers. @throws StatusError TooManyRequests, ServiceUnavailable */

@@ -147,7 +147,7 @@ export interface PreviewRequest {
   readonly work?: { readonly due: boolean; rest(): Promise<void> } | undefined
 }
 
-/** An EdgePlacement that is about to be written. */
+/** An object that is about to be written. */
 export interface PlacementWrite {
   /** Id. */
   readonly space: string
@@ -155,7 +155,7 @@ export interface PlacementWrite {
   readonly object: KubeObject
 }
 
-/** What comes of writing it, as far as that is found with little work. */
+/** The consequence of writing an EdgePlacement, as far as that is found with little work. */
 export interface PlacementConsequence {
   /** Why it leads nowhere. Absent: it leads somewhere, or nobody knows. */
   readonly nowhere?: string
@@ -174,6 +174,8 @@ export interface PreviewReceiver {
   preview(request: PreviewRequest): Promise<ObjectPreview[]>
   /** `undefined`: it is not known yet. */
   consequence(write: PlacementWrite): Promise<PlacementConsequence | undefined>
+  /** A fault for each parameter that no Location defines on which the space places, as far as that is known. */
+  undefinedParameters(write: PlacementWrite): Promise<readonly string[]>
 }
 
 /** Where previews are asked for; they go to one receiver. */

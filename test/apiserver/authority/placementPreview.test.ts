@@ -38,6 +38,7 @@ const answering = {
     return []
   },
   consequence: async () => undefined,
+  undefinedParameters: async () => [],
 }
 
 t.test('who places is asked about the objects as they would be stored', async t => {

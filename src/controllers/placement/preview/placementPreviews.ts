@@ -47,6 +47,7 @@ import { factOf } from '../join/workloads.ts'
 import type { Brake } from '../retention/brake.ts'
 import { NO_LOCATION } from '../status/placementReports.ts'
 import { type ImaginedPlacementsDeps, imaginedCarriers, imaginedPlacements } from './imaginedPlacements.ts'
+import { parametersNowhere } from './parametersNowhere.ts'
 import { consequenceOf } from './placementConsequence.ts'
 import { PreviewChecks } from './previewChecks.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
@@ -115,6 +116,19 @@ export class PlacementPreviews implements PreviewReceiver {
       // no write fails for want of a warning
       this.#deps.logger.warn({ space, name, err }, 'it could not be found out what an EdgePlacement would lead to')
       return undefined
+    }
+  }
+
+  async undefinedParameters({ space, object }: PlacementWrite): Promise<readonly string[]> {
+    try {
+      const work = this.#deps.turns.begin({ owner: space })
+      return await inSlices(parametersNowhere(this.#deps, space, object), work)
+    } catch (err) {
+      this.#deps.logger.warn(
+        { space, err },
+        'it could not be found out which parameters of an object no Location defines',
+      )
+      return []
     }
   }
 

@@ -1,0 +1,29 @@
+/**
+ * A reference to a parameter that no Location defines, `%(regoin)`, is a slip of the pen: whoever writes it is warned. It is taken all
+ * the same, for the Location may get the label later.
+ */
+import { equalJson } from '../../apimachinery/values.ts'
+import { wantsExpansion } from '../../placement/content/adaptation.ts'
+import { serves } from '../../placement/spaces/spaceTypes.ts'
+import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
+import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import { content } from '../registry/provenance.ts'
+import type { AuthorityDeps } from './authorityDeps.ts'
+
+/** A response has room for so many. */
+const MAX_WARNINGS = 5
+
+export function parameterWarnings({ tree, previews }: Pick<AuthorityDeps, 'tree' | 'previews'>): Admission {
+  const warn = async ({ context, object }: AdmissionRequest): Promise<void> => {
+    const faults = await previews.undefinedParameters({ space: context.space, object })
+    for (const fault of faults.slice(0, MAX_WARNINGS)) context.warn(fault)
+  }
+  return {
+    stage: 'validate',
+    handles: (_type, operation, subresource) => operation !== 'DELETE' && subresource === '',
+    reaches: ({ space, unstored }) => !unstored && serves(tree.typeOf(space), EDGE_PLACEMENTS),
+    concerns: ({ object, old }) =>
+      wantsExpansion(object) && !(old && wantsExpansion(old) && equalJson(content(object), content(old))),
+    admit: request => (wantsExpansion(request.object) ? warn(request) : undefined),
+  }
+}
