@@ -4,8 +4,6 @@
  */
 import { equalJson } from '../../apimachinery/values.ts'
 import { wantsExpansion } from '../../placement/content/adaptation.ts'
-import { serves } from '../../placement/spaces/spaceTypes.ts'
-import { EDGE_PLACEMENTS } from '../../placement/words/placement.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { content } from '../registry/provenance.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
@@ -21,7 +19,8 @@ export function parameterWarnings({ tree, previews }: Pick<AuthorityDeps, 'tree'
   return {
     stage: 'validate',
     handles: (_type, operation, subresource) => operation !== 'DELETE' && subresource === '',
-    reaches: ({ space, unstored }) => !unstored && serves(tree.typeOf(space), EDGE_PLACEMENTS),
+    // copies of one content are written without such steps, and no mailbox describes anything
+    reaches: ({ space, unstored }) => !unstored && tree.typeOf(space).describes,
     concerns: ({ object, old }) =>
       wantsExpansion(object) && !(old && wantsExpansion(old) && equalJson(content(object), content(old))),
     admit: request => (wantsExpansion(request.object) ? warn(request) : undefined),
