@@ -11,7 +11,7 @@ export interface ServerAccess {
   caPem?: string
   insecure?: boolean
   tlsServerName?: string
-  /** Of the HTTP proxy on the way. */
+  /** URL of the HTTP proxy on the way. */
   proxyUrl?: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * What one space may send on one way, as the {@link ConsentIndex} has it and as the {@link Inventory} is.
+ * Allowances: the objects that a space may send on a way, by the {@link ConsentIndex} and the {@link Inventory}.
  *
  * A way is judged by the Location and the SyncTarget that exist, not by what a slice says of them: a slice is an object that
  * others may write. What is not known is not allowed, so nobody asks before the stream has told everything.

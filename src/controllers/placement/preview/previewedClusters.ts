@@ -40,7 +40,7 @@ export interface PreviewedClustersDeps {
   client: Client
   join: PlacementJoin
   consents: { allowance(space: string, way: Destination): Allowance }
-  /** Of the present. */
+  /** Facts of the present. */
   facts: DecisionFacts
   retained: Pick<RetainedCopies, 'keeps'>
   mailbox: (name: string) => Mailbox | undefined

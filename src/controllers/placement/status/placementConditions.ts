@@ -52,7 +52,8 @@ function withStanding(
   isSelected: Verdict['isSelected'],
 ): Condition {
   if (refused) return placed
-  const refusal = summaryIn(str(was, 'message'))
+  // others may write the status, too: patterns run over no more than a message of ours has
+  const refusal = summaryIn(str(was, 'message').slice(0, MAX_MESSAGE))
   if (!refusal || !refusersIn(refusal).some(location => doubtful.has(location))) return placed
   if (!mayConcern(refusal, isSelected)) return placed
   if (placed.status === 'True') return { type: 'Placed', status: 'False', ...refusal }
