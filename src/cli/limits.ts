@@ -2,10 +2,12 @@
 import { bytes, count, type Limits } from '../apimachinery/limits.ts'
 import * as listWatch from '../client/listWatch.ts'
 import * as clusterLists from '../syncer/sees/clusterLists.ts'
+import * as inventoryFile from './kubestellar/inventoryFile.ts'
 import * as syncer from './orrery/syncer/syncer.ts'
 
 export const LIMITS: Limits = {
   'an answer of a cluster to its syncer, watches aside': bytes(syncer.ANSWER_LIMIT_BYTES),
   'objects; bytes of a list that a client reads page by page; bytes of one that a syncer reads': `${count(listWatch.LIST_LIMIT_OBJECTS)}; ${bytes(listWatch.LIST_LIMIT_BYTES)}; ${bytes(clusterLists.LIST_LIMIT_BYTES)}. 100 pages in a row without an object, or the same token twice, are as bad`,
+  'locations in the file of `ensure location -f`; its size': `${count(inventoryFile.ROWS_LIMIT)}; ${bytes(inventoryFile.FILE_LIMIT_BYTES)}`,
   'requests of a syncer to its cluster': `1000 a second, ${syncer.IN_FLIGHT} under way`,
 }

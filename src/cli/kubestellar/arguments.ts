@@ -19,8 +19,14 @@ export interface LabelArguments {
   readonly removed: readonly string[]
 }
 
-/** As `kubectl label` takes them. The label `id` is ours. @throws CommandError naming the argument that is wrong */
+/** {@link labelsOf}, of which there must be one. */
 export function parseLabels(args: readonly string[]): LabelArguments {
+  if (args.length === 0) throw new CommandError('must be given at least one label key=value')
+  return labelsOf(args)
+}
+
+/** As `kubectl label` takes them. The label `id` is ours. @throws CommandError naming the argument that is wrong */
+export function labelsOf(args: readonly string[]): LabelArguments {
   const labels: Record<string, string> = {}
   const removed = new Set<string>()
   for (const argument of args) {
@@ -49,7 +55,6 @@ export function parseLabels(args: readonly string[]): LabelArguments {
     if (key === 'id') throw new CommandError(`'id' label may not be specified`)
     labels[key] = value
   }
-  if (args.length === 0) throw new CommandError('must be given at least one label key=value')
   const both = Object.keys(labels).find(key => removed.has(key))
   if (both !== undefined) throw new CommandError(`the label "${both}" is set and taken away in one command; choose one`)
   return { labels, removed: [...removed] }

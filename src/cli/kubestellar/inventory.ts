@@ -26,9 +26,12 @@ import { type LabelArguments, parseSeconds } from './arguments.ts'
 
 export interface InventoryEntry extends LabelArguments {
   readonly name: string
+  /** Of the Location; `null` takes one away. */
+  readonly annotations?: Readonly<Record<string, string | null>>
 }
 
 const OPTIONS = { fieldManager: 'kubectl-kubestellar' }
+export const DEFAULT_REFUSED = "Sorry, 'default' is not an acceptable name for these objects"
 /** Names that are looked at for one that may have been meant. */
 const ALIKE_PAGE = { limit: 2_000 }
 
@@ -43,20 +46,32 @@ export async function ensureLocation(
   entry: InventoryEntry,
   terminal: Terminal,
 ): Promise<KubeObject[]> {
-  const { name, labels, removed } = entry
-  if (name === 'default') throw new CommandError("Sorry, 'default' is not an acceptable name for these objects")
+  const made = await ensureBoth(space, entry, terminal)
+  await removeDefault(space, terminal)
+  return made
+}
+
+/** {@link ensureLocation}, and the Location `default` stays. */
+export async function ensureBoth(space: SpaceClient, entry: InventoryEntry, terminal: Terminal): Promise<KubeObject[]> {
+  const { name, labels, annotations, removed } = entry
+  if (name === 'default') throw new CommandError(DEFAULT_REFUSED)
   const selector = { matchLabels: { id: name } }
   const { group, version, resource } = SYNC_TARGETS
   const target = named('SyncTarget', name, { id: name, ...labels })
   const madeTarget = await ensure(space, { resource: SYNC_TARGETS, wanted: target, removed }, terminal)
   const location = named('Location', name, labels)
+  const given = Object.entries(annotations ?? {}).filter(([, value]) => value !== null)
+  if (given.length > 0) location.metadata.annotations = Object.fromEntries(given) as Record<string, string>
   location.spec = { resource: { group, version, resource }, instanceSelector: selector }
-  const madeLocation = await ensure(space, { resource: LOCATIONS, wanted: location, removed }, terminal)
+  const madeLocation = await ensure(space, { resource: LOCATIONS, wanted: location, removed, annotations }, terminal)
   if (!isRecord(madeLocation.spec) || !equalJson(madeLocation.spec.instanceSelector, selector)) {
     terminal.err(`Warning: Location "${name}" was there before, and it does not select by id=${name}; it is left so.`)
   }
-  if (await remove(space, LOCATIONS, 'default')) terminal.out(deletion(LOCATIONS, 'default'))
   return [madeTarget, madeLocation]
+}
+
+export async function removeDefault(space: SpaceClient, terminal: Terminal): Promise<void> {
+  if (await remove(space, LOCATIONS, 'default')) terminal.out(deletion(LOCATIONS, 'default'))
 }
 
 export interface RemoveOptions extends ConfirmOptions {
@@ -151,10 +166,18 @@ function detachPolicyOf(workload: string): DetachPolicy {
   throw new CommandError(`--workload: ${JSON.stringify(workload)} is neither "keep" nor "delete"`)
 }
 
+interface Wanted {
+  resource: GroupVersionResource
+  wanted: KubeObject
+  /** Keys of labels. */
+  removed: readonly string[]
+  annotations?: InventoryEntry['annotations'] | undefined
+}
+
 /** @returns the object as it is now */
 async function ensure(
   space: SpaceClient,
-  { resource, wanted, removed }: { resource: GroupVersionResource; wanted: KubeObject; removed: readonly string[] },
+  { resource, wanted, removed, annotations = {} }: Wanted,
   terminal: Terminal,
 ): Promise<KubeObject> {
   const name = wanted.metadata.name!
@@ -162,13 +185,18 @@ async function ensure(
   const now = found.metadata.labels ?? {}
   const set = Object.entries(wanted.metadata.labels ?? {}).filter(([key, value]) => now[key] !== value)
   const gone = removed.filter(key => Object.hasOwn(now, key)).map(key => [key, null] as const)
-  if (set.length + gone.length === 0) return found
+  const noted = Object.entries(annotations).filter(
+    ([key, value]) => (found.metadata.annotations?.[key] ?? null) !== value,
+  )
+  if (set.length + gone.length + noted.length === 0) return found
   try {
-    const body = { metadata: { labels: Object.fromEntries([...set, ...gone]) } }
-    const labeled = await space.patch(resource, { name }, 'merge', body, OPTIONS)
+    const [asLabels, asAnnotations] = [[...set, ...gone], noted].map(pairs => Object.fromEntries(pairs))
+    const body = { metadata: { labels: asLabels, annotations: asAnnotations } }
+    const changed = await space.patch(resource, { name }, 'merge', body, OPTIONS)
     // in kubectl's words
-    terminal.out(`${singular(resource)}/${name} ${set.length === 0 ? 'unlabeled' : 'labeled'}`)
-    return labeled
+    const done = set.length > 0 ? 'labeled' : gone.length > 0 ? 'unlabeled' : 'annotated'
+    terminal.out(`${singular(resource)}/${name} ${done}`)
+    return changed
   } catch (error) {
     throw failed(`failed to change labels of ${wanted.kind}`, NOT_LABELED, error)
   }

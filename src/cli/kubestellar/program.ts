@@ -20,9 +20,11 @@ import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { ANSWER_COMMANDS } from './answerCommands.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
+import { ensureLocations } from './ensureLocations.ts'
 import { grantCommand, grantsCommand, ungrantCommand } from './grantCommands.ts'
 import { PLACES } from './grantSpec.ts'
 import { ensureLocation, type InventoryEntry, type RemoveOptions, removeLocation } from './inventory.ts'
+import { inventoryFile } from './inventoryFile.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import { COMMON, type CommonOptions, INVENTORY, type InventoryOptions, inInventory, inSession } from './sessions.ts'
 import {
@@ -105,11 +107,24 @@ const ofSyncer =
 
 const ENSURE: readonly PluginCommand[] = [
   {
-    line: 'location <name> [labels...]',
+    line: 'location [name] [labels...]',
     summary: 'make a SyncTarget and a Location of one name, with labels key=value on both; key- takes one away',
+    notes: `A file has a location a row. CSV has the columns name, labels (env=prod region=eu), label:KEY and annotation:KEY. YAML is a list of
+{ name, labels: { env: prod }, annotations: { KEY: VALUE } }. The value null takes one away. Annotations are the Location's, as
+parameters. All rows are checked before anything is made.`,
     exits: UNLABELED,
-    flags: INVENTORY,
-    change: async (options: InventoryOptions, told, name: string, ...labels) => {
+    flags: [
+      ...INVENTORY,
+      flag('-f, --filename <file>', 'make all that this CSV or YAML file lists; "-": standard input'),
+    ],
+    change: async (options: InventoryOptions & { filename?: string }, told, name: string | undefined, ...labels) => {
+      const { filename } = options
+      if (filename !== undefined) {
+        if (name !== undefined) throw new CommandError('name locations in the file or on the command line, not in both')
+        const rows = await inventoryFile(filename)
+        return await inInventory(options, told, space => ensureLocations(space, rows, told))
+      }
+      if (name === undefined) throw new CommandError('name the location, or a file with -f')
       const entry = inventoryEntry(name, labels)
       return await inInventory(options, told, space => ensureLocation(space, entry, told))
     },
