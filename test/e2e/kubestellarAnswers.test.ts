@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { parse } from 'yaml'
 import { num } from '../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../src/apimachinery/object.ts'
 import { NAMESPACES } from '../../src/apimachinery/resources.ts'
@@ -342,6 +343,26 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
     const page = readFileSync(join(ROOT, 'docs/answers.md'), 'utf8')
     for (const [, block = ''] of page.matchAll(/```sh\n(.*?)```/gs))
       t.match(await run(`set -e\n${block}`), { code: 0, err: /^(Warning: .*\n)*$/ })
+    const [, workflow = ''] = /```yaml\n(.*?)```/s.exec(page)!
+    const { steps } = parse(workflow).jobs.preview
+    const [, preview, , judge] = steps as { run: string }[]
+    const output = join(dir, 'output')
+    const env = `export GITHUB_WORKSPACE=$PWD RUNNER_TEMP=$PWD GITHUB_OUTPUT=${output} ORRERY_KUBECONFIG="$(cat mia)"`
+    const previewed = async (deploy: string) => {
+      const done = await run(`rm -rf ${output} deploy; mkdir deploy; ${deploy}; ${env}; ${preview!.run}`)
+      t.match(done, { code: 0, err: '' })
+      const code = readFileSync(output, 'utf8').replace('code=', '').trim()
+      const judged = await run(judge!.run.replace(/\$\{\{.*?\}\}/, code))
+      return { comment: readFileSync(join(dir, 'preview.md'), 'utf8'), code: judged.code }
+    }
+    t.match(await previewed('sed s/2.60/2.80/ prices.yaml > deploy/prices.yaml'), {
+      comment: /^\*\*1 object: 1 updated in clusters\*\*\n.*\n\+ {2}coffee: "2\.80"/s,
+      code: 0,
+    })
+    t.match(await previewed('echo "kind: Nothing" > deploy/prices.yaml'), {
+      comment: /^\n {4}Error: .*apiVersion/,
+      code: 1,
+    })
   })
 })
 

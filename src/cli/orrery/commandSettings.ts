@@ -1,7 +1,7 @@
 /** The settings of `orrery`'s sub-commands: each is a flag, an environment variable and a key of the config file. */
 import { DEFAULT_ADDRESSES, DEFAULT_PORTS } from '../../apiserver/serviceNetwork/serviceRanges.ts'
 import { CONTROLLER_NAMES } from '../../controllers/controllerNames.ts'
-import type { Setting } from '../shell/settings.ts'
+import { flag, type Setting } from '../shell/settings.ts'
 import { ACCESS_FLAGS } from './accessFlags.ts'
 
 export const CONFIG: Setting = {
@@ -253,4 +253,11 @@ export const SYNCER: readonly Setting[] = [
   HEALTH_ADDRESS,
   ...LOG,
   { ...OUTPUT, description: 'with --dry-run: a document for programs' },
+]
+
+/** Whom an assistant asks for, where a call names nothing else. */
+export const MCP: readonly Setting[] = [
+  flag('--kubeconfig <file>', 'kubeconfig to use; default: $KUBECONFIG, then ~/.kube/config'),
+  flag('--space <path>', "workspace that is read; default: the kubeconfig's"),
+  flag('-n, --namespace <name>', "namespace; default: the kubeconfig's, else default"),
 ]

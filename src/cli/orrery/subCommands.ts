@@ -7,6 +7,7 @@ import {
   HEALTH_ADDRESS,
   LISTEN,
   LOG,
+  MCP,
   OUTPUT,
   SERVER_PORT,
   START,
@@ -87,6 +88,15 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       ...LOG,
     ],
     load: async () => (await import('./server/simulateWec.ts')).simulateWec,
+  },
+  {
+    name: 'mcp',
+    summary: 'answer assistants (Model Context Protocol, on standard input and output); nothing is changed',
+    notes:
+      'Tools: status, why, preview, diff, get, with the rights of the kubeconfig. Values of Secrets are never shown.\n' +
+      'An assistant starts it. Exit codes: 0 standard input has ended, 1 anything else.',
+    settings: MCP,
+    load: async () => (await import('./mcp/mcp.ts')).mcp,
   },
   {
     name: 'kubeconfig',

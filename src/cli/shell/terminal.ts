@@ -12,6 +12,8 @@ export interface Terminal {
   readonly isTerminal?: boolean
   /** How wide `out` is, where a person looks at it. */
   readonly columns?: number | undefined
+  /** All of standard input, where that is not the process's. */
+  readonly input?: string
   /** Puts a question to a person and gives the line that they answer, `''` when they leave. Absent: nobody can answer. */
   ask?(question: string): Promise<string>
 }

@@ -41,7 +41,7 @@ t.test('every command has documents for programs, but those that run on or print
   const without = commandTree()
     .flatMap(leaves)
     .filter(({ options }) => !options.some(({ flags }) => flags.startsWith('-o, --output')))
-  const others = ['start', 'simulate-wec', 'kubeconfig', 'ws', 'kubestellar', 'completion'].map(
+  const others = ['start', 'simulate-wec', 'mcp', 'kubeconfig', 'ws', 'kubestellar', 'completion'].map(
     name => `orrery ${name}`,
   )
   t.strictSame(

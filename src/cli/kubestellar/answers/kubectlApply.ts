@@ -6,12 +6,11 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { list } from '../../../apimachinery/fields.ts'
 import { isRecord, type KubeObject } from '../../../apimachinery/object.ts'
+import { LAST_APPLIED_ANNOTATION } from '../../../apimachinery/resources.ts'
 import { CommandError } from '../../shell/commandError.ts'
 import type { Terminal } from '../../shell/terminal.ts'
 import type { AnswerOptions, Asked } from './answerSession.ts'
 import { TROUBLE } from './exitCodes.ts'
-
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** Objects as they are to be previewed. @throws CommandError with kubectl's words */
 export async function applied(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
@@ -30,9 +29,10 @@ export function whereTo({ session, path }: Asked, { kubeconfig, namespace }: Ans
 
 /** What a command of kubectl prints as JSON. @throws CommandError with kubectl's words */
 export async function objectsOf(args: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
-  const child = spawn('kubectl', args, {
-    stdio: ['inherit', 'pipe', 'pipe'],
-  })
+  const input = terminal.input ?? (args.includes('-') ? await text(process.stdin) : '')
+  const child = spawn('kubectl', args, { stdio: ['pipe', 'pipe', 'pipe'] })
+  // one that does not read all has its own word about that
+  child.stdin.on('error', () => {}).end(input)
   const failed = new Promise<never>((_, reject) => child.on('error', reject))
   const ended = new Promise<number>(resolve => child.on('close', code => resolve(code ?? TROUBLE)))
   let told: [string, string, number]
@@ -66,9 +66,9 @@ function itemsOf(answer: unknown): KubeObject[] {
  */
 function asAsked(object: KubeObject): KubeObject {
   if (object.metadata.resourceVersion !== undefined) return object
-  const applied = object.metadata.annotations?.[LAST_APPLIED]
+  const applied = object.metadata.annotations?.[LAST_APPLIED_ANNOTATION]
   if (applied === undefined) return object
   const written = JSON.parse(applied) as KubeObject
-  const annotations = { ...written.metadata.annotations, [LAST_APPLIED]: applied }
+  const annotations = { ...written.metadata.annotations, [LAST_APPLIED_ANNOTATION]: applied }
   return { ...written, metadata: { ...written.metadata, annotations } }
 }
