@@ -12,6 +12,7 @@ const DAY_MS = 86_400_000
 const YEAR_MS = 365 * DAY_MS
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' }
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' }
+const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const NAMESPACE = 'default'
 
 t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
@@ -37,6 +38,8 @@ t.test('ConfigMaps and token Secrets follow a renewed authority', async t => {
     }
   }
   t.equal(await authorityOf(CONFIG_MAPS, 'kube-root-ca.crt'), first)
+  // a token Secret without its account is deleted, and ConfigMap and account come in no order
+  while ((await root.list(ACCOUNTS, { namespace: NAMESPACE })).items.length === 0) await setImmediate()
   const annotations = { 'kubernetes.io/service-account.name': 'default' }
   const metadata = { name: 'token', namespace: NAMESPACE, annotations }
   await root.create(SECRETS, {
