@@ -266,6 +266,7 @@ export async function serverParts(
       live: assembly.liveQuestions,
       answers: services.answered,
       figures: assembly.carry,
+      schema: assembly.catalog.schemaOf,
     },
     onAuthority: listener => keys.onAuthority(listener),
   }

@@ -8,10 +8,11 @@ import * as conditions from './namespace/conditions.ts'
 import * as customize from './placement/copies/customize.ts'
 import * as parameterExpansion from './placement/copies/parameterExpansion.ts'
 import * as replacementPath from './placement/copies/replacementPath.ts'
+import * as replacing from './placement/copies/replacing.ts'
 
 export const LIMITS: Limits = {
   'finalizers, kinds and failures that a Namespace under deletion tells; finalizers of one object that it looks at': `${count(conditions.MAX_TOLD)}; ${count(conditions.MAX_FINALIZERS)}`,
-  'customized object; parameter of a Location': `${bytes(customize.MAX_OBJECT_BYTES)}; ${binary(parameterExpansion.MAX_PARAMETER_CHARACTERS)} characters`,
+  'customized object; parameter of a Location': `${bytes(replacing.MAX_OBJECT_BYTES)}; ${binary(parameterExpansion.MAX_PARAMETER_CHARACTERS)} characters`,
   'places that the path of a Customizer finds': count(replacementPath.MAX_PLACES),
   'characters of such a path; work for one object and destination': `${binary(replacementPath.MAX_PATH_CHARACTERS)}; ${count(customize.MAX_WORK)}`,
   'Events about trouble, outages and conflicts of one space, and about its SyncTargets, and as many about holds; in which time': `${count(eventRecorder.MAX_OF_SPACE)}; ${duration(eventRecorder.REPEATED_AFTER_MS)}`,

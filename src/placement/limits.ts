@@ -3,6 +3,7 @@ import { bytes, count, duration, type Limits } from '../apimachinery/limits.ts'
 import * as removalLimits from './brake/removalLimits.ts'
 import * as upsyncGrants from './consent/upsyncGrants.ts'
 import * as carriedOwners from './content/carriedOwners.ts'
+import * as customizerRules from './content/customizerRules.ts'
 import * as leftFields from './content/leftFields.ts'
 import * as liveObjects from './desks/liveObjects.ts'
 import * as placementPreview from './desks/placementPreview.ts'
@@ -17,6 +18,7 @@ export const LIMITS: Limits = {
   'objects; bytes; SyncTargets of a space, with all spaces below it': `${count(spaceBudget.DEFAULT_SPACE_OBJECTS)}; ${bytes(spaceBudget.DEFAULT_SPACE_BYTES)}; ${count(spaceBudget.DEFAULT_SYNC_TARGETS)}. None for \`root\` and \`root:espw\``,
   'objects; bytes that a syncer carries up to a mailbox': `${count(spaceBudget.DEFAULT_UPSYNCED_OBJECTS)}; ${bytes(spaceBudget.DEFAULT_UPSYNCED_BYTES)}`,
   "`jsonPointers` of an EdgePlacement's `ignoreDifferences`; characters of one": `${count(leftFields.MAX_POINTERS)}; ${count(leftFields.MAX_POINTER_LENGTH)}`,
+  'patches of a Customizer; bytes of one; values in its `parameters`': `${count(customizerRules.MAX_PATCHES)}; ${bytes(customizerRules.MAX_PATCH_BYTES)}; ${count(customizerRules.MAX_VALUES)}`,
   'owners of an object that it refers to in a cluster': count(carriedOwners.MAX_CARRIED_OWNERS),
   'what a syncer lists of what is not so in its cluster; characters of each message': `${count(outcome.MAX_EXCEPTIONS)}; ${count(outcome.MAX_MESSAGE)}`,
   'objects of a PlacementPreview; all of them as JSON; at the same time, of one space': `${count(placementPreview.MAX_PREVIEWED)}; ${bytes(placementPreview.MAX_PREVIEW_BYTES)}; ${count(placementPreview.MAX_PREVIEWS_AT_ONCE)}`,

@@ -7,6 +7,7 @@ import { elsewhere, FIRST_OBJECTS } from '../../src/cli/orrery/server/placementO
 import type { Client } from '../../src/client/client.ts'
 import type { Logger } from '../../src/client/logger.ts'
 import { type RunningControllers, startBuiltinControllers } from '../../src/controllers/builtinControllers.ts'
+import type { PreviewSource } from '../../src/placement/desks/placementPreview.ts'
 import { WorkTurns } from '../../src/program/workTurns.ts'
 import { HurriedClock } from './hurriedClock.ts'
 import { Stage } from './scene.ts'
@@ -85,6 +86,8 @@ export interface CenterOptions {
   dataDir?: string
   /** Records requests, and writes of controllers. */
   audit?: Auditor
+  /** Where questions about placement arrive; default: nobody asks any. */
+  previews?: PreviewSource
 }
 
 /** Stopped when the test ends, which fails when something was logged as trouble. */
@@ -118,7 +121,11 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
     clientFor,
     caPem: server.caPem,
     places: server.tree,
-    desks: { outcomes: server.desks.outcomes },
+    desks: {
+      outcomes: server.desks.outcomes,
+      schema: server.desks.schema,
+      ...(options.previews && { previews: options.previews }),
+    },
     logger,
     random: () => 0.5,
   })

@@ -7,6 +7,7 @@ import { cloneInSteps } from '../cloneInSteps.ts'
 import { StatusError, statusError } from '../errors.ts'
 import { unmarshalError } from '../go/goJson.ts'
 import { isMistakable } from '../jsonParse.ts'
+import { messageOf } from '../messageOf.ts'
 import { mistakableKeyWords } from '../mistakableKeys.ts'
 import { isRecord } from '../object.ts'
 import { hasMoreValues } from '../objectSize.ts'
@@ -69,6 +70,19 @@ function parsePatch(patch: unknown): Operation[] {
     )
   for (const operation of patch) checkTypes(operation)
   return patch.map(parseOperation)
+}
+
+/** Why an operation is none, whatever it is applied to; `undefined`: it is one. */
+export function operationProblem(operation: unknown): string | undefined {
+  try {
+    checkTypes(operation)
+    const { op, path, from } = parseOperation(operation as Record<string, unknown> | null)
+    parsePointer(path)
+    if (NEEDS_FROM.has(op)) parsePointer(from)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
 }
 
 function checkTypes(operation: unknown): void {

@@ -3,6 +3,7 @@ import type { Admission } from '../registry/admission.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
 import { autoscalerWarnings } from './autoscalerWarnings.ts'
 import { bindingAdmission, bindingStatusAdmission } from './bindingAdmission.ts'
+import { customizerAdmission } from './customizerAdmission.ts'
 import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
@@ -28,6 +29,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     logicalClusterAdmission,
     placementAdmission(deps),
     leftFieldsAdmission,
+    customizerAdmission,
     placementWarnings(deps.types),
     autoscalerWarnings(deps),
     placementConsequences(deps.previews),

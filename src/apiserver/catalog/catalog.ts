@@ -4,6 +4,7 @@
  */
 import type { CatalogFile, CatalogResource, DescriptionsFile, SchemaNode } from '../../../openapi/catalogFormat.ts'
 import { parseHarmless } from '../../apimachinery/jsonParse.ts'
+import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ColumnDefinition, ResourceType } from '../../apimachinery/resourceType.ts'
 import { ONE_VALUE, type Schema, STRUCT_FACTS, STRUCT_NAME } from '../../apimachinery/schema.ts'
 import { readGenerated } from '../../program/dataFiles.ts'
@@ -20,6 +21,8 @@ export interface Catalog {
   definitionName(schema: Schema): string | undefined
   /** The definition of the list of a built-in kind. */
   listDefinitionName(type: ResourceType): string | undefined
+  /** The schema of a kind of Kubernetes' own; `undefined` of others. */
+  schemaOf(this: void, apiVersion: string, kind: string): Schema | undefined
   /** Documentation of definitions and their fields. Read from disk at each call, as few processes ever need it. */
   loadDescriptions(): DescriptionsFile
 }
@@ -38,8 +41,10 @@ export function catalogOf(read: (name: string) => string): Catalog {
   const names = new Map<Schema, string>()
   const definitions = linkDefinitions(file.definitions, names)
   const listNames = new Map<ResourceType, string>()
+  const schemas = new Map<string, Schema>()
   const types = file.resources.map(resource => {
     const type = resourceType(resource, definitions.get(resource.definition)!)
+    if (type.form === 'struct') schemas.set(`${apiVersionOf(type)} ${type.kind}`, type.schema!)
     if (resource.listDefinition !== undefined) listNames.set(type, resource.listDefinition)
     return type
   })
@@ -49,6 +54,7 @@ export function catalogOf(read: (name: string) => string): Catalog {
     definitions,
     definitionName: schema => names.get(schema),
     listDefinitionName: type => listNames.get(type),
+    schemaOf: (apiVersion, kind) => schemas.get(`${apiVersion} ${kind}`),
     loadDescriptions: () => parsed(read, 'descriptions.json') as DescriptionsFile,
   }
 }

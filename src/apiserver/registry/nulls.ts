@@ -4,7 +4,7 @@ import { memberSchema, type Schema } from '../../apimachinery/schema.ts'
 /**
  * Removes null members of structs, at any depth, in place. In lists and in maps, whose places count, they become what
  * `schema` has for nothing; where it does not say, those of lists stay for validation to refuse. Everything inside of what
- * `schema` leaves open stays as it is: controllers compare the data of ControllerRevisions byte by byte.
+ * `schema` leaves open stays as it is: controllers compare the data of ControllerRevisions byte by byte. So does what may be null.
  */
 export function dropNulls(value: unknown, schema?: Schema): void {
   if (typeof value !== 'object' || value === null || schema?.['x-kubernetes-preserve-unknown-fields']) return
@@ -19,7 +19,9 @@ export function dropNulls(value: unknown, schema?: Schema): void {
   for (const name in object) {
     const member = object[name]
     if (member === null) {
-      const zero = isMapKey(schema, name) ? zeroOf(memberSchema(schema, name)) : undefined
+      const of = memberSchema(schema, name)
+      if (of?.nullable) continue
+      const zero = isMapKey(schema, name) ? zeroOf(of) : undefined
       if (zero === undefined) delete object[name]
       else object[name] = zero
     } else if (typeof member === 'object') dropNulls(member, schema && memberSchema(schema, name))

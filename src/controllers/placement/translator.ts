@@ -57,7 +57,8 @@ class Translator {
     const writtenAtMs = (revision: number) => deps.figures?.writtenAtMs(revision)
     const common = { client, guard, logger, turns, clock, random }
     const epoch = deps.outcomes?.epoch
-    this.#setup = { ...common, places, events, signal, epoch, common, writtenAtMs }
+    const schema = deps.schema ?? (() => undefined)
+    this.#setup = { ...common, places, events, signal, epoch, schema, common, writtenAtMs }
     this.#parts = partsOf(this.#setup)
     const { consents, topology, workspaces, queue, router, together } = this.#parts
     this.#endAnswers = beginAnswers(deps, this.#setup, this.#parts)

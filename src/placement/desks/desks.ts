@@ -1,10 +1,14 @@
 /** Where the controllers of placement and the server of their process meet. */
 
+import type { Schema } from '../../apimachinery/schema.ts'
 import type { OutcomeSource } from '../outcome/outcome.ts'
 import type { AnswerDesk } from './answered.ts'
 import type { FigureDesk } from './carryFigures.ts'
 import type { LiveAsker } from './liveObjects.ts'
 import type { PreviewSource } from './placementPreview.ts'
+
+/** The schema of a kind of Kubernetes' own, which says how its lists merge; `undefined` of all other kinds. */
+export type BuiltinSchema = (apiVersion: string, kind: string) => Schema | undefined
 
 export interface Desks {
   /** The reports of syncers. */
@@ -17,4 +21,5 @@ export interface Desks {
   readonly answers: AnswerDesk
   /** Shows how the controllers and placed objects get on. */
   readonly figures: FigureDesk
+  readonly schema: BuiltinSchema
 }

@@ -10,6 +10,7 @@ import {
   CUSTOMIZATION_ERROR_ANNOTATION,
   CUSTOMIZER_ANNOTATION,
   DOWNSYNCED,
+  EDGE_GROUP,
   EXECUTING_COUNT_ANNOTATION,
   EXPAND_ANNOTATION,
   HAND_OVER_ANNOTATION,
@@ -79,6 +80,11 @@ const NOT_TO_CLUSTER = keysOf(({ toCluster }) => !toCluster)
 const NOT_SHOWN = keysOf(({ isShown }) => !isShown)
 /** They are no part of what an object's author wishes, so they make no new generation of it. */
 export const NOTES: readonly string[] = [...keysOf(mark => mark === note)]
+
+/** Whether a label or annotation is for Orrery to read: those that are not in the table, too. */
+export function isOwnKey(key: string): boolean {
+  return key.startsWith(`${EDGE_GROUP}/`) || key.startsWith('kubestellar.io/')
+}
 
 /** Whether the annotation of an object goes to its copy. */
 export function goesToMailbox(key: string): boolean {

@@ -33,6 +33,7 @@ export function readsOtherwise(before: KubeObject | undefined, after: KubeObject
   return (
     !equalJson(before.metadata.labels, after.metadata.labels) ||
     !equalJson(before.metadata.annotations, after.metadata.annotations) ||
+    !equalJson(before.parameters, after.parameters) ||
     !equalJson(before.replacements, after.replacements)
   )
 }

@@ -69,7 +69,11 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
   return new WorkStatuses(deps, about)
 }
 
-function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: Setup, parts: Parts): PlacementPreviews {
+function previewsOf(
+  { where, live }: Askers,
+  { client, turns, clock, logger, schema }: Setup,
+  parts: Parts,
+): PlacementPreviews {
   const { join, consents, facts, brake, retained, mailboxes, readiness, inventory, intake } = parts
   return new PlacementPreviews({
     client,
@@ -91,5 +95,6 @@ function previewsOf({ where, live }: Askers, { client, turns, clock, logger }: S
     knowsMailbox: name => readiness.knowsMailbox(name),
     location: (cluster, name) => inventory.location(cluster, name),
     customizer: (space, reference) => intake.customizer(space, reference),
+    schema,
   })
 }

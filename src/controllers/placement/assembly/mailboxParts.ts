@@ -40,7 +40,7 @@ const CACHED_OBJECTS = 2000
 
 /** Made after {@link retentionParts}. */
 export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
-  const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs } = setup
+  const { client, places, guard, turns, logger, clock, common, signal, writtenAtMs, schema } = setup
   const { inventory, join, queue, consents, brake, pauses, intakes, naming, report, pendingCopies } = parts
   const kinds = new ServedKinds(client)
   const stages = newStages()
@@ -166,6 +166,7 @@ export function mailboxParts(setup: Setup, parts: Parts): MailboxParts {
     turns,
     location: (cluster, name) => inventory.location(cluster, name),
     customizer: (space, reference) => intake.customizer(space, reference),
+    schema,
   })
   const topology: PlacedSource = new PlacedSource({
     ...common,

@@ -11,6 +11,7 @@ import type { KeyGuard } from '../../../client/setAside/keyGuard.ts'
 import type { StreamSource } from '../../../client/streamSource.ts'
 import type { WorkQueue } from '../../../client/workqueue.ts'
 import type { FigureDesk } from '../../../placement/desks/carryFigures.ts'
+import type { BuiltinSchema } from '../../../placement/desks/desks.ts'
 import type { OutcomeSource } from '../../../placement/outcome/outcome.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
 import type { EventRecorder } from '../../eventRecorder.ts'
@@ -67,6 +68,8 @@ export interface Setup {
   readonly signal: AbortSignal
   /** The life of the store in which reports of syncers count. */
   readonly epoch: OutcomeSource['epoch'] | undefined
+  /** Finds how a kind merges strategically. */
+  readonly schema: BuiltinSchema
   /** Dependencies of all that follow a stream. */
   readonly common: Common
   readonly writtenAtMs: FigureDesk['writtenAtMs']

@@ -1,5 +1,5 @@
 /**
- * Parameters of a Location in strings: `%(name)` becomes the parameter's value, `%%` becomes `%`. A name that nothing defines is a
+ * Parameters of a Location, and of a Customizer for it, in strings: `%(name)` becomes the parameter's value, `%%` becomes `%`. A name that nothing defines is a
  * fault. A short text can ask for a long value many times, so what would come of it is measured first.
  */
 import { cloneInSteps } from '../../../apimachinery/cloneInSteps.ts'
@@ -14,11 +14,13 @@ export type Parameters = ReadonlyMap<string, string>
 /** A parameter is a name, an address, perhaps a bundle of certificates: no document. Longer ones stay unexpanded. */
 export const MAX_PARAMETER_CHARACTERS = 16 * 1024
 
-/** Labels of a Location come before its annotations of the same name. */
-export function parametersOf(location: KubeObject): Parameters {
+/** Labels of a Location come before its annotations of the same name, and `own`, of a Customizer, before both. */
+export function parametersOf(location: KubeObject, own: Parameters = NONE): Parameters {
   const { annotations, labels } = location.metadata
-  return new Map([...Object.entries(annotations ?? {}), ...Object.entries(labels ?? {})])
+  return new Map([...Object.entries(annotations ?? {}), ...Object.entries(labels ?? {}), ...own])
 }
+
+const NONE: Parameters = new Map()
 
 /** Parameters of one object that are held against those of another Location. */
 const MAX_COMPARED = 100

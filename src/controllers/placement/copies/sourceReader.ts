@@ -7,6 +7,8 @@ import { inSlices } from '../../../apimachinery/steps.ts'
 import { isTokenSecret } from '../../../apimachinery/tokenSecret.ts'
 import type { Client } from '../../../client/client.ts'
 import { asAuthored, asDescribed, asSaid } from '../../../placement/content/asDescribed.ts'
+import { choiceThere, rulesThere } from '../../../placement/content/customizerRules.ts'
+import type { BuiltinSchema } from '../../../placement/desks/desks.ts'
 import { isSystemObject } from '../../../placement/select/eligibility.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
 import type { WorkTurns } from '../../../program/workTurns.ts'
@@ -21,6 +23,7 @@ export interface SourceReaderDeps {
   location: (cluster: string, name: string) => KubeObject | undefined
   /** `reference` is `namespace/name`. */
   customizer: (space: string, reference: string) => KubeObject | undefined
+  schema: BuiltinSchema
   /** Whose slices of the loop's time objects are customized in. */
   turns: Pick<WorkTurns, 'begin'>
   /** Whether it is remembered what was wrong with objects that are dear to customize. Default: yes. */
@@ -44,6 +47,8 @@ interface Made {
   readonly source: KubeObject
   readonly customizer: KubeObject | undefined
   readonly hasLocation: boolean
+  /** Which of its rules hold, by {@link choiceThere}. */
+  readonly choice: string
   readonly asked: ReadonlyMap<string, string | undefined>
   readonly made: Customization
 }
@@ -107,8 +112,10 @@ export class SourceReader {
     if (digest !== undefined) this.#verdicts.set(idOf(at), { revision, digest, location, customizer, faults })
     const result = { ...customized, object: asSaid(made, source), faults }
     const { asked } = customized
-    if (faults.length === 0 && asked)
-      this.#made = { source, customizer, hasLocation: location !== undefined, asked, made: result }
+    if (faults.length === 0 && asked) {
+      const choice = choiceThere(customizer, location)
+      this.#made = { source, customizer, hasLocation: location !== undefined, choice, asked, made: result }
+    }
     return result
   }
 
@@ -117,7 +124,8 @@ export class SourceReader {
     const last = this.#made
     if (last?.source !== source || last.customizer !== customizer) return undefined
     if (last.hasLocation !== (location !== undefined)) return undefined
-    const parameters = location && parametersOf(location)
+    if (last.choice !== choiceThere(customizer, location)) return undefined
+    const parameters = location && parametersOf(location, customizer && rulesThere(customizer, location).parameters)
     for (const [name, value] of last.asked) if (parameters?.get(name) !== value) return undefined
     return last.made
   }
@@ -155,6 +163,7 @@ export class SourceReader {
       location: this.#deps.location(cluster, locationName),
       locationName,
       customizer: fact.customizer === '' ? undefined : this.#deps.customizer(space, fact.customizer),
+      schema: this.#deps.schema,
     }
   }
 

@@ -15,7 +15,7 @@ const NO_NAME = 'a reference %(…) holds what is no name of a parameter; for th
 interface Places {
   /** Such as `in Location "florin"`. */
   readonly where: string
-  /** Names of labels. Those of annotations are for the inventory alone, and no hint gives them away. */
+  /** Names of labels and of a Customizer's own parameters. Those of annotations are for the inventory alone, and no hint gives them away. */
   readonly known: readonly string[]
 }
 
@@ -28,7 +28,9 @@ export function* undefinedParameters(names: Iterable<string>, { where, known }: 
     if (!NAME.test(name)) isStrange = true
     else if (faults.length === MAX_NAMES) more++
     else {
-      const hint = faults.length < MAX_HINTS ? didYouMean(name, labels) : ''
+      // a Customizer may define the name itself for other Locations
+      const others = labels.filter(label => label !== name)
+      const hint = faults.length < MAX_HINTS ? didYouMean(name, others) : ''
       const remedy = `${hint === '' ? '; for' : ' For'} the text itself write %%(${name})`
       faults.push(`parameter ${JSON.stringify(name)} is not defined ${where}${hint}${remedy}`)
     }

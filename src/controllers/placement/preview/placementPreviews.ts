@@ -75,6 +75,7 @@ export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
   knows: (space: string, key: string) => boolean
   location: SourceReaderDeps['location']
   customizer: SourceReaderDeps['customizer']
+  schema: SourceReaderDeps['schema']
 }
 
 /** Bytes that are compared for a unit of work. */
@@ -181,7 +182,7 @@ export class PlacementPreviews implements PreviewReceiver {
     moves: Moves,
     { totals, workload, holdsTooMuch }: Pick<Scene, 'totals' | 'holdsTooMuch'> & { workload: Workload },
   ): Scene {
-    const { client, join, consents, turns, location, customizer } = this.#deps
+    const { client, join, consents, turns, location, customizer, schema } = this.#deps
     const customizers = new Map<string, KubeObject>()
     const namespaces = new Map<string, Readonly<Record<string, string>>>()
     for (const { resource, object } of request.objects) {
@@ -195,6 +196,7 @@ export class PlacementPreviews implements PreviewReceiver {
       // whoever asked may have gone
       turns: { begin: owner => request.work ?? turns.begin(owner) },
       location,
+      schema,
       keepsVerdicts: false,
       customizer: (space, reference) => customizers.get(reference) ?? customizer(space, reference),
     }

@@ -3,17 +3,20 @@
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import { atOnce } from '../../../../src/apimachinery/steps.ts'
+import { loadCatalog } from '../../../../src/apiserver/catalog/catalog.ts'
 import {
   type CustomizationInputs,
   customize as customizeInSteps,
-  MAX_OBJECT_BYTES,
 } from '../../../../src/controllers/placement/copies/customize.ts'
 import { ParameterExpansion } from '../../../../src/controllers/placement/copies/parameterExpansion.ts'
+import { MAX_OBJECT_BYTES } from '../../../../src/controllers/placement/copies/replacing.ts'
 import { customizerOf } from '../../../../src/placement/content/adaptation.ts'
 import { countSteps } from '../../../support/countSteps.ts'
 import * as fc from '../../../support/fastCheck.ts'
 
-const customize = (source: KubeObject, inputs: CustomizationInputs) => atOnce(customizeInSteps(source, inputs))
+const schema = loadCatalog().schemaOf
+const customize = (source: KubeObject, inputs: Omit<CustomizationInputs, 'schema'>) =>
+  atOnce(customizeInSteps(source, { ...inputs, schema }))
 
 const EXPAND = { 'edge.kubestellar.io/expand-parameters': 'true' }
 const location: KubeObject = {
@@ -37,7 +40,7 @@ const customizer = (replacements: unknown[], annotations = {}): KubeObject => ({
   metadata: { name: 'c', namespace: 'web', annotations },
   replacements,
 })
-const inputs = { location, locationName: 'florin', customizer: undefined }
+const inputs = { schema, location, locationName: 'florin', customizer: undefined }
 const NAMED = { 'edge.kubestellar.io/customizer': 'c' }
 
 t.test('labels come before annotations, and %% is a percent sign', async t => {
@@ -156,7 +159,7 @@ const annotated = (annotations: Record<string, string>): KubeObject => ({
   ...location,
   metadata: { ...location.metadata, annotations },
 })
-const NOTHING = { customizer: undefined, locationName: 'florin' }
+const NOTHING = { schema, customizer: undefined, locationName: 'florin' }
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 t.test('the size of an expanded object is known before it is made', async t => {

@@ -45,6 +45,7 @@ function reader(turns = new CountedTurns()) {
     cache: new ObjectCache(10),
     location: () => at.location,
     customizer: () => undefined,
+    schema: () => undefined,
     turns,
   })
   return { sources, at, turns }
@@ -150,6 +151,7 @@ t.test('where only Customizers ask for parameters, they are compared, too', asyn
     cache: new ObjectCache(10),
     location: () => at.location,
     customizer: () => customizer.object,
+    schema: () => undefined,
     turns: endlessTurns(),
   })
   const source = bomb({ annotations: { 'edge.kubestellar.io/customizer': 'c' } })
@@ -164,6 +166,23 @@ t.test('where only Customizers ask for parameters, they are compared, too', asyn
   t.match((await made()).data, { v: '2' })
   customizer.object = { ...customizer.object, replacements: [{ path: '$.data.v', value: '"other"' }] }
   t.match((await made()).data, { v: 'other' })
+  const locationSelector = { matchLabels: { env: 'prod' } }
+  const replacements = [{ locationSelector, path: '$.data.v', value: '"prod"' }]
+  customizer.object = { ...customizer.object, replacements }
+  const everywhereElse = await made()
+  at.location = florin('3', { unasked: '1' })
+  t.equal(await made(), everywhereElse, 'the same rules hold in both Locations')
+  at.location = { ...at.location, metadata: { ...at.location.metadata, labels: { env: 'prod' } } }
+  t.match((await made()).data, { v: 'prod' })
+  customizer.object = {
+    ...customizer.object,
+    parameters: [{ values: { a: 'own' } }],
+    replacements: [{ path: '$.data.v', value: '"%(a)"' }],
+  }
+  const own = await made()
+  t.match(own.data, { v: 'own' })
+  at.location = florin('4')
+  t.equal(await made(), own, 'what a Location says beside it makes no difference')
 })
 
 t.test('one space has one object half made at a time, and keeps no other waiting', async t => {

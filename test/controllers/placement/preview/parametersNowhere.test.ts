@@ -1,7 +1,7 @@
 /** Parameters that no Location defines on which the space places: the author of an object gets a warning. */
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
-import { LOCATIONS } from '../../../../src/placement/words/placement.ts'
+import { CUSTOMIZERS, LOCATIONS } from '../../../../src/placement/words/placement.ts'
 import { configMap, EDGE, world } from '../translatorWorld.ts'
 import { scene } from './previewScene.ts'
 
@@ -28,6 +28,30 @@ t.test('a name that any Location defines is none of them', async t => {
     replacements: [{ path: '$.data.v', value: '"%(wat)"' }],
   }
   t.match(await told(customizer), [/^parameter "wat" is not defined/])
+})
+
+t.test('a Customizer defines parameters of its own, for itself and for what names it', async t => {
+  const { server, wds, previewer } = await scene(t)
+  const told = (object: KubeObject) => previewer().undefinedParameters({ space: 'wds1', object })
+  const parameters = [
+    { values: { tier: 'x' } },
+    { locationSelector: { matchLabels: { env: 'nowhere' } }, values: { lost: 'x' } },
+  ]
+  const metadata = { name: 'own', namespace: 'commonstuff', ...expanding }
+  const replacements = [{ path: '$.data.v', value: '"%(tier) %(lost)"' }]
+  const customizer = { apiVersion: EDGE, kind: 'Customizer', metadata, parameters, replacements }
+  const lost = (name: string) =>
+    `parameter "${name}" is not defined in its Customizer or any Location that this space places on`
+  t.same(await told(customizer), [`${lost('lost')}; for the text itself write %%(lost)`])
+  await wds.create(CUSTOMIZERS, customizer)
+  await server.quiet()
+  const by = { annotations: { ...expanding.annotations, 'edge.kubestellar.io/customizer': 'own' } }
+  t.same(await told(configMap('new', { v: '%(tier) %(tire)' }, by)), [
+    `${lost('tire')}; did you mean "tier"? For the text itself write %%(tire)`,
+  ])
+  t.match(await told(configMap('new', { v: '%(tier)' }, expanding)), [
+    /^parameter "tier" is not defined in any Location/,
+  ])
 })
 
 t.test('nothing is said of a space that places nowhere', async t => {
