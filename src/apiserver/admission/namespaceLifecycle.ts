@@ -10,6 +10,7 @@ import { mentions } from '../../storage/sharedStored.ts'
 import type { Store, Stored } from '../../storage/store.ts'
 import type { Admission } from '../registry/admission.ts'
 import type { ParsedCache } from '../registry/codec.ts'
+import type { WriteContext } from '../registry/context.ts'
 import { keyOf } from '../registry/keys.ts'
 
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
@@ -49,11 +50,19 @@ export function namespaceLifecycle(stateOf: NamespaceState): Admission {
       if (type.group === 'authorization.k8s.io') return
       const name = object.metadata.namespace ?? ''
       return whenKnown(stateOf(context.space, name), state => {
-        if (state === 'missing') throw statusError.notFound(NAMESPACES, name)
+        if (state === 'missing' && !besideIt(context, name)) throw statusError.notFound(NAMESPACES, name)
         if (state === 'ending') throw namespaceTerminating(type, object, name)
       })
     },
   }
+}
+
+/** The Namespace that a preview imagines beside what it writes. */
+export function besideIt(
+  { beside = [] }: Pick<WriteContext, 'beside'>,
+  name: string,
+): Readonly<KubeObject> | undefined {
+  return beside.find(one => one.kind === 'Namespace' && one.apiVersion === 'v1' && one.metadata.name === name)
 }
 
 /** @param name of the Namespace */

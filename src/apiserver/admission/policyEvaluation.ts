@@ -105,7 +105,7 @@ export function policyFacts(deps: PolicyDeps, request: AdmissionRequest, type: R
 async function newFacts(deps: PolicyDeps, request: AdmissionRequest, type: ResourceType): Promise<AdmissionFacts> {
   const namespace = isNamespace(request.requestType) ? '' : namespaceOf(request)
   const namespaceObject =
-    namespace === '' ? null : shownNamespace(await deps.namespaces.get(request.context.space, namespace))
+    namespace === '' ? null : shownNamespace(await deps.namespaces.get(request.context, namespace))
   return new AdmissionFacts({ ...requestFacts(request, type, shownAs(request, type)), namespaceObject })
 }
 

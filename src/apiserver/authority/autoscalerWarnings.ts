@@ -45,7 +45,7 @@ export function autoscalerWarnings(deps: Deps): Admission {
     async admit(request) {
       const isAutoscaler = groupResourceName(request.type) === groupResourceName(AUTOSCALERS)
       const pair = await (isAutoscaler ? scaledBy(deps, request) : scalerOf(deps, request))
-      if (pair && !(await isLeft(deps, request.context.space, pair))) request.context.warn(warningOf(pair))
+      if (pair && !(await isLeft(deps, request.context, pair))) request.context.warn(warningOf(pair))
     },
   }
 }
@@ -65,7 +65,9 @@ async function scaledBy(deps: Deps, { context, object }: AdmissionRequest): Prom
   const name = str(target, 'name')
   if (!kind || !(await mayRead(deps, context, { ...kind, namespace, name }))) return undefined
   const stored = await deps.store.get({ space, group, resource: kind.resource, namespace, name })
-  const workload = stored && deps.parsed.get(stored)
+  const isIt = ({ apiVersion, kind: of, metadata }: Readonly<KubeObject>): boolean =>
+    of === kind.kind && groupOf(apiVersion) === group && metadata.name === name && metadata.namespace === namespace
+  const workload = context.beside?.find(isIt) ?? (stored && deps.parsed.get(stored))
   const type = deps.types.in(space).find(group, kind.version, kind.resource)
   return workload && setsReplicas(workload, type) ? { workload, autoscaler } : undefined
 }
@@ -78,12 +80,21 @@ async function scalerOf(deps: Deps, { context, type, object }: AdmissionRequest)
   const { group, resource } = AUTOSCALERS
   const range = { space: context.space, group, resource, namespace }
   const { items } = await store.list(range, { limit: LOOKED_AT, uncounted: true })
-  const found = items.find(stored => {
-    const target = record(parsed.get(stored), 'spec', 'scaleTargetRef')
+  const scales = (autoscaler: Readonly<KubeObject>): boolean => {
+    const target = record(autoscaler, 'spec', 'scaleTargetRef')
     return target.kind === object.kind && target.name === name && target.apiVersion === object.apiVersion
-  })
-  if (!found || !(await mayRead(deps, context, { ...AUTOSCALERS, namespace, name: found.key.name }))) return undefined
-  return { workload: object, autoscaler: found.key.name }
+  }
+  const beside = context.beside?.find(
+    one =>
+      one.kind === 'HorizontalPodAutoscaler' &&
+      groupOf(one.apiVersion) === group &&
+      one.metadata.namespace === namespace &&
+      scales(one),
+  )
+  const autoscaler = beside?.metadata.name ?? items.find(stored => scales(parsed.get(stored)))?.key.name
+  if (autoscaler === undefined || !(await mayRead(deps, context, { ...AUTOSCALERS, namespace, name: autoscaler })))
+    return undefined
+  return { workload: object, autoscaler }
 }
 
 async function mayRead(
@@ -108,12 +119,20 @@ function setsReplicas(workload: Readonly<KubeObject>, type: ResourceType | undef
   return appliedFields(workload, type?.schema).children?.get('f:spec')?.children?.has('f:replicas') === true
 }
 
-async function isLeft({ store, parsed }: Deps, space: string, { workload }: Pair): Promise<boolean> {
+async function isLeft(
+  { store, parsed }: Deps,
+  { space, beside = [] }: WriteContext,
+  { workload }: Pair,
+): Promise<boolean> {
   const { group, resource } = EDGE_PLACEMENTS
   const { items } = await store.list({ space, group, resource }, { limit: LOOKED_AT, uncounted: true })
   const { kind, apiVersion, metadata } = workload
   const about = { group: groupOf(apiVersion), kind, namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
-  return items.some(stored => leftOf(leftRules(record(parsed.get(stored), 'spec')), about).some(at => POINTERS.has(at)))
+  const placements = [
+    ...beside.filter(({ kind: of }) => of === 'EdgePlacement'),
+    ...items.map(stored => parsed.get(stored)),
+  ]
+  return placements.some(one => leftOf(leftRules(record(one, 'spec')), about).some(at => POINTERS.has(at)))
 }
 
 function groupOf(apiVersion: string): string {

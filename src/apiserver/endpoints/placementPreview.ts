@@ -2,6 +2,7 @@
  * POST …/placementpreviews: what would change in which clusters if objects were written. Each is written as a dry run, in the name
  * of whoever asks, so that rights, defaults and refusals are those of the write itself. Then who places says where that would go.
  */
+import { resourceTypesOf } from '../../apimachinery/crd/crd.ts'
 import { isStatusError, StatusError } from '../../apimachinery/errors.ts'
 import { apiVersionOf, type GroupVersionResource, type KubeObject, parseApiVersion } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
@@ -46,13 +47,13 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
     const live = readLiveWish(body.spec)
     const { space } = exchange
     const status = await inbox.during(space, async ask => {
-      const objects: PreviewedObject[] = []
-      for (const [i, object] of asked.entries()) objects.push(await imagine(services, exchange, object, i))
+      const { objects, warnings } = await imagineAll(services, exchange, asked)
       const mayGet: PreviewRequest['mayGet'] = async (resource, place) =>
         (await decide(services, exchange, resource, { ...place, verb: 'get' })).allowed
       // clusters may let us wait: who has gone keeps nobody else from asking
       const gone = live && goneSignal(exchange.answer)
-      return { objects: await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) }) }
+      const previews = await ask({ space, objects, live, gone, mayGet, work: workOf(services, exchange) })
+      return { objects: previews.map((one, i) => ({ ...one, ...(warnings[i]?.length && { warnings: warnings[i] }) })) }
     })
     const { apiVersion, kind } = body
     // what was asked is not sent back: it may hold secrets, and whoever asks has it
@@ -61,18 +62,53 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
   return { 'edge.kubestellar.io/placementpreviews': { verbs: ['create'], endpoint } }
 }
 
-/** The object as it would be stored. @throws StatusError as the write would, with the place in the question */
-async function imagine(
+/** In the order of the question. Definitions come first, for others may be of their kinds. */
+async function imagineAll(
   services: Services,
   exchange: Exchange,
-  object: KubeObject,
-  index: number,
-): Promise<PreviewedObject> {
-  const type = typeOf(services, exchange, object, index)
+  asked: readonly KubeObject[],
+): Promise<{ objects: PreviewedObject[]; warnings: string[][] }> {
+  const objects: PreviewedObject[] = []
+  const warnings: string[][] = []
+  const defined: ResourceType[] = []
+  const work = workOf(services, exchange)
+  const order = [...asked.entries()].sort(([, a], [, b]) => Number(isDefinition(b)) - Number(isDefinition(a)))
+  for (const [i, object] of order) {
+    const told = new Set<string>()
+    const beside = asked.filter(other => other !== object)
+    const one = await imagine(services, exchange, { object, index: i, defined, beside, warn: text => told.add(text) })
+    if (isDefinition(object) && one.operation !== 'unchanged') defined.push(...resourceTypesOf(one.object))
+    objects[i] = one
+    warnings[i] = [...told]
+    if (work?.due) await work.rest()
+  }
+  return { objects, warnings }
+}
+
+function isDefinition({ apiVersion, kind }: KubeObject): boolean {
+  return kind === 'CustomResourceDefinition' && apiVersion === 'apiextensions.k8s.io/v1'
+}
+
+interface Imagining {
+  readonly object: KubeObject
+  readonly index: number
+  /** Kinds that definitions of the question make. */
+  readonly defined: readonly ResourceType[]
+  readonly beside: readonly KubeObject[]
+  warn(text: string): void
+}
+
+/** The object as it would be stored. @throws StatusError as the write would, with the place in the question */
+async function imagine(services: Services, exchange: Exchange, imagining: Imagining): Promise<PreviewedObject> {
+  const { object } = imagining
+  const type = typeOf(services, exchange, imagining)
   const { name = '' } = object.metadata
   const namespace = type.namespaced ? (object.metadata.namespace ?? '') : ''
   if (type.namespaced && namespace === '') {
-    throw new StatusError('BadRequest', `spec.objects[${index}].metadata.namespace: must be there for a ${type.kind}`)
+    throw new StatusError(
+      'BadRequest',
+      `spec.objects[${imagining.index}].metadata.namespace: must be there for a ${type.kind}`,
+    )
   }
   const place = { namespace, name }
   // what comes of an object shows it, and the refusals of its write whether it is there
@@ -84,7 +120,7 @@ async function imagine(
   const customizer = customizerOf(object)
   if (customizer) await requireRight(services, exchange, customizer, { ...customizer, verb: 'get' })
   const { forms } = services
-  const stored = isAsItIs ? before : await written(services, exchange, { type, ...place, object, before })
+  const stored = isAsItIs ? before : await written(services, exchange, { ...imagining, type, ...place, before })
   const parsed = await inSlices(decodeInSteps(stored), workOf(services, exchange))
   const told = forms.tell(stored, parsed)
   const version = parseApiVersion(parsed.apiVersion)?.version ?? type.version
@@ -99,9 +135,8 @@ async function imagine(
   }
 }
 
-interface Imagined extends Place {
+interface Imagined extends Place, Imagining {
   type: ResourceType
-  object: KubeObject
   before: Stored | undefined
 }
 
@@ -109,9 +144,9 @@ interface Imagined extends Place {
 async function written(
   { registry }: Services,
   exchange: Exchange,
-  { type, namespace, name, object, before }: Imagined,
+  { type, namespace, name, object, before, beside, warn }: Imagined,
 ): Promise<Stored> {
-  const context = { ...writeContext(exchange), dryRun: true }
+  const context = { ...writeContext(exchange), dryRun: true, beside, warn }
   const again = (): KubeObject => cloneJson(object)
   const { stored } = before
     ? await update(registry, { context, type, namespace, name, subresource: '' }, again(), { again })
@@ -135,10 +170,10 @@ async function saysTheSame(
 function typeOf(
   { types }: Services,
   { space }: Exchange,
-  { apiVersion, kind }: KubeObject,
-  index: number,
+  { object: { apiVersion, kind }, index, defined }: Imagining,
 ): ResourceType {
-  const type = types.in(space).types.find(one => one.kind === kind && apiVersionOf(one) === apiVersion)
+  const isIt = (one: ResourceType): boolean => one.kind === kind && apiVersionOf(one) === apiVersion
+  const type = types.in(space).types.find(isIt) ?? defined.find(isIt)
   if (!type) {
     const message = `spec.objects[${index}]: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`
     throw new StatusError('BadRequest', message)

@@ -1,4 +1,5 @@
 /** What every registry call knows about its caller. */
+import type { KubeObject } from '../../apimachinery/object.ts'
 import type { Work } from '../../program/workTurns.ts'
 import type { UserInfo } from '../auth/types.ts'
 
@@ -29,6 +30,8 @@ export interface WriteContext {
   readonly work?: Work | undefined
   /** Whether nobody waits for the answer any more. Absent: somebody always does. */
   isAbandoned?(): boolean
+  /** Objects that are imagined beside this one, where a preview writes it. They are counted in where one of their kind lets this one be. */
+  readonly beside?: readonly Readonly<KubeObject>[] | undefined
   /** Takes a text for a `Warning` header. */
   warn(text: string): void
   /**

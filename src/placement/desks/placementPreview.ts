@@ -9,7 +9,7 @@ import { WORK_STATUSES } from '../words/placement.ts'
 
 export const PLACEMENT_PREVIEWS: GroupVersionResource = { ...WORK_STATUSES, resource: 'placementpreviews' }
 /** Objects of one preview. */
-export const MAX_PREVIEWED = 20
+export const MAX_PREVIEWED = 100
 /** All of them as JSON. */
 export const MAX_PREVIEW_BYTES = 1024 * 1024
 /** Clusters that are looked at for all objects together; what is behind is counted. */
@@ -119,6 +119,8 @@ export interface ObjectPreview {
   readonly moves?: MovedCopies
   /** What could not be found out of what it moves. */
   readonly unknown?: string
+  /** As the write would get them. */
+  readonly warnings?: readonly string[]
 }
 
 export interface PreviewedObject {

@@ -2,7 +2,12 @@
 import t from 'tap'
 import { pathsOf, showPath } from '../../../src/apimachinery/apply/fieldSet.ts'
 import { defaultedFields } from '../../../src/apimachinery/defaultedFields.ts'
-import { MAX_PREVIEWS_AT_ONCE, type PreviewRequest } from '../../../src/placement/desks/placementPreview.ts'
+import {
+  MAX_PREVIEWED,
+  MAX_PREVIEWS_AT_ONCE,
+  type ObjectPreview,
+  type PreviewRequest,
+} from '../../../src/placement/desks/placementPreview.ts'
 import { Api } from '../../support/api.ts'
 import { ALICE, BOB, CONFIGMAPS, createSpace, startTestServer } from '../../support/server.ts'
 
@@ -35,7 +40,10 @@ const asked: PreviewRequest[] = []
 const answering = {
   preview: async (request: PreviewRequest) => {
     asked.push(request)
-    return []
+    return request.objects.map(({ resource, object: { kind, metadata }, operation }): ObjectPreview => {
+      const { group, resource: plural } = resource
+      return { group, resource: plural, kind, name: metadata.name!, operation, placements: [], groups: [] }
+    })
   },
   consequence: async () => undefined,
   undefinedParameters: async () => [],
@@ -61,7 +69,10 @@ t.test('who places is asked about the objects as they would be stored', async t 
     stringData: { p: 'hush' },
   }
   const told = await ask(team, deployment, map('there', { v: '2' }), map('there', { v: '1' }), secret)
-  t.match(told, { code: 201, body: { kind: 'PlacementPreview', spec: { objects: [] }, status: { objects: [] } } })
+  t.match(told, {
+    code: 201,
+    body: { kind: 'PlacementPreview', spec: { objects: [] }, status: { objects: { length: 4 } } },
+  })
   t.notMatch(told.text, /hush/, 'what was asked does not come back')
   const [request] = asked.splice(0)
   t.equal(request?.space, id)
@@ -99,10 +110,102 @@ t.test('the rights of the write count, and those to see what comes of it', async
   asked.splice(0)
 })
 
+const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+const widget = (spec: object, metadata: object = {}) => ({
+  apiVersion: 'example.org/v1',
+  kind: 'Widget',
+  metadata: { name: 'w', ...metadata },
+  spec,
+})
+const definition = (schema: object, scope = 'Namespaced') => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.org' },
+  spec: {
+    group: 'example.org',
+    scope,
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: schema } } } },
+      },
+    ],
+  },
+})
+
+t.test('Namespaces and definitions of a question count for what is in it', async t => {
+  const inShop = (name: string) => map(name, {}, { namespace: 'shop' })
+  t.match(await ask(team, inShop('a')), refused(404, /namespaces "shop" not found/))
+  t.match(await ask(team, inShop('a'), namespace('shops')), refused(404, /namespaces "shop" not found/))
+  t.match(await ask(team, inShop('a'), namespace('shop'), inShop('b')), {
+    code: 201,
+    body: { status: { objects: [{ name: 'a' }, { name: 'shop' }, { name: 'b' }] } },
+  })
+  t.match(asked.splice(0)[0]?.objects[0], { operation: 'create', object: { metadata: { namespace: 'shop' } } })
+  const question = ask(team.as(ALICE), namespace('shop'), inShop('a'))
+  t.match(await question, refused(403, /alice.* cannot get resource "namespaces"/))
+  t.match(await team.get('/api/v1/namespaces/shop'), { code: 404 })
+
+  const shop = { namespace: 'default' }
+  t.match(await ask(team, widget({}, shop)), refused(400, /spec\.objects\[0\]: no matches for kind "Widget"/))
+  const size = { size: { type: 'integer', default: 7 }, text: { type: 'string', maxLength: 3 } }
+  t.match(await ask(team, widget({ text: 'abc' }, shop), definition(size)), { code: 201 })
+  const [request] = asked.splice(0)
+  t.match(request?.objects, [
+    { resource: { group: 'example.org', resource: 'widgets' }, object: { spec: { text: 'abc' } } },
+    { resource: { resource: 'customresourcedefinitions' } },
+  ])
+  t.match(await ask(team, definition(size), widget({ text: 'abcd' }, shop)), refused(422, /spec\.text.*3/))
+  t.match(await ask(team, definition(size), widget({}, { namespace: 'none' })), refused(404, /namespaces "none"/))
+  t.match(await ask(team, definition(size, 'Cluster'), widget({})), { code: 201 })
+  t.match(
+    await ask(team, definition({ text: { type: 'integer' } }), widget({ text: 'a' }, shop)),
+    refused(422, /spec\.text/),
+  )
+  t.match(await team.get('/apis/example.org/v1/widgets'), { code: 404 }, 'and nothing is served')
+  asked.splice(0)
+})
+
+t.test('warnings of the writes are told with the objects', async t => {
+  const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
+  const scaler = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { scaleTargetRef: target, minReplicas: 2, maxReplicas: 4, metrics: [] },
+  }
+  const web = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx' }] } },
+    },
+  }
+  const leaves = {
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'EdgePlacement',
+    metadata: { name: 'p' },
+    spec: { ignoreDifferences: [{ group: 'apps', kind: 'Deployment', jsonPointers: ['/spec/replicas'] }] },
+  }
+  const { body, headers } = await ask(team, namespace('shop'), scaler, web)
+  const warning = /^HorizontalPodAutoscaler "web" scales Deployment "web", and its spec\.replicas: 3 undoes that/
+  t.match(body, { status: { objects: [{ warnings: undefined }, { warnings: [warning] }, { warnings: [warning] }] } })
+  t.notOk(headers.warning, 'and once')
+  const { body: left } = await ask(team, namespace('shop'), scaler, web, leaves)
+  t.notMatch(JSON.stringify(left), /undoes that/)
+  asked.splice(0)
+})
+
 t.test('a bad question is refused with the place and the remedy, and a bad object as its write', async t => {
   t.match(await team.post(PREVIEWS, { spec: {} }), refused(400, /spec\.objects: must name at least one object/))
-  const many = Array.from({ length: 21 }, (_, i) => map(`m${i}`))
-  t.match(await ask(team, ...many), refused(400, /has 21 objects, of at most 20: ask for them in several previews/))
+  const many = Array.from({ length: MAX_PREVIEWED + 1 }, (_, i) => map(`m${i}`))
+  t.match(await ask(team, ...many), refused(400, /has 101 objects, of at most 100: ask for them in several previews/))
   t.match(await ask(team, map('big', { v: 'x'.repeat(1024 * 1024) })), refused(400, /bytes, of at most 1048576/))
   t.match(
     await ask(team, { ...map('a'), kind: 'Nope' }),

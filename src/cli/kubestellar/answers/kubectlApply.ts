@@ -17,6 +17,12 @@ export async function applied(args: readonly string[], terminal: Terminal): Prom
   return (await objectsOf(['apply', '--dry-run=server', '-o', 'json', ...args], terminal)).map(asAsked)
 }
 
+/** Objects as files have them, without a question to a server. @throws CommandError with kubectl's words */
+export async function written(files: readonly string[], terminal: Terminal): Promise<KubeObject[]> {
+  // the one command of kubectl that prints what it reads, whatever kinds there are: nothing is taken off
+  return await objectsOf(['annotate', '--local', '-o', 'json', ...files, 'orrery.invalid/none-'], terminal)
+}
+
 /** The flags by which kubectl speaks to the same space. */
 export function whereTo({ session, path }: Asked, { kubeconfig, namespace }: AnswerOptions): string[] {
   return [
@@ -51,7 +57,15 @@ export async function objectsOf(args: readonly string[], terminal: Terminal): Pr
       TROUBLE,
     )
   if (words !== '') terminal.err(words)
-  return out.trim() === '' ? [] : itemsOf(JSON.parse(out))
+  return documentsIn(out).flatMap(itemsOf)
+}
+
+/** Several are printed one behind the other, each from a brace at the beginning of a line. */
+function documentsIn(out: string): unknown[] {
+  return out
+    .split(/^(?=\{)/m)
+    .filter(text => text.trim() !== '')
+    .map(text => JSON.parse(text))
 }
 
 function itemsOf(answer: unknown): KubeObject[] {

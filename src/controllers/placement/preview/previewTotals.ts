@@ -37,6 +37,8 @@ interface Count {
   readonly way: Destination
   creates: number
   deletes: number
+  /** Of these, Namespaces and definitions. */
+  shared: number
   unknown: number
 }
 
@@ -105,7 +107,7 @@ export function* totalsOf(
       const box = mailbox(one)
       const by = names.find(name => wayTo([name], one, fact, to !== undefined)) ?? names[0]!
       const byMailbox = byName.get(by)!
-      const count = byMailbox.get(one) ?? { way, creates: 0, deletes: 0, unknown: 0 }
+      const count = byMailbox.get(one) ?? { way, creates: 0, deletes: 0, shared: 0, unknown: 0 }
       const isOurs = box?.ownerOf(key) === space
       if (!box?.synced) count.unknown++
       else if (to && !box.copies.has(key)) count.creates++
@@ -115,6 +117,7 @@ export function* totalsOf(
         continue
       } else {
         count.deletes++
+        if (isShared(key)) count.shared++
         going.set(one, (going.get(one) ?? new Set()).add(key))
       }
       byMailbox.set(one, count)
@@ -128,8 +131,14 @@ export function* totalsOf(
     const carries = isHeld || !placement ? undefined : yield* carriesThen(placement, deps)
     total.isHeld = isHeld || carries === false
     if (carries === 'unknown') total.isPartial = true
+    if (total.isHeld) withoutShared(total.byMailbox)
   }
   return totals
+}
+
+/** They stay as long as what is held needs them, and the brake counts none of them. */
+function withoutShared(byMailbox: ReadonlyMap<string, Count>): void {
+  for (const count of byMailbox.values()) if (count.deletes > count.shared) count.deletes -= count.shared
 }
 
 interface CarriesDeps extends Pick<TotalsDeps, 'join' | 'workload'> {

@@ -2,7 +2,7 @@
 import { createTwoFilesPatch } from 'diff'
 import { stringify } from 'yaml'
 import { list, num, objects, str, strings } from '../../../../apimachinery/fields.ts'
-import { isRecord, type KubeObject } from '../../../../apimachinery/object.ts'
+import { isRecord } from '../../../../apimachinery/object.ts'
 import { ANSWERS_VERSION } from '../../../shell/output.ts'
 import { nameOfObject } from '../askedObject.ts'
 import type { Clusters } from '../clusters.ts'
@@ -41,6 +41,8 @@ export interface ObjectAnswer {
   readonly unknown?: string
   /** Where clusters were asked what they hold: beside what they should. */
   readonly live?: readonly GroupAnswer[]
+  /** Of its write. */
+  readonly warnings?: readonly string[]
 }
 
 export interface MovesAnswer {
@@ -69,6 +71,7 @@ export interface PreviewAnswer {
   readonly objects: readonly ObjectAnswer[]
 }
 
+const STAYS: ReadonlySet<string> = new Set(['namespaces', 'customresourcedefinitions'])
 const CHANGES: ReadonlySet<string> = new Set(['Create', 'Update', 'Delete'])
 /** Actions of copies that are counted without their objects being shown. */
 const COUNTED = [
@@ -95,6 +98,7 @@ export function readPreview(told: readonly Record<string, unknown>[], clusters: 
       ...(Array.isArray(one.live) && { live: objects(one, 'live').map(group => readGroup(group, clusters)) }),
       ...(isRecord(one.moves) && { moves: readMoves(one.moves, clusters) }),
       ...(str(one, 'unknown') !== '' && { unknown: str(one, 'unknown') }),
+      ...(strings(one, 'warnings').length > 0 && { warnings: strings(one, 'warnings') }),
     }
   })
   const counts = countsOf(answers, new Set(answers.filter((_, i) => told[i]!.isMoved === true)))
@@ -118,7 +122,9 @@ function countsOf(answers: readonly ObjectAnswer[], moved: ReadonlySet<ObjectAns
     return counts
   }
   const counts = sum(answers.filter(answer => !moved.has(answer)))
-  const shown = sum([...moved])
+  // as the brake counts: they stay as long as what is held needs them
+  const isHeld = answers.some(({ moves }) => moves?.isHeld)
+  const shown = sum([...moved].filter(({ resource }) => !isHeld || !STAYS.has(resource)))
   for (const [action, field] of COUNTED) {
     const all = answers.reduce((total, { moves }) => total + (moves?.[field] ?? 0), 0)
     if (all > (shown[action] ?? 0)) shown[action] = all
@@ -214,21 +220,4 @@ function wholly(from: string, to: string): string {
 
 function textOf(value: unknown): string {
   return value === undefined ? '' : stringify(value, { lineWidth: 0, sortMapEntries: true })
-}
-
-/** What may be asked in one PlacementPreview. */
-export function batches(all: readonly KubeObject[], { most, bytes }: { most: number; bytes: number }): KubeObject[][] {
-  const found: KubeObject[][] = []
-  let left = 0
-  for (const object of all) {
-    const size = Buffer.byteLength(JSON.stringify(object)) + 1
-    const last = found.at(-1)
-    if (last && last.length < most && size <= left) last.push(object)
-    else {
-      found.push([object])
-      left = bytes
-    }
-    left -= size
-  }
-  return found
 }

@@ -7,6 +7,7 @@ import { apiVersionOf, type KubeObject } from '../../../../apimachinery/object.t
 import {
   type LiveWish,
   MAX_PREVIEW_BYTES,
+  MAX_PREVIEW_DESTINATIONS,
   MAX_PREVIEWED,
   PLACEMENT_PREVIEWS,
 } from '../../../../placement/desks/placementPreview.ts'
@@ -25,11 +26,12 @@ import { Clusters } from '../clusters.ts'
 import { Places } from '../destinations.ts'
 import { comparing, previewExit, TOO_MANY_DELETES, TROUBLE } from '../exitCodes.ts'
 import { type Known, known } from '../known.ts'
-import { applied, whereTo } from '../kubectlApply.ts'
 import { chosenOtherwise } from './chosenLocations.ts'
-import { batches, changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
+import { firstApply } from './firstApply.ts'
+import { changesSomething, type PreviewAnswer, readPreview, withSentences } from './preview.ts'
 import { previewMarkdown } from './previewMarkdown.ts'
 import { previewText } from './previewText.ts'
+import { oneOfMany, questionsOf } from './questions.ts'
 
 export interface PreviewOptions extends AnswerOptions {
   filename?: string[]
@@ -47,12 +49,17 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
     return await withSpace(options, terminal, async asked => {
       const closed = await checkPlaces(asked, terminal)
       const files = [...filename.flatMap(file => ['-f', file]), ...(recursive ? ['-R'] : [])]
-      const would = await applied([...files, ...whereTo(asked, options)], terminal).catch(async (error: unknown) => {
+      const words: string[] = []
+      const heard = { ...terminal, err: (text: string) => void words.push(text) }
+      const would = await firstApply(asked, files, options, heard).catch(async (error: unknown) => {
+        for (const text of words) terminal.err(text)
         // kubectl says nothing of rights where it finds no schemas
         throw (messageOf(error).includes('openapi') ? closed : undefined) ?? (await explained(error, asked))
       })
       const answer = await askPreview(asked, would)
-      await printPreview(answer, options.output ?? 'text', terminal)
+      const format = options.output ?? 'text'
+      for (const text of noted(words, answer, format)) terminal.err(text)
+      await printPreview(answer, format, terminal)
       const code = previewExit(answer, options.maxDeletes)
       if (code === TOO_MANY_DELETES)
         terminal.err(
@@ -61,6 +68,14 @@ export async function previewCommand(options: PreviewOptions, terminal: Terminal
       return code
     })
   })
+}
+
+/** Documents have the server's warnings themselves; elsewhere each is told once, kubectl having told some of them. */
+function* noted(words: readonly string[], { objects: all }: PreviewAnswer, format: Format): Generator<string> {
+  const warnings = new Set(all.flatMap(({ warnings: some = [] }) => some.map(text => `Warning: ${text}`)))
+  const lines = words.flatMap(text => text.split('\n'))
+  yield* lines.filter(line => !warnings.has(line))
+  if (format === 'text' || format === 'wide' || format === 'name') yield* warnings
 }
 
 function counted(copies: number): string {
@@ -81,6 +96,9 @@ async function explained(error: unknown, { space, path }: Asked): Promise<unknow
   return words.includes('is forbidden') ? explanation(` (in space ${path})`) : error
 }
 
+/** Objects of one question, however many clusters there are. */
+const LEAST = 20
+
 /** The server is no Orrery server. */
 export class NoPreviews extends CommandError {
   constructor(cause: unknown) {
@@ -98,7 +116,10 @@ export async function askPreview(
     [GRANTED_LOCATIONS, INVENTORY_BINDINGS, SLICES].map(resource => known(space, resource)),
   )) as [Known, Known, Known]
   const told: Record<string, unknown>[] = []
-  for (const some of batches(would, { most: MAX_PREVIEWED, bytes: MAX_PREVIEW_BYTES })) {
+  const most = Math.floor(MAX_PREVIEW_DESTINATIONS / Math.max(1, granted.items.length))
+  const bounds = { most: Math.min(MAX_PREVIEWED, Math.max(LEAST, most)), bytes: MAX_PREVIEW_BYTES }
+  const { questions, shared } = questionsOf(would, bounds)
+  for (const [i, some] of questions.entries()) {
     const question = {
       apiVersion: apiVersionOf(PLACEMENT_PREVIEWS),
       kind: 'PlacementPreview',
@@ -106,7 +127,10 @@ export async function askPreview(
       spec: { objects: some, ...(live && { live }) },
     }
     try {
-      told.push(...objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects'))
+      const answers = objects(await space.create(PLACEMENT_PREVIEWS, question), 'status', 'objects')
+      told.push(
+        ...(questions.length === 1 ? answers : oneOfMany(answers, { isFirst: i === 0, asked: some.length, shared })),
+      )
     } catch (error) {
       if (!isStatusError(error, 'NotFound') || error.details?.name !== undefined) throw error
       throw new NoPreviews(error)

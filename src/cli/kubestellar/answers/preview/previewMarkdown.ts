@@ -29,6 +29,8 @@ export function previewMarkdown(answer: PreviewAnswer): string {
   const some = shown.slice(0, MOST_ROWS).map(tableRow)
   if (some.length > 0) parts.push(['| object | change | clusters |', '|---|---|---|', ...some].join('\n'))
   if (shown.length > some.length) parts.push(`and ${shown.length - some.length} more`)
+  const warnings = new Set(answer.objects.flatMap(({ warnings: some = [] }) => some))
+  if (warnings.size > 0) parts.push([...warnings].map(text => `- ${code(text)}`).join('\n'))
   const diffs = shown.filter(({ diff }) => diff.length > 0).map(folded)
   return within([...parts, ...diffs])
 }
@@ -42,7 +44,7 @@ function rowOf(title: string, group: GroupAnswer): Row {
     title,
     change: message === undefined ? change : `${change}: ${message}`,
     where: `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-    diff: action === 'Unchanged' ? [] : diffOf(group),
+    diff: action === 'Unchanged' || action === 'Delete' ? [] : diffOf(group),
   }
 }
 

@@ -108,7 +108,8 @@ export function groupText(title: string, group: GroupAnswer, { wide, paint, word
   const where = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
   const head = paint(`${title} ${words?.[action] ?? `${WORDS[action] ?? action} in`} ${where}`, COLOURS[action])
   const told = message === undefined ? [head] : [`${head}: ${message}`]
-  return action === 'Unchanged' ? told : [...told, ...diffOf(group).map(line => paint(line, colourOf(line)))]
+  const isFolded = action === 'Unchanged' || (action === 'Delete' && !wide)
+  return isFolded ? told : [...told, ...diffOf(group).map(line => paint(line, colourOf(line)))]
 }
 
 function colourOf(line: string): Colour | undefined {

@@ -3,12 +3,7 @@ import { Clusters } from '../../../../../src/cli/kubestellar/answers/clusters.ts
 import { Places } from '../../../../../src/cli/kubestellar/answers/destinations.ts'
 import { previewExit } from '../../../../../src/cli/kubestellar/answers/exitCodes.ts'
 import { chosenOtherwise } from '../../../../../src/cli/kubestellar/answers/preview/chosenLocations.ts'
-import {
-  batches,
-  diffOf,
-  readPreview,
-  withSentences,
-} from '../../../../../src/cli/kubestellar/answers/preview/preview.ts'
+import { diffOf, readPreview, withSentences } from '../../../../../src/cli/kubestellar/answers/preview/preview.ts'
 import { previewMarkdown } from '../../../../../src/cli/kubestellar/answers/preview/previewMarkdown.ts'
 import { previewText } from '../../../../../src/cli/kubestellar/answers/preview/previewText.ts'
 
@@ -99,21 +94,6 @@ t.test('texts that differ everywhere are shown as replaced as a whole, in little
   const diff = diffOf({ before: lines('a'), after: lines('b') })
   t.equal(diff.length, 2 + 6000)
   t.equal(diff[2], '-a0: a')
-})
-
-t.test('one PlacementPreview asks about no more than it may', async t => {
-  const map = (name: string, bytes = 0) => ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name },
-    data: { v: 'x'.repeat(bytes) },
-  })
-  const names = (found: ReturnType<typeof batches>) =>
-    found.map(batch => batch.map(({ metadata }) => metadata.name).join(''))
-  const all = ['a', 'b', 'c', 'd', 'e'].map(name => map(name))
-  t.same(names(batches(all, { most: 2, bytes: 10_000 })), ['ab', 'cd', 'e'])
-  t.same(names(batches([map('a', 600), map('b', 600), map('c')], { most: 9, bytes: 1000 })), ['a', 'bc'])
-  t.same(batches([], { most: 2, bytes: 1 }), [])
 })
 
 t.test('an edit of location selectors tells which locations it would choose', async t => {
