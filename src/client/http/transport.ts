@@ -238,7 +238,7 @@ export class HttpTransport {
       return
     }
     for (const free of Object.values(freeSockets))
-      for (const socket of free?.slice(FREE_SOCKETS) ?? []) socket.destroy()
+      for (const socket of free?.slice(0, Math.max(0, free.length - FREE_SOCKETS)) ?? []) socket.destroy()
   }
 
   async #headers(request: Request): Promise<Record<string, string>> {
