@@ -103,7 +103,7 @@ export function unmetRequirements(
   { requirements }: LabelSelector,
   labels: Readonly<Record<string, string>>,
 ): { readonly key: string; readonly text: string }[] {
-  return requirements.filter(one => !isMet(one, labels)).map(one => ({ key: one.key, text: format(one) }))
+  return requirements.filter(one => !isMet(one, labels)).map(one => ({ key: one.key, text: requirementText(one) }))
 }
 
 const OBJECT_OPERATORS: Readonly<Record<string, LabelOperator | undefined>> = {
@@ -169,11 +169,12 @@ class Requirements implements LabelSelector {
   }
 
   toString(): string {
-    return this.requirements.map(format).join(',')
+    return this.requirements.map(requirementText).join(',')
   }
 }
 
-function isMet({ key, operator, values }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
+/** Whether labels meet one requirement of a selector. */
+export function isMet({ key, operator, values }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined
   switch (operator) {
     case '=':
@@ -209,7 +210,8 @@ function isIn(values: readonly string[], value: string): boolean {
   return values[from] === value
 }
 
-function format({ key, operator, values }: LabelRequirement): string {
+/** Text that parses to the requirement. */
+export function requirementText({ key, operator, values }: LabelRequirement): string {
   switch (operator) {
     case 'exists':
       return key

@@ -8,10 +8,10 @@ import { describedObjects } from './describedObjects.ts'
 import { grantAdmission } from './grantAdmission.ts'
 import { grantedLocationAdmission } from './grantedLocationAdmission.ts'
 import { leftFieldsAdmission } from './leftFieldsAdmission.ts'
+import { locationWarnings } from './locationWarnings.ts'
 import { logicalClusterAdmission } from './logicalClusterAdmission.ts'
 import { mailboxCopies } from './mailboxCopies.ts'
 import { mailboxDeletion } from './mailboxDeletion.ts'
-import { parameterWarnings } from './parameterWarnings.ts'
 import { placementAdmission } from './placementAdmission.ts'
 import { placementConsequences } from './placementConsequences.ts'
 import { placementWarnings } from './placementWarnings.ts'
@@ -33,7 +33,7 @@ export function authorityAdmission(deps: AuthorityDeps): Admission[] {
     placementWarnings(deps.types),
     autoscalerWarnings(deps),
     placementConsequences(deps.previews),
-    parameterWarnings(deps),
+    locationWarnings(deps),
     mailboxCopies(deps.tree),
     mailboxDeletion(deps),
     syncerWrites(deps),

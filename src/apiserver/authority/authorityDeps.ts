@@ -16,5 +16,5 @@ export interface AuthorityDeps {
   authorizer: RbacAuthorizer
   demands: UpsyncDemands
   types: Pick<TypeRegistry, 'in'>
-  previews: Pick<PreviewInbox, 'consequence' | 'undefinedParameters'>
+  previews: Pick<PreviewInbox, 'consequence' | 'saidOfNoLocation'>
 }

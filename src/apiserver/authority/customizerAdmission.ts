@@ -4,12 +4,13 @@
  */
 import { statusError } from '../../apimachinery/errors.ts'
 import { type FieldError, fieldError } from '../../apimachinery/fieldErrors.ts'
-import { record, records } from '../../apimachinery/fields.ts'
+import { at, record, records } from '../../apimachinery/fields.ts'
 import { jsonSize } from '../../apimachinery/jsonSize.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { operationProblem } from '../../apimachinery/patch/jsonPatch.ts'
+import { LAST_APPLIED_ANNOTATION } from '../../apimachinery/resources.ts'
 import { type LabelSelectorObject, validateLabelSelector } from '../../apimachinery/selectors.ts'
-import { equalJson } from '../../apimachinery/values.ts'
+import { equalJson, isTooDeep } from '../../apimachinery/values.ts'
 import { MAX_PATCH_BYTES, MAX_PATCHES, MAX_VALUES, PATCH_FORMS } from '../../placement/content/customizerRules.ts'
 import { MAX_SELECTOR_PARTS, SelectorParts } from '../../placement/select/selectorParts.ts'
 import { CUSTOMIZERS, EDGE_GROUP } from '../../placement/words/placement.ts'
@@ -26,6 +27,9 @@ const IDENTITY: ReadonlySet<string> = new Set([
   '/metadata/name',
   '/metadata/namespace',
 ])
+/** kubectl apply does so without a word when it creates an object. */
+const LOST_NULLS =
+  'kubectl apply left each null out of the patches, so these remove nothing; apply it once more, or remove fields by a jsonPatch (op: remove)'
 const FORMS = `path with value, or one of ${PATCH_FORMS.join(', ')}`
 
 type Fields = Readonly<Record<string, unknown>>
@@ -36,9 +40,10 @@ export const customizerAdmission: Admission = {
     group === EDGE_GROUP && resource === CUSTOMIZERS.resource && operation !== 'DELETE' && subresource === '',
   concerns: ({ object, old }) =>
     !old || !equalJson(object.parameters, old.parameters) || !equalJson(object.replacements, old.replacements),
-  admit({ type, object }) {
+  admit({ type, object, context }) {
     const problems = problemsOf(object)
     if (problems.length > 0) throw statusError.invalid(type, object.metadata.name ?? '', problems)
+    if (lostNulls(object)) context.warn(LOST_NULLS)
   },
 }
 
@@ -116,4 +121,25 @@ function operationProblems(operation: Fields, field: string): FieldError[] {
   return touched
     .filter(({ pointer }) => typeof pointer === 'string' && IDENTITY.has(pointer))
     .map(({ name, pointer }) => fieldError.invalid(`${field}.${name}`, pointer, remedy))
+}
+
+/** Whether the patches are what was applied, but for nulls. */
+function lostNulls({ metadata, replacements }: KubeObject): boolean {
+  const text = metadata.annotations?.[LAST_APPLIED_ANNOTATION] ?? ''
+  if (!text.includes('null')) return false
+  let applied: unknown
+  try {
+    applied = at(JSON.parse(text), 'replacements')
+  } catch {
+    return false
+  }
+  if (isTooDeep(applied) || equalJson(applied, replacements)) return false
+  return equalJson(withoutNulls(applied), withoutNulls(replacements))
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isRecord(value)) return value
+  const kept = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(kept.map(([key, member]) => [key, withoutNulls(member)]))
 }

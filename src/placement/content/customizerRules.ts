@@ -5,6 +5,7 @@
 import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../apimachinery/selectors.ts'
+import { EDGE_GROUP } from '../words/placement.ts'
 
 /** Each is applied to a whole object for each destination. */
 export const MAX_PATCHES = 100
@@ -64,6 +65,15 @@ export function choiceThere(customizer: KubeObject | undefined, location: KubeOb
   if (!customizer) return ''
   const { selective } = rulesOf(customizer)
   return selective.map(({ selector }) => (selector!.matches(location?.metadata.labels) ? '1' : '0')).join('')
+}
+
+/** Rules that do not hold everywhere. */
+export function selectiveRules(customizer: KubeObject): readonly CustomizerRule[] {
+  return rulesOf(customizer).selective
+}
+
+export function isCustomizer({ kind, apiVersion }: KubeObject): boolean {
+  return kind === 'Customizer' && apiVersion.startsWith(`${EDGE_GROUP}/`)
 }
 
 /** Names that a Customizer defines for some Location. */

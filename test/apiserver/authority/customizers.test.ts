@@ -134,6 +134,24 @@ t.test('what is right is stored as it is, nulls in patches too', async t => {
   t.same(applied.body.replacements, rules.replacements)
 })
 
+t.test('nulls that kubectl apply leaves out of what it creates get a warning', async t => {
+  const applied = (replacements: object[], stored: object[]) => {
+    const text = JSON.stringify({ kind: 'Customizer', replacements })
+    const object = customizer({ replacements: stored })
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': text }
+    return wds.post(CUSTOMIZERS, { ...object, metadata: { ...object.metadata, annotations } })
+  }
+  const removing = { mergePatch: { spec: { paused: null } } }
+  const warned = await applied([put, removing], [put, { mergePatch: { spec: {} } }])
+  t.equal(warned.code, 201)
+  t.match(
+    warned.headers.warning,
+    /kubectl apply left each null out of the patches, so these remove nothing; apply it once more/,
+  )
+  t.equal((await applied([removing], [removing])).headers.warning, undefined)
+  t.equal((await applied([removing], [put])).headers.warning, undefined)
+})
+
 t.test('the example of the documentation is taken as it stands there', async t => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/placement.md'), 'utf8')
   const text = /```yaml\n(apiVersion: edge[^`]*kind: Customizer[^`]*)```/.exec(page)?.[1]

@@ -47,7 +47,6 @@ import { factOf } from '../join/workloads.ts'
 import type { Brake } from '../retention/brake.ts'
 import { NO_LOCATION } from '../status/placementReports.ts'
 import { type ImaginedPlacementsDeps, imaginedCarriers, imaginedPlacements } from './imaginedPlacements.ts'
-import { parametersNowhere } from './parametersNowhere.ts'
 import { consequenceOf } from './placementConsequence.ts'
 import { PreviewChecks } from './previewChecks.ts'
 import { PreviewDisclosure } from './previewDisclosure.ts'
@@ -59,6 +58,7 @@ import type { Imagined, Scene } from './previewScene.ts'
 import { movedCopies, type TotalsDeps, totalsOf } from './previewTotals.ts'
 import { unseen } from './previewUnseen.ts'
 import { CARRIED_UP, TOO_MANY, TOO_MUCH } from './previewWords.ts'
+import { saidOfNoLocation } from './saidOfNoLocation.ts'
 import { unplacedSpace } from './unplacedSpace.ts'
 
 export interface PlacementPreviewsDeps extends PreviewedClustersDeps {
@@ -120,15 +120,12 @@ export class PlacementPreviews implements PreviewReceiver {
     }
   }
 
-  async undefinedParameters({ space, object }: PlacementWrite): Promise<readonly string[]> {
+  async saidOfNoLocation({ space, object }: PlacementWrite): Promise<readonly string[]> {
     try {
       const work = this.#deps.turns.begin({ owner: space })
-      return await inSlices(parametersNowhere(this.#deps, space, object), work)
+      return await inSlices(saidOfNoLocation(this.#deps, space, object), work)
     } catch (err) {
-      this.#deps.logger.warn(
-        { space, err },
-        'it could not be found out which parameters of an object no Location defines',
-      )
+      this.#deps.logger.warn({ space, err }, 'what an object says of Locations could not be compared with them')
       return []
     }
   }

@@ -9,7 +9,7 @@ const expanding = { annotations: { 'edge.kubestellar.io/expand-parameters': 'tru
 
 t.test('a name that any Location defines is none of them', async t => {
   const { server, previewer } = await scene(t)
-  const told = (object: KubeObject) => previewer().undefinedParameters({ space: 'wds1', object })
+  const told = (object: KubeObject) => previewer().saidOfNoLocation({ space: 'wds1', object })
   t.same(await told(configMap('new', { v: '%(loc-name) %(env) %%(no)' }, expanding)), [])
   t.same(await told(configMap('new', { v: '%(loc-nme) %(here)' }, expanding)), [
     'parameter "loc-nme" is not defined in any Location that this space places on; did you mean "loc-name"? For the text itself write %%(loc-nme)',
@@ -32,7 +32,7 @@ t.test('a name that any Location defines is none of them', async t => {
 
 t.test('a Customizer defines parameters of its own, for itself and for what names it', async t => {
   const { server, wds, previewer } = await scene(t)
-  const told = (object: KubeObject) => previewer().undefinedParameters({ space: 'wds1', object })
+  const told = (object: KubeObject) => previewer().saidOfNoLocation({ space: 'wds1', object })
   const parameters = [
     { values: { tier: 'x' } },
     { locationSelector: { matchLabels: { env: 'nowhere' } }, values: { lost: 'x' } },
@@ -42,7 +42,10 @@ t.test('a Customizer defines parameters of its own, for itself and for what name
   const customizer = { apiVersion: EDGE, kind: 'Customizer', metadata, parameters, replacements }
   const lost = (name: string) =>
     `parameter "${name}" is not defined in its Customizer or any Location that this space places on`
-  t.same(await told(customizer), [`${lost('lost')}; for the text itself write %%(lost)`])
+  t.same(await told(customizer), [
+    'parameters[1].locationSelector matches no Location that this space places on: none has env=nowhere',
+    `${lost('lost')}; for the text itself write %%(lost)`,
+  ])
   await wds.create(CUSTOMIZERS, customizer)
   await server.quiet()
   const by = { annotations: { ...expanding.annotations, 'edge.kubestellar.io/customizer': 'own' } }
@@ -54,8 +57,29 @@ t.test('a Customizer defines parameters of its own, for itself and for what name
   ])
 })
 
+t.test('a selector of a Customizer that matches none of them is told with what none has', async t => {
+  const { previewer } = await scene(t)
+  const told = (object: KubeObject) => previewer().saidOfNoLocation({ space: 'wds1', object })
+  const where = (matchLabels: object) => ({ locationSelector: { matchLabels } })
+  const object = {
+    apiVersion: EDGE,
+    kind: 'Customizer',
+    metadata: { name: 'c', namespace: 'commonstuff' },
+    parameters: [{ values: {} }, { ...where({ env: 'prod', 'loc-name': 'florin' }), values: { a: '%(literal)' } }],
+    replacements: [
+      { ...where({ env: 'prd' }), path: '$.data.v', value: '"%(literal)"' },
+      { ...where({ 'loc-name': 'guilder', env: 'prod' }), mergePatch: {} },
+      { ...where({ 'loc-name': 'gulden', env: 'prod' }), mergePatch: {} },
+    ],
+  }
+  t.same(await told(object), [
+    'replacements[0].locationSelector matches no Location that this space places on: none has env=prd',
+    'replacements[2].locationSelector matches no Location that this space places on: none has loc-name=gulden',
+  ])
+})
+
 t.test('nothing is said of a space that places nowhere', async t => {
   const { previewer } = await world(t)
   const object = configMap('new', { v: '%(nobody)' }, expanding)
-  t.same(await previewer().undefinedParameters({ space: 'wds1', object }), [])
+  t.same(await previewer().saidOfNoLocation({ space: 'wds1', object }), [])
 })

@@ -1,0 +1,112 @@
+/**
+ * Sayings of an object that fit no Location to which placements of its space lead. Such are selectors of a Customizer that match none, and
+ * parameters that neither a Location nor the Customizer for it defines.
+ */
+import { objects } from '../../../apimachinery/fields.ts'
+import type { KubeObject } from '../../../apimachinery/object.ts'
+import { isMet, requirementText } from '../../../apimachinery/selectors.ts'
+import { shortened } from '../../../apimachinery/shortened.ts'
+import type { Steps } from '../../../apimachinery/steps.ts'
+import { customizerOf, wantsExpansion } from '../../../placement/content/adaptation.ts'
+import { asAuthored } from '../../../placement/content/asDescribed.ts'
+import {
+  type CustomizerRule,
+  isCustomizer,
+  ownNames,
+  rulesThere,
+  selectiveRules,
+} from '../../../placement/content/customizerRules.ts'
+import { objectKey } from '../../../placement/words/names.ts'
+import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
+import { ParameterExpansion } from '../copies/parameterExpansion.ts'
+import type { SourceReaderDeps } from '../copies/sourceReader.ts'
+import { undefinedParameters } from '../copies/undefinedParameters.ts'
+import type { PlacementJoin } from '../join/placementJoin.ts'
+
+export interface SaidOfNoLocationDeps {
+  join: Pick<PlacementJoin, 'placementNames' | 'waysOf'>
+  knows: (space: string, key: string) => boolean
+  location: SourceReaderDeps['location']
+  customizer: SourceReaderDeps['customizer']
+}
+
+/** Names and selectors that are looked for; those behind them are nobody's slip of the pen. */
+const MAX_LOOKED_FOR = 100
+/** Units of a budget: with more work there is no warning. */
+const MAX_WORK = 1_000_000
+/** Characters of the requirements that a fault names. */
+const SHOWN = 100
+const WHERE = 'any Location that this space places on'
+
+/** Nothing is found while a placement of the space is not known, and in a space that places nowhere. */
+export function* saidOfNoLocation(deps: SaidOfNoLocationDeps, space: string, object: KubeObject): Steps<string[]> {
+  const names = wantsExpansion(object) ? yield* namesIn(object) : new Set<string>()
+  const rules = new Set(isCustomizer(object) ? selectiveRules(object).slice(0, MAX_LOOKED_FOR) : [])
+  if (names.size === 0 && rules.size === 0) return []
+  const locations = yield* locationsOf(deps, space)
+  if (locations.size === 0) return []
+  const reference = customizerOf(object)
+  const customizer = isCustomizer(object) ? object : reference === '' ? undefined : deps.customizer(space, reference)
+  const known = new Set(customizer && ownNames(customizer))
+  const where = known.size > 0 ? `in its Customizer or ${WHERE}` : `in ${WHERE}`
+  const weight = [...rules].reduce((sum, { selector }) => sum + 1 + selector!.requirements.length, names.size)
+  let work = 0
+  for (const location of locations) {
+    const { labels = {} } = location.metadata
+    for (const rule of rules) if (rule.selector!.matches(labels)) rules.delete(rule)
+    if (names.size > 0) {
+      for (const key of Object.keys(labels)) known.add(key)
+      const there = customizer && rulesThere(customizer, location)
+      work += there?.work ?? 0
+      for (const name of names) if (there?.parameters.has(name) || defines(location, name)) names.delete(name)
+    }
+    work += weight
+    if (work > MAX_WORK) return []
+    if (names.size === 0 && rules.size === 0) return []
+    yield
+  }
+  const faults = yield* undefinedParameters(names, { where, known: [...known] })
+  const unmatched: string[] = []
+  for (const rule of rules) unmatched.push(yield* matchesNone(rule, locations))
+  return [...unmatched, ...faults]
+}
+
+function* locationsOf({ join, knows, location }: SaidOfNoLocationDeps, space: string): Steps<Set<KubeObject>> {
+  const locations = new Set<KubeObject>()
+  for (const placement of join.placementNames(space)) {
+    if (!knows(space, objectKey(EDGE_PLACEMENTS, '', placement))) return new Set()
+    for (const [, ways] of join.waysOf(space, placement) ?? []) {
+      for (const { cluster, locationName } of ways) {
+        const found = location(cluster, locationName)
+        if (found) locations.add(found)
+      }
+      yield
+    }
+  }
+  return locations
+}
+
+/** Names the requirements that no Location meets, where there are such. */
+function* matchesNone({ at, selector }: CustomizerRule, locations: ReadonlySet<KubeObject>): Steps<string> {
+  const unmet = new Set(selector!.requirements.keys())
+  for (const { metadata } of locations) {
+    for (const i of unmet) if (isMet(selector!.requirements[i]!, metadata.labels ?? {})) unmet.delete(i)
+    if (unmet.size === 0) break
+    yield
+  }
+  const texts = [...unmet].map(i => requirementText(selector!.requirements[i]!))
+  const none = texts.length > 0 ? `: none has ${shortened(texts.join(', '), SHOWN)}` : ''
+  return `${at}.locationSelector matches no Location that this space places on${none}`
+}
+
+function* namesIn(object: KubeObject): Steps<Set<string>> {
+  const { status: _status, ...described } = asAuthored(object)
+  const asked = new ParameterExpansion(new Map())
+  // a Customizer's own text is for people
+  yield* asked.size(isCustomizer(object) ? objects(object, 'replacements') : described)
+  return new Set(asked.undefinedNames.take(MAX_LOOKED_FOR))
+}
+
+function defines({ metadata: { labels = {}, annotations = {} } }: KubeObject, name: string): boolean {
+  return Object.hasOwn(labels, name) || Object.hasOwn(annotations, name)
+}
