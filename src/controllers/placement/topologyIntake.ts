@@ -228,6 +228,7 @@ export class TopologyIntake implements StreamHandler {
       const isOpened = unschedulable.targetChanged(change)
       if (isOpened) remarks.endIn(mailbox, UNSCHEDULABLE.reason)
       if (isOpened || (stands && !stood)) this.#stays(mailbox)
+      if (before?.evictAtMs !== after?.evictAtMs) queue.add({ type: 'cluster', mailbox })
     }
   }
 

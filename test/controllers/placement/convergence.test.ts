@@ -51,7 +51,7 @@ t.test('a copy that was named, and one that was written although nothing had nam
 t.test('a copy that was gone for a moment, while somebody looked', async t => {
   const { mailbox, told, look } = setUp(async () => {})
   mailbox.changes.toldBehind(KEY)
-  mailbox.changes.gone(KEY)
+  mailbox.changes.gone(KEY, 1)
   await look()
   t.match(told, [{ space: 'w', name: 'p' }])
 })

@@ -311,7 +311,7 @@ export class Mailboxes {
     mailbox.generations.delete(key)
     mailbox.carried.delete(key)
     mailbox.others.delete(key)
-    mailbox.changes.gone(key)
+    mailbox.changes.gone(key, mailbox.told)
     mailbox.health.forget(key)
     if (key === SYNCER_CONFIG_KEY) this.#listener.configChanged(mailbox.name)
     if (key.startsWith(`${CRDS_ID}|`)) this.#definesOther(mailbox)

@@ -29,6 +29,8 @@ export class PendingChanges {
   /** Revisions that the syncer has not looked at, about in their order. */
   readonly #seqs = new Map<string, number>()
   #pendingMarks = 0
+  /** Copies that left the mailbox since its syncer had last looked at all such, and the revision of the newest. */
+  #removed = { copies: 0, revision: 0 }
 
   constructor({ left = () => {}, timings, now = () => 0 }: PendingChangesDeps = {}) {
     this.#left = left
@@ -96,8 +98,9 @@ export class PendingChanges {
     this.#seqs.set(key, revision)
   }
 
-  gone(key: string): void {
+  gone(key: string, revision: number): void {
     this.#seqs.delete(key)
+    this.#removed = { copies: this.#removed.copies + 1, revision: Math.max(this.#removed.revision, revision) }
     this.#timings?.gone(key)
   }
 
@@ -107,6 +110,7 @@ export class PendingChanges {
    */
   processed(revision: number, isInDoubt: (key: string) => boolean = () => false): void {
     this.#timings?.lookAgain(isInDoubt)
+    if (revision >= this.#removed.revision) this.#removed = { copies: 0, revision: 0 }
     for (const [key, seq] of this.#seqs) {
       if (seq > revision) return
       this.#seqs.delete(key)
@@ -143,6 +147,11 @@ export class PendingChanges {
 
   get unprocessed(): number {
     return this.#seqs.size
+  }
+
+  /** Copies that left the mailbox and that the cluster may still hold, at most. */
+  get removed(): number {
+    return this.#removed.copies
   }
 }
 

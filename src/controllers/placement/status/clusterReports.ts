@@ -4,7 +4,7 @@
  * each, and only when it is another thing than before. A cluster is behind after these five seconds: a change that arrives at once in
  * a thousand clusters is no news of any of them. That its syncer does not reach it, or does again, is told in an Event, too.
  */
-import { at } from '../../../apimachinery/fields.ts'
+import { at, str } from '../../../apimachinery/fields.ts'
 import { isRecord } from '../../../apimachinery/object.ts'
 import { timestamp } from '../../../apimachinery/timestamp.ts'
 import { equalJson } from '../../../apimachinery/values.ts'
@@ -22,13 +22,13 @@ import { unlessSpaceGone } from '../../spaceGone.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import type { Mailbox } from '../mailboxes/mailbox.ts'
 import type { PendingChanges } from '../mailboxes/pendingChanges.ts'
+import { type EvictedMailbox, evictionOf } from './eviction.ts'
 import { SyncedResources } from './syncedResources.ts'
 
-export interface ReportedMailbox {
+export interface ReportedMailbox extends EvictedMailbox {
   readonly name: string
   readonly space: string
   readonly changes: PendingChanges
-  readonly copies: { readonly size: number; has(key: string): boolean }
   /** Counts the changes of definitions in it. */
   readonly definitionChanges: number
 }
@@ -42,6 +42,8 @@ export interface ClusterReportsDeps {
 }
 
 const INTERVAL_MS = 5000
+/** For the time of an eviction: a timer bears no longer one. */
+const LONGEST_WAIT_MS = 3_600_000
 /** More reasons than these are told as one. */
 const MAX_REASONS = 20
 
@@ -77,7 +79,7 @@ export class ClusterReports {
   async reconcile(mailbox: ReportedMailbox): Promise<ReconcileResult> {
     this.#awaited.delete(mailbox)
     const result = await this.#look(mailbox)
-    if (result.requeueAfterMs !== undefined) this.#awaited.add(mailbox)
+    if ((result.requeueAfterMs ?? Number.POSITIVE_INFINITY) <= INTERVAL_MS) this.#awaited.add(mailbox)
     return result
   }
 
@@ -94,8 +96,8 @@ export class ClusterReports {
     this.#looks.set(mailbox, { atMs: nowMs, behindMs })
     const isBehind = behindMs !== undefined && nowMs - behindMs >= INTERVAL_MS
     const synced = await unlessSpaceGone(mailbox.space, this.#synced.of(mailbox, said))
-    const later = behindMs !== undefined && !isBehind ? { requeueAfterMs: INTERVAL_MS } : {}
     const indexed = inventory.target(mailbox.name)
+    const later = laterOf(behindMs !== undefined && !isBehind ? INTERVAL_MS : untilEviction(indexed?.evictAtMs, nowMs))
     if (!indexed) return later
     const { space, name, uid } = indexed
     const api = client.in(space)
@@ -105,6 +107,9 @@ export class ClusterReports {
     const known = isRecord(target.status) ? target.status.outcome : undefined
     const wasReachable = at(known, 'reachable') !== false
     const unlistedKinds = said.offer?.unlisted ?? at(target.status, 'outcome', 'unlistedKinds') ?? 0
+    const evictAfter = str(target.spec, 'evictAfter')
+    const isEvicted = Date.parse(evictAfter) <= nowMs
+    const eviction = isEvicted ? evictionOf(mailbox, said, evictAfter, at(known, 'eviction')) : undefined
     const news = {
       reporting: said.live,
       // of a cluster whose syncer is silent it stays as it said last
@@ -112,7 +117,9 @@ export class ClusterReports {
       lag: isBehind ? { objects: unprocessed, since: timestamp(new Date(behindMs)) } : { objects: 0 },
       failures: failuresOf(said, mailbox.copies.size),
       ...(unlistedKinds !== 0 && { unlistedKinds }),
+      ...(eviction && { eviction }),
     }
+    const next = eviction && eviction.remaining > 0 ? laterOf(INTERVAL_MS) : later
     const syncedResources = synced ?? at(target.status, 'syncedResources')
     const versions = said.versions ?? at(target.status, 'versions')
     // a cluster of which nothing was ever heard has nothing to tell
@@ -120,14 +127,14 @@ export class ClusterReports {
       equalJson(news, known) &&
       equalJson(versions, at(target.status, 'versions')) &&
       equalJson(syncedResources, at(target.status, 'syncedResources'))
-    if (isSame || (known === undefined && !said.live)) return later
+    if (isSame || (known === undefined && !said.live && !eviction)) return next
     const lag = { since: null, ...news.lag }
     const gone = Object.fromEntries(Object.keys(reasonsIn(known)).map(reason => [reason, null]))
     const failures = { ...news.failures, reasons: { ...gone, ...news.failures.reasons } }
     const body = {
       metadata: { uid },
       status: {
-        outcome: { ...news, lag, failures, unlistedKinds: news.unlistedKinds ?? null },
+        outcome: { ...news, lag, failures, unlistedKinds: news.unlistedKinds ?? null, eviction: eviction ?? null },
         ...(versions !== undefined && { versions }),
         ...(synced && { syncedResources: synced }),
       },
@@ -137,8 +144,18 @@ export class ClusterReports {
     await unlessGone(
       api.patch(SYNC_TARGETS, ref, 'merge', body, { subresource: 'status', fieldManager: FIELD_MANAGER }),
     )
-    return later
+    return next
   }
+}
+
+function laterOf(requeueAfterMs: number | undefined): ReconcileResult {
+  return requeueAfterMs === undefined ? {} : { requeueAfterMs }
+}
+
+/** Until the time of an eviction comes. */
+function untilEviction(evictAtMs = Number.POSITIVE_INFINITY, nowMs: number): number | undefined {
+  const waitMs = evictAtMs - nowMs
+  return waitMs > 0 && Number.isFinite(waitMs) ? Math.min(waitMs, LONGEST_WAIT_MS) : undefined
 }
 
 /** Of so many copies: a syncer that counts more than there are has miscounted. */

@@ -48,7 +48,7 @@ t.test('what is as it should be without a write, or gone, is not counted', async
   changes.name('a')
   changes.converged('a', changes.ticket('a'))
   changes.name('b')
-  changes.gone('b')
+  changes.gone('b', 1)
   t.same(
     counted().map(([, count]) => count),
     [0, 0, 0, 0, 0],

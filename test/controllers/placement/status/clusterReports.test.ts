@@ -4,10 +4,11 @@ import { at } from '../../../../src/apimachinery/fields.ts'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
 import type { RecordedEvent } from '../../../../src/controllers/eventRecorder.ts'
 import { Inventory } from '../../../../src/controllers/placement/inventory/inventory.ts'
+import { NamespacedMap } from '../../../../src/controllers/placement/mailboxes/namespacedMap.ts'
 import { PendingChanges } from '../../../../src/controllers/placement/mailboxes/pendingChanges.ts'
 import { ClusterReports } from '../../../../src/controllers/placement/status/clusterReports.ts'
 import type { ClusterOutcome } from '../../../../src/placement/outcome/clusterOutcome.ts'
-import { definitionKey } from '../../../../src/placement/words/names.ts'
+import { definitionKey, namespaceKey } from '../../../../src/placement/words/names.ts'
 import { EDGE_API_VERSION, mailboxName, SYNC_TARGETS } from '../../../../src/placement/words/placement.ts'
 import { FakeClock } from '../../../client/support/fakeClock.ts'
 import { FakeServer } from '../fakeServer.ts'
@@ -20,14 +21,14 @@ async function world() {
   const mailbox = {
     name: mailboxName('inv1', metadata.uid!),
     space: 'box',
-    copies: new Map([
-      ['a', 1],
-      ['b', 1],
-      ['c', 1],
-    ]),
+    copies: new NamespacedMap<number>(),
+    carried: new NamespacedMap<true>(),
+    others: new NamespacedMap<true>(),
+    namespaces: new Set<string>(),
     changes,
     definitionChanges: 0,
   }
+  for (const key of ['a', 'b', 'c']) mailbox.copies.set(key, 1)
   const clock = new FakeClock()
   const said = { live: true, compared: true, processed: 0, exceptions: new Map(), unlisted: {} }
   const told: string[] = []
@@ -39,6 +40,11 @@ async function world() {
   }
   const inventory = new Inventory(server)
   inventory.setTarget({ space: 'inv1', name: 'florin' }, { ...target, metadata })
+  /** `null`: no more. */
+  const evict = async (evictAfter: string | null): Promise<void> => {
+    const object = await server.in('inv1').patch(SYNC_TARGETS, { name: 'florin' }, 'merge', { spec: { evictAfter } })
+    inventory.setTarget({ space: 'inv1', name: 'florin' }, object)
+  }
   const reports = new ClusterReports({
     client: server,
     inventory,
@@ -57,7 +63,7 @@ async function world() {
     }
     await clock.advance(untilMs - clock.now())
   }
-  return { server, clock, changes, mailbox, said, told, status, look }
+  return { server, clock, changes, mailbox, said, told, status, look, evict }
 }
 
 t.test('that the syncer does not reach its cluster is told where people look after clusters', async t => {
@@ -194,4 +200,54 @@ t.test('a kind is Pending until the mailbox serves it, and again when its defini
   mailbox.definitionChanges++
   await look(5000)
   t.equal(state(), 'Pending')
+})
+
+t.test('a cluster that is evicted counts what is left there, until all of it is gone', async t => {
+  const { clock, mailbox, changes, said, status, look, evict } = await world()
+  const eviction = () => at(status(), 'outcome', 'eviction')
+  const remaining = () => at(eviction(), 'remaining')
+  const after = new Date(clock.now() + 60_000).toISOString()
+  await evict(after)
+  await look(30_000)
+  t.equal(eviction(), undefined, 'the time has not come')
+  await look(40_000)
+  t.same(eviction(), { after, remaining: 3 })
+  for (const [i, key] of ['a', 'b', 'c'].entries()) {
+    mailbox.copies.delete(key)
+    changes.gone(key, 7 + i)
+  }
+  said.processed = 8
+  await look(5000)
+  t.equal(remaining(), 3, 'its syncer has not looked at all of it')
+  said.exceptions.set('c', { state: 'terminating', reason: 'Terminating' })
+  said.processed = 9
+  await look(5000)
+  t.equal(remaining(), 1, 'a deletion waits in the cluster')
+  said.live = false
+  said.exceptions.clear()
+  await look(5000)
+  t.equal(remaining(), 1, 'a silent syncer says nothing new')
+  said.live = true
+  await look(5000)
+  t.equal(remaining(), 0)
+  said.live = false
+  await look(5000)
+  t.same(eviction(), { after, remaining: 0 })
+  await evict(null)
+  await look(5000)
+  t.equal(eviction(), undefined)
+})
+
+t.test('a Namespace stays where others put something into it, and does not count', async t => {
+  const { mailbox, status, look, evict } = await world()
+  const remaining = () => at(status(), 'outcome', 'eviction', 'remaining')
+  mailbox.copies.clear()
+  for (const name of ['own', 'theirs']) {
+    mailbox.namespaces.add(name)
+    mailbox.copies.set(namespaceKey(name), 1)
+  }
+  mailbox.others.set('v1|configmaps|theirs|x', true)
+  await evict('2020-01-01T00:00:00Z')
+  await look(5000)
+  t.equal(remaining(), 1)
 })
