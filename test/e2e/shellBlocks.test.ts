@@ -16,6 +16,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'docs/answers.md': 'test/e2e/kubestellarAnswers.test.ts',
   'docs/api.md': 'test/e2e/placementRecipes.test.ts',
   'docs/kubernetes.md': 'test/e2e/kubernetesPage.test.ts',
+  'docs/off-a-cluster.md': 'test/e2e/offAClusterPage.test.ts',
   'docs/onboarding.md': 'test/e2e/onboardingPage.test.ts',
   'docs/placement.md': 'test/e2e/placementRecipes.test.ts',
   'docs/security.md': 'test/security/securityPage.test.ts',

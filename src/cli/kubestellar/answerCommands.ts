@@ -13,6 +13,10 @@ const MAX_WAIT_MS = 86_400_000
 
 const CLUSTER = flag('--cluster <location>', 'only about this location')
 const EXIT_CODE = flag('--exit-code', 'end with 1 where something is in trouble or not known, for scripts')
+const ALL_SPACES = flag(
+  '-A, --all-spaces',
+  'all spaces and inventories that you may read; with --space, from there down',
+)
 const WATCH = flag('-w, --watch', 'answer again when the answer changes')
 const FILES = [
   flag('-f, --filename <file>', 'file, folder or "-" for standard input; repeatable', {
@@ -36,7 +40,15 @@ Exit codes: 0 it was answered, 1 there is no such object, or it cannot be told.`
     summary: 'show the placements of a workload space and the clusters that it may use, troubles first',
     notes: `-o name prints what is in trouble. Exit codes: 0 it was answered, whatever the answer, 1 it cannot be told. With --exit-code:
 0 all is well, 1 something is in trouble or not known, 2 it cannot be told.`,
-    flags: [...COMMON, flag('-n, --namespace <name>', '', { hidden: true }), SPACE, EXIT_CODE, WATCH, WIDE_OUTPUT],
+    flags: [
+      ...COMMON,
+      flag('-n, --namespace <name>', '', { hidden: true }),
+      SPACE,
+      ALL_SPACES,
+      EXIT_CODE,
+      WATCH,
+      WIDE_OUTPUT,
+    ],
     load: async () => (await import('./answers/status/statusCommand.ts')).statusCommand,
   },
   {

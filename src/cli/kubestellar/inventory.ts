@@ -83,6 +83,9 @@ export interface RemoveOptions extends ConfirmOptions {
   timeout: string
 }
 
+/** Shows a person what is in the cluster, before the question. */
+type Showing = (target: KubeObject) => Promise<void>
+
 /**
  * Deletes both, and waits until the syncer has left the cluster.
  * @returns those that were there, as they were
@@ -92,7 +95,7 @@ export async function removeLocation(
   space: SpaceClient,
   name: string,
   { workload, force, timeout, yes, ignoreNotFound = false }: RemoveOptions,
-  terminal: Terminal,
+  { terminal, show }: { terminal: Terminal; show: Showing },
 ): Promise<KubeObject[]> {
   const detachPolicy = workload === undefined ? undefined : detachPolicyOf(workload)
   const timeoutSeconds = parseSeconds(timeout)
@@ -101,6 +104,7 @@ export async function removeLocation(
     const fate = detachPolicy ?? str(target.spec, 'detachPolicy')
     const workloadGoes = fate === 'Delete' && !force
     const what = workloadGoes ? 'deletes what was placed there' : 'leaves what was placed there as it is'
+    if (yes !== true && terminal.ask) await show(target)
     await confirm(
       `This takes the cluster "${name}" out of the inventory, and ${what}.`,
       { yes: yes === true },
@@ -126,7 +130,7 @@ export async function removeLocation(
   return deleted
 }
 
-async function noLocation(space: SpaceClient, name: string): Promise<CommandError> {
+export async function noLocation(space: SpaceClient, name: string): Promise<CommandError> {
   const lists = await Promise.all([SYNC_TARGETS, LOCATIONS].map(one => space.list(one, ALIKE_PAGE)))
   const names = lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name ?? ''))
   return new CommandError(`there is no SyncTarget and no Location "${name}"${didYouMean(name, names)}`)

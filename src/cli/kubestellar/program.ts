@@ -15,11 +15,12 @@ import { CONFIRM } from '../shell/confirm.ts'
 import { type DocumentOptions, NAMES_OUTPUT } from '../shell/output.ts'
 import { type Plugin, type PluginCommand, runPlugin } from '../shell/plugin.ts'
 import { IGNORE_NOT_FOUND } from '../shell/session/deleteSpace.ts'
-import type { Session } from '../shell/session/session.ts'
+import { pathOf, type Session } from '../shell/session/session.ts'
 import { flag } from '../shell/settings.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { ANSWER_COMMANDS } from './answerCommands.ts'
 import { checkObjectName, parseLabels, parseLifetime } from './arguments.ts'
+import { CLUSTER_COMMANDS } from './clusters/clusterCommands.ts'
 import { ensureLocations } from './ensureLocations.ts'
 import { grantCommand, grantsCommand, ungrantCommand } from './grantCommands.ts'
 import { PLACES } from './grantSpec.ts'
@@ -173,7 +174,16 @@ const REMOVE: readonly PluginCommand[] = [
     ],
     change: async (options: InventoryOptions & RemoveOptions, told, name: string) => {
       checkObjectName(name)
-      return await inInventory(options, told, space => removeLocation(space, name, options, told))
+      return await inInventory(options, told, (space, session) =>
+        removeLocation(space, name, options, {
+          terminal: told,
+          show: async target => {
+            const { showUsers } = await import('./clusters/usersCommand.ts')
+            const { clusterOf } = await import('./clusters/namedClusters.ts')
+            await showUsers(session, await pathOf(session, options.imw), await clusterOf(space, target), told)
+          },
+        }),
+      )
     },
   },
   {
@@ -317,6 +327,7 @@ export const KUBESTELLAR: Plugin = {
     },
     MEMBER_KUBECONFIG,
     { line: 'syncer', summary: 'who may act as the syncer of a cluster', commands: SYNCERS },
+    ...CLUSTER_COMMANDS,
     ...ANSWER_COMMANDS,
   ],
 }

@@ -1,5 +1,4 @@
 /** `kubectl ws tree` and `kubectl ws list`: the spaces below the one that the user is in. */
-import { isStatusError } from '../../apimachinery/errors.ts'
 import { isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { WORKSPACES } from '../../apimachinery/resources.ts'
 import type { Client } from '../../client/client.ts'
@@ -7,7 +6,8 @@ import { listAll } from '../../client/listWatch.ts'
 import { ANSWERS_VERSION, columns, type DocumentOptions, listOf, printDocument } from '../shell/output.ts'
 import { currentPath, type SessionOptions, withSession } from '../shell/session/session.ts'
 import { splitPath } from '../shell/session/spacePath.ts'
-import { discovers, phaseOf, typeOf } from '../shell/session/spaces.ts'
+import { phaseOf, typeOf } from '../shell/session/spaces.ts'
+import { spacesFrom } from '../shell/session/spaceTree.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
 export interface TreeNode {
@@ -37,20 +37,13 @@ export async function treeCommand(
   })
 }
 
-/** Branches that the user may not see, or that vanish meanwhile, do not hide the others. */
 async function growTree(client: Client, path: string): Promise<TreeNode> {
-  try {
-    const { items } = await listAll(client.in(path), WORKSPACES, { limit: PAGE })
-    const names = items.filter(item => !item.metadata.deletionTimestamp).map(item => item.metadata.name ?? '')
-    const children = await Promise.all(names.map(name => growTree(client, `${path}:${name}`)))
-    return { path, children, hidden: undefined }
-  } catch (error) {
-    if (isStatusError(error, 'NotFound')) return { path, children: [], hidden: undefined }
-    // who works in a space need not be one who may list those below it
-    if (isStatusError(error, 'Forbidden'))
-      return { path, children: [], hidden: (await discovers(client, path)) === 'yes' ? 'children' : 'space' }
-    throw error
+  const spaces = await spacesFrom(client, path)
+  const nodeOf = (at: string): TreeNode => {
+    const { children = [], hidden } = spaces.get(at) ?? {}
+    return { path: at, children: children.map(nodeOf), hidden }
   }
+  return nodeOf(path)
 }
 
 function pathsOf({ path, children }: TreeNode): string[] {

@@ -48,6 +48,7 @@ async function run(line: string, kubeconfig = admin): Promise<{ code: number; er
 }
 
 await run('kubectl kubestellar ensure location florin --imw root:imw1 env=prod')
+await run('kubectl kubestellar ensure location crown --imw root:imw1 env=prod')
 const FINALIZERS = { metadata: { finalizers: ['edge.kubestellar.io/cluster'] } }
 await client.in('root:imw1').patch(SYNC_TARGETS, { name: 'florin' }, 'merge', FINALIZERS)
 
@@ -68,6 +69,9 @@ const FAILING: Readonly<Record<string, Readonly<Record<number, readonly [string,
   },
   'kubectl kubestellar remove location': {
     6: ['kubectl kubestellar remove location florin --imw root:imw1 --timeout 0', /still waits for its syncer/],
+  },
+  'kubectl kubestellar drain': {
+    6: ['kubectl kubestellar drain crown --imw root:imw1 --timeout 0', /copies are still there after 0 s/],
   },
   'kubectl kubestellar ensure wmw': {
     3: ['kubectl kubestellar ensure wmw wmw1', /cannot create resource "workspaces"/, alice],

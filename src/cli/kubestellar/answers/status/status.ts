@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../../apimachinery/object.ts'
 import { COUNT_NAMES, type OutcomeCounts } from '../../../../placement/outcome/copyStates.ts'
 import { compileSelector } from '../../../../placement/select/selectors.ts'
 import { ANSWERS_VERSION } from '../../../shell/output.ts'
+import { remainingIn } from '../../clusters/eviction.ts'
 import { BrokenPlaces, earliest, namedOf, type Silence, staleClusters, UNREACHABLE } from '../brokenPlaces.ts'
 import { Clusters, placeText } from '../clusters.ts'
 import { Places } from '../destinations.ts'
@@ -39,6 +40,8 @@ export type Trouble = 'bad' | 'warn' | 'none'
 export type Counts = OutcomeCounts & { readonly deletionHeld: number }
 
 export interface PlacementStatus {
+  /** Path, where the answer is about several. */
+  readonly space?: string
   readonly name: string
   readonly trouble: Trouble
   /** The first stage at which it is not well, in its own word; `Healthy` or `Applied` where all is. */
@@ -50,7 +53,9 @@ export interface PlacementStatus {
 }
 
 export interface ClusterStatus {
-  /** Of the GrantedLocation. */
+  /** Path, where the answer is about several. */
+  readonly inventory?: string
+  /** Name of the GrantedLocation; in an inventory, that of the Location. */
   readonly location: string
   readonly trouble: Trouble
   readonly state: 'Ready' | 'Failing' | 'Unknown' | 'Lagging' | 'Unreachable' | 'Silent' | 'PartlySilent' | 'NoCluster'
@@ -94,15 +99,25 @@ export function fleetStatus(facts: StatusFacts): StatusAnswer {
   if (placements.unknown !== undefined) unknown.push(`how placements are: ${placements.unknown}`)
   if (granted.unknown !== undefined) unknown.push(`how clusters are: ${granted.unknown}`)
   if (beyond?.unknown !== undefined) unknown.push(`what else is broken where: ${beyond.unknown}`)
+  const told = [
+    ...(placements.unknown === undefined ? [ofPlacements(one)] : []),
+    ...(granted.unknown === undefined ? [ofClusters(two)] : []),
+  ]
+  return statusAnswer(one, two, { message: told.join(', ') || 'nothing is known', unknown })
+}
+
+/** The worst first. */
+export function statusAnswer(
+  placements: readonly PlacementStatus[],
+  clusters: readonly ClusterStatus[],
+  { message, unknown }: Pick<StatusAnswer, 'message' | 'unknown'>,
+): StatusAnswer {
   return {
     apiVersion: ANSWERS_VERSION,
     kind: 'FleetStatus',
-    message: summary(
-      placements.unknown === undefined ? one : undefined,
-      granted.unknown === undefined ? two : undefined,
-    ),
-    placements: listed(one, ({ name }) => name),
-    clusters: listed(two, ({ location }) => location),
+    message,
+    placements: listed(placements, ({ space = '', name }) => `${space} ${name}`),
+    clusters: listed(clusters, ({ inventory = '', location }) => `${inventory} ${location}`),
     unknown,
   }
 }
@@ -121,25 +136,19 @@ function listed<T extends { readonly trouble: Trouble; readonly state: string }>
   return { items: items.slice(0, MAX_LISTED), total: all.length, troubled }
 }
 
-/** Of what is known. */
-function summary(
-  placements: readonly PlacementStatus[] | undefined,
-  clusters: readonly ClusterStatus[] | undefined,
-): string {
-  const told = [...(placements ? [ofPlacements(placements)] : []), ...(clusters ? [ofClusters(clusters)] : [])]
-  return told.length > 0 ? told.join(', ') : 'nothing is known'
-}
-
-function ofPlacements(placements: readonly PlacementStatus[]): string {
+export function ofPlacements(placements: readonly PlacementStatus[]): string {
   const copies = placements.reduce((sum, { counts }) => sum + counts.copies, 0)
   const applied = placements.reduce((sum, { counts }) => sum + counts.applied, 0)
-  // each tells of the same plan
-  const held = placements.reduce((most, { counts }) => Math.max(most, counts.deletionHeld), 0)
+  // each of a space tells of the same plan
+  const heldIn = new Map<string, number>()
+  for (const { space = '', counts } of placements)
+    heldIn.set(space, Math.max(heldIn.get(space) ?? 0, counts.deletionHeld))
+  const held = [...heldIn.values()].reduce((sum, copies) => sum + copies, 0)
   const more = held === 0 ? '' : `, ${held} held back from deletion`
   return `${counted(placements, 'placement')}, ${applied} of ${copies} ${copies === 1 ? 'copy' : 'copies'} applied${more}`
 }
 
-function ofClusters(clusters: readonly ClusterStatus[]): string {
+export function ofClusters(clusters: readonly ClusterStatus[]): string {
   return counted(clusters, 'location')
 }
 
@@ -177,14 +186,16 @@ const PASSING: ReadonlySet<string> = new Set([
   'NotApplied',
 ])
 
-function placementStatus({ metadata, spec, status }: KubeObject): PlacementStatus {
+export function placementStatus({ metadata, spec, status }: KubeObject): PlacementStatus {
   const name = metadata.name ?? ''
   const counts = Object.fromEntries(COUNTS.map(field => [field, num(status, 'counts', field)])) as unknown as Counts
   const conditions = objects(status, 'conditions')
   if (conditions.length === 0) return { name, trouble: 'warn', state: 'Pending', message: NOTHING_REPORTED, counts }
   for (const stage of STAGES) {
-    const found = conditions.find(({ type }) => type === stage.type)
+    let found = conditions.find(({ type }) => type === stage.type)
     if (!found || found.status === stage.good) continue
+    // a placement that leads nowhere because its clusters take nothing is told that
+    if (stage.type === 'Resolved') found = conditions.find(isKeptOut) ?? found
     const state = 'state' in stage ? stage.state : str(found, 'reason') || stage.type
     const [message, since] = [str(found, 'message'), str(found, 'lastTransitionTime')]
     const words = { ...(message !== '' && { message }), ...(since !== '' && { since }) }
@@ -215,6 +226,10 @@ export const NOTHING_REPORTED = 'nothing is reported of it yet'
 const NOTHING_SELECTED =
   'no object of this space passes spec.downsync: kubectl kubestellar why KIND/NAME says what one of them lacks'
 
+function isKeptOut({ type, status }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'Scheduled' && status === 'False'
+}
+
 const SPEC_BEFORE = 'what is told is still of its spec before'
 
 /** Whether what is told is about the placement as it is now. */
@@ -227,17 +242,17 @@ function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]
   return conditions.some(({ type, reason }) => type === 'Applied' && reason === 'NothingSelected')
 }
 
-interface ClusterFacts {
+export interface ClusterFacts {
   clusters: Clusters
   broken: BrokenPlaces
   silent: ReadonlyMap<string, Silence>
   inventories: readonly InventoryFacts[]
 }
 
-function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories }: ClusterFacts): ClusterStatus {
+export function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories }: ClusterFacts): ClusterStatus {
   const [instances, ready] = [num(row, 'instances'), num(row, 'ready')]
   const keys = keysOf(row, clusters)
-  const { unheard, silentSince, readySince, lagSince, ...told } = toldBySyncTargets(row, inventories)
+  const { unheard, silentSince, readySince, lagSince, closed, ...told } = toldBySyncTargets(row, inventories)
   const silence = silentIn(keys, silent)
   const common = { location: row.metadata.name ?? '', instances, ready, ...told }
   const inState = (
@@ -277,7 +292,7 @@ function clusterStatus(row: KubeObject, { clusters, broken, silent, inventories 
     const message = `${behind} ${behind === 1 ? 'change' : 'changes'} not looked at`
     return inState('warn', 'Lagging', { message, since: lagSince })
   }
-  return inState('none', 'Ready', { since: readySince })
+  return inState('none', 'Ready', { since: readySince, ...(closed !== undefined && { message: closed }) })
 }
 
 const UNHEARD = 'a cluster there does not report now'
@@ -300,6 +315,8 @@ type BehindLocation = Pick<ClusterStatus, 'lag' | 'failures'> & {
   silentSince?: string
   readySince?: string | undefined
   lagSince?: string
+  /** Why nothing new is placed there, where that is so of all of its clusters. */
+  closed?: string
 }
 
 /** What the SyncTargets behind a Location say, if they may be read. They count what all spaces place there. */
@@ -315,7 +332,11 @@ function toldBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts
   const ready = behind.flatMap(({ status }) => objects(status, 'conditions')).filter(({ type }) => type === 'Ready')
   const timesOf = (isReady: boolean): string[] =>
     ready.filter(({ status }) => (status === 'True') === isReady).map(one => str(one, 'lastTransitionTime'))
-  const since = { silentSince: earliest(timesOf(false)), readySince: timesOf(true).sort().at(-1) }
+  const since = {
+    silentSince: earliest(timesOf(false)),
+    readySince: timesOf(true).sort().at(-1),
+    ...closedText(behind),
+  }
   // a cluster that never reported has no numbers
   if (outcomes.every(one => one === undefined)) return since
   return {
@@ -325,4 +346,17 @@ function toldBySyncTargets(row: KubeObject, inventories: readonly InventoryFacts
     failures: outcomes.reduce((sum: number, one) => sum + num(one, 'failures', 'count'), 0),
     ...(unheard && { unheard }),
   }
+}
+
+/** As `cordon` and `drain` leave them. */
+function closedText(targets: readonly KubeObject[]): { closed?: string } {
+  if (targets.length === 0) return {}
+  const remaining = targets.map(remainingIn)
+  if (remaining.every(count => count !== undefined)) {
+    const left = remaining.reduce((sum, count) => sum + count, 0)
+    if (left === 0) return { closed: 'drained: nothing is placed there' }
+    return { closed: `${left} ${left === 1 ? 'copy is' : 'copies are'} left to be drained` }
+  }
+  const isCordoned = targets.every(({ spec }) => at(spec, 'unschedulable') === true)
+  return isCordoned ? { closed: 'cordoned: nothing new is placed there' } : {}
 }

@@ -9,14 +9,16 @@ import {
   EDGE_PLACEMENTS,
   GRANTED_LOCATIONS,
   INVENTORY_BINDINGS,
-  LOCATIONS,
   SLICES,
   SYNC_TARGETS,
   WORK_STATUSES,
 } from '../../../../placement/words/placement.ts'
 import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, printDocument } from '../../../shell/output.ts'
+import { currentPath } from '../../../shell/session/session.ts'
+import { ROOT_SPACE } from '../../../shell/session/spacePath.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
+import { inSession } from '../../sessions.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
 import { beyondNamed, mayName, PROGRESSING, STALE } from '../brokenPlaces.ts'
 import { CHANGE, comparing, NO_CHANGE, TROUBLE } from '../exitCodes.ts'
@@ -25,20 +27,39 @@ import { type Known, known } from '../known.ts'
 import { namingOwners } from '../namingOwners.ts'
 import { textOptions } from '../why/whyText.ts'
 import { yours } from '../wrongSpace.ts'
-import { fleetStatus, type InventoryFacts, type StatusAnswer } from './status.ts'
+import { inventoryOf, statusOfSpaces } from './allSpaces.ts'
+import { fleetStatus, type StatusAnswer } from './status.ts'
 import { statusText } from './statusText.ts'
 
 export interface StatusOptions extends AnswerOptions {
   output?: Format
   watch?: boolean
   exitCode?: boolean
+  allSpaces?: boolean
 }
 
 /** Resolves to the exit code. */
 export async function statusCommand(options: StatusOptions, terminal: Terminal): Promise<number> {
-  if (!options.exitCode) return await tellStatus(options, terminal)
+  const tell = options.allSpaces ? tellAllSpaces : tellStatus
+  if (options.allSpaces && options.watch)
+    throw new CommandError('--watch follows one space: leave out --all-spaces', options.exitCode ? TROUBLE : 1)
+  if (!options.exitCode) return await tell(options, terminal)
   if (options.watch) throw new CommandError('--exit-code says nothing with --watch, which does not end', TROUBLE)
-  return await comparing(() => tellStatus(options, terminal))
+  return await comparing(() => tell(options, terminal))
+}
+
+/** From the root, and from the current space, which somebody may see who does not see that; with `--space` from there alone. */
+async function tellAllSpaces(options: StatusOptions, terminal: Terminal): Promise<number> {
+  return await inSession(options, terminal, async session => {
+    const path = await currentPath(session)
+    const from = options.space === undefined ? [ROOT_SPACE, path] : [path]
+    const { placements, clusters, ...rest } = await statusOfSpaces(session.client, from)
+    if (rest.unknown.length > 0 && placements.total + clusters.total === 0)
+      throw new CommandError(`nothing is to be seen from ${from.join(', ')}: ${rest.unknown[0]}`)
+    const status = await namingOwners({ ...rest, placements, clusters }, session.client)
+    await printStatus(status, options.output ?? 'text', terminal)
+    return options.exitCode ? statusExit(status) : NO_CHANGE
+  })
 }
 
 async function tellStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
@@ -49,17 +70,12 @@ async function tellStatus(options: StatusOptions, terminal: Terminal): Promise<n
     const { space, session } = asked
     const bindings = await known(space, INVENTORY_BINDINGS)
     const paths = [...new Set(bindings.items.map(binding => str(binding, 'spec', 'path')).filter(path => path !== ''))]
-    const inventoryOf = async (path: string): Promise<InventoryFacts> => {
-      const inventory = session.client.in(path)
-      const [locations, targets] = await Promise.all([known(inventory, LOCATIONS), known(inventory, SYNC_TARGETS)])
-      return { path, locations, targets }
-    }
     const answer = async (): Promise<StatusAnswer> => {
       const [placements, granted, slices, inventories] = await Promise.all([
         known(space, EDGE_PLACEMENTS),
         known(space, GRANTED_LOCATIONS),
         known(space, SLICES),
-        Promise.all(paths.map(inventoryOf)),
+        Promise.all(paths.map(inventory => inventoryOf(session.client, inventory))),
       ])
       // of a space that is closed, or not there, an answer in numbers would be one
       if (placements.refusal !== undefined && granted.refusal !== undefined)
@@ -125,8 +141,11 @@ async function printStatus(answer: StatusAnswer, format: Format, terminal: Termi
   if (format === 'name') {
     const troubled = <T extends { trouble: string }>(items: readonly T[]) =>
       items.filter(({ trouble }) => trouble !== 'none')
-    for (const { name } of troubled(answer.placements.items)) terminal.out(`edgeplacement/${name}`)
-    for (const { location } of troubled(answer.clusters.items)) terminal.out(`grantedlocation/${location}`)
+    const within = (space: string | undefined) => (space === undefined ? '' : `${space}/`)
+    for (const { space, name } of troubled(answer.placements.items))
+      terminal.out(`${within(space)}edgeplacement/${name}`)
+    for (const { inventory, location } of troubled(answer.clusters.items))
+      terminal.out(inventory === undefined ? `grantedlocation/${location}` : `${inventory}/location/${location}`)
     return
   }
   for (const line of statusText(answer, textOptions(format, terminal))) terminal.out(line)

@@ -25,9 +25,19 @@ export function statusText({ message, placements, clusters, unknown }: StatusAns
   const counted = wide ? ([...PROGRESS, 'objects', ...TROUBLES] as const) : [...PROGRESS, ...some]
   const items = [...shown(placements.items), ...shown(clusters.items)]
   const footnotes = new Footnotes(wide ? [] : items.map(({ message: words = '' }) => words))
+  const hasSpaces = placements.items.some(({ space }) => space !== undefined)
+  const hasInventories = clusters.items.some(({ inventory }) => inventory !== undefined)
   add(
-    ['PLACEMENT', 'STATE', 'SINCE', ...counted.map(field => field.toUpperCase()), 'MESSAGE'],
-    shown(placements.items).map(({ name, state, trouble, since, counts, message: words = '' }) => [
+    [
+      ...(hasSpaces ? ['SPACE'] : []),
+      'PLACEMENT',
+      'STATE',
+      'SINCE',
+      ...counted.map(field => field.toUpperCase()),
+      'MESSAGE',
+    ],
+    shown(placements.items).map(({ space = '', name, state, trouble, since, counts, message: words = '' }) => [
+      ...(hasSpaces ? [space] : []),
       name,
       { text: state, colour: COLOURS[trouble] },
       ago(since, nowMs),
@@ -39,9 +49,18 @@ export function statusText({ message, placements, clusters, unknown }: StatusAns
   )
   const hasLag = clusters.items.some(({ lag }) => lag !== undefined)
   add(
-    ['LOCATION', 'STATE', 'SINCE', 'READY', ...(hasLag ? ['LAG', 'FAILURES'] : []), 'MESSAGE'],
+    [
+      ...(hasInventories ? ['INVENTORY'] : []),
+      'LOCATION',
+      'STATE',
+      'SINCE',
+      'READY',
+      ...(hasLag ? ['LAG', 'FAILURES'] : []),
+      'MESSAGE',
+    ],
     shown(clusters.items).map(
-      ({ location, state, trouble, since, ready, instances, lag, failures, message: words = '' }) => [
+      ({ inventory = '', location, state, trouble, since, ready, instances, lag, failures, message: words = '' }) => [
+        ...(hasInventories ? [inventory] : []),
         location,
         { text: state, colour: COLOURS[trouble] },
         ago(since, nowMs),
