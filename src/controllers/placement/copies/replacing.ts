@@ -145,12 +145,12 @@ export class Replacing {
         ? `${form} does not apply once its parameters are in place`
         : `${form}: ${shortened(error.message, SHOWN_OF_PATCH)}`
     }
+    yield
     const bytes = yield* jsonSizeInSteps(made, new Pace())
     if (bytes > this.#mostBytes) return `with it the object would have ${bytes} bytes, of at most ${this.#mostBytes}`
-    if (isNestedDeeper(made, MAX_NESTING)) return `it nests the object more than ${MAX_NESTING} levels deep`
     this.#object = made
     this.#bytes = bytes
-    this.#levels = nestingOf(made)
+    this.#levels = Math.max(this.#levels, form === 'jsonPatch' ? MAX_NESTING : nestingOf(body))
     return undefined
   }
 
