@@ -48,7 +48,7 @@ const SECTIONS: Readonly<
     '## Run': [1, SERVER],
     '### As a service': [2, SERVER],
     '## Kubeconfigs and users': [2, SERVER],
-    '### A team of its own': [2, 'test/e2e/teamRecipe.test.ts'],
+    '### A team of its own': [3, 'test/e2e/teamRecipe.test.ts'],
     '## Audit log': [1, SERVER],
     '## Bring a cluster in': [5, CLUSTERS],
     '### Many clusters': [1, 'test/cli/kubestellar/ensureLocations.test.ts'],

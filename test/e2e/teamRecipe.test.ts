@@ -71,8 +71,8 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
     const labels = `env=${env}`
     t.match(await sh(`kubectl kubestellar ensure location ${name} --imw root:imw1 ${labels}`, admin), { code: 0 })
   }
-  const [prepare = '', work = '', ...more] = recipe()
-  t.same(more, [], 'the recipe has two parts')
+  const [prepare = '', work = '', ofApps = '', ...more] = recipe()
+  t.same(more, [], 'the recipe has three parts')
   t.match(await sh(prepare, admin), { code: 0, err: '' })
   t.match((await client.in('root:imw1').get(edge('placementgrants'), { name: 'shops' })).spec, {
     spaces: [{ path: 'root:shops' }],
@@ -104,6 +104,59 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
     signal: AbortSignal.timeout(PATIENCE_MS),
   })
   t.match(arrived, { reached: true, object: { data: { coffee: '2.40' } } })
+
+  const apply = (...objects: object[]) =>
+    objects.map(object => `kubectl apply -f - <<< '${JSON.stringify(object)}'`).join('\n')
+  const group = 'shop.example.org'
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `tills.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'tills', singular: 'till', kind: 'Till' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+  const role = (rule: object, labels: object = {}) => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { name: 'till', namespace: 'shop', labels },
+    rules: [{ verbs: ['get'], ...rule }],
+  })
+  const till = { apiVersion: `${group}/v1`, kind: 'Till', metadata: { name: 'one', namespace: 'shop' } }
+  const impersonates = role({ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] })
+  t.match(await sh(apply(definition), mia), { code: 1, err: /customresourcedefinitions/ }, 'not before')
+  t.match(await sh(ofApps, admin), { code: 0 })
+  t.match(
+    await sh(
+      `${apply(definition)}
+      kubectl wait crd/tills.${group} --for=condition=Established --timeout=60s
+      ${apply(till, impersonates)}`,
+      mia,
+    ),
+    { code: 0, out: /till\..*\/one created\nrole\..*\/till created/ },
+    'an app brings its kinds and Roles, which describe',
+  )
+  const acting = {
+    ...impersonates,
+    metadata: { ...impersonates.metadata, labels: { 'edge.kubestellar.io/natured': 'true' } },
+  }
+  t.match(await sh(apply(acting), mia), { code: 1, err: /attempting to grant RBAC permissions not currently held/ })
+  const all = { namespaces: ['shop'], labelSelectors: [{ matchLabels: { app: 'shop' } }] }
+  const wide = (downsync: object[]) => ({
+    apiVersion: EDGE,
+    kind: 'EdgePlacement',
+    metadata: { name: 'all' },
+    spec: { downsync },
+  })
+  t.match(await sh(apply(wide([all])), mia), {
+    code: 1,
+    err: /in its place name what you may: \{apiGroup: "", resources: \[configmaps, .*\{apiGroup: "shop\.example\.org", resources: \[tills\]\}.*; or ask an administrator of this space for a role/,
+  })
+  t.match(await sh(apply(wide([{ ...all, apiGroup: group, resources: ['tills'] }])), mia), { code: 0 })
 
   const tree = await sh('kubectl ws root:shops && kubectl ws tree', mia)
   t.match(
@@ -142,7 +195,7 @@ t.test('a team has what it needs by the recipe, and nothing more', { skip, timeo
   t.match(removed, {
     code: 0,
     out: 'workspace.tenancy.kcp.io "shops" deleted\nplacementgrant.edge.kubestellar.io "shops" deleted\n',
-    err: /^This deletes team "shops": .*EdgePlacements prices.* in the clusters florin; PlacementGrant shops in root:imw1\.\n$/,
+    err: /^This deletes team "shops": .*EdgePlacements .*prices.* in the clusters florin; PlacementGrant shops in root:imw1\.\n$/,
   })
 })
 

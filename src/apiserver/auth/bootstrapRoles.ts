@@ -32,7 +32,11 @@ interface RoleSpec {
 
 /** ClusterRoles, then ClusterRoleBindings, each sorted by name. Fresh copies at every call; uids never change. */
 export function bootstrapObjects(options: BootstrapOptions = {}): KubeObject[] {
-  const specs = { ...ROLES, ...(options.ownKinds !== false && OWN_KIND_ROLES), ...(options.root && ROOT_ROLES) }
+  const specs = {
+    ...ROLES,
+    ...(options.ownKinds !== false && { ...OWN_KIND_ROLES, ...APP_ROLES }),
+    ...(options.root && ROOT_ROLES),
+  }
   const roles = Object.entries(specs).map(([name, spec]) => clusterRole(name, spec, options))
   for (const role of roles) {
     if (role.aggregationRule !== undefined) role.rules = cloneJson(atOnce(aggregatedRules(role, roles)))
@@ -204,6 +208,14 @@ const OWN_KIND_ROLES: Record<string, RoleSpec> = Object.fromEntries(
     { aggregateTo: role, rules: [rule(group, [...resources], verbs === 'read' ? READ : WRITE)] },
   ]),
 )
+
+/** For teams: what apps bring beside their workload. They act where an administrator of a space binds them. */
+const APP_ROLES: Record<string, RoleSpec> = {
+  'kubestellar:app-definitions': {
+    rules: [rule('apiextensions.k8s.io', ['customresourcedefinitions'], [...READ, ...WRITE])],
+  },
+  'kubestellar:app-roles': { rules: [rule(RBAC_GROUP, ['roles', 'rolebindings'], [...READ, ...WRITE])] },
+}
 
 /** Binding name to role name and groups. */
 const BINDINGS: Record<string, [role: string, ...groups: string[]]> = {

@@ -3,10 +3,13 @@
  * adds to its tests; anyone who may write it may narrow it.
  */
 import { statusError } from '../../apimachinery/errors.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { equalJson } from '../../apimachinery/values.ts'
+import { reachOf } from '../../placement/select/reach.ts'
 import { forbiddenMessage } from '../auth/forbidden.ts'
 import type { Attributes, Authorizer, UserInfo } from '../auth/types.ts'
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
 import { type AddedTest, addedTests } from './placementAdditions.ts'
 import { isPlacementWrite } from './placementWrites.ts'
 
@@ -14,7 +17,7 @@ import { isPlacementWrite } from './placementWrites.ts'
 export const MAX_QUESTIONS = 2000
 const ALL = '*'
 
-export function placementAdmission({ authorizer }: { authorizer: Authorizer }): Admission {
+export function placementAdmission({ authorizer, types }: PlacementAdmissionDeps): Admission {
   return {
     stage: 'validate',
     handles: isPlacementWrite,
@@ -24,9 +27,18 @@ export function placementAdmission({ authorizer }: { authorizer: Authorizer }): 
       if (added.length === 0) return
       const rights = new ReadRights(authorizer, request.context)
       if ((await rights.lacking({ group: ALL, resource: ALL, namespace: '', name: '' })) === undefined) return
-      for (const test of added) await checkTest(request, rights, test)
+      const served = types.in(request.context.space).types
+      for (const test of added)
+        await checkTest(request, rights, test, () =>
+          readableOf(test, new ReadRights(authorizer, request.context), served),
+        )
     },
   }
+}
+
+interface PlacementAdmissionDeps {
+  authorizer: Authorizer
+  types: Pick<TypeRegistry, 'in'>
 }
 
 interface Readable {
@@ -38,18 +50,31 @@ interface Readable {
   readonly name: string
 }
 
-async function checkTest(request: AdmissionRequest, rights: ReadRights, test: AddedTest): Promise<void> {
-  const refuse = (lacking: Attributes) => {
-    const why = `${test.field} places what ${JSON.stringify(request.context.user.name)} may not read: ${forbiddenMessage(lacking)}; name only kinds, namespaces and objects that you may get and list`
-    return statusError.forbidden(request.type, request.object.metadata.name ?? '', why)
+async function checkTest(
+  request: AdmissionRequest,
+  rights: ReadRights,
+  test: AddedTest,
+  readable: () => Promise<string>,
+): Promise<void> {
+  const refuse = async (lacking: Attributes) => {
+    const isWide = test.apiGroup === undefined || test.resources === undefined
+    const some = isWide ? await readable() : ''
+    const why = [
+      `${test.field} places what ${JSON.stringify(request.context.user.name)} may not read: ${forbiddenMessage(lacking)}`,
+      some === ''
+        ? 'name only kinds, namespaces and objects that you may get and list'
+        : `in its place name what you may: ${some}`,
+      'or ask an administrator of this space for a role with get and list of the rest',
+    ]
+    return statusError.forbidden(request.type, request.object.metadata.name ?? '', why.join('; '))
   }
   const named = async (place: Readable): Promise<void> => {
     const lacking = await rights.lacking(place)
     if (lacking === undefined) return
-    if (test.names === undefined) throw refuse(lacking)
+    if (test.names === undefined) throw await refuse(lacking)
     for (const name of test.names) {
       const lacksOne = await rights.lacking({ ...place, name })
-      if (lacksOne !== undefined) throw refuse(lacksOne)
+      if (lacksOne !== undefined) throw await refuse(lacksOne)
     }
   }
   const group = test.apiGroup ?? ALL
@@ -64,6 +89,39 @@ async function checkTest(request: AdmissionRequest, rights: ReadRights, test: Ad
       throw statusError.forbidden(request.type, request.object.metadata.name ?? '', why)
     }
   }
+}
+
+/** Kinds in a refusal. */
+const NAMED_KINDS = 60
+
+/** Of the kinds that a test may select, those that may be read wherever it selects them, as tests by API group; `''`: none. */
+async function readableOf(test: AddedTest, rights: ReadRights, served: readonly ResourceType[]): Promise<string> {
+  const byGroup = new Map<string, Set<string>>()
+  const isMeant = ({ group, resource, namespaced, form, verbs }: ResourceType): boolean =>
+    (test.apiGroup ?? group) === group &&
+    (test.resources?.has(resource) ?? true) &&
+    (namespaced || test.namespaces === undefined) &&
+    form !== 'own' &&
+    verbs.includes('list') &&
+    reachOf({ group, resource }) !== 'none'
+  let [named, more] = [0, 0]
+  for (const { group, resource, namespaced } of served.filter(isMeant)) {
+    if (byGroup.get(group)?.has(resource)) continue
+    const places = namespaced && test.namespaces ? [...test.namespaces] : ['']
+    let lacks = false
+    for (const namespace of places)
+      lacks ||= (await rights.lacking({ group, resource, namespace, name: '' })) !== undefined
+    // too many rights to look up: the rest is not listed
+    if (rights.isExhausted) break
+    if (lacks) continue
+    if (named === NAMED_KINDS) more++
+    else byGroup.set(group, (byGroup.get(group) ?? new Set()).add(resource))
+    if (more === 0) named++
+  }
+  const tests = [...byGroup].map(
+    ([group, resources]) => `{apiGroup: ${JSON.stringify(group)}, resources: [${[...resources].sort().join(', ')}]}`,
+  )
+  return tests.length === 0 ? '' : `${tests.join(', ')}${more > 0 ? `, and ${more} more` : ''}`
 }
 
 class ReadRights {

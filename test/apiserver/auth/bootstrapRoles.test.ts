@@ -53,6 +53,15 @@ t.test(
   },
 )
 
+t.test('roles for apps hold what their name says, and join no other', t => {
+  t.ok(grants('kubestellar:app-definitions', 'create', 'customresourcedefinitions'))
+  t.ok(grants('kubestellar:app-roles', 'create', 'rolebindings') && grants('kubestellar:app-roles', 'get', 'roles'))
+  for (const verb of ['bind', 'escalate', '*']) t.notOk(grants('kubestellar:app-roles', verb, 'roles'), verb)
+  t.notOk(grants('kubestellar:app-roles', 'get', 'clusterroles'))
+  t.notOk(grants('edit', 'create', 'customresourcedefinitions') || grants('edit', 'get', 'roles'))
+  t.end()
+})
+
 t.test('a caller may change what it was given', async t => {
   const [first] = bootstrapObjects()
   rulesOf(first!).length = 0

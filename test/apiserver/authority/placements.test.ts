@@ -63,6 +63,36 @@ t.test('an editor without rights on Secrets sends none to a cluster', async t =>
   t.match(await root.patch(`${PLACEMENTS}/ep`, 'merge', { spec: { downsync: [maps, secrets] } }), { code: 200 })
 })
 
+t.test('the refusal of a wide test lists what may be placed, and that is accepted', async t => {
+  const rules = [
+    { apiGroups: [''], resources: ['configmaps', 'namespaces', 'nodes', 'events'], verbs: READ },
+    { apiGroups: ['apps'], resources: ['deployments'], verbs: READ },
+    { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get'] },
+  ]
+  const services = [{ apiGroups: [''], resources: ['services', 'secrets'], verbs: READ }]
+  const { alice } = await team(rules, { shop: services })
+  const told = async (test: object) => {
+    const { body } = await alice.post(PLACEMENTS, placement({ downsync: [test] }))
+    return / name what you may: (.*); or ask an administrator of this space for a role/.exec(String(body.message))?.[1]
+  }
+  const apps = '{apiGroup: "apps", resources: [deployments]}'
+  t.equal(await told({}), `{apiGroup: "", resources: [configmaps, namespaces]}, ${apps}`)
+  t.equal(await told({ namespaces: ['shop'] }), `{apiGroup: "", resources: [configmaps, secrets, services]}, ${apps}`)
+  t.equal(await told({ namespaces: ['shop', 'web'] }), `{apiGroup: "", resources: [configmaps]}, ${apps}`)
+  t.equal(await told({ apiGroup: 'apps' }), apps)
+  t.equal(await told({ apiGroup: '*', resources: ['services', 'deployments'] }), apps)
+  t.equal(await told({ apiGroup: 'batch' }), undefined)
+  const listed = [
+    { apiGroup: '', resources: ['configmaps', 'secrets', 'services'], namespaces: ['shop'] },
+    { apiGroup: 'apps', resources: ['deployments'], namespaces: ['shop'] },
+  ]
+  t.match(await alice.post(PLACEMENTS, placement({ downsync: listed })), { code: 201 })
+  const { root: other, alice: stranger } = await team([])
+  await other.ok(other.post('/api/v1/namespaces', { metadata: { name: 'shop' } }))
+  const none = refused(/; name only kinds, namespaces and objects that you may get and list; or ask an administrator/)
+  t.match(await stranger.post(PLACEMENTS, placement({ downsync: [{}] })), none)
+})
+
 t.test('what others placed may be narrowed and moved by anyone who may write it, and not widened', async t => {
   const { root, alice } = await team([])
   const shop = { ...secrets, namespaces: ['shop', 'web'] }
