@@ -12,6 +12,7 @@ import { forgetEndedTokens } from './auth/endedTokens.ts'
 import { RbacAuthorizer } from './auth/rbac.ts'
 import { TokenIssuer } from './auth/serviceAccountTokens.ts'
 import type { UnionAuthenticator } from './auth/union.ts'
+import { BootstrapAuthenticator } from './authority/bootstrapAuthenticator.ts'
 import { MailboxRules } from './authority/mailboxRules.ts'
 import { RenewalAuthenticator } from './authority/renewalAuthenticator.ts'
 import { UpsyncDemands } from './authority/upsyncDemands.ts'
@@ -75,7 +76,12 @@ export async function accessParts(
     tokenFile,
     oidc,
     onForgotten: space => openAccess.credentialsChanged(space),
-    ...(spaces && { more: [new RenewalAuthenticator({ issuer, getObject, clock: Date.now })] }),
+    ...(spaces && {
+      more: [
+        new RenewalAuthenticator({ issuer, getObject, clock: Date.now }),
+        new BootstrapAuthenticator({ issuer, getObject, clock: Date.now }),
+      ],
+    }),
   })
   forgetEndedTokens(store, authenticator)
   return { nature, openAccess, demands, authorizer, issuer, authenticator, getObject }

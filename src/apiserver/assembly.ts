@@ -296,7 +296,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
       ...follower('spaces'),
     }),
     syncerTokens: options.spaces
-      ? new SyncerTokens({ store, registry, types, tree, issuer, getObject, clock })
+      ? new SyncerTokens({ store, registry, types, tree, authorizer, issuer, getObject, clock })
       : undefined,
     tokenSecrets: new TokenSecrets({
       store,

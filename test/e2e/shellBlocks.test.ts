@@ -51,7 +51,7 @@ const SECTIONS: Readonly<
     '### A team of its own': [3, 'test/e2e/teamRecipe.test.ts'],
     '## Audit log': [1, SERVER],
     '## Bring a cluster in': [5, CLUSTERS],
-    '### Many clusters': [1, 'test/cli/kubestellar/ensureLocations.test.ts'],
+    '### Many clusters': [2, 'test/e2e/syncerJoin.test.ts'],
     '### Which mailbox a cluster is served from': [1, CLUSTERS],
     '### What a cluster refuses': [2, CLUSTERS],
     '## Let a space place': [2, CLUSTERS],

@@ -152,6 +152,10 @@ export class TokenIssuer {
     space: string
     account: ServiceAccountRef & { uid: string }
     secret: IdentifiedRef
+    /** Default: it has no end of its own. */
+    expirationSeconds?: number
+    /** Further claims. */
+    more?: Readonly<Record<string, unknown>>
   }): Promise<string> {
     const { namespace, name, uid } = spec.account
     const claim: KubernetesClaim = {
@@ -160,9 +164,12 @@ export class TokenIssuer {
       secret: spec.secret,
       clusterName: spec.space,
     }
+    const now = Math.floor(this.#clock() / 1000)
     return this.#sign({
+      ...spec.more,
       aud: [spec.audience],
-      iat: Math.floor(this.#clock() / 1000),
+      ...(spec.expirationSeconds !== undefined && { exp: now + spec.expirationSeconds }),
+      iat: now,
       iss: spec.audience,
       jti: this.#randomUuid(),
       'kubernetes.io': claim,

@@ -33,6 +33,7 @@ export interface ServiceAccountRef {
 
 const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
 const RENEWAL_PREFIX = 'system:renewal:'
+const BOOTSTRAP_PREFIX = 'system:bootstrap:'
 const FOREIGN_PREFIX = 'system:cluster:'
 
 export function serviceAccountUserName(ref: ServiceAccountRef): string {
@@ -53,6 +54,15 @@ export function renewalUserName(ref: ServiceAccountRef): string {
 
 export function isRenewal({ name }: UserInfo): boolean {
   return name.startsWith(RENEWAL_PREFIX)
+}
+
+/** The holder of a credential that is good for claiming a syncer's, and for nothing else. */
+export function bootstrapUserName(credential: string): string {
+  return `${BOOTSTRAP_PREFIX}${credential}`
+}
+
+export function isBootstrap({ name }: UserInfo): boolean {
+  return name.startsWith(BOOTSTRAP_PREFIX)
 }
 
 /** The account whose tokens the holder of a renewal credential may ask for. */

@@ -8,9 +8,10 @@
  */
 import { OUTCOME_SUBRESOURCE } from '../../placement/outcome/outcome.ts'
 import { isPowerful } from '../../placement/select/upsyncSets.ts'
-import { isInMailbox, isMailbox } from '../../placement/words/placement.ts'
+import { BOOTSTRAP_ACCOUNT } from '../../placement/spaces/syncerBootstrap.ts'
+import { isInMailbox, isMailbox, MAILBOX_PARENT } from '../../placement/words/placement.ts'
 import type { Attributes, BuiltinRules, Decision } from '../auth/types.ts'
-import { foreignHome, isRenewal, parseServiceAccountUserName, renews } from '../auth/users.ts'
+import { foreignHome, isBootstrap, isRenewal, parseServiceAccountUserName, renews } from '../auth/users.ts'
 import type { SpaceTree } from '../spaces/tree.ts'
 import { isOnlooker } from './syncerIdentity.ts'
 import { hasOwnStatus, isDemanded, isReport, SYNCER_USER } from './syncerReach.ts'
@@ -41,6 +42,7 @@ export class MailboxRules implements BuiltinRules {
   decide(attributes: Attributes): Decision | undefined | Promise<Decision | undefined> {
     const { user, space } = attributes
     const { tree } = this.#deps
+    if (isBootstrap(user)) return bootstrap(attributes, tree.pathOf(space) ?? '')
     const home = foreignHome(user)
     if (home !== undefined && isInMailbox(tree.pathOf(home) ?? ''))
       return no("the credential of a mailbox's syncer is good in that mailbox only")
@@ -92,6 +94,19 @@ export class MailboxRules implements BuiltinRules {
       .of(space)
       .then(sets => (isDemanded(sets, { resource, namespace, name }) ? ALLOWED : no(MAY)))
   }
+}
+
+/** In the core space it claims; elsewhere it does nothing. */
+function bootstrap({ verb, resource, path }: Attributes, space: string): Decision {
+  const asks =
+    verb === 'create' &&
+    resource?.group === '' &&
+    resource.resource === 'serviceaccounts' &&
+    resource.subresource === 'token' &&
+    resource.namespace === BOOTSTRAP_ACCOUNT.namespace &&
+    resource.name === BOOTSTRAP_ACCOUNT.name
+  if (space === MAILBOX_PARENT && (asks || (verb === 'access' && path === '/'))) return ALLOWED
+  return no("a bootstrap credential is good for nothing but claiming a syncer's credential")
 }
 
 const MAY =

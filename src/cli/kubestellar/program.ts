@@ -26,6 +26,7 @@ import { grantCommand, grantsCommand, ungrantCommand } from './grantCommands.ts'
 import { PLACES } from './grantSpec.ts'
 import { ensureLocation, type InventoryEntry, type RemoveOptions, removeLocation } from './inventory.ts'
 import { inventoryFile } from './inventoryFile.ts'
+import { joinCommands } from './joinCommands.ts'
 import { type PrepOptions, prepForSyncer } from './prepForSyncer.ts'
 import { COMMON, type CommonOptions, INVENTORY, type InventoryOptions, inInventory, inSession } from './sessions.ts'
 import {
@@ -325,6 +326,7 @@ export const KUBESTELLAR: Plugin = {
         })
       },
     },
+    ...joinCommands({ core: CORE, server: SERVER }),
     MEMBER_KUBECONFIG,
     { line: 'syncer', summary: 'who may act as the syncer of a cluster', commands: SYNCERS },
     ...CLUSTER_COMMANDS,

@@ -7,6 +7,7 @@ import { httpSpaceClient } from '../../client/http/httpClient.ts'
 import { loadKubeconfig } from '../../client/kubeconfig.ts'
 import { listAll } from '../../client/listWatch.ts'
 import { unlessGone } from '../../client/unlessGone.ts'
+import { CLAIM_TYPE, ISSUED_ANNOTATION } from '../../placement/spaces/syncerBootstrap.ts'
 import {
   CREDENTIAL_ANNOTATION,
   CREDENTIAL_TYPE,
@@ -281,8 +282,8 @@ async function open(
 
 /** The credentials come first: nobody begins a session behind us. The account goes too, for tokens that stand for none. */
 async function revoke({ mailbox }: Opened, timeoutSeconds: number, terminal: Terminal): Promise<KubeObject[]> {
-  const { credentials, live } = await secretsOf(mailbox)
-  const secrets = [...credentials, ...(live ? [live] : [])]
+  const { credentials, live, waiting } = await secretsOf(mailbox)
+  const secrets = [...waiting, ...credentials, ...(live ? [live] : [])]
   for (const { metadata } of secrets)
     await unlessGone(mailbox.delete(SECRETS, { namespace: SYNCER_NAMESPACE, name: metadata.name ?? '' }))
   const account = await unlessGone(mailbox.get(SERVICE_ACCOUNTS, ACCOUNT))
@@ -301,10 +302,16 @@ async function revoke({ mailbox }: Opened, timeoutSeconds: number, terminal: Ter
   return [...secrets.map(({ data: _, ...rest }) => rest as KubeObject), ...(account ? [account] : [])]
 }
 
-async function secretsOf(mailbox: SpaceClient): Promise<{ credentials: KubeObject[]; live: KubeObject | undefined }> {
+/** `waiting`: claims that got nothing; what came while the mailbox had a syncer comes anew, and is approved anew. */
+async function secretsOf(
+  mailbox: SpaceClient,
+): Promise<{ credentials: KubeObject[]; live: KubeObject | undefined; waiting: KubeObject[] }> {
   const { items } = await listAll(mailbox, SECRETS, { namespace: SYNCER_NAMESPACE, limit: 500 })
   return {
     credentials: items.filter(({ type }) => type === CREDENTIAL_TYPE),
+    waiting: items.filter(
+      ({ type, metadata }) => type === CLAIM_TYPE && metadata.annotations?.[ISSUED_ANNOTATION] === undefined,
+    ),
     live: items.find(({ type, metadata }) => type === SESSION_TYPE && metadata.name === SESSION_NAME),
   }
 }

@@ -58,7 +58,11 @@ export const LOG: readonly Setting[] = [
 
 /** What a syncer stands between. */
 export const BETWEEN: readonly Setting[] = [
-  { flags: '--from-kubeconfig <file>', description: 'kubeconfig of the mailbox space', required: true },
+  {
+    flags: '--from-kubeconfig <file>',
+    description: 'kubeconfig of the mailbox space, or a bootstrap one',
+    required: true,
+  },
   { flags: '--from-context <name>', description: 'context in it; default: its current one' },
   { flags: '--to-kubeconfig <file>', description: 'kubeconfig of the cluster; default: the pod it runs in' },
   { flags: '--to-context <name>', description: 'context in it; default: its current one' },

@@ -5,6 +5,7 @@
 import { isKubernetesService } from '../../apimachinery/kubernetesService.ts'
 import { type GroupResource, isRecord, type KubeObject } from '../../apimachinery/object.ts'
 import { isNatured } from '../spaces/nature.ts'
+import { CLAIM_PREFIX } from '../spaces/syncerBootstrap.ts'
 import { CREDENTIAL_PREFIX, SESSION_NAME } from '../spaces/syncerCredential.ts'
 import { CLUSTER_RECORD, SYNCER_NAME } from '../words/placement.ts'
 import { reachOf } from './reach.ts'
@@ -23,7 +24,7 @@ export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
   if (gr.group === '') {
     if (gr.resource === 'secrets') {
       // The server's account of syncers' credentials is in the mailbox under such names.
-      if (namespace === 'default' && (name === SESSION_NAME || name?.startsWith(CREDENTIAL_PREFIX))) return true
+      if (namespace === 'default' && isCredentialAccount(name ?? '')) return true
       return object.type === 'bootstrap.kubernetes.io/token'
     }
     if (gr.resource === 'configmaps') {
@@ -37,6 +38,10 @@ export function isSystemObject(gr: GroupResource, object: KubeObject): boolean {
   // The syncer's own rights in a mailbox must not be overwritten by a workload of the same name.
   if (gr.group === RBAC) return (namespace ?? '') === '' && (name === SYNCER_NAME || isAdministration(gr, object))
   return labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined
+}
+
+function isCredentialAccount(name: string): boolean {
+  return name === SESSION_NAME || name.startsWith(CREDENTIAL_PREFIX) || name.startsWith(CLAIM_PREFIX)
 }
 
 /** Who administers the space, which says nothing about clusters. */

@@ -40,12 +40,17 @@ export const SESSION_ANNOTATION = 'edge.kubestellar.io/session'
 
 /** Whether a token says that it is a renewal credential; nothing is verified. */
 export function isRenewalCredential(token: string): boolean {
+  return issuerOf(token) === RENEWAL_AUDIENCE
+}
+
+/** The issuer that a token names; nothing is verified. */
+export function issuerOf(token: string): unknown {
   const [, payload, signature] = token.split('.')
-  if (payload === undefined || signature === undefined) return false
+  if (payload === undefined || signature === undefined) return undefined
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    return isRecord(claims) && claims.iss === RENEWAL_AUDIENCE
+    return isRecord(claims) ? claims.iss : undefined
   } catch {
-    return false
+    return undefined
   }
 }

@@ -1,6 +1,5 @@
 /** `ensure location -f`: many locations from a file, all checked before any is made. */
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { csvRows } from '../../../src/cli/kubestellar/csvRows.ts'
@@ -9,7 +8,6 @@ import { FIRST_OBJECTS } from '../../../src/cli/orrery/server/placementOptions.t
 import { httpClient } from '../../../src/client/http/httpClient.ts'
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts'
 import { LOCATIONS, SYNC_TARGETS } from '../../../src/placement/words/placement.ts'
-import { sectionOf, typedIn } from '../../e2e/support/typedIn.ts'
 import { startTestServer, temporaryDir } from '../../support/server.ts'
 
 const { server } = await startTestServer(t, { more: { firstObjects: FIRST_OBJECTS } })
@@ -133,22 +131,6 @@ name: shop-3
       'synctarget.edge.kubestellar.io/shop-1',
       'location.edge.kubestellar.io/shop-1',
     ],
-  })
-})
-
-t.test('what the page says to type does it', async t => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8')
-  const [write = '', make = '', ...more] = typedIn(sectionOf(page, '### Many clusters'))
-  t.same(more, [])
-  execFileSync('bash', ['-ec', write], { cwd: dir })
-  const words = make
-    .split(' ')
-    .slice(2)
-    .filter(word => !/^(--imw|root:imw1)$/.test(word))
-  const args = words.map(word => (word === 'shops.csv' ? join(dir, word) : word))
-  t.match(await ks(...args), { code: 0, err: [] })
-  t.match((await inventory.get(LOCATIONS, { name: 'shop-2' })).metadata.annotations, {
-    url: 'https://shop-2.example.org/?a,b',
   })
 })
 

@@ -26,6 +26,7 @@ import { logChoice } from '../process/logLevel.ts'
 import { privateFolder } from '../process/privateFolder.ts'
 import { systemdNotify } from '../process/systemdNotify.ts'
 import { programVersion } from '../version/programVersion.ts'
+import { joined } from './join.ts'
 import { tellRehearsal, tellUnknown } from './syncerDryRun.ts'
 import { type SyncerAbout, SyncerHealth } from './syncerHealth.ts'
 
@@ -64,8 +65,25 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
   })
   const allowance = new ClusterAllowance(allowListsIn(settings))
   const { fromKubeconfig, fromContext } = settings as { fromKubeconfig: string; fromContext?: string }
-  const from = await followedKubeconfig('--from-kubeconfig', fromKubeconfig, fromContext, log)
+  const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   const isDryRun = settings.dryRun === true
+  const terminated = host.terminated()
+  const leaving = new AbortController()
+  void terminated.then(() => leaving.abort())
+  const joining = await joined({
+    path: fromKubeconfig,
+    context: fromContext,
+    syncTargetName: name,
+    stateDir,
+    isDryRun,
+    userAgent: USER_AGENT,
+    healthAddress: settings.healthAddress as string | undefined,
+    log,
+    signal: leaving.signal,
+    random: Math.random,
+  })
+  if (joining === undefined) return 0
+  const from = await followedKubeconfig('--from-kubeconfig', joining.path, joining.context, log)
   const centerBy = (renewed: RenewedToken): ClosableClient =>
     httpClient({
       ...from.first.options,
@@ -86,7 +104,6 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     http2: true,
     answerLimitBytes: ANSWER_LIMIT_BYTES,
   })
-  const { stateDir, syncTargetUid } = settings as { stateDir?: string; syncTargetUid?: string }
   if (stateDir !== undefined && !isDryRun)
     privateFolder({ path: stateDir, flag: '--state-dir', entries: /^mailbox/, log })
   const options = {
@@ -118,7 +135,7 @@ async function run(settings: Record<string, unknown>, host: Host): Promise<numbe
     }
   }
   const ended = Promise.race([
-    host.terminated().then(() => undefined),
+    terminated.then(() => undefined),
     from.elsewhere.then(() => 'the kubeconfig names another mailbox now; start the syncer again to serve that one'),
     to.elsewhere.then(() => "the cluster's kubeconfig names another server now; start the syncer again to serve there"),
     renewed.ended,

@@ -1,0 +1,162 @@
+/**
+ * `--from-kubeconfig` with a bootstrap credential: the syncer claims its own, waits until it is approved, and keeps it in the state folder.
+ *
+ * The key of the claim is made once and stands in the state folder before the first request. A restart goes on with the same claim. Once
+ * there is a kubeconfig of the mailbox the bootstrap credential is not looked at any more, whatever became of it.
+ */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isStatusError } from '../../../apimachinery/errors.ts'
+import { str } from '../../../apimachinery/fields.ts'
+import { messageOf } from '../../../apimachinery/messageOf.ts'
+import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
+import { readIfExists, writePrivateFile } from '../../../apiserver/pki/files.ts'
+import { httpSpaceClient } from '../../../client/http/httpClient.ts'
+import { type LoadedKubeconfig, loadKubeconfig } from '../../../client/kubeconfig.ts'
+import type { Logger } from '../../../client/logger.ts'
+import {
+  BOOTSTRAP_ACCOUNT,
+  CLAIM_KEY,
+  CLAIM_KEY_ANNOTATION,
+  claimHash,
+  claimName,
+  isBootstrapCredential,
+  MAILBOX_SPACE_ANNOTATION,
+  SYNC_TARGET_ANNOTATION,
+} from '../../../placement/spaces/syncerBootstrap.ts'
+import { RENEWAL_AUDIENCE, RENEWAL_MAX_SECONDS } from '../../../placement/spaces/syncerCredential.ts'
+import { syncerKubeconfig, toYaml } from '../../kubestellar/syncerManifest.ts'
+import { privateFolder } from '../process/privateFolder.ts'
+import { systemdNotify } from '../process/systemdNotify.ts'
+import { SyncerHealth } from './syncerHealth.ts'
+
+const SERVICE_ACCOUNTS: GroupVersionResource = { group: '', version: 'v1', resource: 'serviceaccounts' }
+/** In the state folder. */
+const KUBECONFIG = 'mailbox.kubeconfig'
+const KEY = 'mailbox-claim.key'
+/** Between two looks whether the claim is approved: at first, and at most. */
+const AGAIN_MS = 500
+const MOST_MS = 10_000
+const SLOWER = 1.5
+
+export interface JoinOptions {
+  path: string
+  context: string | undefined
+  syncTargetName: string | undefined
+  stateDir: string | undefined
+  isDryRun: boolean
+  userAgent: string
+  healthAddress: string | undefined
+  log: Logger
+  /** Aborts when the syncer shall end. */
+  signal: AbortSignal
+  /** From 0 to 1. */
+  random: () => number
+}
+
+/**
+ * The kubeconfig to go by: the one that was given, unless it holds a bootstrap credential. `undefined`: the signal came first.
+ * @throws Error when a flag that joining needs is missing, in words for whoever started it
+ */
+export async function joined(options: JoinOptions): Promise<{ path: string; context: string | undefined } | undefined> {
+  const { path, context, syncTargetName, stateDir, isDryRun, log, signal } = options
+  const first = await bootstrapIn(path, context)
+  if (first === undefined) return { path, context }
+  if (stateDir === undefined)
+    throw new Error(
+      `${path} holds a bootstrap credential: --state-dir is needed, which keeps what the syncer gets by it`,
+    )
+  const own = { path: join(stateDir, KUBECONFIG), context: undefined }
+  if ((await readIfExists(own.path)) !== undefined) return own
+  if (isDryRun)
+    throw new Error(`${path} holds a bootstrap credential, and no cluster joins by a dry run; start it without`)
+  if (syncTargetName === undefined)
+    throw new Error(`${path} holds a bootstrap credential: --sync-target-name says which SyncTarget to join`)
+  privateFolder({ path: stateDir, flag: '--state-dir', entries: /^mailbox/, log })
+  const key = await claimKey(join(stateDir, KEY))
+  const claim = claimName(claimHash(key))
+  let said: string | undefined
+  const say = (text: string): void => {
+    if (text !== said) log.warn({ claim }, text)
+    said = text
+  }
+  const ask = async (): Promise<boolean> => {
+    // read anew: the file may hold another credential by now
+    const now = (await bootstrapIn(path, context)) ?? first
+    const answer = await claimed(now, { syncTargetName, key }, options)
+    const token = str(answer, 'status', 'token')
+    if (token === '') {
+      const command = `kubectl kubestellar approve ${syncTargetName}`
+      say(`claim ${claim} of SyncTarget ${syncTargetName} waits for an administrator: ${command}`)
+      return false
+    }
+    const space = answer.metadata.annotations?.[MAILBOX_SPACE_ANNOTATION] ?? ''
+    const access = { ...now.options, server: `${now.base}/clusters/${space}`, token }
+    await writePrivateFile(own.path, toYaml(syncerKubeconfig(access)))
+    log.info({ claim }, `joined as SyncTarget ${syncTargetName}; the credential is in ${own.path}`)
+    return true
+  }
+  // it runs, and waits: whoever looks after the process has nothing to mend
+  const health = await SyncerHealth.listen(options.healthAddress, () => undefined, log)
+  await systemdNotify('ready', `waits to join as ${syncTargetName}`, { log })
+  try {
+    for (let againMs = AGAIN_MS; !signal.aborted; againMs = Math.min(againMs * SLOWER, MOST_MS)) {
+      try {
+        if (await ask()) return own
+      } catch (error) {
+        if (signal.aborted) break
+        say(`claim ${claim} of SyncTarget ${syncTargetName} gets no credential yet: ${reasonOf(error)}`)
+      }
+      await delay(againMs * (1 + options.random()), undefined, { signal }).catch(() => undefined)
+    }
+    return undefined
+  } finally {
+    health?.close()
+  }
+}
+
+/** `undefined`: it holds no bootstrap credential, or cannot be read, which others report better. */
+async function bootstrapIn(path: string, context: string | undefined): Promise<LoadedKubeconfig | undefined> {
+  try {
+    const loaded = await loadKubeconfig(path, context)
+    const { token } = loaded.options
+    const held = typeof token === 'function' ? await token() : token
+    return held !== undefined && isBootstrapCredential(held) ? loaded : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function claimKey(path: string): Promise<string> {
+  const before = (await readIfExists(path))?.trim()
+  if (before !== undefined && CLAIM_KEY.test(before)) return before
+  const key = randomBytes(32).toString('base64url')
+  await writePrivateFile(path, key)
+  return key
+}
+
+async function claimed(
+  { options, base, space }: LoadedKubeconfig,
+  { syncTargetName, key }: { syncTargetName: string; key: string },
+  { userAgent, signal }: JoinOptions,
+): Promise<KubeObject> {
+  const client = httpSpaceClient({ ...options, server: `${base}/clusters/${space ?? ''}`, userAgent, signal })
+  try {
+    const annotations = { [SYNC_TARGET_ANNOTATION]: syncTargetName, [CLAIM_KEY_ANNOTATION]: key }
+    const request: KubeObject = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: { ...BOOTSTRAP_ACCOUNT, annotations },
+      spec: { audiences: [RENEWAL_AUDIENCE], expirationSeconds: RENEWAL_MAX_SECONDS },
+    }
+    return await client.create(SERVICE_ACCOUNTS, request, { subresource: 'token' })
+  } finally {
+    client.close()
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (isStatusError(error, 'Conflict', 'NotFound', 'Unauthorized', 'ServiceUnavailable')) return error.message
+  return `${messageOf(error)}; it goes on trying`
+}
