@@ -18,6 +18,43 @@ const value = fc.oneof(
   fc.constantFrom('1', '"x"', '{"a": 1}', '[]', 'null', '%(a)', '"%(a)"', '{', `"${'x'.repeat(1000)}"`),
   hostileText,
 )
+const pointer = fc.constantFrom(
+  '',
+  '/data',
+  '/data/a',
+  '/data/a/0',
+  '/metadata',
+  '/metadata/labels/p',
+  '/kind',
+  '/%(a)',
+  '/-',
+  'a',
+)
+const operation = fc.record(
+  {
+    op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test', 'x'),
+    path: pointer,
+    from: pointer,
+    value: fc.oneof(fc.jsonValue(), value),
+  },
+  { requiredKeys: ['op', 'path'] },
+)
+const patch = fc.oneof(
+  fc.dictionary(fc.constantFrom('data', 'metadata', 'kind', '$patch', '$retainKeys', '__proto__'), fc.jsonValue()),
+  fc.record({ metadata: fc.record({ labels: fc.dictionary(hostileText, fc.jsonValue(), { maxKeys: 2 }) }) }),
+)
+const form = fc.oneof(
+  fc.record({ path, value }),
+  fc.record({ jsonPatch: fc.array(operation, { minLength: 1, maxLength: 5 }) }),
+  fc.record({ mergePatch: patch }),
+  fc.record({ strategicMergePatch: patch }),
+)
+const env = fc.constantFrom(
+  {},
+  { locationSelector: { matchLabels: { env: 'prod' } } },
+  { locationSelector: { matchLabels: { id: 'c-1' } } },
+)
+const replacement = fc.tuple(form, env).map(([one, where]) => ({ ...one, ...where }))
 const data = fc.oneof(
   fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof(parameter, hostileText), { maxKeys: 3 }),
   fc
@@ -62,7 +99,7 @@ const cases = fc.record({
   upsync: many(
     fc.record({ apiGroup: fc.constantFrom('', '*'), resources: fc.constant(['*']), namespaces: names, names }),
   ),
-  replacements: fc.array(fc.record({ path, value }), { maxLength: 5 }),
+  replacements: fc.array(replacement, { maxLength: 5 }),
   objects: fc.array(data, { minLength: 1, maxLength: 3 }),
 })
 type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never
