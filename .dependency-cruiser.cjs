@@ -43,6 +43,7 @@ const APISERVER = [
   'discovery',
   'endpoints',
   'openapi',
+  'reported',
   'pages',
   'threads',
 ].map(folder => `src/apiserver/${folder}`)

@@ -39,7 +39,7 @@ import { BlockWriter } from './exchange/answers/blockWriter.ts'
 import { Compression } from './exchange/answers/compression.ts'
 import { FrameCache } from './exchange/answers/frames.ts'
 import { WriteTurns } from './exchange/answers/writeTurns.ts'
-import type { Services } from './exchange/exchange.ts'
+import type { ServerServices } from './exchange/exchange.ts'
 import { WatchScopes } from './exchange/watchScopes.ts'
 import { type FlowParts, flowParts } from './flowParts.ts'
 import type { FollowerDeps } from './following/followLog.ts'
@@ -66,7 +66,7 @@ import { TypeRegistry } from './types/typeRegistry.ts'
 export const THREAD_LIMITS = { maxOldGenerationSizeMb: 512 }
 
 export interface Assembly extends AccessParts, FlowParts {
-  readonly services: Services
+  readonly services: ServerServices
   readonly catalog: Catalog
   readonly tree: SpaceTree
   readonly budgets: SpaceBudgets
@@ -216,7 +216,7 @@ export async function assemble(options: ApiServerOptions, deps: AssemblyDeps): P
     }),
   }
   const registry = new Registry(registryDeps)
-  const services: Services = {
+  const services: ServerServices = {
     deps: registryDeps,
     registry,
     reader: new Reader({ store, parsed, shared, turns: work }),

@@ -42,6 +42,7 @@ import { metricsPath } from './pages/metricsPath.ts'
 import { budgetPath, openIdPaths } from './pages/spacePaths.ts'
 import { UNKNOWN_BUILD, versionInfo, versionPath } from './pages/versionInfo.ts'
 import { zPages } from './pages/zPages.ts'
+import { ReportedViews } from './reported/reportedViews.ts'
 import { budgetText } from './spaces/budgetDocument.ts'
 import { budgetMetrics } from './spaces/budgetMetrics.ts'
 import { PortSocket } from './threads/portSocket.ts'
@@ -64,6 +65,7 @@ export interface HttpFront {
   readonly strangers: Strangers
   /** As bytes, for threads that send them, too. */
   readonly documents: KindDocuments
+  readonly reported: ReportedViews
 }
 
 export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: HttpFrontDeps): HttpFront {
@@ -88,6 +90,8 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...flowMetrics(inFlight.flowControl),
   ])
   const { types, protobuf, work, threads, draining } = services
+  const address = (): string => url().slice('https://'.length)
+  const openApi = new OpenApiDocuments(catalog, work)
   const documents =
     deps.documents ??
     kindDocuments(
@@ -95,14 +99,15 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
         types,
         protobuf,
         work,
-        address: () => url().slice('https://'.length),
+        address,
         paths: space => paths.listed(space),
       }),
-      openApiOf(types, new OpenApiDocuments(catalog, work)),
+      openApiOf(types, openApi),
     )
   const version = (): ReturnType<typeof versionInfo> => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD)
   const budget = (space: string, isAbandoned: () => boolean): Promise<string> =>
     budgetText({ tree, budgets }, space, work.begin({ owner: space, isAbandoned }))
+  const reported = new ReportedViews({ services, openApi, address, version: versionPath(protobuf, version) })
   const paths: Paths = new Paths([
     ...healthPaths(healthChecks({ store, hasStarted, draining })),
     versionPath(protobuf, version),
@@ -164,7 +169,13 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     audit: audit && new HttpAudit(audit, (body, type) => decodedBody(services, body, type)),
     checkBody: options.spaces ? reportLimit(tree) : undefined,
     readBody: (request, body) => longBodies.read(request, body),
-    endpoint: routes({ services, endpoints, paths, stream }),
+    endpoint: routes({
+      services,
+      endpoints,
+      paths,
+      stream,
+      reported: (request, answer, authorized) => reported.serve(request, answer, authorized),
+    }),
     observed: ({ authorized, startedMs }, { statusCode }) => {
       const { group, version, resource } = authorized?.info.resource ?? {}
       const type = resource === undefined ? undefined : types.in(authorized!.space).find(group!, version!, resource)
@@ -176,5 +187,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     log,
   })
   app.addHook('onClose', () => threads.close())
-  return { app, road, parsing, metrics, strangers, documents }
+  return { app, road, parsing, metrics, strangers, documents, reported }
 }

@@ -16,7 +16,7 @@ import type { CertificateSigner } from './auth/certificateSigner.ts'
 import { tokenLibrary } from './auth/serviceAccountTokens.ts'
 import { listenFirst } from './connections/sharedPort.ts'
 import { showKeys } from './connections/tls.ts'
-import type { Services } from './exchange/exchange.ts'
+import type { ServerServices } from './exchange/exchange.ts'
 import { tellOwnFlows } from './flowcontrol/effectiveFlows.ts'
 import { httpFront } from './httpFront.ts'
 import { isWildcard } from './kubernetesService/advertisedAddress.ts'
@@ -34,7 +34,7 @@ import type { SpaceTree } from './spaces/tree.ts'
 export interface ApiServerFace {
   /** `https://host:port`. */
   readonly url: string
-  readonly services: Services
+  readonly services: ServerServices
   readonly store: Store
   /** Keys of work queues that are suspected of having ended the process before. */
   readonly setAside: SetAside
@@ -265,6 +265,7 @@ export async function serverParts(
       previews: assembly.previews,
       live: assembly.liveQuestions,
       answers: services.answered,
+      reported: front.reported,
       figures: assembly.carry,
       schema: assembly.catalog.schemaOf,
     },

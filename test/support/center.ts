@@ -124,6 +124,7 @@ export async function startCenter(t: Test, options: CenterOptions = {}): Promise
     desks: {
       outcomes: server.desks.outcomes,
       schema: server.desks.schema,
+      reported: server.desks.reported,
       ...(options.previews && { previews: options.previews }),
     },
     logger,

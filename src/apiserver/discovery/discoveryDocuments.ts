@@ -14,14 +14,14 @@ import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './discover
 import { type DocumentName, idOf, type KindDocument, type KindDocuments } from './kindDocuments.ts'
 
 export interface DiscoveryDocumentsDeps {
-  types: TypeRegistry
+  types: Pick<TypeRegistry, 'in'>
   protobuf: ProtobufCodec
   /** `host:port` as clients reach it. */
   address: () => string
   /** What `/` lists. */
   paths(space: string): readonly string[]
   /** In whose slices documents of many kinds are made. */
-  work: WorkTurns
+  work: Pick<WorkTurns, 'begin'>
 }
 
 /** A document, or the steps that make it. */

@@ -9,7 +9,7 @@ import { apiGroupList } from './discovery.ts'
 import { hasVersion, type KindDocument, type KindDocuments } from './kindDocuments.ts'
 
 export interface DiscoveryPathsDeps {
-  types: TypeRegistry
+  types: Pick<TypeRegistry, 'in'>
   documents: KindDocuments
 }
 

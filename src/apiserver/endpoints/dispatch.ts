@@ -121,20 +121,23 @@ export interface RoutesDeps {
   /** Answers requests that name no resource (discovery, health, …). */
   paths: Pick<Paths, 'serve'>
   stream: SpaceStreamDeps
+  /** Serves views of reports of clusters. */
+  reported: RoadDeps['endpoint']
 }
 
 /** Answers authorized requests. Its function throws a StatusError, also by the promise. */
-export function routes({ services, endpoints, paths, stream }: RoutesDeps): RoadDeps['endpoint'] {
+export function routes({ services, endpoints, paths, stream, reported }: RoutesDeps): RoadDeps['endpoint'] {
   return (request, answer, authorized) => {
     const { info } = authorized
     if (info.stream) return openStream(stream, services.turns, { request, answer, authorized })
+    if (info.reported) return reported(request, answer, authorized)
     if (info.resource) return dispatch(services, exchangeFor(services, request, answer, authorized, endpoints))
     return paths.serve(request, answer, authorized)
   }
 }
 
 /** @throws StatusError as the endpoint, also by the promise */
-function dispatch(services: Services, exchange: Exchange): Soon<void> {
+export function dispatch(services: Services, exchange: Exchange): Soon<void> {
   const endpoint = endpointFor(exchange, exchange.request.method)
   if (endpoint === undefined) {
     exchange.answer.header('allow', allowedMethods(exchange))

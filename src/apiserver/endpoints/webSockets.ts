@@ -87,8 +87,8 @@ export class WebSockets {
   wants(request: IncomingMessage): boolean {
     if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') return false
     try {
-      const { stream, verb } = parseRequest('GET', request.url ?? '/')
-      return stream || verb === 'watch'
+      const { stream, verb, reported } = parseRequest('GET', request.url ?? '/')
+      return !reported && (stream || verb === 'watch')
     } catch (error) {
       // Malformed: the ordinary road says so.
       if (isStatusError(error)) return false

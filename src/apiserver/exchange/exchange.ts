@@ -14,6 +14,7 @@ import type { Form } from '../http/negotiate.ts'
 import type { Request } from '../http/request.ts'
 import type { Target } from '../operations/target.ts'
 import type { AnsweredKinds } from '../registry/answeredKinds.ts'
+import type { KindReader } from '../registry/answeredReader.ts'
 import type { FieldValidation, WriteContext } from '../registry/context.ts'
 import type { DerivedParts } from '../registry/derivedParts.ts'
 import type { Reader } from '../registry/reader.ts'
@@ -31,7 +32,7 @@ import type { WatchScope } from './watchScopes.ts'
 export interface Services {
   readonly deps: RegistryDeps
   readonly registry: Registry
-  readonly reader: Reader
+  readonly reader: KindReader
   /** Makes whole what is stored without what it says of its space. Absent: there is no such kind. */
   readonly derived?: DerivedParts | undefined
   /** What people call a space: its path; its id where nobody knows that. */
@@ -40,7 +41,7 @@ export interface Services {
   describes(id: string): boolean
   /** Readers of what is answered and not stored. */
   readonly answered: AnsweredKinds
-  readonly types: TypeRegistry
+  readonly types: Pick<TypeRegistry, 'in'>
   readonly frames: FrameCache
   readonly protobuf: ProtobufCodec
   readonly turns: WriteTurns
@@ -62,6 +63,12 @@ export interface Services {
   readonly bookmarkIntervalMs?: number | undefined
   /** Ends watches of a resource in a space: its definition or the space is gone. */
   watchScope(space: string, group: string, resource: string): WatchScope
+}
+
+/** Services of the server itself, over all spaces. */
+export interface ServerServices extends Services {
+  readonly reader: Reader
+  readonly types: TypeRegistry
 }
 
 export interface Exchange {

@@ -17,6 +17,9 @@ const SIZES_KEPT = 4096
 /** In such forms the answer is made piece by piece; others are made whole. */
 const STREAMED = /^(?!.*(as=|yaml)).*$/
 
+/** Objects that are made for the request: their number is not known before. */
+const MADE = { objects: undefined, bytes: 0, limit: undefined, selects: false, streamed: false }
+
 interface Size {
   objects: number
   /** Of one of them, on average. */
@@ -68,7 +71,7 @@ export class RequestWork {
   }
 
   #ofList(
-    { resource, query }: AuthorizedRequest['info'],
+    { resource, query, reported }: AuthorizedRequest['info'],
     space: string,
     accept: string,
     widest: number,
@@ -87,14 +90,13 @@ export class RequestWork {
         },
         widest,
       )
+    if (reported) return listWork(MADE, widest)
     const key = `${space}\0${group}\0${name}\0${namespace}`
     const known = this.#sizes.get(key)
     if (known !== undefined && this.#deps.clock() - known.atMs < SIZE_MS) return workOf(known)
     const type = this.#deps.types.in(space).find(group, version, name)
     if (type === undefined) return ONE_SEAT
-    // made for the request, and nobody knows how many before they are
-    if (type.answered)
-      return listWork({ objects: undefined, bytes: 0, limit: undefined, selects: false, streamed: false }, widest)
+    if (type.answered) return listWork(MADE, widest)
     return this.#sizeOf(rangeOf(type, { space, namespace: namespace === '' ? undefined : namespace })).then(size => {
       // a name that no namespace can have is not worth the memory
       if (namespace.length <= 63) this.#sizes.set(key, size)

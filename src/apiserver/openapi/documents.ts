@@ -159,7 +159,7 @@ export class OpenApiDocuments {
 const GROUP_VERSION = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/
 
 /** Of spaces, by their paths. */
-export function openApiOf(types: TypeRegistry, documents: OpenApiDocuments): KindDocuments {
+export function openApiOf(types: Pick<TypeRegistry, 'in'>, documents: OpenApiDocuments): KindDocuments {
   const ready = (document: PreparedDocument | undefined): KindDocument | undefined =>
     document && { hash: document.hash, body: () => document.body }
   return {

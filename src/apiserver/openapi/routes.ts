@@ -14,7 +14,7 @@ const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 export interface OpenApiDeps {
   documents: KindDocuments
   /** Documents are sent in its slices. */
-  work: WorkTurns
+  work: Pick<WorkTurns, 'begin'>
 }
 
 interface Sending {

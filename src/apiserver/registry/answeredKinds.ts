@@ -4,7 +4,6 @@ import { type GroupResource, groupResourceName } from '../../apimachinery/object
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import type { AnswerDesk, Answerer } from '../../placement/desks/answered.ts'
 import { AnsweredReader, type AnsweredReaderDeps, type KindReader } from './answeredReader.ts'
-import type { Reader } from './reader.ts'
 
 export class AnsweredKinds implements AnswerDesk {
   readonly #deps: AnsweredReaderDeps
@@ -33,7 +32,7 @@ export class AnsweredKinds implements AnswerDesk {
 
 /** Who reads objects of a kind. */
 export function readerOf(
-  { reader, answered }: { readonly reader: Reader; readonly answered: AnsweredKinds },
+  { reader, answered }: { readonly reader: KindReader; readonly answered: AnsweredKinds },
   type: ResourceType,
 ): KindReader {
   return type.answered ? answered.readerOf(type) : reader

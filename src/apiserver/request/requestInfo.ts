@@ -20,6 +20,8 @@ export interface RequestInfo {
   space: string | undefined
   /** True for `/services/stream/…`. */
   stream: boolean
+  /** Location of `/services/reported/clusters/<space>/locations/<location>/…`, reports of one cluster for the space. */
+  reported?: { readonly location: string }
   /** Path behind the space prefix, without the query. */
   path: string
   query: URLSearchParams
@@ -30,6 +32,8 @@ export interface RequestInfo {
 
 const SPACE_PATTERN =
   /^(\*|[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(:[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*|system:[a-z0-9-]+)$/
+const REPORTED = '/services/reported'
+const LOCATION_PATH = /^\/locations\/([^/]+)(\/.*)?$/
 const NO_QUERY = new URLSearchParams()
 
 /** @throws StatusError BadRequest for a malformed space or escape */
@@ -44,6 +48,8 @@ export function parseRequest(method: string, url: string): RequestInfo {
     stream = true
     path = path.slice('/services/stream'.length)
   }
+  const isReported = path.startsWith(`${REPORTED}/clusters/`)
+  if (isReported) path = path.slice(REPORTED.length)
   if (path.startsWith('/clusters/')) {
     const end = path.indexOf('/', 10)
     space = decode(end < 0 ? path.slice(10) : path.slice(10, end))
@@ -57,8 +63,14 @@ export function parseRequest(method: string, url: string): RequestInfo {
     stream = false
     path = `/services/stream${path}`
   }
+  const view = isReported ? LOCATION_PATH.exec(path) : null
+  if (view) path = view[2] ?? '/'
+  else if (isReported) path = `${REPORTED}${path}`
   const { resource, watch } = stream ? NO_RESOURCE : parseResourcePath(path)
-  return { space, stream, path, query, verb: verbOf(method, resource, watch || watchAsked(query)), resource }
+  const verb = verbOf(method, resource, watch || watchAsked(query))
+  const info: RequestInfo = { space, stream, path, query, verb, resource }
+  if (view) info.reported = { location: decode(view[1]!) }
+  return info
 }
 
 const NO_RESOURCE = { resource: undefined, watch: false }

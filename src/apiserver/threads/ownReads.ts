@@ -33,7 +33,9 @@ export class OwnReads {
   has(method: string | undefined, url: string | undefined): boolean {
     if (method !== 'GET' || url === undefined) return false
     try {
-      const { verb, resource, path } = parseRequest(method, url)
+      const { verb, resource, path, reported } = parseRequest(method, url)
+      // who knows of locations runs beside the main thread
+      if (reported) return false
       if (resource === undefined) return isOfKinds(path)
       if (resource.subresource !== '' || !VERBS.has(verb)) return false
       return (

@@ -6,6 +6,7 @@ import type { AnswerDesk } from './answered.ts'
 import type { FigureDesk } from './carryFigures.ts'
 import type { LiveAsker } from './liveObjects.ts'
 import type { PreviewSource } from './placementPreview.ts'
+import type { ReportedDesk } from './reported.ts'
 
 /** The schema of a kind of Kubernetes' own, which says how its lists merge; `undefined` of all other kinds. */
 export type BuiltinSchema = (apiVersion: string, kind: string) => Schema | undefined
@@ -19,6 +20,8 @@ export interface Desks {
   readonly live: LiveAsker
   /** Takes answerers for kinds that are answered and not stored. */
   readonly answers: AnswerDesk
+  /** Views of what clusters report. */
+  readonly reported: ReportedDesk
   /** Shows how the controllers and placed objects get on. */
   readonly figures: FigureDesk
   readonly schema: BuiltinSchema

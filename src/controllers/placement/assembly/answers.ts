@@ -4,6 +4,7 @@ import { CLUSTER_WORK_STATUSES, WORK_STATUSES } from '../../../placement/words/p
 import type { WhereDesk } from '../../whereDesk.ts'
 import { PlacementPreviews } from '../preview/placementPreviews.ts'
 import { laggingClusters } from '../status/clusterReports.ts'
+import { ReportedClusters } from '../status/reportedClusters.ts'
 import { WorkStatuses } from '../status/workStatuses.ts'
 import type { Parts, Setup } from './parts.ts'
 
@@ -14,7 +15,7 @@ export interface Askers extends Partial<Desks> {
 
 /** Begins to answer. @returns a function that ends it */
 export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => void {
-  const { outcomes, previews, answers, figures } = askers
+  const { outcomes, previews, answers, figures, reported } = askers
   const { mailboxes, stages } = parts
   outcomes?.deliverTo(parts.outcomes)
   previews?.deliverTo(previewsOf(askers, setup, parts))
@@ -24,7 +25,16 @@ export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => 
   })
   answers?.answerFor(WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: true }))
   answers?.answerFor(CLUSTER_WORK_STATUSES, workStatuses(setup, parts, { isNamespaced: false }))
+  reported?.answerBy(
+    new ReportedClusters({
+      join: parts.join,
+      locations: parts.locations,
+      mailbox: name => mailboxes.get(name),
+      isKnown: space => isPlacingKnown(space, parts),
+    }),
+  )
   return () => {
+    reported?.answerBy(undefined)
     outcomes?.deliverTo(undefined)
     previews?.deliverTo(undefined)
     figures?.show(undefined)
@@ -34,20 +44,7 @@ export function beginAnswers(askers: Askers, setup: Setup, parts: Parts): () => 
 }
 
 function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamespaced: boolean }): WorkStatuses {
-  const {
-    join,
-    cache,
-    sources,
-    kinds,
-    clusters,
-    mailboxes,
-    locations,
-    statuses,
-    retained,
-    brake,
-    readiness,
-    workloads,
-  } = parts
+  const { join, cache, sources, kinds, clusters, mailboxes, locations, statuses, retained, brake } = parts
   const deps = {
     client,
     join,
@@ -59,14 +56,16 @@ function workStatuses({ client, places }: Setup, parts: Parts, about: { isNamesp
     locations,
     followers: statuses,
     retained,
-    isKnown: (space: string) =>
-      readiness.isTopologyWhole &&
-      (!join.isWorkloadSpace(space) || workloads.isSynced(space)) &&
-      // held copies are placed by nobody, and would be missing
-      !brake.isUnsure(space),
+    // held copies are placed by nobody, and would be missing
+    isKnown: (space: string) => isPlacingKnown(space, parts) && !brake.isUnsure(space),
     pathOf: (space: string) => places.pathOf(space),
   }
   return new WorkStatuses(deps, about)
+}
+
+/** Whether all is known that a space places, and where. */
+function isPlacingKnown(space: string, { readiness, join, workloads }: Parts): boolean {
+  return readiness.isTopologyWhole && (!join.isWorkloadSpace(space) || workloads.isSynced(space))
 }
 
 function previewsOf(

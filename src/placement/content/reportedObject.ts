@@ -1,0 +1,69 @@
+/**
+ * Objects of a mailbox as one space sees them: copies that it owns, and objects carried up for it.
+ * The marks of the center stay in the mailbox, and so do field managers, which name others. Pure.
+ */
+import type { KubeObject } from '../../apimachinery/object.ts'
+import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
+import {
+  IMPLIED_ANNOTATION,
+  isProjected,
+  LEFT_FIELDS_ANNOTATION,
+  LOCATION_LABEL,
+  OWNED_SINCE_ANNOTATION,
+  OWNER_ANNOTATION,
+  OWNER_REFERENCES_ANNOTATION,
+  PRESERVE_ANNOTATION,
+  PROJECTED_KEYS_ANNOTATION,
+  PROJECTED_LABEL,
+  UPSYNCED_FOR,
+} from '../words/placement.ts'
+
+/** The space that reads, and the name by which it knows the cluster. */
+export interface ReportedTo {
+  /** Logical-cluster id. */
+  readonly space: string
+  readonly location: string
+}
+
+const MARKS: readonly string[] = [
+  IMPLIED_ANNOTATION,
+  LEFT_FIELDS_ANNOTATION,
+  OWNED_SINCE_ANNOTATION,
+  OWNER_ANNOTATION,
+  OWNER_REFERENCES_ANNOTATION,
+  PRESERVE_ANNOTATION,
+  PROJECTED_KEYS_ANNOTATION,
+  UPSYNCED_FOR,
+]
+const MAX_LABEL = 63
+
+/** The object with metadata of its own; `undefined`: it is not the space's to see. */
+export function reportedObject(object: Readonly<KubeObject>, to: ReportedTo): KubeObject | undefined {
+  if (!isReportedTo(object, to.space)) return undefined
+  const { managedFields: _managers, labels, annotations, ...metadata } = object.metadata
+  return {
+    ...object,
+    metadata: { ...metadata, labels: labelsOf(labels, to), annotations: annotationsOf(annotations, to) },
+  }
+}
+
+/** A copy is its owner's alone, whatever else it says. */
+function isReportedTo(object: Readonly<KubeObject>, space: string): boolean {
+  const { annotations } = object.metadata
+  if (isProjected(object)) return annotations?.[OWNER_ANNOTATION] === space
+  return annotations?.[UPSYNCED_FOR]?.split(',').includes(space) === true
+}
+
+function labelsOf(labels: KubeObject['metadata']['labels'], { location }: ReportedTo): Record<string, string> {
+  const { [PROJECTED_LABEL]: _mark, ...own } = labels ?? {}
+  return location.length <= MAX_LABEL ? { ...own, [LOCATION_LABEL]: location } : own
+}
+
+function annotationsOf(
+  annotations: KubeObject['metadata']['annotations'],
+  { space, location }: ReportedTo,
+): Record<string, string> {
+  const own: Record<string, string> = { ...annotations, [CLUSTER_ANNOTATION]: space, [LOCATION_LABEL]: location }
+  for (const mark of MARKS) delete own[mark]
+  return own
+}

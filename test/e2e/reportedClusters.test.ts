@@ -1,0 +1,163 @@
+/** Two teams read by kubectl, as if each were a cluster, reports of two clusters: server and syncers are processes. */
+import t from 'tap'
+import type { KubeObject } from '../../src/apimachinery/object.ts'
+import type { SpaceClient } from '../../src/client/client.ts'
+import { httpSpaceClient } from '../../src/client/http/httpClient.ts'
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts'
+import { findKubectls, KubectlSession } from '../support/orrery.ts'
+import { FILE_LIMIT_MS } from '../support/patience.ts'
+import { BINDINGS, GRANTS } from '../support/scene.ts'
+import { temporaryDir } from '../support/server.ts'
+import { at, deployment, gone, map, there } from '../syncer/support/installation.ts'
+import {
+  CRDS,
+  DEPLOYMENTS,
+  LOCATIONS,
+  MAPS,
+  NAMESPACES,
+  namespace,
+  PLACEMENTS,
+  WORKSPACES,
+} from '../syncer/support/kinds.ts'
+import { until } from '../syncer/support/processes.ts'
+import { condition, Florin } from './support/florin.ts'
+
+const EDGE = 'edge.kubestellar.io/v2alpha1'
+const REPORTS = { group: 'wgpolicyk8s.io', version: 'v1alpha2', resource: 'policyreports' }
+const DEFINITION: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `policyreports.${REPORTS.group}` },
+  spec: {
+    group: REPORTS.group,
+    scope: 'Namespaced',
+    names: { plural: 'policyreports', singular: 'policyreport', kind: 'PolicyReport', shortNames: ['polr'] },
+    versions: [
+      {
+        name: REPORTS.version,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        additionalPrinterColumns: [{ name: 'Fail', type: 'integer', jsonPath: '.summary.fail' }],
+      },
+    ],
+  },
+}
+const isEstablished = (object: KubeObject | undefined): boolean => condition(object, 'Established')?.status === 'True'
+const isAskedFor = (object: KubeObject | undefined): boolean =>
+  object?.metadata.annotations?.['edge.kubestellar.io/upsynced-for'] !== undefined
+const has =
+  (fail: number) =>
+  (object: KubeObject | undefined): boolean =>
+    (object?.summary as { fail?: number } | undefined)?.fail === fail
+const report = (fail: number): KubeObject => ({
+  apiVersion: `${REPORTS.group}/${REPORTS.version}`,
+  kind: 'PolicyReport',
+  metadata: { name: 'web', namespace: 'shop' },
+  summary: { fail },
+})
+
+const kubectls = await findKubectls()
+const skip = kubectls.length > 0 ? false : 'no kubectl'
+t.test('two teams read by kubectl what two clusters report', { skip, timeout: FILE_LIMIT_MS }, async t => {
+  const florin = await Florin.beginWithProcess(t, { centerIsProcess: true, serverFlags: ['--api-threads', '1'] })
+  const { wds, cluster, inventory } = florin
+  const { cluster: naples, mailbox: ofNaples } = await florin.join('naples', { env: 'prod' })
+  const mailboxOf = (i: number): SpaceClient => florin.space(i === 0 ? florin.mailbox : ofNaples)
+  const clusters = [cluster, naples]
+  const set = { apiGroup: REPORTS.group, resources: ['policyreports'], namespaces: ['shop'], names: ['*'] }
+  await wds.patch(PLACEMENTS, { name: 'p' }, 'merge', { spec: { upsync: [set] } })
+  await wds.create(DEPLOYMENTS, deployment)
+
+  // another team, on the same clusters, with a Namespace of its own
+  const root = florin.space('root')
+  const workspace = { apiVersion: 'tenancy.kcp.io/v1alpha1', kind: 'Workspace', metadata: { name: 'lea' }, spec: {} }
+  await root.create(WORKSPACES, workspace)
+  await until(root, WORKSPACES, { name: 'lea' }, object => (object?.status as { phase?: string })?.phase === 'Ready')
+  const lea = florin.space('root:lea')
+  const binding = { apiVersion: EDGE, kind: 'InventoryBinding', metadata: { name: 'all' }, spec: { path: 'root:imw1' } }
+  await lea.create(BINDINGS, binding)
+  await inventory.create(GRANTS, {
+    apiVersion: EDGE,
+    kind: 'PlacementGrant',
+    metadata: { name: 'lea' },
+    spec: { spaces: [{ path: 'root:lea' }] },
+  })
+  await lea.create(NAMESPACES, namespace('lea'))
+  await lea.create(PLACEMENTS, {
+    apiVersion: EDGE,
+    kind: 'EdgePlacement',
+    metadata: { name: 'p' },
+    spec: {
+      locationSelectors: [{ matchLabels: { env: 'prod' } }],
+      downsync: [{ apiGroup: '', resources: ['configmaps'], namespaces: ['lea'], objectNames: ['*'] }],
+    },
+  })
+  await lea.create(MAPS, { ...map('page', { x: 'of lea' }), metadata: { name: 'page', namespace: 'lea' } })
+  t.pass('both teams place on both clusters')
+
+  const access = await loadKubeconfig(florin.kubeconfig, 'base')
+  const urlOf = (space: string, location: string): string =>
+    `${florin.url}/services/reported/clusters/${space}/locations/${location}`
+  const viewOf = (space: string, location: string): SpaceClient => {
+    const client = httpSpaceClient({ ...access.options, server: urlOf(space, location) })
+    t.teardown(() => client.close())
+    return client
+  }
+  const locations = ['imw1.florin', 'imw1.naples'] as const
+  for (const [i, each] of clusters.entries()) {
+    await until(each, DEPLOYMENTS, at('web'), there)
+    await each.create(CRDS, DEFINITION)
+    await until(each, CRDS, { name: DEFINITION.metadata.name! }, isEstablished)
+    await each.create(REPORTS, report(i + 1))
+    t.pass(`${locations[i]} has something to report`)
+  }
+  for (const [i, location] of locations.entries()) {
+    const view = viewOf('root:wmw1', location)
+    const ready = (object: KubeObject | undefined): boolean =>
+      (object?.status as { readyReplicas?: number } | undefined)?.readyReplicas === 1
+    const web = await until(view, DEPLOYMENTS, at('web'), ready)
+    t.match(web?.metadata.annotations, { 'edge.kubestellar.io/location': location })
+    await until(mailboxOf(i), REPORTS, at('web'), isAskedFor)
+    t.match(await view.get(REPORTS, at('web')), { summary: { fail: i + 1 } })
+  }
+
+  const home = temporaryDir(t)
+  const kubectl = (space: string, location: string, which = kubectls.at(-1)!): KubectlSession =>
+    new KubectlSession(which, home, [
+      '--kubeconfig',
+      florin.kubeconfig,
+      '--context',
+      'base',
+      '--server',
+      urlOf(space, location),
+    ])
+  for (const [i, location] of locations.entries()) {
+    const shown = await kubectl('root:wmw1', location).ok('get deployments,policyreports -n shop')
+    t.match(shown, /deployment.apps\/web +1\/1 /)
+    t.match(shown, new RegExp(`policyreport.wgpolicyk8s.io/web +${i + 1}\n?$`))
+  }
+  t.match(await kubectl('root:wmw1', locations[0], kubectls[0]).ok('get deployments -n shop -o wide'), /web +1\/1 /)
+  t.match(await kubectl('root:wmw1', locations[0]).ok('describe polr web -n shop'), /Fail: +1/)
+  t.match(await kubectl('root:lea', 'all.naples').ok('get configmaps -A'), /^NAMESPACE.*\nlea +page +1 [^\n]*$/)
+  t.match((await kubectl('root:lea', 'all.naples').run('get polr -A')).err, /doesn't have a resource type "polr"/)
+  const refused = await kubectl('root:wmw1', locations[0]).run('delete deployment web -n shop')
+  t.match(refused.err, /reports of clusters are read-only; write at \/clusters\/root:wmw1\/apis\/apps\/v1/)
+
+  const followed = kubectl('root:wmw1', locations[1]).follow('get policyreports -n shop --watch --no-headers')
+  t.teardown(() => followed.stop())
+  t.match((await followed.lines.next()).value, /^web +2$/)
+  await cluster.patch(REPORTS, at('web'), 'merge', { summary: { fail: 50 } })
+  await until(viewOf('root:wmw1', locations[0]), REPORTS, at('web'), has(50))
+  await naples.patch(REPORTS, at('web'), 'merge', { summary: { fail: 7 } })
+  t.match((await followed.lines.next()).value, /^web +7$/, 'of one cluster, and not of the other')
+
+  await inventory.delete(LOCATIONS, { name: 'naples' })
+  await until(mailboxOf(1), DEPLOYMENTS, at('web'), gone)
+  t.match(
+    await viewOf('root:wmw1', locations[1])
+      .list(DEPLOYMENTS)
+      .catch(error => error.message),
+    /location "imw1.naples" not found: no placement of this space leads there; they lead to imw1.florin$/,
+  )
+})
