@@ -206,6 +206,8 @@ t.test('whoever may not read all spaces learns which', async t => {
     code: 0,
     out: /^as far as you may read: 0 pl.*\n\nnot known: root:idle, root:shops, root:wmw1: you may not list what is placed/,
   })
+  const { code, questions } = await ks('drain florin', { kubeconfig: ina, answers: 'n' })
+  t.match({ code, questions }, { code: 1, questions: [/^This takes all of it, also what is not known, off "florin"/] })
   const all = await ks('status --all-spaces', { kubeconfig: ina })
   t.match(all, { code: 0, out: /root:imw1 +florin +Ready/ })
   t.match(all.out, /not known: root: you may not list what is placed or joined there$/)

@@ -68,19 +68,21 @@ export async function usersOf(client: Client, inventory: string, clusters: Named
   const users: ClusterUser[] = []
   const closed: string[] = []
   const uncounted: string[] = []
+  let copies = 0
   const asking = spaces.filter(({ type }) => !type || serves(type, EDGE_PLACEMENTS))
   await atMost(AT_ONCE, asking, async ({ path }) => {
     const told = await usersIn(client.in(path), { inventory, clusters })
     users.push(...told.users.map(user => ({ space: path, ...user })))
     if (told.isClosed && mayUse(path)) closed.push(path)
     if (told.uncounted) uncounted.push(path)
+    copies += told.copies
   })
   const nameOf = ({ space, placement }: ClusterUser): string => `${space} ${placement}`
   users.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   return {
     apiVersion: ANSWERS_VERSION,
     kind: 'ClusterUsers',
-    message: `${closed.length > 0 ? 'as far as you may read: ' : ''}${summaryOf(name, users)}`,
+    message: `${closed.length > 0 ? 'as far as you may read: ' : ''}${summaryOf(name, users, copies)}`,
     location: name,
     inventory,
     syncTargets: targets.map(({ metadata }) => metadata.name ?? ''),
@@ -118,7 +120,8 @@ async function usersIn(space: SpaceClient, { inventory, clusters }: Asked) {
   const { targets, locations } = clusters
   const [placements, slices] = await Promise.all([known(space, EDGE_PLACEMENTS), known(space, SLICES)])
   const isClosed = placements.refusal !== undefined || slices.refusal !== undefined
-  if (placements.refusal !== undefined && slices.refusal !== undefined) return { users: [], isClosed, uncounted: false }
+  if (placements.refusal !== undefined && slices.refusal !== undefined)
+    return { users: [], isClosed, uncounted: false, copies: 0 }
   const uids = new Set(targets.map(({ metadata }) => metadata.uid))
   const here = new Set<string>()
   const others = new Map<string, Set<string>>()
@@ -132,18 +135,18 @@ async function usersIn(space: SpaceClient, { inventory, clusters }: Asked) {
       else elsewhere.add(uid)
     }
   }
-  const found = new Map<string, { copies: number; troubled: number; worst?: { rank: number; text: string } }>()
+  const sums = new Map<string, { copies: number; troubled: number; worst?: { rank: number; text: string } }>()
   const names = new Set([...locations, ...targets].map(({ metadata }) => metadata.name ?? ''))
-  const copies = await copiesAt(space, { inventory, names })
+  const found = await copiesAt(space, { inventory, names })
   const isTarget = new Set(targets.map(({ metadata }) => metadata.name))
-  for (const copy of copies.items) {
-    if (!isTarget.has(whereaboutsOf(copy)?.syncTarget)) continue
+  const copies = found.items.filter(copy => isTarget.has(whereaboutsOf(copy)?.syncTarget))
+  for (const copy of copies) {
     const told = readWorkStatus(copy)
     const isTroubled = !isDone(told) || told.health === 'Degraded'
     const rank = rankOf(told)
     for (const placement of told.placements.length > 0 ? told.placements : ['']) {
-      const sum = found.get(placement) ?? { copies: 0, troubled: 0 }
-      found.set(placement, sum)
+      const sum = sums.get(placement) ?? { copies: 0, troubled: 0 }
+      sums.set(placement, sum)
       sum.copies++
       if (!isTroubled) continue
       sum.troubled++
@@ -153,17 +156,17 @@ async function usersIn(space: SpaceClient, { inventory, clusters }: Asked) {
     }
   }
   const byName = new Map(placements.items.map(one => [one.metadata.name ?? '', one]))
-  const users = [...new Set([...here, ...found.keys()])].map(placement => {
-    const { copies: count = 0, troubled = 0, worst } = found.get(placement) ?? {}
+  const users = [...new Set([...here, ...sums.keys()])].map(placement => {
+    const { copies: count = 0, troubled = 0, worst } = sums.get(placement) ?? {}
     const message = [habitOf(byName.get(placement)), worst?.text ?? ''].filter(text => text !== '').join('; ')
     return {
       placement,
-      ...(copies.unknown === undefined && { copies: count, troubled }),
+      ...(found.unknown === undefined && { copies: count, troubled }),
       elsewhere: others.get(placement)?.size ?? 0,
       ...(message !== '' && { message }),
     }
   })
-  return { users, isClosed, uncounted: users.length > 0 && copies.unknown !== undefined }
+  return { users, isClosed, uncounted: users.length > 0 && found.unknown !== undefined, copies: copies.length }
 }
 
 /** Why a placement does not take from a cluster all that it has there. */
@@ -204,10 +207,10 @@ function notesOf(targets: readonly KubeObject[], locations: readonly KubeObject[
   ]
 }
 
-function summaryOf(name: string, users: readonly ClusterUser[]): string {
+/** A copy that several placements select counts once. */
+function summaryOf(name: string, users: readonly ClusterUser[], copies: number): string {
   const placements = users.filter(({ placement }) => placement !== '')
   const spaces = new Set(users.map(({ space }) => space)).size
-  const copies = users.reduce((sum, user) => sum + (user.copies ?? 0), 0)
   const atLeast = users.some(user => user.copies === undefined) ? 'at least ' : ''
   const alone = placements.filter(({ elsewhere }) => elsewhere === 0).length
   const many = (count: number, one: string, several: string) => `${count} ${count === 1 ? one : several}`

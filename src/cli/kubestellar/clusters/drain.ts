@@ -57,9 +57,10 @@ export async function uncordon(options: InventoryOptions, terminal: Terminal, na
 export async function drain(options: DrainOptions, terminal: Terminal, name: string): Promise<KubeObject[]> {
   const timeoutSeconds = parseSeconds(options.timeout)
   return await ofClusters(options, terminal, name, async (space, clusters, session, inventory) => {
-    await showUsers(session, inventory, clusters, terminal)
+    const { unknown } = await showUsers(session, inventory, clusters, terminal)
+    const more = unknown.length > 0 ? ', also what is not known,' : ''
     await confirm(
-      `This takes all of it off "${name}", and nothing is placed there until it is uncordoned.`,
+      `This takes all of it${more} off "${name}", and nothing is placed there until it is uncordoned.`,
       options,
       terminal,
     )

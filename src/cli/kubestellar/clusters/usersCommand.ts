@@ -36,10 +36,11 @@ export async function showUsers(
   inventory: string,
   clusters: NamedClusters,
   terminal: Terminal,
-): Promise<void> {
+): Promise<ClusterUsers> {
   const users = await usersOf(session.client, inventory, clusters)
   for (const line of usersText(users, textOptions('text', terminal))) terminal.out(line)
   terminal.out('')
+  return users
 }
 
 export function usersText({ message, users, notes, unknown }: ClusterUsers, options: TextOptions): string[] {

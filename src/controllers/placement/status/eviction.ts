@@ -16,6 +16,9 @@ export type EvictedMailbox = Pick<Mailbox, 'namespaces'> & {
   readonly changes: Pick<Mailbox['changes'], 'removed'>
 }
 
+/** A syncer that counts more has miscounted. */
+const MOST_UNLISTED = 100_000
+
 export interface Eviction {
   /** `spec.evictAfter`: a report speaks of that time alone. */
   readonly after: string
@@ -33,7 +36,8 @@ export function evictionOf(mailbox: EvictedMailbox, said: ClusterOutcome, after:
   }
   let waiting = 0
   for (const [key, { state }] of said.exceptions) if (!isDone(state) && !mailbox.copies.has(key)) waiting++
-  for (const [state, count] of Object.entries(said.unlisted)) if (!isDone(state as OutcomeState)) waiting += count
+  for (const [state, count] of Object.entries(said.unlisted))
+    if (!isDone(state as OutcomeState)) waiting += Math.min(count, MOST_UNLISTED)
   return { after, remaining: there + Math.max(waiting, mailbox.changes.removed) }
 }
 
