@@ -128,7 +128,8 @@ function noneOf(name: string, found: readonly Found[], claim: string | undefined
     return `${name} is joined: a claim that came later gets nothing. If its syncer is lost: kubectl kubestellar syncer revoke ${name}`
   if (theirs.some(({ state }) => state === 'Joined')) return `${name} is joined, and no claim of it is pending`
   if (theirs.some(({ state }) => state === 'Approved')) return `the claim of ${name} is approved already`
-  return `no claim ${claim === undefined ? '' : `${claim} `}of ${name} is pending; its syncer makes one with a bootstrap credential`
+  if (theirs.length > 0) return `no claim ${claim} of ${name} is pending; ${theirs.map(one => one.claim).join(', ')} is`
+  return `no claim of ${name} is pending; its syncer makes one with a bootstrap credential`
 }
 
 function severalOf(name: string, claims: readonly Found[]): string {
