@@ -46,6 +46,7 @@ const APISERVER = [
   'reported',
   'pages',
   'threads',
+  'aggregated',
 ].map(folder => `src/apiserver/${folder}`)
 
 const SYNCER = ['objects', 'mailbox', 'sees', 'whose', 'tells', 'down', 'up'].map(folder => `src/syncer/${folder}`)

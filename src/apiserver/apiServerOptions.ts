@@ -1,4 +1,5 @@
 /** What a server is told when it starts. */
+import type { SpaceClient } from '../client/client.ts'
 import type { Clock } from '../client/clock.ts'
 import type { Elsewhere } from './admission/elsewhere.ts'
 import type { Auditor } from './audit/auditor.ts'
@@ -11,6 +12,18 @@ import type { CertificateFiles } from './pki/namedCertificate.ts'
 import type { Logger } from './request/logger.ts'
 import type { Room } from './shortage/room.ts'
 import type { FirstObject } from './spaces/initialSpaces.ts'
+
+/** The server behind a host cluster's kube-apiserver, beside its ordinary address. */
+export interface AggregatedOptions {
+  /** The host: for its description of the front proxy, and for its say about each request. */
+  host: SpaceClient
+  /** On the bind address; 0 takes a free one. */
+  port: number
+  /** Path of the space whose kinds the host shows. */
+  space: string
+  /** Put before the names of the host's users and groups. */
+  userPrefix: string
+}
 
 export interface ApiServerOptions {
   /** Holds the database, keys, certificates and the administrator's kubeconfig. */
@@ -83,6 +96,8 @@ export interface ApiServerOptions {
   diskReserveBytes?: number | undefined
   /** What the server may run short of. Default: its memory and its disk. */
   rooms?: readonly Room[]
+  /** Absent: it is behind no host. */
+  aggregated?: AggregatedOptions | undefined
   /** Threads that answer reads beside the main one. Default: none. */
   apiThreads?: number
   /** How often each of these shows that its loop turns; see apiThreads.ts. Default 1 s. */

@@ -3,6 +3,7 @@ import type { ServerOptions } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Store } from '../storage/store.ts'
 import { AccessControl } from './access/accessControl.ts'
+import { hostFront } from './aggregated/hostFront.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { servingThreads } from './apiThreadOptions.ts'
 import type { Assembly } from './assembly.ts'
@@ -30,7 +31,7 @@ import { flowMetrics } from './flowcontrol/flowMetrics.ts'
 import { healthPaths } from './health/health.ts'
 import { healthChecks } from './health/healthChecks.ts'
 import { HttpAudit } from './http/httpAudit.ts'
-import { createHttpServer } from './http/httpServer.ts'
+import { createHttpServer, type HttpServer } from './http/httpServer.ts'
 import { Paths } from './http/paths.ts'
 import { connectionMetrics, inFlightMetrics, RequestMetrics } from './http/requestMetrics.ts'
 import type { Road } from './http/road.ts'
@@ -61,6 +62,7 @@ export interface HttpFront {
   readonly app: FastifyInstance
   readonly road: Road
   readonly parsing: ServerOptions
+  readonly pace: HttpServer['pace']
   readonly metrics: Metrics
   readonly strangers: Strangers
   /** As bytes, for threads that send them, too. */
@@ -107,10 +109,11 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   const version = (): ReturnType<typeof versionInfo> => versionInfo(catalog.release, options.build ?? UNKNOWN_BUILD)
   const budget = (space: string, isAbandoned: () => boolean): Promise<string> =>
     budgetText({ tree, budgets }, space, work.begin({ owner: space, isAbandoned }))
-  const reported = new ReportedViews({ services, openApi, address, version: versionPath(protobuf, version) })
+  const ofVersion = versionPath(protobuf, version)
+  const reported = new ReportedViews({ services, openApi, address, version: ofVersion })
+  const ofServer = [...healthPaths(healthChecks({ store, hasStarted, draining })), ofVersion]
   const paths: Paths = new Paths([
-    ...healthPaths(healthChecks({ store, hasStarted, draining })),
-    versionPath(protobuf, version),
+    ...ofServer,
     metricsPath(metrics),
     ...zPages({ settings: options.settings ?? {}, startedMs: Date.now(), version }),
     ...openIdPaths(issuer),
@@ -118,6 +121,9 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     ...openApiPaths({ documents, work }),
     ...(options.spaces ? [budgetPath(budget)] : []),
   ])
+  const { aggregated } = options
+  const host =
+    aggregated && hostFront({ ...aggregated, tree, types, authorizer, protobuf, work, openApi, address, ofServer })
   const access = new AccessControl({
     tree,
     authenticator,
@@ -126,6 +132,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     isServerWide: path => paths.isServerWide(path),
     anonymousAuth: options.anonymousAuth === true,
     known: socket => (socket instanceof PortSocket ? socket.tellKnown() : strangers.knows(socket)),
+    host: host?.rules,
     draining,
   })
   const stream: SpaceStreamDeps = {
@@ -158,7 +165,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
   }
   const { audit, pingIntervalMs } = options
   const longBodies = new LongBodies({ bigYaml: new BigYaml(job => threads.run(BIG_YAML, job)), work })
-  const { app, road, parsing } = createHttpServer({
+  const { app, road, parsing, pace } = createHttpServer({
     tls: deps.tls,
     certificates: new CertificateNetworks(options.clientCertificateNetworks),
     strangers,
@@ -174,6 +181,7 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
       endpoints,
       paths,
       stream,
+      host: host?.endpoint,
       reported: (request, answer, authorized) => reported.serve(request, answer, authorized),
     }),
     observed: ({ authorized, startedMs }, { statusCode }) => {
@@ -187,5 +195,5 @@ export function httpFront(options: ApiServerOptions, assembly: Assembly, deps: H
     log,
   })
   app.addHook('onClose', () => threads.close())
-  return { app, road, parsing, metrics, strangers, documents, reported }
+  return { app, road, parsing, pace, metrics, strangers, documents, reported }
 }

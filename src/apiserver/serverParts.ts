@@ -10,6 +10,7 @@ import type { Desks } from '../placement/desks/desks.ts'
 import type { WorkTurns } from '../program/workTurns.ts'
 import type { SharedLog } from '../storage/replica/sharedLog.ts'
 import type { Store } from '../storage/store.ts'
+import { aggregatedParts } from './aggregatedParts.ts'
 import type { ApiServerOptions } from './apiServerOptions.ts'
 import { assemble } from './assembly.ts'
 import type { CertificateSigner } from './auth/certificateSigner.ts'
@@ -34,6 +35,8 @@ import type { SpaceTree } from './spaces/tree.ts'
 export interface ApiServerFace {
   /** `https://host:port`. */
   readonly url: string
+  /** Of the address for a host's front proxy; absent: there is none. */
+  readonly aggregatedPort: number | undefined
   readonly services: ServerServices
   readonly store: Store
   /** Keys of work queues that are suspected of having ended the process before. */
@@ -137,6 +140,7 @@ export async function serverParts(
   const show = (): void => {
     showKeys(tlsServer, keys.shown)
     apiThreads?.show(keys.shown)
+    aggregated?.show(keys.shown)
   }
   const follower =
     named && options.namedCertificate
@@ -162,6 +166,7 @@ export async function serverParts(
   const port = (): number => (app.server.address() as AddressInfo).port
 
   const apiThreads = commits && serverThreads(options, { commits, pki, keys, url: () => url, assembly, front })
+  const aggregated = options.aggregated && aggregatedParts(options, options.aggregated, { front, tls: keys.shown })
 
   const parts: Part[] = [
     // open already: everything else is made over it
@@ -244,10 +249,14 @@ export async function serverParts(
       },
       stop: drain,
     },
+    ...(aggregated ? [aggregated.part] : []),
   ]
   const face: ApiServerFace = {
     get url() {
       return url
+    },
+    get aggregatedPort() {
+      return aggregated?.port
     },
     services,
     store,

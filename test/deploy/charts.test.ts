@@ -88,6 +88,20 @@ t.test('the server is one Pod of no rights but to its own Secret', { skip: noHel
   t.notOk(objects.some(({ kind }) => kind === 'ClusterRole' || kind === 'ClusterRoleBinding'))
 })
 
+t.test('behind its cluster, the server has a second port, for the front proxy', { skip: noHelm }, async t => {
+  const objects = render('orrery', '-f', join(CHARTS, 'orrery/ci/aggregation-values.yaml'))
+  const { args, ports } = containerOf(objects) as unknown as { args: string[]; ports: object[] }
+  const flags = ['--aggregated', '--aggregated-service=ns/rel-orrery', '--aggregated-space=root:wmw1']
+  t.same(
+    flags.filter(flag => !args.includes(flag)),
+    [],
+  )
+  t.match(ports.at(-1), { name: 'aggregated', containerPort: 7443 })
+  t.match(ofKind(objects, 'Service'), { spec: { ports: [{ name: 'https' }, { name: 'aggregated', port: 7443 }] } })
+  t.match(ofKind(objects, 'NetworkPolicy'), { spec: { ingress: [{}, { ports: [{ port: 'aggregated' }] }] } })
+  t.notMatch(JSON.stringify(render('orrery')), /aggregated/)
+})
+
 t.test("KubeStellar's values mean what they meant", { skip: noHelm }, async t => {
   const objects = render('orrery', '-f', join(CHARTS, 'orrery/ci/kubestellar-values.yaml'))
   const { args } = containerOf(objects)

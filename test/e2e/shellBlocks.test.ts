@@ -13,6 +13,7 @@ const INSTALL = 'test/e2e/installPage.test.ts'
 
 /** A test that goes through all blocks of a page, how many they may be, and fails on one that it does not know. */
 const WHOLE: Readonly<Record<string, string>> = {
+  'docs/aggregation.md': 'test/e2e/aggregationPage.test.ts',
   'docs/answers.md': 'test/e2e/kubestellarAnswers.test.ts',
   'docs/api.md': 'test/e2e/placementRecipes.test.ts',
   'docs/kubernetes.md': 'test/e2e/kubernetesPage.test.ts',

@@ -79,8 +79,8 @@ async function start(t: Test, dataDir: string, options: TestServerOptions): Prom
     ...(options.historyAgeMs !== undefined && { historyAgeMs: options.historyAgeMs }),
     apiThreadPulseMs: PULSE_MS,
     ...(API_THREADS > 0 && !options.more?.strangers && !options.more?.inFlight && { apiThreads: API_THREADS }),
-    ...options.more,
     log: { error: note, warn: quiet, info: quiet, debug: quiet } as never,
+    ...options.more,
   })
   const api = new Api({ ...accessOf(server.kubeconfigPath), url: server.url })
   let closed = false

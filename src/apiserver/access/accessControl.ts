@@ -19,6 +19,7 @@ import type {
 import { allowsAnonymous, anonymousUser, effectiveUser, GROUPS } from '../auth/users.ts'
 import { nameAware, parseRequest, type RequestInfo, type ResourceRequest } from '../request/requestInfo.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
+import { type Forwarded, type HostRules, UNPROVEN } from './forwarded.ts'
 import { type RawRequest, RequestCredentials } from './requestCredentials.ts'
 
 export interface AccessControlDeps {
@@ -33,6 +34,8 @@ export interface AccessControlDeps {
   anonymousAuth: boolean
   /** Called with the connection of each request whose credential is good. */
   known?: ((socket: TLSSocket) => void) | undefined
+  /** Judge requests that a host's front proxy forwards, before the rules of their space do. */
+  host?: HostRules | undefined
   /** Aborts when the server begins to close: from then on it answers probes alone. */
   draining: AbortSignal
 }
@@ -73,6 +76,8 @@ const EVERYTHING: ResourceRequest = {
 
 const ALLOWED: Decision = { allowed: true, reason: '' }
 const HEALTH_PATH = /^\/(livez|readyz|healthz)(\/|$)/
+/** Forwarded watches are judged again so often: the host does not report a right that it withdraws. */
+const FORWARDED_MS = 60_000
 const NO_ACCESS = 'workspace access not permitted'
 
 export class AccessControl {
@@ -106,7 +111,7 @@ export class AccessControl {
       return whenKnown(this.#spaceOf(info, identity), space => {
         recorder?.located(space)
         return whenKnown(this.#actingUser(request, info, { user: identity.user, space }, recorder), user =>
-          whenKnown(this.#decide(info, user, space), decision => {
+          whenKnown(this.#decide(request, info, user, space), decision => {
             const asked: AuthorizedRequest = { info, user, space }
             if (info.stream || info.verb === 'watch') asked.permission = this.#permission(request, asked, identity)
             return this.#admit(asked, decision, recorder)
@@ -128,7 +133,7 @@ export class AccessControl {
         whenKnown(anew ? this.#authenticate(request, info) : identity, known => {
           identity = known
           return whenKnown(this.#actingUser(request, info, { user: known.user, space }), user =>
-            whenKnown(this.#decide(info, user, space), decision => {
+            whenKnown(this.#decide(request, info, user, space), decision => {
               if (!decision.allowed) throw decision.refusal
             }),
           )
@@ -142,6 +147,8 @@ export class AccessControl {
     asking: { user: UserInfo; space: string },
     recorder?: AccessRecorder,
   ): Soon<UserInfo> {
+    // the host acts on these headers itself, and names who is acted for
+    if (request.forwarded !== undefined) return asking.user
     return hasImpersonation(request.headers) ? this.#impersonated(request, info, asking, recorder) : asking.user
   }
 
@@ -175,6 +182,9 @@ export class AccessControl {
   }
 
   #authenticate(request: RawRequest, info: RequestInfo): Soon<Authentication> {
+    const { forwarded } = request
+    if (forwarded === UNPROVEN) throw unproven()
+    if (forwarded !== undefined) return { user: forwarded.user, untilMs: Date.now() + FORWARDED_MS }
     return whenKnown(
       this.#deps.authenticator.authenticate(this.#credentials.of(request)),
       known => known ?? this.#stranger(info),
@@ -244,7 +254,15 @@ export class AccessControl {
     return decision.allowed
   }
 
-  #decide(info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {
+  #decide({ forwarded }: RawRequest, info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {
+    if (forwarded === undefined || forwarded === UNPROVEN) return this.#decideHere(info, user, space)
+    return whenKnown(this.#deps.host!.decide(forwarded), decision => {
+      if (!decision.allowed) return { ...decision, refusal: forbidden(attributesOf(forwarded), decision.reason) }
+      return forwarded.target === 'space' ? this.#decideHere(info, user, space) : decision
+    })
+  }
+
+  #decideHere(info: RequestInfo, user: UserInfo, space: string): Soon<Judged> {
     const effective = effectiveUser(user, space)
     if (effective.groups.includes(GROUPS.masters)) return ALLOWED
     if (info.space === undefined && allowsAnonymous(info.path)) return ALLOWED
@@ -261,6 +279,18 @@ export class AccessControl {
       decision.allowed ? decision : { ...decision, refusal: forbidden(attributes, decision.reason) },
     )
   }
+}
+
+/** A refusal of the host, in its words. */
+function attributesOf({ hostUser, asked: { verb, path, resource } }: Forwarded): Attributes {
+  return { user: hostUser, space: ROOT, verb, path, ...(resource && { resource }) }
+}
+
+function unproven(): StatusError {
+  return new StatusError(
+    'Unauthorized',
+    'this address answers the front proxy of the host cluster alone: use the address of the host, or the ordinary one of this server',
+  )
 }
 
 /** For authorization a Namespace is in the namespace of its own name. */

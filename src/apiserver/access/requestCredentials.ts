@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { Credentials } from '../auth/types.ts'
+import type { Forwarded, UNPROVEN } from './forwarded.ts'
 import { bearerOfProtocols } from './webSocketToken.ts'
 
 /** As far as it is looked at here. */
@@ -13,6 +14,8 @@ export interface RawRequest {
   /** Repeated headers apart (impersonated groups). */
   readonly headersDistinct: NodeJS.Dict<string[]>
   readonly socket: TLSSocket
+  /** Of a request to the address for a host's front proxy: nothing else counts there as a credential. */
+  readonly forwarded?: Forwarded | typeof UNPROVEN | undefined
 }
 
 /** The headers that a credential may stand in, and what is made of them. */

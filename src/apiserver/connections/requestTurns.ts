@@ -32,3 +32,8 @@ export function newcomerPath(socket: Socket): readonly string[] {
 export function strangerPath({ remoteAddress }: Socket, state: 'new' | 'refused', credential = ''): readonly string[] {
   return [STRANGER, networkOf(remoteAddress), state, credential]
 }
+
+/** Turns of a user whom a front proxy names, before the first request of theirs is admitted: the proxy's address has many. */
+export function forwardedPath(user: string): readonly string[] {
+  return [STRANGER, user, 'new', '']
+}

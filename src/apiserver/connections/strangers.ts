@@ -87,9 +87,13 @@ export class Strangers {
     return this.#ended[reason]
   }
 
-  /** Begins to watch a server's connections. To be called once. `closeIdle` ends those on which nothing is asked. */
+  /** Begins to watch a server's connections. To be called once for each. `closeIdle` ends those on which nothing is asked. */
   follow(server: ConnectionServer, closeIdle: () => void): void {
-    this.#closeIdle = closeIdle
+    const closeOthers = this.#closeIdle
+    this.#closeIdle = () => {
+      closeOthers()
+      closeIdle()
+    }
     // Before the handshake begins, which is what costs most.
     server.prependListener('connection', (socket: Socket) => this.#arrived(socket))
     server.on('secureConnection', (socket: Socket) => this.#secured(socket))

@@ -4,6 +4,7 @@ import { apiVersionOf } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type Soon, whenKnown } from '../../apimachinery/soon.ts'
 import type { AuthorizedRequest } from '../access/accessControl.ts'
+import { type Forwarded, UNPROVEN } from '../access/forwarded.ts'
 import { headers } from '../exchange/answers/answerPieces.ts'
 import {
   type Endpoint,
@@ -123,12 +124,24 @@ export interface RoutesDeps {
   stream: SpaceStreamDeps
   /** Serves views of reports of clusters. */
   reported: RoadDeps['endpoint']
+  /** Answers what a host's front proxy asks in no space. */
+  host?: HostEndpoint | undefined
 }
 
+export type HostEndpoint = (
+  request: Request,
+  answer: Answer,
+  authorized: AuthorizedRequest,
+  target: Exclude<Forwarded['target'], 'space'>,
+) => Soon<void>
+
 /** Answers authorized requests. Its function throws a StatusError, also by the promise. */
-export function routes({ services, endpoints, paths, stream, reported }: RoutesDeps): RoadDeps['endpoint'] {
+export function routes({ services, endpoints, paths, stream, reported, host }: RoutesDeps): RoadDeps['endpoint'] {
   return (request, answer, authorized) => {
     const { info } = authorized
+    const { forwarded } = request
+    if (forwarded !== undefined && forwarded !== UNPROVEN && forwarded.target !== 'space')
+      return host!(request, answer, authorized, forwarded.target)
     if (info.stream) return openStream(stream, services.turns, { request, answer, authorized })
     if (info.reported) return reported(request, answer, authorized)
     if (info.resource) return dispatch(services, exchangeFor(services, request, answer, authorized, endpoints))

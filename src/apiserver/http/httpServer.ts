@@ -2,6 +2,7 @@
  * The HTTPS server: Fastify as its front, TLS, times and bounds of connections, and the road of every request behind one hook.
  */
 import type { IncomingMessage, ServerOptions } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import Fastify, {
@@ -67,6 +68,8 @@ export interface HttpServer {
   readonly road: Road
   /** How it parses requests, for a server that shares its listeners. */
   readonly parsing: ServerOptions
+  /** Bounds and paces the connections of another HTTPS server, whose requests this one answers. To be called before it listens. */
+  pace(server: HttpsServer): void
 }
 
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
@@ -125,11 +128,14 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   app.addHook('onRequest', (request, reply, _done) => handOver(request, reply))
   app.route({ method: [...METHODS], url: '/*', handler: () => {} })
 
-  const server = app.server as unknown as import('node:https').Server
-  paceHandshakes(server as unknown as ShakingServer, deps.certificates)
-  paceFirstReads(server, gate)
-  strangers.follow(server as unknown as ConnectionServer, () => server.closeIdleConnections())
-  server.on('connection', deps.giveWay)
+  const pace = (each: HttpsServer): void => {
+    paceHandshakes(each as unknown as ShakingServer, deps.certificates)
+    paceFirstReads(each, gate)
+    strangers.follow(each as unknown as ConnectionServer, () => each.closeIdleConnections())
+    each.on('connection', deps.giveWay)
+  }
+  const server = app.server as unknown as HttpsServer
+  pace(server)
   server.on('checkContinue', (message, answer) => {
     const request = message as Request
     request.awaitsContinue = hasBody(request)
@@ -154,7 +160,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       done()
     }, done)
   })
-  return { app, road, parsing: parsing as unknown as ServerOptions }
+  return { app, road, parsing: parsing as unknown as ServerOptions, pace }
 }
 
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'

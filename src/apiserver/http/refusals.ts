@@ -7,6 +7,7 @@ import { yamlText } from '../../apimachinery/yamlWriter.ts'
 import { Abandoned } from '../../program/workTurns.ts'
 import { isStorageError } from '../../storage/store.ts'
 import { type AccessControl, shuttingDown } from '../access/accessControl.ts'
+import { UNPROVEN } from '../access/forwarded.ts'
 import type { Strangers } from '../connections/strangers.ts'
 import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { SeatRefused } from '../flowcontrol/seats.ts'
@@ -48,9 +49,12 @@ export class Refusals {
     const asked = access.refusedBy(status)
     if (asked !== undefined) answer.namesFlow(inFlight.flowOf(asked).schema)
     if (asked !== undefined || status.code === 429) answer.header('x-content-type-options', 'nosniff')
-    const { socket, complete, awaitsContinue } = request
+    const { socket, complete, awaitsContinue, forwarded } = request
+    // a front proxy carries many users, of whom none counts against it
+    const isStranger = forwarded === undefined || forwarded === UNPROVEN
     // what cannot be read is refused before anybody asks who sends it
-    if (status.reason === 'Unauthorized' || (status.code === 400 && request.authorized === undefined)) {
+    const isUnknown = status.reason === 'Unauthorized' || (status.code === 400 && request.authorized === undefined)
+    if (isUnknown && isStranger) {
       refused(socket)
       if (strangers.refused(socket)) answer.header('connection', 'close')
     }

@@ -3,7 +3,14 @@
  * request of each that was read, thousands of one piece, and answers go in their order anyway.
  */
 import type { Socket } from 'node:net'
-import { admittedPath, newcomerPath, type RequestGate, strangerPath } from '../connections/requestTurns.ts'
+import { UNPROVEN } from '../access/forwarded.ts'
+import {
+  admittedPath,
+  forwardedPath,
+  newcomerPath,
+  type RequestGate,
+  strangerPath,
+} from '../connections/requestTurns.ts'
 import { LoopGate } from '../flowcontrol/loopGate.ts'
 import type { Answer } from './answer.ts'
 import type { Request } from './request.ts'
@@ -131,10 +138,10 @@ export class RequestLines {
   }
 
   /** The request was admitted. `flow`: whose turns it takes. */
-  admitted({ socket, headers: { authorization } }: Request, flow: readonly string[]): void {
-    const line = this.#lines.get(socket)
+  admitted(request: Request, flow: readonly string[]): void {
+    const line = this.#lines.get(request.socket)
     if (line === undefined) return
-    line.credential = authorization
+    line.credential = credentialOf(request)
     line.wasRefused = false
     if (line.flow === flow) return
     line.flow = flow
@@ -222,10 +229,16 @@ function isOver(socket: Socket): boolean {
   return socket.destroyed || socket.writableEnded
 }
 
-function pathOf(
-  { flow, path, credential, wasRefused }: Line,
-  { socket, headers: { authorization } }: Request,
-): readonly string[] {
-  if (flow !== undefined && credential === authorization) return path
-  return strangerPath(socket, wasRefused ? 'refused' : 'new', authorization)
+function pathOf({ flow, path, credential, wasRefused }: Line, request: Request): readonly string[] {
+  const shown = credentialOf(request)
+  if (flow !== undefined && credential === shown) return path
+  const { forwarded } = request
+  // one host is no single stranger: each of its users has turns of their own
+  if (forwarded !== undefined && forwarded !== UNPROVEN) return forwardedPath(forwarded.user.name)
+  return strangerPath(request.socket, wasRefused ? 'refused' : 'new', shown)
+}
+
+/** By which two requests of a connection are known to be one user's. */
+function credentialOf({ forwarded, headers }: Request): string | undefined {
+  return forwarded === undefined || forwarded === UNPROVEN ? headers.authorization : forwarded.user.name
 }

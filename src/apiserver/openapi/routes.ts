@@ -47,11 +47,13 @@ async function sendGroupVersion(sending: Sending, document: KindDocument): Promi
   const { request, answer } = sending
   const url = new URL(request.url, 'http://localhost')
   const asked = url.searchParams.get('hash')
-  if (asked !== null && asked !== document.hash) {
+  // a front proxy follows no redirect, and its client would look for this path at the host
+  const isStale = asked !== null && asked !== document.hash
+  if (isStale && request.forwarded === undefined) {
     answer.redirect(`${url.pathname}?hash=${document.hash}`, 301)
     return true
   }
-  if (asked !== null) {
+  if (asked !== null && !isStale) {
     answer.header('cache-control', 'public, immutable')
     answer.header('expires', new Date(Date.now() + YEAR_MS).toUTCString())
   }

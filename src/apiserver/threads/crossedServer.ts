@@ -6,11 +6,10 @@
 import type { EventEmitter } from 'node:events'
 import type { ServerOptions } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { passEvents } from '../http/passEvents.ts'
 
 // Not imported, as in http/request.ts.
 const { createServer } = process.getBuiltinModule('node:http')
-
-const EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'clientError'] as const
 
 export class CrossedServer {
   readonly #server: EventEmitter
@@ -22,7 +21,7 @@ export class CrossedServer {
    */
   constructor(front: EventEmitter, options: ServerOptions) {
     this.#server = createServer(options)
-    for (const event of EVENTS) this.#server.on(event, (...given: unknown[]) => front.emit(event, ...given))
+    passEvents(this.#server, front)
   }
 
   accept(connection: Duplex): void {

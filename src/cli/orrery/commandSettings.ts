@@ -16,6 +16,26 @@ export const OUTPUT: Setting = {
   flagOnly: true,
 }
 
+const HOST_KUBECONFIG: Setting = {
+  flags: '--host-kubeconfig <file>',
+  description: 'kubeconfig of that cluster; default: the pod it runs in',
+}
+
+const AGGREGATED_PORT: Setting = {
+  flags: '--aggregated-port <port>',
+  description: 'port of that Service',
+  default: 7443,
+  number: true,
+  maximum: 65_535,
+}
+
+/** The Service by which a host reaches the server. */
+const AGGREGATED_SERVICE: Setting = {
+  flags: '--aggregated-service <namespace/name>',
+  description: 'Service of the host that leads to the aggregated port; its name goes into the certificate',
+  default: 'orrery/orrery',
+}
+
 /** A stand-in cluster takes the next one. */
 export const SERVER_PORT = 6443
 
@@ -130,9 +150,27 @@ export const START: readonly Setting[] = [
     flags: '--kubeconfig-secret <name>',
     description: 'Secret (or namespace/name) of the cluster it runs in that gets kubeconfigs for outside and inside',
   },
+  HOST_KUBECONFIG,
   {
-    flags: '--host-kubeconfig <file>',
-    description: 'kubeconfig of that cluster; default: the pod it runs in',
+    flags: '--aggregated [bool]',
+    description: 'answer the kube-apiserver of that cluster, too, as an aggregated API server, at a port of its own',
+    default: false,
+    boolean: true,
+  },
+  {
+    ...AGGREGATED_PORT,
+    description: 'that port, at --bind-address, for the front proxy of the host alone; 0 takes a free one',
+  },
+  AGGREGATED_SERVICE,
+  {
+    flags: '--aggregated-space <path>',
+    description: 'space whose cluster-scoped kinds the host shows under /apis',
+    default: 'root:wmw1',
+  },
+  {
+    flags: '--aggregated-user-prefix <text>',
+    description: 'put before users and groups of the host: alice is host:alice here',
+    default: 'host:',
   },
   {
     flags: '--ensure-imw <paths...>',
@@ -264,4 +302,25 @@ export const MCP: readonly Setting[] = [
   flag('--kubeconfig <file>', 'kubeconfig to use; default: $KUBECONFIG, then ~/.kube/config'),
   flag('--space <path>', "workspace that is read; default: the kubeconfig's"),
   flag('-n, --namespace <name>', "namespace; default: the kubeconfig's, else default"),
+]
+
+/** Between a host cluster and a server that it leads to. */
+export const AGGREGATION: readonly Setting[] = [
+  CONFIG,
+  { flags: '--data-dir <dir>', description: "the server's, for its authority", default: '.orrery' },
+  { ...HOST_KUBECONFIG, description: 'kubeconfig of the host; default: the pod it runs in' },
+  AGGREGATED_SERVICE,
+  AGGREGATED_PORT,
+]
+
+export const AGGREGATION_PRINT: readonly Setting[] = [
+  ...AGGREGATION,
+  {
+    flags: '--external-name <hostname>',
+    description: 'of a server outside of the host: makes the Service, which leads to this name',
+  },
+  {
+    flags: '--host-user <name>',
+    description: 'user that the server is in the host; default: the ServiceAccount with the name of the Service',
+  },
 ]

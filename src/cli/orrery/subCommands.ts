@@ -2,6 +2,8 @@
 
 import type { Setting } from '../shell/settings.ts'
 import {
+  AGGREGATION,
+  AGGREGATION_PRINT,
   BETWEEN,
   CONFIG,
   HEALTH_ADDRESS,
@@ -104,6 +106,40 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
     settings: [CONFIG, { ...STOPPED_DATA_DIR, description: 'data dir of the server' }],
     inFile: START,
     load: async () => (await import('./printKubeconfig.ts')).printKubeconfig,
+  },
+  {
+    name: 'aggregation',
+    summary: 'make a host cluster lead to the server as its aggregated API server',
+    settings: [],
+    commands: [
+      {
+        name: 'print',
+        summary: 'print the objects of the host, to be applied there; changes nothing',
+        notes:
+          'With --host-kubeconfig it looks first whether the host serves these groups otherwise. Take it away by\n' +
+          '"orrery aggregation remove" before the server goes: a host whose APIService leads nowhere ends no namespace.',
+        settings: AGGREGATION_PRINT,
+        inFile: START,
+        load: async () => (await import('./aggregation/aggregation.ts')).printAggregation,
+      },
+      {
+        name: 'remove',
+        summary: 'delete these objects from the host, the APIServices first',
+        notes:
+          'Objects stay that lead elsewhere or that somebody else made. Exit codes: 0 done, 1 an APIService stays.',
+        settings: [...AGGREGATION, OUTPUT],
+        inFile: START,
+        load: async () => (await import('./aggregation/aggregation.ts')).removeAggregation,
+      },
+      {
+        name: 'status',
+        summary: 'whether the host leads here, and what it says of it',
+        notes: 'Exit codes: 0 the host calls all of it available, 1 it does not.',
+        settings: [...AGGREGATION, OUTPUT],
+        inFile: START,
+        load: async () => (await import('./aggregation/aggregation.ts')).aggregationStatus,
+      },
+    ],
   },
   {
     name: 'store',

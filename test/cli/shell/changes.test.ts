@@ -41,9 +41,16 @@ t.test('every command has documents for programs, but those that run on or print
   const without = commandTree()
     .flatMap(leaves)
     .filter(({ options }) => !options.some(({ flags }) => flags.startsWith('-o, --output')))
-  const others = ['start', 'simulate-wec', 'mcp', 'kubeconfig', 'ws', 'kubestellar', 'completion'].map(
-    name => `orrery ${name}`,
-  )
+  const others = [
+    'start',
+    'simulate-wec',
+    'mcp',
+    'kubeconfig',
+    'aggregation print',
+    'ws',
+    'kubestellar',
+    'completion',
+  ].map(name => `orrery ${name}`)
   t.strictSame(
     without.map(({ path }) => path),
     [...others, 'kubectl kubestellar wait'],

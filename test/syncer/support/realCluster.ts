@@ -17,6 +17,9 @@ export async function startRealCluster(t: Test, dir: string): Promise<string> {
   return (await RealCluster.start(t, dir)).kubeconfig
 }
 
+/** Its administrator, and two users without rights: `<name>token`. */
+const TOKENS = 'admintoken,admin,admin,"system:masters"\nalicetoken,alice,alice\nbobtoken,bob,bob\n'
+
 /** A server whose API server may move to another port, or get other certificates. */
 export class RealCluster {
   readonly #t: Test
@@ -38,7 +41,7 @@ export class RealCluster {
     const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
     writeFileSync(join(dir, 'sa.key'), keys.privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 })
     writeFileSync(join(dir, 'sa.pub'), keys.publicKey.export({ type: 'spki', format: 'pem' }))
-    writeFileSync(join(dir, 'tokens.csv'), 'admintoken,admin,admin,"system:masters"\n')
+    writeFileSync(join(dir, 'tokens.csv'), TOKENS)
     const etcd = Program.spawned(t, join(assetsDir() ?? '', 'etcd'), [
       `--data-dir=${join(dir, 'etcd')}`,
       `--listen-client-urls=http://127.0.0.1:${client}`,

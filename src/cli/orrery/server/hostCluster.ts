@@ -23,7 +23,7 @@ export async function kubeconfigWriter(
   log: Logger,
 ): Promise<(facts: Facts) => KubeconfigWriter> {
   const { namespace, name } = secretName(secret)
-  const host = await hostOf(kubeconfig)
+  const host = await hostOf('--kubeconfig-secret: ', kubeconfig)
   return facts => {
     const client = httpSpaceClient({ ...host.options, userAgent: 'orrery' })
     const written = new KubeconfigSecret({ ...facts, client, namespace: namespace ?? host.namespace, name, log })
@@ -38,7 +38,11 @@ export async function kubeconfigWriter(
   }
 }
 
-async function hostOf(path: string | undefined): Promise<{ options: HttpClientOptions; namespace: string }> {
+/** @param before goes before what is wrong: the flag that needs the cluster @throws Error naming the flag */
+export async function hostOf(
+  before: string,
+  path: string | undefined,
+): Promise<{ options: HttpClientOptions; namespace: string }> {
   try {
     if (path !== undefined) {
       const { options, namespace = 'default' } = await loadKubeconfig(path)
@@ -48,7 +52,7 @@ async function hostOf(path: string | undefined): Promise<{ options: HttpClientOp
     if (options !== undefined) return { options, namespace: inClusterNamespace() }
   } catch (error) {
     const what = path === undefined ? 'the ServiceAccount of this Pod' : `--host-kubeconfig ${path}`
-    throw new Error(`--kubeconfig-secret: ${what} cannot be used: ${messageOf(error)}`, { cause: error })
+    throw new Error(`${before}${what} cannot be used: ${messageOf(error)}`, { cause: error })
   }
-  throw new Error('--kubeconfig-secret: this is no Pod; give --host-kubeconfig, or leave both out')
+  throw new Error(`${before}this is no Pod; give --host-kubeconfig, or leave both out`)
 }

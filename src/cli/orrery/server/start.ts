@@ -44,6 +44,7 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
   const chosen = chosenOf(settings.controllers as string[] | undefined)
   const internal = internalAddress(settings.internalAddress as string | undefined)
   const writer = await secretWriter(settings, log)
+  const aggregated = settings.aggregated === true ? await behindHost(settings) : undefined
   const ensured = ensuredSpaces(settings)
   const { eventTtlMs, ...access } = await accessOptions(settings, log)
   const build = buildInfo()
@@ -56,7 +57,8 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
     serviceNodePortRange: settings.serviceNodePortRange as string | undefined,
     advertiseAddress: settings.advertiseAddress as string | undefined,
     externalHostnames: (settings.externalHostname as string[] | undefined) ?? [],
-    furtherNames: internal === undefined ? [] : [internal.host],
+    furtherNames: [internal?.host, aggregated?.hostname].filter(name => name !== undefined),
+    aggregated: aggregated?.options,
     namedCertificate: certificateFiles(settings.tlsSniCertKey as string | undefined),
     externalCaPem: authoritiesIn(settings.externalCaFile as string | undefined),
     externalPort: settings.externalPort as number | undefined,
@@ -130,6 +132,7 @@ export async function start(settings: Record<string, unknown>, host: Host): Prom
   await secret?.stop()
   await controllers.stop()
   await server.close()
+  aggregated?.close()
   return 0
 }
 
@@ -152,6 +155,12 @@ function authoritiesIn(file: string | undefined): string | undefined {
   } catch (error) {
     throw new Error(`--external-ca-file: ${file} holds no certificate in PEM: ${messageOf(error)}`, { cause: error })
   }
+}
+
+/** Loaded by who wants it. */
+async function behindHost(settings: Record<string, unknown>) {
+  const { aggregatedOf } = await import('./aggregatedOptions.ts')
+  return await aggregatedOf(settings)
 }
 
 /** Loaded by who wants it. */

@@ -1,0 +1,29 @@
+/** A request that came through the front proxy of a host cluster: its user, and the request as the host saw it. */
+
+import type { Soon } from '../../apimachinery/soon.ts'
+import type { Decision, UserInfo } from '../auth/types.ts'
+import type { RequestInfo } from '../request/requestInfo.ts'
+
+export interface Forwarded {
+  /** In this server. The same object for the same user, as long as somebody remembers it. */
+  readonly user: UserInfo
+  /** In the host. */
+  readonly hostUser: UserInfo
+  /** As the host judges it. */
+  readonly asked: RequestInfo
+  /**
+   * `documents`: discovery, OpenAPI and probes, which are no secret of a space.
+   * `spaces`: the list of spaces, which shows each user their own.
+   * `space`: everything else, in a space with rights of its own.
+   */
+  readonly target: 'documents' | 'spaces' | 'space'
+}
+
+/** The proof of a front proxy is missing, on an address where nobody else is answered. */
+export const UNPROVEN = 'unproven'
+
+/** The host's say about forwarded requests. */
+export interface HostRules {
+  /** @throws StatusError ServiceUnavailable, where the host gives no answer */
+  decide(forwarded: Forwarded): Soon<Decision>
+}

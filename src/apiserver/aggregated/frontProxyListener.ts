@@ -1,0 +1,168 @@
+/**
+ * A second address of the server, for the front proxy of a host cluster alone. The front proxy proves itself by the certificate
+ * of its connection; each request names its own user. Requests then go the road of all others.
+ *
+ * The address has a TLS server of its own: a session that began on the ordinary address, with its certificates, resumes nothing here.
+ */
+import type { EventEmitter } from 'node:events'
+import { once } from 'node:events'
+import type { ServerOptions } from 'node:http'
+import type { Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { UNPROVEN } from '../access/forwarded.ts'
+import { secureContext, type TlsKeys } from '../connections/tls.ts'
+import { HANDSHAKE_TIMEOUT_MS, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from '../http/httpServer.ts'
+import { passEvents } from '../http/passEvents.ts'
+import type { Request } from '../http/request.ts'
+import type { Logger } from '../request/logger.ts'
+import { hostRequest } from './hostPaths.ts'
+import type { HostUsers } from './hostUsers.ts'
+import { type FrontProxy, userIn } from './requestHeaders.ts'
+
+// Not imported, as in http/request.ts.
+const { createServer } = process.getBuiltinModule('node:https')
+
+export interface FrontProxyListenerDeps {
+  /** Its listeners answer. */
+  front: EventEmitter
+  /** How requests are parsed. */
+  parsing: ServerOptions & { shouldUpgradeCallback(request: Request): boolean }
+  /** Bounds and paces connections. */
+  pace(server: Server): void
+  tls: TlsKeys
+  users: HostUsers
+  /** Path of the configured space. */
+  space: string
+  /** Milliseconds since the epoch. */
+  clock: () => number
+  log: Logger
+}
+
+interface Proof {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export class FrontProxyListener {
+  readonly #deps: FrontProxyListenerDeps
+  readonly #server: Server
+  readonly #open = new Set<TLSSocket>()
+  /** When the certificate of the front proxy is valid, for each connection; `undefined`: its client shows none. */
+  #proofs = new WeakMap<TLSSocket, Proof | undefined>()
+  #tls: TlsKeys
+  #proxy: FrontProxy | undefined
+  #isDroppingTold = false
+
+  constructor(deps: FrontProxyListenerDeps) {
+    this.#deps = deps
+    this.#tls = deps.tls
+    const { parsing } = deps
+    this.#server = createServer({
+      ...parsing,
+      // comes before the request does
+      shouldUpgradeCallback: (request: Request) => {
+        this.#identify(request)
+        return parsing.shouldUpgradeCallback(request)
+      },
+      ...this.#context(),
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+    } as unknown as ServerOptions)
+    deps.pace(this.#server)
+    this.#server.on('secureConnection', socket => {
+      this.#open.add(socket)
+      socket.once('close', () => this.#open.delete(socket))
+    })
+    passEvents(this.#server, deps.front, request => this.#identify(request as Request))
+  }
+
+  /** `port` 0 takes a free one. Resolves to the port. @throws Error of the system */
+  async listen(host: string, port: number): Promise<number> {
+    this.#server.listen({ host, port })
+    await once(this.#server, 'listening')
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Keys of new connections. */
+  show(keys: TlsKeys): void {
+    this.#tls = keys
+    this.#server.setSecureContext(this.#context())
+  }
+
+  /** The front proxy of the host from now on; `undefined`: none is known. Connections end that another one vouched for. */
+  use(proxy: FrontProxy | undefined): void {
+    const before = this.#proxy
+    this.#proxy = proxy
+    this.#proofs = new WeakMap()
+    if (before?.caPem === proxy?.caPem) return
+    this.#server.setSecureContext(this.#context())
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  /** No new connections. */
+  stopListening(): void {
+    this.#server.close()
+    this.#server.closeIdleConnections()
+  }
+
+  close(): void {
+    this.#server.close()
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  #context() {
+    const { cert, key } = this.#tls
+    // without an authority Node would take the system's: a list of none vouches for nobody
+    return secureContext({ cert, key, ca: this.#proxy?.caPem ?? ([] as unknown as string) })
+  }
+
+  #identify(request: Request): void {
+    if (request.forwarded !== undefined) return
+    request.stripAuthority()
+    request.forwarded = UNPROVEN
+    const proxy = this.#proxy
+    if (proxy === undefined || !this.#isProven(request.socket, proxy)) {
+      this.#noteDropped(request)
+      return
+    }
+    const named = userIn(request.headersDistinct, proxy)
+    if (named === undefined) return
+    const { user, hostUser } = this.#deps.users.of(named)
+    const { asked, target, url } = hostRequest(request.method, request.url, this.#deps.space)
+    request.url = url
+    request.forwarded = { user, hostUser, asked, target }
+  }
+
+  #isProven(socket: TLSSocket, { allowedNames }: FrontProxy): boolean {
+    if (!this.#proofs.has(socket)) this.#proofs.set(socket, proofOf(socket, allowedNames))
+    const proof = this.#proofs.get(socket)
+    if (proof === undefined) return false
+    const now = this.#deps.clock()
+    return proof.fromMs <= now && now <= proof.toMs
+  }
+
+  /** Once: a stranger could fill the log. */
+  #noteDropped({ headers, socket }: Request): void {
+    if (this.#isDroppingTold || !Object.keys(headers).some(name => name.startsWith('x-remote-'))) return
+    this.#isDroppingTold = true
+    this.#deps.log.warn(
+      { address: socket.remoteAddress },
+      this.#proxy === undefined
+        ? 'a request names its user by X-Remote headers, and the front proxy of the host is not known yet: it is refused'
+        : 'a request names its user by X-Remote headers without the certificate of the front proxy: it is refused, and so are further ones',
+    )
+  }
+}
+
+function proofOf(socket: TLSSocket, allowed: readonly string[]): Proof | undefined {
+  const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined
+  if (certificate === undefined) return undefined
+  const { CN = [] }: { CN?: string | string[] } = { ...certificate.toLegacyObject().subject }
+  const [name = ''] = [CN].flat()
+  if (allowed.length > 0 && !allowed.includes(name)) return undefined
+  return { fromMs: certificate.validFromDate.getTime(), toMs: certificate.validToDate.getTime() }
+}

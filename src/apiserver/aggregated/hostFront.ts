@@ -1,0 +1,55 @@
+/** A host's requests as the road meets them: the rules that judge them first, and the answers that belong to no space. */
+import type { SpaceClient } from '../../client/client.ts'
+import type { WorkTurns } from '../../program/workTurns.ts'
+import type { HostRules } from '../access/forwarded.ts'
+import type { DiscoveryDocumentsDeps } from '../discovery/discoveryDocuments.ts'
+import { DiscoveryDocuments } from '../discovery/discoveryDocuments.ts'
+import { discoveryPaths } from '../discovery/discoveryPaths.ts'
+import { kindDocuments } from '../discovery/kindDocuments.ts'
+import type { HostEndpoint } from '../endpoints/dispatch.ts'
+import { type PathEntry, Paths } from '../http/paths.ts'
+import { type OpenApiDocuments, openApiOf } from '../openapi/documents.ts'
+import { openApiPaths } from '../openapi/routes.ts'
+import type { SpaceTree } from '../spaces/tree.ts'
+import type { TypeRegistry } from '../types/typeRegistry.ts'
+import { HostAuthorizer } from './hostAuthorizer.ts'
+import { HostKinds } from './hostKinds.ts'
+import { type SpacesEndpointDeps, spacesEndpoint } from './spacesEndpoint.ts'
+
+export interface HostFrontDeps extends Pick<DiscoveryDocumentsDeps, 'protobuf' | 'address'> {
+  host: Pick<SpaceClient, 'create'>
+  /** Path of the configured space. */
+  space: string
+  tree: SpaceTree
+  types: Pick<TypeRegistry, 'in'>
+  authorizer: SpacesEndpointDeps['authorizer']
+  work: WorkTurns
+  openApi: OpenApiDocuments
+  /** Paths that tell of the server as a whole: probes and its version. */
+  ofServer: readonly PathEntry[]
+}
+
+export interface HostFront {
+  readonly rules: HostRules
+  readonly endpoint: HostEndpoint
+}
+
+export function hostFront(deps: HostFrontDeps): HostFront {
+  const { host, space, tree, protobuf, address, work, openApi, ofServer } = deps
+  const types = new HostKinds(deps.types, () => tree.idAt(space))
+  const documents = kindDocuments(
+    new DiscoveryDocuments({ types, protobuf, work, address, paths: id => paths.listed(id) }),
+    openApiOf(types, openApi),
+  )
+  const paths: Paths = new Paths([
+    ...ofServer,
+    ...discoveryPaths({ types, documents }),
+    ...openApiPaths({ documents, work }),
+  ])
+  const spaces = spacesEndpoint(deps)
+  return {
+    rules: new HostAuthorizer({ host, clock: () => performance.now() }),
+    endpoint: (request, answer, authorized, target) =>
+      target === 'spaces' ? spaces(request, answer, authorized) : paths.serve(request, answer, authorized),
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * The kinds that a host cluster sees of this server: those of two group versions, as far as they are cluster-scoped, and `spaces`.
+ *
+ * Namespaced kinds stay behind `spaces/<name>/proxy`: a host empties its namespaces of all namespaced kinds that it discovers.
+ * Discovery names no `watch`, though each kind can be watched. The host's garbage collector follows every kind that it can watch, list and
+ * delete. It has no rights here, and would stand still for all kinds of the host.
+ */
+
+import { WORKSPACES } from '../../apimachinery/resources.ts'
+import type { ResourceType } from '../../apimachinery/resourceType.ts'
+import type { Schema } from '../../apimachinery/schema.ts'
+import type { TypeRegistry, TypeSet } from '../types/typeRegistry.ts'
+
+/** APIServices of the host lead here. */
+export const HOST_GROUP_VERSIONS = [
+  { group: 'edge.kubestellar.io', version: 'v2alpha1' },
+  { group: WORKSPACES.group, version: WORKSPACES.version },
+] as const
+
+const SCHEMA: Schema = {
+  type: 'object',
+  description: 'A space that its reader may enter.',
+  properties: {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+    spec: {
+      type: 'object',
+      description: 'The space.',
+      properties: {
+        id: { type: 'string', description: 'The id of the space, which stays when another space gets its path.' },
+        type: { type: 'string', description: 'The type of the space.' },
+      },
+    },
+    status: {
+      type: 'object',
+      description: 'How the space is reached.',
+      properties: {
+        proxyPath: {
+          type: 'string',
+          description: 'The path of its API at the host: the server of a kubeconfig ends in it.',
+        },
+      },
+    },
+  },
+} as Schema
+
+/** Answered by `spacesEndpoint.ts`, and known to no space. */
+export const SPACES: ResourceType = {
+  group: WORKSPACES.group,
+  version: WORKSPACES.version,
+  resource: 'spaces',
+  singular: 'space',
+  kind: 'Space',
+  listKind: 'SpaceList',
+  shortNames: [],
+  categories: [],
+  namespaced: false,
+  verbs: ['get', 'list'],
+  storageVersion: WORKSPACES.version,
+  subresources: [],
+  schema: SCHEMA,
+  columns: [
+    { name: 'Type', type: 'string', jsonPath: '.spec.type', description: 'The type of the space.' },
+    { name: 'Path', type: 'string', jsonPath: '.status.proxyPath', description: 'Its API at the host.' },
+  ],
+  selectableFields: [],
+  form: 'custom',
+  custom: { schemas: new Map([[WORKSPACES.version, SCHEMA]]), generation: 1 },
+}
+
+export class HostKinds {
+  readonly #types: Pick<TypeRegistry, 'in'>
+  readonly #space: () => string | undefined
+  /** By what they are made of. */
+  readonly #made = new WeakMap<TypeSet, TypeSet>()
+
+  /** @param space id of the space that the kinds are of; `undefined` while there is none */
+  constructor(types: Pick<TypeRegistry, 'in'>, space: () => string | undefined) {
+    this.#types = types
+    this.#space = space
+  }
+
+  /** The same for every space: documents of the host belong to none. */
+  in(_space: string): TypeSet {
+    const set = this.#types.in(this.#space() ?? '')
+    let made = this.#made.get(set)
+    if (made === undefined) {
+      made = new Narrowed([...set.types.filter(isHostKind).map(withoutWatch), SPACES])
+      this.#made.set(set, made)
+    }
+    return made
+  }
+
+  has(group: string, version: string, resource: string): boolean {
+    return this.in('').find(group, version, resource) !== undefined
+  }
+}
+
+function isHostKind(type: ResourceType): boolean {
+  const { group, version, namespaced, form } = type
+  return !namespaced && form === 'own' && HOST_GROUP_VERSIONS.some(gv => gv.group === group && gv.version === version)
+}
+
+function withoutWatch(type: ResourceType): ResourceType {
+  return { ...type, verbs: type.verbs.filter(verb => verb !== 'watch') }
+}
+
+/** A dozen kinds. */
+class Narrowed implements TypeSet {
+  readonly types: readonly ResourceType[]
+
+  constructor(types: readonly ResourceType[]) {
+    this.types = types
+  }
+
+  find(group: string, version: string, resource: string): ResourceType | undefined {
+    return this.types.find(type => type.group === group && type.version === version && type.resource === resource)
+  }
+
+  versions(group: string, resource: string): readonly ResourceType[] {
+    return this.types.filter(type => type.group === group && type.resource === resource)
+  }
+
+  hasGroupVersion(group: string, version: string): boolean {
+    return this.types.some(type => type.group === group && type.version === version)
+  }
+}
