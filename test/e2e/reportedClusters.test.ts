@@ -8,17 +8,8 @@ import { findKubectls, KubectlSession } from '../support/orrery.ts'
 import { FILE_LIMIT_MS } from '../support/patience.ts'
 import { BINDINGS, GRANTS } from '../support/scene.ts'
 import { temporaryDir } from '../support/server.ts'
-import { at, deployment, gone, map, there } from '../syncer/support/installation.ts'
-import {
-  CRDS,
-  DEPLOYMENTS,
-  LOCATIONS,
-  MAPS,
-  NAMESPACES,
-  namespace,
-  PLACEMENTS,
-  WORKSPACES,
-} from '../syncer/support/kinds.ts'
+import { at, deployment, map, there } from '../syncer/support/installation.ts'
+import { CRDS, DEPLOYMENTS, MAPS, NAMESPACES, namespace, PLACEMENTS, WORKSPACES } from '../syncer/support/kinds.ts'
 import { until } from '../syncer/support/processes.ts'
 import { condition, Florin } from './support/florin.ts'
 
@@ -151,13 +142,4 @@ t.test('two teams read by kubectl what two clusters report', { skip, timeout: FI
   await until(viewOf('root:wmw1', locations[0]), REPORTS, at('web'), has(50))
   await naples.patch(REPORTS, at('web'), 'merge', { summary: { fail: 7 } })
   t.match((await followed.lines.next()).value, /^web +7$/, 'of one cluster, and not of the other')
-
-  await inventory.delete(LOCATIONS, { name: 'naples' })
-  await until(mailboxOf(1), DEPLOYMENTS, at('web'), gone)
-  t.match(
-    await viewOf('root:wmw1', locations[1])
-      .list(DEPLOYMENTS)
-      .catch(error => error.message),
-    /location "imw1.naples" not found: no placement of this space leads there; they lead to imw1.florin$/,
-  )
 })
