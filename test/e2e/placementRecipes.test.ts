@@ -104,9 +104,9 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
     })
   const page = readFileSync(join(ROOT, 'docs/placement.md'), 'utf8')
   const blocks = shellBlocks(page).map(({ script }) => script)
-  const [views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...rest] = blocks
+  const [differences = '', views = '', waits = '', both = '', forth = '', back = '', rollout = '', ...rest] = blocks
   const [git = '', argo = '', flux = '', release = '', goBack = ''] = rest
-  t.equal(blocks.length, 11)
+  t.equal(blocks.length, 12)
   const price = (coffee: string): Promise<KubeObject | undefined> =>
     until(florin.cluster, MAPS, PRICES, is('data', { coffee }))
 
@@ -172,6 +172,11 @@ t.test('the recipes', { timeout: FILE_LIMIT_MS }, async t => {
         told: /shop/,
       },
     )
+
+  const [, example = ''] = /### Differences between clusters\n.*?```yaml\n(.*?)```/s.exec(page) ?? []
+  writeFileSync(join(dir, 'shop.yaml'), example)
+  t.match(await run(differences), { code: 1, told: /replicas/ }, 'the preview has something to show')
+  t.match(await run('kubectl annotate deployment/web -n shop edge.kubestellar.io/customizer-'), { code: 0 })
 
   t.match(await run(git + argo + flux), { code: 0, told: /system:serviceaccount:default:gitops/ })
   await t.test('Argo CD and Flux get what they ask for', t => gitops(t, dir))
