@@ -22,6 +22,7 @@ export interface AdaptedObject {
   readonly mailbox: string
   /** The object as it is stored. */
   readonly object: KubeObject
+  /** What its Customizer adds is judged as what the object says itself. */
   readonly customized: KubeObject
   readonly adaptation: Adaptation
   /** Whether the claim may set how Pods of its Namespace are secured there. */
@@ -34,7 +35,7 @@ export function adapt(
   claim: Source,
   { mailbox, object, customized, adaptation, secures }: AdaptedObject,
 ): Projection {
-  const secured = asksToSecure(claim, object) && !secures ? withoutPodSecurity(customized) : customized
+  const secured = asksToSecure(claim, customized) && !secures ? withoutPodSecurity(customized) : customized
   return project(claim.space, secured, { ...adaptation, owners: ownersThere(join, mailbox, claim, object) })
 }
 

@@ -41,15 +41,15 @@ export class CopyMaking {
       const { space, fact } = source
       const object = await this.#deps.sources.read(space, fact)
       if (!object) return undefined
-      if (this.#deps.maySecure(source) === undefined && asksToSecure(source, object)) return undefined
       const customized = await this.#deps.sources.flawless(source, object)
       if (!customized) {
         const faults = await this.#deps.sources.faults(source, object)
         this.#deps.remarks.set(mailbox.name, space, fact.key, cannotCustomize(faults))
         continue // the source gets an annotation, too
       }
+      if (this.#deps.maySecure(source) === undefined && asksToSecure(source, customized)) return undefined
       const adaptation = this.adaptationOf(source)
-      const secures = this.#secures(mailbox, source, object)
+      const secures = this.#secures(mailbox, source, customized)
       const at = { mailbox: mailbox.name, object, customized, adaptation, secures }
       const projection = adapt(this.#deps.join, source, at)
       const isShared = isSameEverywhere(fact) && object.metadata.resourceVersion === String(fact.revision)
@@ -65,11 +65,11 @@ export class CopyMaking {
   }
 
   /** Reports the labels that a Namespace loses. */
-  #secures({ name }: Mailbox, source: Source, object: KubeObject): boolean {
+  #secures({ name }: Mailbox, source: Source, customized: KubeObject): boolean {
     const { remarks, maySecure } = this.#deps
     const { space, fact } = source
     if (!isNamespaceKey(fact.key)) return true
-    const secures = !asksToSecure(source, object) || maySecure(source) === true
+    const secures = !asksToSecure(source, customized) || maySecure(source) === true
     if (secures) remarks.end(name, space, fact.key, UNSECURED.reason)
     else remarks.set(name, space, fact.key, UNSECURED)
     return secures

@@ -5,6 +5,7 @@ import { Consents } from '../../../../src/controllers/placement/inventory/consen
 import { Inventory } from '../../../../src/controllers/placement/inventory/inventory.ts'
 import {
   ADOPT,
+  CUSTOMIZERS,
   EDGE_PLACEMENTS,
   INVENTORY_BINDINGS,
   LOCATIONS,
@@ -309,6 +310,35 @@ t.test('labels by which Namespaces loosen the security of Pods need a grant for 
   const at = (mailbox: string) => Object.keys(server.peek(mailbox, NAMESPACES, 'shop')!.metadata.labels!)
   t.same(at(guilder), ['team', 'pod-security.kubernetes.io/enforce', 'edge.kubestellar.io/projected'])
   t.same(at(florin), ['team', 'edge.kubestellar.io/projected'])
+})
+
+t.test('labels that a Customizer adds to a Namespace need that grant, too', async t => {
+  const { server, wds, florin, guilder } = await world(t)
+  await server.in('inv1').create(PLACEMENT_GRANTS, {
+    ...grant('florin', 'wds1', { locations: { matchLabels: { 'loc-name': 'florin' } } }),
+  })
+  await setGrant(server, 'wds1', { locations: { matchLabels: { 'loc-name': 'guilder' } } })
+  const enforce = "$.metadata.labels['pod-security.kubernetes.io/enforce']"
+  await wds.create(CUSTOMIZERS, {
+    apiVersion: EDGE,
+    kind: 'Customizer',
+    metadata: { name: 'loosen', namespace: 'commonstuff' },
+    replacements: [
+      { path: enforce, value: '"privileged"' },
+      { mergePatch: { metadata: { labels: { 'pod-security.kubernetes.io/warn': 'privileged' } } } },
+    ],
+  })
+  const annotations = { 'edge.kubestellar.io/customizer': 'commonstuff/loosen' }
+  const shop = namespace('shop', { team: 'a' })
+  await wds.create(NAMESPACES, { ...shop, metadata: { ...shop.metadata, annotations } })
+  const downsync = [{ apiGroup: '', resources: ['namespaces'], objectNames: ['shop'] }]
+  await wds.create(EDGE_PLACEMENTS, placement('ep', { downsync }))
+  await wds.create(SLICES, slice('ep', 'florin', 'guilder'))
+  await server.quiet()
+  const at = (mailbox: string) => Object.keys(server.peek(mailbox, NAMESPACES, 'shop')!.metadata.labels!).sort()
+  const given = ['pod-security.kubernetes.io/enforce', 'pod-security.kubernetes.io/warn']
+  t.same(at(guilder), ['edge.kubestellar.io/projected', ...given, 'team'])
+  t.same(at(florin), ['edge.kubestellar.io/projected', 'team'])
 })
 
 t.test('a space whose only InventoryBinding names no inventory is told which one and what to do', async t => {
