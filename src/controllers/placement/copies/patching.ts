@@ -26,6 +26,9 @@ export class PatchError extends Error {
   }
 }
 
+/** A strategic merge says so of lists that it cannot merge. */
+const UNLIKE = 'list element types are not identical'
+
 /**
  * The patched object; `object` stays as it is, and may be a part of what comes.
  * @throws PatchError when the patch does not apply, or changes what it may not
@@ -37,7 +40,9 @@ export function* patchedInSteps(object: KubeObject, patch: Patch, schema: Builti
   } catch (error) {
     if (!isStatusError(error)) throw error
     const { cause } = error
-    throw new PatchError(cause instanceof Error ? cause.message : error.message)
+    const message = cause instanceof Error ? cause.message : error.message
+    // behind it comes the object's list, in which parameters may stand
+    throw new PatchError(message.startsWith(UNLIKE) ? UNLIKE : message)
   }
   const kept = changedIdentity(object, made)
   if (kept !== undefined) throw new PatchError(`it changes ${kept}, which no Customizer may`)

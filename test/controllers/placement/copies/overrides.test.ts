@@ -177,6 +177,12 @@ t.test('a fault of a patch says nothing that an annotation of a Location says', 
   t.same(made(customizer({ replacements }, EXPAND), PROD).faults, [
     'Customizer web/c replacements[0]: jsonPatch does not apply once its parameters are in place',
   ])
+  const containers = [{ name: 'web', env: [{ name: 'A', value: '%(note)' }] }]
+  const source = { ...deployment(EXPAND), spec: { template: { spec: { containers } } } }
+  const unlike = { spec: { template: { spec: { containers: [{ name: 'web', env: ['x'] }] } } } }
+  t.same(made(customizer({ replacements: [{ strategicMergePatch: unlike }] }), PROD, source).faults, [
+    'Customizer web/c replacements[0]: strategicMergePatch: list element types are not identical',
+  ])
 })
 
 t.test('patches have bounds of size, depth and work', async t => {
