@@ -9,13 +9,18 @@ import { isCustomizer, selectiveRules } from '../../placement/content/customizer
 import type { Admission, AdmissionRequest } from '../registry/admission.ts'
 import { content } from '../registry/provenance.ts'
 import type { AuthorityDeps } from './authorityDeps.ts'
+import { customizerOf } from './previewInbox.ts'
 
 /** A response has room for so many. */
 const MAX_WARNINGS = 5
 
 export function locationWarnings({ tree, previews }: Pick<AuthorityDeps, 'tree' | 'previews'>): Admission {
   const warn = async ({ context, object }: AdmissionRequest): Promise<void> => {
-    const faults = await previews.saidOfNoLocation({ space: context.space, object })
+    const named = customizerOf(object)
+    const isNamed = (one: Readonly<KubeObject>): boolean =>
+      isCustomizer(one) && one.metadata.namespace === named?.namespace && one.metadata.name === named?.name
+    const customizer = named && context.beside?.find(isNamed)
+    const faults = await previews.saidOfNoLocation({ space: context.space, object, customizer })
     for (const fault of faults.slice(0, MAX_WARNINGS)) context.warn(fault)
   }
   return {

@@ -107,10 +107,12 @@ async function readableOf(test: AddedTest, rights: ReadRights, served: readonly 
   let [named, more] = [0, 0]
   for (const { group, resource, namespaced } of served.filter(isMeant)) {
     if (byGroup.get(group)?.has(resource)) continue
-    const places = namespaced && test.namespaces ? [...test.namespaces] : ['']
+    const places = namespaced && test.namespaces ? test.namespaces : ['']
     let lacks = false
-    for (const namespace of places)
-      lacks ||= (await rights.lacking({ group, resource, namespace, name: '' })) !== undefined
+    for (const namespace of places) {
+      lacks = (await rights.lacking({ group, resource, namespace, name: '' })) !== undefined
+      if (lacks) break
+    }
     // too many rights to look up: the rest is not listed
     if (rights.isExhausted) break
     if (lacks) continue

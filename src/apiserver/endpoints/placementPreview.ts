@@ -8,6 +8,7 @@ import { apiVersionOf, type GroupVersionResource, type KubeObject, parseApiVersi
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { inSlices } from '../../apimachinery/steps.ts'
 import { cloneJson, equalJson } from '../../apimachinery/values.ts'
+import { isCustomizer } from '../../placement/content/customizerRules.ts'
 import {
   type PreviewedObject,
   type PreviewRequest,
@@ -62,7 +63,7 @@ export function previewEndpoint(inbox: Pick<PreviewInbox, 'during'>): EndpointEn
   return { 'edge.kubestellar.io/placementpreviews': { verbs: ['create'], endpoint } }
 }
 
-/** In the order of the question. Definitions come first, for others may be of their kinds. */
+/** In the order of the question. Definitions come first, for others may be of their kinds, then Namespaces and Customizers. */
 async function imagineAll(
   services: Services,
   exchange: Exchange,
@@ -72,10 +73,11 @@ async function imagineAll(
   const warnings: string[][] = []
   const defined: ResourceType[] = []
   const work = workOf(services, exchange)
-  const order = [...asked.entries()].sort(([, a], [, b]) => Number(isDefinition(b)) - Number(isDefinition(a)))
+  const order = [...asked.entries()].sort(([, a], [, b]) => rankOf(a) - rankOf(b))
   for (const [i, object] of order) {
     const told = new Set<string>()
-    const beside = asked.filter(other => other !== object)
+    // as it would be stored it has labels that the server gives
+    const beside = asked.flatMap((other, j) => (j === i ? [] : [(isNamespace(other) && objects[j]?.object) || other]))
     const one = await imagine(services, exchange, { object, index: i, defined, beside, warn: text => told.add(text) })
     if (isDefinition(object) && one.operation !== 'unchanged') defined.push(...resourceTypesOf(one.object))
     objects[i] = one
@@ -87,6 +89,14 @@ async function imagineAll(
 
 function isDefinition({ apiVersion, kind }: KubeObject): boolean {
   return kind === 'CustomResourceDefinition' && apiVersion === 'apiextensions.k8s.io/v1'
+}
+
+function isNamespace({ apiVersion, kind }: KubeObject): boolean {
+  return kind === 'Namespace' && apiVersion === 'v1'
+}
+
+function rankOf(object: KubeObject): number {
+  return isDefinition(object) ? 0 : isNamespace(object) ? 1 : isCustomizer(object) ? 2 : 3
 }
 
 interface Imagining {

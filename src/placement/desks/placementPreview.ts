@@ -155,6 +155,8 @@ export interface PlacementWrite {
   readonly space: string
   /** As it would be stored. */
   readonly object: KubeObject
+  /** The Customizer that it names, where that is written beside it. Absent: as it is stored. */
+  readonly customizer?: KubeObject | undefined
 }
 
 /** The consequence of writing an EdgePlacement, as far as that is found with little work. */

@@ -37,6 +37,24 @@ t.test('of what concerns them, and no more than a response has room for', async 
   t.equal(await change({ metadata: { labels: { a: 'b' } } }), '', 'not again')
   t.equal(await change({ data: { v: '%(b)' } }), told)
   t.equal(asked.length, 3)
+  const customizer = {
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'Customizer',
+    metadata: { name: 'c', namespace: 'default' },
+    parameters: [{ values: { a: '1' } }],
+  }
+  const named = map('c', '%(a)', { ...EXPAND, 'edge.kubestellar.io/customizer': 'c' })
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    ...named,
+    metadata: { ...named.metadata, namespace: 'default' },
+  }
+  const previews = '/apis/edge.kubestellar.io/v1alpha1/placementpreviews'
+  t.match(await wds.post(previews, { spec: { objects: [object, customizer] } }), { code: 201 })
+  t.match(asked.slice(3), [
+    { object: { metadata: { name: 'c' } }, customizer: { parameters: [{ values: { a: '1' } }] } },
+  ])
   const inventory = api.in(await createSpace(api, 'elsewhere', 'inventory'))
   t.equal(await warned(inventory.post(MAPS, map('a', '%(a)'))), '', 'nothing is placed from there')
 })

@@ -169,6 +169,24 @@ t.test('Namespaces and definitions of a question count for what is in it', async
   asked.splice(0)
 })
 
+t.test('policies see a Namespace of the question as it would be stored', async t => {
+  const group = '/apis/admissionregistration.k8s.io/v1'
+  const metadata = { name: 'shop-is-closed', ...natured }
+  const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
+  const spec = { matchConstraints: { resourceRules }, validations: [{ expression: 'false', message: 'closed' }] }
+  const policies = `${group}/validatingadmissionpolicies`
+  const bindings = `${group}/validatingadmissionpolicybindings`
+  await team.ok(team.post(policies, { metadata, spec }))
+  const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } }
+  const binding = { policyName: 'shop-is-closed', validationActions: ['Deny'], matchResources: { namespaceSelector } }
+  await team.ok(team.post(bindings, { metadata, spec: binding }))
+  const inShop = map('a', {}, { namespace: 'shop' })
+  t.match(await ask(team, inShop, namespace('shop')), refused(422, /denied request: closed/))
+  t.match(await ask(team, map('a', {}, { namespace: 'stall' }), namespace('stall')), { code: 201 })
+  for (const path of [bindings, policies]) await team.ok(team.delete(`${path}/shop-is-closed`))
+  asked.splice(0)
+})
+
 t.test('warnings of the writes are told with the objects', async t => {
   const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
   const scaler = {

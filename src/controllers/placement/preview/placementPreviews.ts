@@ -120,10 +120,11 @@ export class PlacementPreviews implements PreviewReceiver {
     }
   }
 
-  async saidOfNoLocation({ space, object }: PlacementWrite): Promise<readonly string[]> {
+  async saidOfNoLocation(write: PlacementWrite): Promise<readonly string[]> {
+    const { space } = write
     try {
       const work = this.#deps.turns.begin({ owner: space })
-      return await inSlices(saidOfNoLocation(this.#deps, space, object), work)
+      return await inSlices(saidOfNoLocation(this.#deps, write), work)
     } catch (err) {
       this.#deps.logger.warn({ space, err }, 'what an object says of Locations could not be compared with them')
       return []

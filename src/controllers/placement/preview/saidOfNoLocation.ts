@@ -16,6 +16,7 @@ import {
   rulesThere,
   selectiveRules,
 } from '../../../placement/content/customizerRules.ts'
+import type { PlacementWrite } from '../../../placement/desks/placementPreview.ts'
 import { objectKey } from '../../../placement/words/names.ts'
 import { EDGE_PLACEMENTS } from '../../../placement/words/placement.ts'
 import { ParameterExpansion } from '../copies/parameterExpansion.ts'
@@ -34,24 +35,28 @@ export interface SaidOfNoLocationDeps {
 const MAX_LOOKED_FOR = 100
 /** Units of a budget: with more work there is no warning. */
 const MAX_WORK = 1_000_000
+/** Of all placements to Locations, most of them to the same ones: the same. */
+const MAX_WAYS = 200_000
 /** Characters of the requirements that a fault names. */
 const SHOWN = 100
 const WHERE = 'any Location that this space places on'
 
 /** Nothing is found while a placement of the space is not known, and in a space that places nowhere. */
-export function* saidOfNoLocation(deps: SaidOfNoLocationDeps, space: string, object: KubeObject): Steps<string[]> {
+export function* saidOfNoLocation(
+  deps: SaidOfNoLocationDeps,
+  { space, object, customizer: beside }: PlacementWrite,
+): Steps<string[]> {
   const names = wantsExpansion(object) ? yield* namesIn(object) : new Set<string>()
   const rules = new Set(isCustomizer(object) ? selectiveRules(object).slice(0, MAX_LOOKED_FOR) : [])
   if (names.size === 0 && rules.size === 0) return []
-  const locations = yield* locationsOf(deps, space)
-  if (locations.size === 0) return []
   const reference = customizerOf(object)
-  const customizer = isCustomizer(object) ? object : reference === '' ? undefined : deps.customizer(space, reference)
+  const named = reference === '' ? undefined : (beside ?? deps.customizer(space, reference))
+  const customizer = isCustomizer(object) ? object : named
   const known = new Set(customizer && ownNames(customizer))
   const where = known.size > 0 ? `in its Customizer or ${WHERE}` : `in ${WHERE}`
   const weight = [...rules].reduce((sum, { selector }) => sum + 1 + selector!.requirements.length, names.size)
   let work = 0
-  for (const location of locations) {
+  const settles = (location: KubeObject): boolean => {
     const { labels = {} } = location.metadata
     for (const rule of rules) if (rule.selector!.matches(labels)) rules.delete(rule)
     if (names.size > 0) {
@@ -61,24 +66,33 @@ export function* saidOfNoLocation(deps: SaidOfNoLocationDeps, space: string, obj
       for (const name of names) if (there?.parameters.has(name) || defines(location, name)) names.delete(name)
     }
     work += weight
-    if (work > MAX_WORK) return []
-    if (names.size === 0 && rules.size === 0) return []
-    yield
+    return work > MAX_WORK || (names.size === 0 && rules.size === 0)
   }
+  const locations = yield* locationsOf(deps, space, settles)
+  if (locations === undefined || locations.size === 0) return []
   const faults = yield* undefinedParameters(names, { where, known: [...known] })
   const unmatched: string[] = []
   for (const rule of rules) unmatched.push(yield* matchesNone(rule, locations))
   return [...unmatched, ...faults]
 }
 
-function* locationsOf({ join, knows, location }: SaidOfNoLocationDeps, space: string): Steps<Set<KubeObject>> {
+/** Each is looked at once. `undefined`: one of them settles it, or they are not known, or too many ways lead to them. */
+function* locationsOf(
+  { join, knows, location }: SaidOfNoLocationDeps,
+  space: string,
+  settles: (location: KubeObject) => boolean,
+): Steps<Set<KubeObject> | undefined> {
   const locations = new Set<KubeObject>()
+  let looked = 0
   for (const placement of join.placementNames(space)) {
-    if (!knows(space, objectKey(EDGE_PLACEMENTS, '', placement))) return new Set()
+    if (!knows(space, objectKey(EDGE_PLACEMENTS, '', placement))) return undefined
     for (const [, ways] of join.waysOf(space, placement) ?? []) {
       for (const { cluster, locationName } of ways) {
+        if (++looked > MAX_WAYS) return undefined
         const found = location(cluster, locationName)
-        if (found) locations.add(found)
+        if (!found || locations.has(found)) continue
+        locations.add(found)
+        if (settles(found)) return undefined
       }
       yield
     }

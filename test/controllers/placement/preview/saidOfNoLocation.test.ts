@@ -1,6 +1,8 @@
 /** Parameters that no Location defines on which the space places: the author of an object gets a warning. */
 import t from 'tap'
 import type { KubeObject } from '../../../../src/apimachinery/object.ts'
+import { atOnce } from '../../../../src/apimachinery/steps.ts'
+import { saidOfNoLocation } from '../../../../src/controllers/placement/preview/saidOfNoLocation.ts'
 import { CUSTOMIZERS, LOCATIONS } from '../../../../src/placement/words/placement.ts'
 import { configMap, EDGE, world } from '../translatorWorld.ts'
 import { scene } from './previewScene.ts'
@@ -82,4 +84,43 @@ t.test('nothing is said of a space that places nowhere', async t => {
   const { previewer } = await world(t)
   const object = configMap('new', { v: '%(nobody)' }, expanding)
   t.same(await previewer().saidOfNoLocation({ space: 'wds1', object }), [])
+})
+
+t.test('a Customizer that is written beside an object counts as it is there', async t => {
+  const { previewer } = await scene(t)
+  const annotations = { ...expanding.annotations, 'edge.kubestellar.io/customizer': 'coming' }
+  const object = configMap('new', { v: '%(tier)' }, { annotations })
+  const customizer = {
+    apiVersion: EDGE,
+    kind: 'Customizer',
+    metadata: { name: 'coming', namespace: 'commonstuff' },
+    parameters: [{ values: { tier: 'x' } }],
+  }
+  t.match(await previewer().saidOfNoLocation({ space: 'wds1', object }), [/^parameter "tier" is not defined/])
+  t.same(await previewer().saidOfNoLocation({ space: 'wds1', object, customizer }), [])
+})
+
+t.test('no more Locations are looked at than it takes, however many placements lead to them', async t => {
+  const found = { apiVersion: EDGE, kind: 'Location', metadata: { name: 'l', labels: { env: 'prod' } } }
+  const way = { mailbox: 'm', cluster: 'inv1', locationName: 'l' }
+  const ways = new Map(Array.from({ length: 1000 }, (_, i) => [`m${i}`, [way]]))
+  let looked = 0
+  const told = (placements: number, v: string) => {
+    looked = 0
+    const deps = {
+      join: { placementNames: () => Array.from({ length: placements }, (_, i) => `p${i}`), waysOf: () => ways },
+      knows: () => true,
+      location: () => {
+        looked++
+        return found
+      },
+      customizer: () => undefined,
+    }
+    return atOnce(saidOfNoLocation(deps, { space: 'wds1', object: configMap('new', { v }, expanding) }))
+  }
+  t.same(told(2, '%(env)'), [])
+  t.equal(looked, 1)
+  t.match(told(2, '%(nev)'), [/did you mean "env"/])
+  t.same(told(1000, '%(nev)'), [], 'there are too many to say so')
+  t.ok(looked < 1_000_000)
 })
