@@ -8,8 +8,9 @@ import type { EventEmitter } from 'node:events'
 import { once } from 'node:events'
 import type { ServerOptions } from 'node:http'
 import type { Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { equalJson } from '../../apimachinery/values.ts'
 import { UNPROVEN } from '../access/forwarded.ts'
 import { secureContext, type TlsKeys } from '../connections/tls.ts'
 import { HANDSHAKE_TIMEOUT_MS, HEADERS_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from '../http/httpServer.ts'
@@ -47,7 +48,8 @@ interface Proof {
 export class FrontProxyListener {
   readonly #deps: FrontProxyListenerDeps
   readonly #server: Server
-  readonly #open = new Set<TLSSocket>()
+  /** Below TLS: a handshake that is under way goes on with the authority that it began with. */
+  readonly #open = new Set<Socket>()
   /** When the certificate of the front proxy is valid, for each connection; `undefined`: its client shows none. */
   #proofs = new WeakMap<TLSSocket, Proof | undefined>()
   #tls: TlsKeys
@@ -73,7 +75,7 @@ export class FrontProxyListener {
       requestTimeout: REQUEST_TIMEOUT_MS,
     } as unknown as ServerOptions)
     deps.pace(this.#server)
-    this.#server.on('secureConnection', socket => {
+    this.#server.on('connection', (socket: Socket) => {
       this.#open.add(socket)
       socket.once('close', () => this.#open.delete(socket))
     })
@@ -98,8 +100,9 @@ export class FrontProxyListener {
     const before = this.#proxy
     this.#proxy = proxy
     this.#proofs = new WeakMap()
-    if (before?.caPem === proxy?.caPem) return
-    this.#server.setSecureContext(this.#context())
+    const isSameAuthority = before?.caPem === proxy?.caPem
+    if (isSameAuthority && equalJson(before?.allowedNames, proxy?.allowedNames)) return
+    if (!isSameAuthority) this.#server.setSecureContext(this.#context())
     for (const socket of this.#open) socket.destroy()
   }
 

@@ -71,15 +71,20 @@ export function userIn(headers: DistinctHeaders, proxy: FrontProxy): UserInfo | 
   const name = firstOf(headers, proxy.usernameHeaders)
   if (name === undefined) return undefined
   const uid = firstOf(headers, proxy.uidHeaders)
-  const groups = proxy.groupHeaders.flatMap(header => headers[header] ?? [])
+  const groups = proxy.groupHeaders.flatMap(header => headers[header]?.map(utf8) ?? [])
   const extra = extraIn(headers, proxy.extraPrefixes)
   return { name, ...(uid !== undefined && { uid }), groups, ...(extra && { extra }) }
+}
+
+/** The host writes UTF-8; Node reads one character of each byte. */
+function utf8(value: string): string {
+  return Buffer.from(value, 'latin1').toString()
 }
 
 function firstOf(headers: DistinctHeaders, names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = headers[name]?.[0]
-    if (value) return value
+    if (value) return utf8(value)
   }
   return undefined
 }
@@ -88,7 +93,7 @@ function extraIn(headers: DistinctHeaders, prefixes: readonly string[]): Record<
   const found: [string, string[]][] = []
   for (const header in headers) {
     const prefix = prefixes.find(each => header.startsWith(each))
-    if (prefix !== undefined) found.push([unescaped(header.slice(prefix.length)), headers[header]!])
+    if (prefix !== undefined) found.push([unescaped(header.slice(prefix.length)), headers[header]!.map(utf8)])
   }
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }

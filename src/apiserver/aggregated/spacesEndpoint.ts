@@ -10,6 +10,7 @@ import type { Answer } from '../http/answer.ts'
 import { type Form, negotiate } from '../http/negotiate.ts'
 import { methodNotAllowed } from '../http/paths.ts'
 import type { Request } from '../http/request.ts'
+import { type Selection, selectionFor } from '../registry/selection.ts'
 import { ROOT, type Space, type SpaceTree } from '../spaces/tree.ts'
 import { tableFor } from '../tables/table.ts'
 import { SPACES } from './hostKinds.ts'
@@ -36,8 +37,12 @@ export function spacesEndpoint(deps: SpacesEndpointDeps): SpacesEndpoint {
       const object = await oneOf(deps, user, name)
       sendJson(answer, form.as === 'Table' ? tableOf(form, [object], info.query) : object)
     } else if (info.verb === 'list') {
+      const selection = selectionFor(SPACES, undefined, {
+        labelSelector: info.query.get('labelSelector') ?? undefined,
+        fieldSelector: info.query.get('fieldSelector') ?? undefined,
+      })
       const work = deps.work.begin({ owner: ROOT, isAbandoned: () => answer.destroyed })
-      const items = await allOf(deps, user, work)
+      const items = await allOf(deps, user, { selection, work })
       const whole = { apiVersion: API_VERSION, kind: SPACES.listKind, metadata: {}, items }
       sendJson(answer, form.as === 'Table' ? tableOf(form, items, info.query) : whole)
     } else {
@@ -59,21 +64,28 @@ function tableOf({ version }: Form, objects: readonly KubeObject[], query: URLSe
 /** @throws StatusError NotFound, also for a space that is closed to the user */
 async function oneOf({ tree, authorizer }: SpacesEndpointDeps, user: UserInfo, name: string): Promise<KubeObject> {
   const found = tree.resolve(name)
-  if (!found.found || !(await mayEnter(authorizer, user, found.space.id))) throw statusError.notFound(SPACES, name)
+  const isThere = found.found && !tree.isDeleting(found.space.id)
+  if (!isThere || !(await mayEnter(authorizer, user, found.space.id))) throw statusError.notFound(SPACES, name)
   return objectOf(found.space)
 }
 
-async function allOf({ tree, authorizer }: SpacesEndpointDeps, user: UserInfo, work: Work): Promise<KubeObject[]> {
+async function allOf(
+  { tree, authorizer }: SpacesEndpointDeps,
+  user: UserInfo,
+  { selection, work }: { selection: Selection; work: Work },
+): Promise<KubeObject[]> {
   const found: KubeObject[] = []
   for (const space of tree.below(ROOT)) {
     if (work.due) await work.rest()
-    if (tree.isDeleting(space.id) || !(await mayEnter(authorizer, user, space.id))) continue
+    const object = objectOf(space)
+    if (!selection.matches(object) || tree.isDeleting(space.id)) continue
+    if (!(await mayEnter(authorizer, user, space.id))) continue
     if (found.length === LISTED_SPACES)
       throw new StatusError(
         'RequestEntityTooLarge',
         `you may enter more than ${LISTED_SPACES} spaces, which is more than one list has: get a space by its name`,
       )
-    found.push(objectOf(space))
+    found.push(object)
   }
   return found.sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
 }

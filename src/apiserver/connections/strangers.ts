@@ -241,8 +241,8 @@ function oldestOf(strangers: ReadonlySet<Stranger>): Stranger {
 }
 
 /** What tells a connection from all others that are open. */
-function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress}`
+function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }
 
 /** Whom an address counts for. Whoever has an IPv6 address has a /64 of them. */

@@ -1,8 +1,10 @@
 /** Requests by a host's front proxy: who counts as one, whose the requests are, and what the host and the spaces have to say. */
+import { once } from 'node:events'
+import { connect } from 'node:tls'
 import t from 'tap'
 import { Api } from '../../support/api.ts'
 import { ALICE } from '../../support/server.ts'
-import { Authority, authenticationData, type Behind, KNOWN, startBehind } from './support.ts'
+import { Authority, authenticationData, type Behind, handshakeLink, KNOWN, startBehind } from './support.ts'
 
 const EDGE = '/apis/edge.kubestellar.io/v2alpha1'
 const SPACES = '/apis/tenancy.kcp.io/v1alpha1/spaces'
@@ -133,6 +135,12 @@ t.test('spaces lists those that a user may enter', async t => {
   })
   t.equal((await bob.get(`${SPACES}/root:none`)).code, 404)
   t.equal((await alice.send('DELETE', `${SPACES}/root:wmw1`)).code, 405)
+  const chosen = async (query: string): Promise<unknown> =>
+    (await alice.get(`${SPACES}?${query}`)).body.items.map(({ metadata }) => metadata.name)
+  t.same(await chosen('fieldSelector=metadata.name%3Droot:wmw1'), ['root:wmw1'])
+  t.same(await chosen('fieldSelector=metadata.name%3Droot:none'), [])
+  t.same(await chosen('labelSelector=team%3Da'), [])
+  t.equal((await alice.get(`${SPACES}?fieldSelector=spec.type%3Dx`)).code, 400)
   const table = await alice.get(SPACES, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' })
   t.match(table.body, { kind: 'Table', rows: [{ cells: ['root', 'universal'] }, { cells: ['root:wmw1', 'workload'] }] })
 })
@@ -268,6 +276,56 @@ t.test('another authority of the host counts at once, and the former one no more
   await behind.describe(authenticationData(next.ca.certPem, []))
   await known
   t.equal((await (await behind.as('alice', [], pair)).get(SPACES)).code, 200, 'any name of that authority')
+})
+
+t.test('connections of a front proxy that is no more known end, a handshake that is under way too', async t => {
+  const behind = await startBehind(t)
+  await hostGrants(behind, 'alice', ALL_OF_SPACES)
+  const pair = await pairOf(behind.authority.client())
+  const opened = async (): Promise<{ ended: Promise<unknown> }> => {
+    const socket = connect({ port: Number(new URL(behind.url).port), rejectUnauthorized: false, ...pair })
+    socket.on('error', () => {})
+    t.teardown(() => socket.destroy())
+    await once(socket, 'secureConnect')
+    return { ended: once(socket, 'close') }
+  }
+  const first = await opened()
+  const named = behind.logged.next('another front proxy')
+  await behind.describe(authenticationData(behind.authority.ca.certPem, ['next-proxy']))
+  await named
+  await first.ended
+  t.pass('another name')
+  const again = behind.logged.next('another front proxy')
+  await behind.describe(authenticationData(behind.authority.ca.certPem))
+  await again
+  const link = await handshakeLink(t, behind.url)
+  const late = new Api({ url: link.url, ...pair })
+  t.teardown(() => late.close())
+  const asked = late.get(SPACES, { 'x-remote-user': 'alice' }).then(
+    ({ code }) => code,
+    () => 'ended',
+  )
+  await link.held
+  const second = await opened()
+  const turned = behind.logged.next('another front proxy')
+  await behind.describe(authenticationData((await Authority.make()).ca.certPem))
+  await turned
+  await second.ended
+  link.release()
+  t.equal(await asked, 'ended')
+})
+
+t.test('names of users and groups are UTF-8', async t => {
+  const behind = await startBehind(t)
+  await hostGrants(behind, 'juergen', ALL_OF_SPACES, 'jürgen')
+  await spaceGrants(behind, 'host:jürgen', [READING])
+  const sent = (text: string): string => Buffer.from(text).toString('latin1')
+  const user = await behind.as(sent('jürgen'), [sent('équipe')])
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const path = `${proxyTo('root:wmw1')}/apis/authentication.k8s.io/v1/selfsubjectreviews`
+  t.match((await user.send('POST', path, review)).body, {
+    status: { userInfo: { username: 'host:jürgen', groups: ['host:équipe', 'system:authenticated'] } },
+  })
 })
 
 t.test('a host that gives no answer allows nothing, and documents are there all the same', async t => {

@@ -1,4 +1,6 @@
 /** A server behind a host cluster, in the test's process, and the front proxy of that host. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import type { Test } from 'tap'
 import type { AggregatedOptions, ApiServerOptions } from '../../../src/apiserver/apiServerOptions.ts'
 import { issueCa, issueClient, type PemPair } from '../../../src/apiserver/pki/issue.ts'
@@ -149,6 +151,48 @@ export async function startBehind(
     },
     async describe(data) {
       await host.api.ok(host.api.put(`${CONFIG}/${CONFIG_NAME}`, object(data)))
+    },
+  }
+}
+
+/** A way to a server on which what a client says second, its certificate, waits: its handshake stays under way. */
+export async function handshakeLink(t: Test, serverUrl: string) {
+  const held = Promise.withResolvers<void>()
+  const waiting: (() => void)[] = []
+  let isHolding = false
+  let isReleased = false
+  const link = createServer(near => {
+    const far = connect({ host: '127.0.0.1', port: Number(new URL(serverUrl).port) })
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      one.on('error', () => {})
+      one.on('close', () => other.destroy())
+      t.teardown(() => one.destroy())
+    }
+    near.on('data', piece => {
+      if (!isHolding) far.write(piece)
+      else {
+        waiting.push(() => far.write(piece))
+        held.resolve()
+      }
+    })
+    far.on('data', piece => {
+      isHolding = !isReleased
+      near.write(piece)
+    })
+  })
+  link.listen(0, '127.0.0.1')
+  await once(link, 'listening')
+  t.teardown(() => link.close())
+  return {
+    url: `https://127.0.0.1:${(link.address() as AddressInfo).port}`,
+    held: held.promise,
+    release(): void {
+      isReleased = true
+      isHolding = false
+      for (const send of waiting.splice(0)) send()
     },
   }
 }

@@ -10,15 +10,17 @@ class FakeSocket extends EventEmitter {
   readonly remoteAddress: string
   readonly remotePort: number
   readonly localAddress = '10.0.0.1'
+  readonly localPort: number
   readonly below: FakeSocket | undefined
   destroyed = false
 
   /** `below`: what it is TLS on. */
-  constructor(remoteAddress: string, below?: FakeSocket) {
+  constructor(remoteAddress: string, below?: FakeSocket, ports: { remotePort?: number; localPort?: number } = {}) {
     super()
     this.remoteAddress = remoteAddress
     this.below = below
-    this.remotePort = below?.remotePort ?? ++FakeSocket.#ports
+    this.remotePort = below?.remotePort ?? ports.remotePort ?? ++FakeSocket.#ports
+    this.localPort = below?.localPort ?? ports.localPort ?? 6443
   }
 
   destroy(): void {
@@ -48,8 +50,8 @@ function fakes(limits: Partial<StrangerLimits> = {}) {
     socket.destroy()
     ;(socket.below ?? socket).emit('close')
   }
-  const arrive = (address: string): FakeSocket => {
-    const socket = new FakeSocket(address)
+  const arrive = (address: string, ports?: { remotePort: number; localPort: number }): FakeSocket => {
+    const socket = new FakeSocket(address, undefined, ports)
     server.emit('connection', socket)
     return socket
   }
@@ -105,6 +107,21 @@ t.test('whoever says nothing has to go after a while, before or behind the hands
   t.equal(timers.size, 0, 'nothing is waited for when nobody is there')
   pass(1000)
   t.notOk(known.destroyed)
+})
+
+t.test('two ports of the server tell connections apart that come from one port of a client', async t => {
+  const { strangers, arrive, secure, knows, pass } = fakes()
+  const one = arrive('a', { remotePort: 7, localPort: 6443 })
+  const other = arrive('a', { remotePort: 7, localPort: 7443 })
+  const known = secure(one)
+  const silent = secure(other)
+  knows(known)
+  t.equal(strangers.size, 1)
+  pass(10)
+  t.strictSame(
+    [known, silent].map(each => each.destroyed),
+    [false, true],
+  )
 })
 
 t.test('a request that runs is waited for; after the answer there is as much time again', async t => {

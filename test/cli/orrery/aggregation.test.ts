@@ -163,6 +163,7 @@ t.test('mistakes are named by their flag', async t => {
       /--aggregated-user-prefix: "" would make users of the host users of this server/,
     ],
     [['--aggregated-user-prefix', 'system:'], /--aggregated-user-prefix: "system:" would make/],
+    [['--aggregated-user-prefix', 'system'], /--aggregated-user-prefix: "system" would make/],
     [['--aggregated-service', 'a/b/c'], /--aggregated-service: "a\/b\/c" is no namespace and name/],
     [['--host-kubeconfig', join(dir, 'none')], /--aggregated: --host-kubeconfig .*none cannot be used/],
   ] as const)

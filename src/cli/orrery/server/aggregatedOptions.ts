@@ -21,7 +21,7 @@ export async function aggregatedOf(settings: Record<string, unknown>): Promise<A
   if (!SPACE_PATH.test(space))
     throw new Error(`--aggregated-space: ${JSON.stringify(space)} is no path of a space, such as root:wmw1`)
   const userPrefix = String(settings.aggregatedUserPrefix)
-  if (userPrefix === '' || userPrefix.startsWith('system:'))
+  if (userPrefix.startsWith('system:') || 'system:'.startsWith(userPrefix))
     throw new Error(
       `--aggregated-user-prefix: ${JSON.stringify(userPrefix)} would make users of the host users of this server; give a text such as host:`,
     )
