@@ -26,6 +26,7 @@ const sets = [
   { apiGroup: 'group1.test', resources: ['sprockets'], namespaces: ['shop'], names: ['*'] },
   { apiGroup: '', resources: ['serviceaccounts'], namespaces: ['*'], names: ['*'] },
   { apiGroup: '', resources: ['secrets'], namespaces: ['shop'], names: ['report-3'] },
+  { apiGroup: '', resources: ['services'], namespaces: ['shop'], names: ['report-5'] },
 ]
 await admin.ok(
   admin.in(scene.inventory).post(`/apis/${EDGE}/placementgrants`, {
@@ -217,6 +218,27 @@ t.test('it reports on what was placed or carried up, not on what else is in the 
   const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } }
   const message = /a syncer reports the status of what was placed here/
   t.match(await mine.patch(`${services}/own/status`, 'merge', { status }), { code: 403, body: { message } })
+})
+
+t.test('a report of a status changes no mark, so that no other space is shown what is carried up', async t => {
+  const services = `${SHOP}/services`
+  await world.present(stolen, 'syncerconfigs.edge.kubestellar.io the-one', ({ spec }) =>
+    JSON.stringify(spec).includes('report-5'),
+  )
+  await mine.ok(
+    mine.post(services, { ...born('Service', 'report-5'), spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } }),
+  )
+  const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } }
+  const report = (metadata: object) => mine.patch(`${services}/report-5/status`, 'merge', { metadata, status })
+  for (const [metadata, message] of [
+    [{ annotations: { 'edge.kubestellar.io/upsynced-for': 'x' } }, /upsynced-for is the center's/],
+    [{ annotations: { 'edge.kubestellar.io/owner': 'x' } }, /owner is the center's/],
+    [{ annotations: { [UPSYNCED]: null } }, /what a syncer carries has edge\.kubestellar\.io\/upsynced/],
+    [{ labels: { 'edge.kubestellar.io/projected': 'yes' } }, /only the center labels objects of a mailbox/],
+    [{ finalizers: ['a.test/b'] }, /metadata\.finalizers: they stay in the cluster/],
+  ] as const)
+    t.match(await report(metadata), { code: 403, body: { message } }, JSON.stringify(metadata))
+  t.match(await report({}), { code: 200, body: { status } })
 })
 
 t.test('a ServiceAccount that somebody left in a mailbox does not act, whatever its roles say', async t => {

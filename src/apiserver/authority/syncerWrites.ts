@@ -51,6 +51,8 @@ export function syncerWrites({ tree, demands }: SyncerWritesDeps): Admission {
       if (subresource === 'status') {
         const known = isReport(type) || (old && isProjected(old)) || (isBorn(old) && (await isCarried()))
         if (!known) refuse(`a syncer reports the status of what was placed here (label ${PROJECTED_LABEL}) only`)
+        // `/status` of most kinds changes metadata, too
+        if (old && !isProjected(old)) checkMetadata(request, refuse)
         return
       }
       // what may be done to it is said for everybody (mailboxCopies.ts)
@@ -76,8 +78,11 @@ function checkStatus({ type, object, old }: AdmissionRequest): void {
   throw statusError.invalid(type, object.metadata.name ?? '', [{ type: 'TooLong', field: 'status', detail }])
 }
 
-function checkContent({ type, object, old }: AdmissionRequest, refuse: (why: string) => never): void {
+/** Marks stay as they are. */
+function checkMetadata({ type, object, old }: AdmissionRequest, refuse: (why: string) => never): void {
   const { annotations } = object.metadata
+  if (isBorn(old) && !isBorn(object))
+    refuse(`metadata.annotations: what a syncer carries has ${UPSYNCED}: ${JSON.stringify(markOf(object))}`)
   for (const key of CENTER_ANNOTATIONS) {
     if (annotations?.[key] !== old?.metadata.annotations?.[key])
       refuse(`metadata.annotations: ${key} is the center's; take it off the object in the cluster`)
@@ -89,6 +94,11 @@ function checkContent({ type, object, old }: AdmissionRequest, refuse: (why: str
     if (added && !(field === 'finalizers' && groupResourceName(type) === groupResourceName(CRDS)))
       refuse(`metadata.${field}: they stay in the cluster`)
   }
+}
+
+function checkContent(request: AdmissionRequest, refuse: (why: string) => never): void {
+  const { type, object } = request
+  checkMetadata(request, refuse)
   if (type.group === '' && type.resource === 'secrets' && SERVER_SECRETS.test(str(object, 'type')))
     refuse(`type: a Secret of type ${str(object, 'type')} is a credential of the server that holds it`)
   if (groupResourceName(type) === groupResourceName(CRDS) && at(object, 'spec', 'conversion', 'strategy') === 'Webhook')

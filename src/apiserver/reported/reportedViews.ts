@@ -3,6 +3,7 @@
  * those of the space. Discovery, OpenAPI and endpoints are those of all spaces, over other kinds and another reader.
  */
 import { StatusError } from '../../apimachinery/errors.ts'
+import { LOGICAL_CLUSTERS } from '../../apimachinery/resources.ts'
 import type { Soon } from '../../apimachinery/soon.ts'
 import type { ReportedCluster, ReportedDesk, ReportedPlaces } from '../../placement/desks/reported.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
@@ -77,10 +78,12 @@ export class ReportedViews implements ReportedDesk {
   #over(space: string, cluster: ReportedCluster): Services {
     const { mailbox, location } = cluster
     const services = this.#services
+    const { group, version, resource } = LOGICAL_CLUSTERS
+    const births = services.types.in(mailbox).find(group, version, resource)
     return {
       ...services,
       types: { in: () => this.#kinds.of(cluster) },
-      reader: new ReportedReader({ reader: services.reader, mailbox, to: { space, location } }),
+      reader: new ReportedReader({ reader: services.reader, mailbox, births, to: { space, location } }),
       derived: undefined,
       watchScope: (_space, group, resource) => services.watchScope(mailbox, group, resource),
     }

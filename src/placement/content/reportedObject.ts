@@ -15,6 +15,7 @@ import {
   PRESERVE_ANNOTATION,
   PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
+  UPSYNCED,
   UPSYNCED_FOR,
 } from '../words/placement.ts'
 
@@ -51,7 +52,8 @@ export function reportedObject(object: Readonly<KubeObject>, to: ReportedTo): Ku
 function isReportedTo(object: Readonly<KubeObject>, space: string): boolean {
   const { annotations } = object.metadata
   if (isProjected(object)) return annotations?.[OWNER_ANNOTATION] === space
-  return annotations?.[UPSYNCED_FOR]?.split(',').includes(space) === true
+  // the center keeps that mark right on what was carried up, and on nothing else
+  return annotations?.[UPSYNCED] !== undefined && annotations[UPSYNCED_FOR]?.split(',').includes(space) === true
 }
 
 function labelsOf(labels: KubeObject['metadata']['labels'], { location }: ReportedTo): Record<string, string> {

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { KubeObject } from '../../../src/apimachinery/object.ts'
 import { Api } from '../../support/api.ts'
 import { CRDS, configMap, NAMESPACES, namespace, PLACEMENTS, placement, startCenter } from '../../support/center.ts'
-import { GRANTS, MAPS } from '../../support/scene.ts'
+import { GRANTS, MAPS, TARGETS, WORKSPACES } from '../../support/scene.ts'
 import { accessOf } from '../../support/server.ts'
 
 const UPSYNCED = 'edge.kubestellar.io/upsynced'
@@ -146,7 +146,13 @@ t.test('a list has pages of one moment, and its tokens name the space that their
   const token = (first.metadata as { continue?: string }).continue!
   t.equal((JSON.parse(Buffer.from(token, 'base64url').toString()) as { s: string }).s, a)
   t.equal((first.metadata as { remainingItemCount?: number }).remainingItemCount, undefined)
-  t.same(names(await admin.ok(admin.get(`${PARIS}${MAPS_PATH}?limit=1&continue=${token}`))), ['page'])
+  const last = await admin.ok(admin.get(`${PARIS}${MAPS_PATH}?limit=1&continue=${token}`))
+  t.same(names(last), ['page'])
+  await world.present(paris, 'configmaps theirs/plans')
+  for (const page of [last, await admin.ok(admin.get(`${PARIS}/api/v1/configmaps?limit=2`))]) {
+    t.equal(names(page).at(-1), 'page')
+    t.equal((page.metadata as { continue?: string }).continue, undefined, 'what others have behind it makes no page')
+  }
   const forged = Buffer.from(JSON.stringify({ v: 1, rv: -1, s: rome, g: '', r: 'secrets', ns: '', n: '' }))
   t.same(
     names(await admin.ok(admin.get(`${PARIS}${MAPS_PATH}?continue=${forged.toString('base64url')}`))).filter(
@@ -400,4 +406,30 @@ t.test('a location that leaves sends its deletions, and is not found afterwards'
   )
   await center.settled()
   t.match((await admin.get(`${ROME}${MAPS_PATH}`)).body.message, /they lead to imw\.paris$/)
+})
+
+t.test('a watch of a cluster does not go on in another one that is made under its name', async t => {
+  const { metadata } = await admin.ok(admin.get(`${PARIS}${MAPS_PATH}`))
+  const former = await scene.mailboxName('paris')
+  await client.in(scene.inventory).delete(TARGETS, { name: 'paris' })
+  await world.absent(center.idOf('root:espw'), `workspaces.${WORKSPACES.group} ${former}`)
+  await client.in(scene.inventory).create(TARGETS, {
+    apiVersion: 'edge.kubestellar.io/v2alpha1',
+    kind: 'SyncTarget',
+    metadata: { name: 'paris', labels: { id: 'paris' } },
+    spec: {},
+  })
+  const anew = await scene.mailbox('paris')
+  await world.present(anew, 'configmaps app/page')
+  await center.settled()
+  const watch = await admin.watch(`${PARIS}${MAPS_PATH}?watch=1&resourceVersion=${metadata.resourceVersion}`)
+  t.match(await watch.rest(), [
+    { type: 'ERROR', object: { code: 410, reason: 'Expired', message: /the location is another cluster since/ } },
+  ])
+  const list = await admin.ok(admin.get(`${PARIS}${MAPS_PATH}`))
+  t.same(names(list), ['other', 'page'])
+  await ofA.patch(MAPS, { namespace: 'app', name: 'page' }, 'merge', { data: { x: '3' } })
+  const goesOn = await admin.watch(`${PARIS}${MAPS_PATH}?watch=1&resourceVersion=${list.metadata.resourceVersion}`)
+  t.teardown(() => goesOn.close())
+  t.match(await goesOn.take(1), [{ type: 'MODIFIED', object: { metadata: { name: 'page' } } }])
 })
