@@ -137,6 +137,12 @@ t.test('what others made stays', async t => {
   host.objects.set(EDGE, { kind: 'APIService', metadata: { name }, spec })
   t.match(await run('aggregation', 'print', ...host.flags), { code: 1, err: /it leads to Service other\/server/ })
   t.match(await run('aggregation', 'status', ...host.flags), { code: 1, out: /it leads to Service other\/server/ })
+  const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/orrery-spaces'
+  const labels = { 'app.kubernetes.io/managed-by': 'orrery' }
+  host.objects.set(role, { kind: 'ClusterRole', metadata: { name: 'orrery-spaces', labels } })
+  const leftToOther = await run('aggregation', 'remove', ...host.flags)
+  t.match(leftToOther, { code: 1, out: /orrery-spaces: kept, an APIService stays$/m })
+  t.ok(host.objects.has(role), 'users of the other server need it')
   const ours = { service: { namespace: 'orrery', name: 'orrery' } }
   host.objects.set(EDGE, { kind: 'APIService', metadata: { name }, spec: ours })
   const path = '/api/v1/namespaces/orrery/services/orrery'

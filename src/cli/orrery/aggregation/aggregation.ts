@@ -18,6 +18,7 @@ import {
   type Placed,
   type Registration,
   registration,
+  USERS_ROLE,
 } from './registration.ts'
 
 type Settings = Record<string, unknown>
@@ -51,7 +52,9 @@ export async function removeAggregation(settings: Settings, host: Host): Promise
       const { name = '', namespace } = object.metadata
       const what = `${groupResourceName(resource)} ${namespace === undefined ? '' : `${namespace}/`}${name}`
       const found = await existing(client, { resource, object })
-      const kept = found && keptBecause(found, wanted)
+      // the users of another server that the host leads to have their rights by the same role
+      const isNeeded = code === 1 && name === USERS_ROLE
+      const kept = found && (isNeeded ? 'an APIService stays' : keptBecause(found, wanted))
       if (kept === undefined && found) await client.delete(resource, { name, ...(namespace && { namespace }) })
       if (kept !== undefined && resource === API_SERVICES) code = 1
       const outcome = found === undefined ? 'not there' : kept === undefined ? 'deleted' : `kept, ${kept}`
