@@ -12,7 +12,8 @@ import { FLORIN, Florin, has } from './support/florin.ts'
 
 const dir = temporaryDir(t)
 const tokens = join(dir, 'tokens')
-writeFileSync(tokens, 'token-of-ina,ina,u-1,"inventory"\ntoken-of-mia,mia,u-2,"shops"\n')
+const people = ['ina,u-1,"inventory"', 'mia,u-2,"shops"', 'ida,u-3,"idle"', 'eve,u-4']
+writeFileSync(tokens, people.map(person => `token-of-${person.split(',')[0]},${person}\n`).join(''))
 const florin = await Florin.begin(t, { serverFlags: ['--token-auth-file', tokens] })
 const { wds, cluster, inventory, kubeconfig: admin } = florin
 const guilder = await florin.join('guilder', { env: 'prod' })
@@ -220,7 +221,19 @@ t.test('whoever may not read all spaces learns which', async t => {
   t.match(await ks('status -A --space root:wmw1', { kubeconfig: mia }), {
     code: 1,
     out: '',
-    err: /nothing is to be seen from root:wmw1/,
+    err: /^Error: workspace "root:wmw1" not found, or closed to you$/,
+  })
+  const idle = await ks('status -A', { kubeconfig: kubeconfigOf('ida', 'root:idle') })
+  t.match(idle, { code: 0, out: /^1 workload space, 0 placements, / }, 'a space without placements is one')
+  t.match(await ks('status -A', { kubeconfig: kubeconfigOf('eve', 'root:idle') }), {
+    code: 1,
+    out: '',
+    err: /^Error: nothing is to be seen from root, root:idle: root, root:idle: you may not list/,
+  })
+  t.match(await ks('status -A --exit-code --space root:imw9'), {
+    code: 2,
+    out: '',
+    err: /workspace "root:imw9" not found.*did you mean "imw1"/,
   })
   t.match(await ks('status -A -w'), { code: 1, err: /--watch follows one space/ })
   t.match(await ks('status -A --space root:shops -o name'), { code: 0, out: '' })

@@ -73,7 +73,10 @@ t.test('a bootstrap credential is written, listed, and bounded', async t => {
   )
   t.equal(statSync(bootstrap).mode & 0o777, 0o600)
   const listed = await ks(...wordsOf(bootstraps))
-  t.match(listed.out, [/^NAME +INVENTORY +APPROVES +EXPIRES$/, /^kubestellar-syncer-bootstrap-\w+ +\w+ +by-name +20/])
+  t.match(listed.out, [
+    /^NAME +INVENTORY +APPROVES +EXPIRES$/,
+    /^kubestellar-syncer-bootstrap-\w+ +root:imw1 +by-name +20/,
+  ])
   credential = listed.out[1]!.split(' ')[0]!
   t.match(await ks('bootstrap', 'create', '--lifetime', '9999h'), {
     code: 1,

@@ -22,7 +22,7 @@ import { CommandError } from '../shell/commandError.ts'
 import { type ConfirmOptions, confirm } from '../shell/confirm.ts'
 import { durationMs } from '../shell/durations.ts'
 import { ANSWERS_VERSION, columns, type DocumentOptions, printDocument } from '../shell/output.ts'
-import { pathOf, type Session } from '../shell/session/session.ts'
+import { pathOf, pathOfId, type Session } from '../shell/session/session.ts'
 import { serverOf } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 import { coreSpace, SERVICE_ACCOUNTS } from './mailbox.ts'
@@ -94,7 +94,7 @@ export async function createBootstrap(
   terminal.out(
     approve === APPROVES_LISTED
       ? 'Each holder of the file can join any SyncTarget of the inventory that never had a syncer.'
-      : 'Then look at the claims, and approve those that are right: kubectl kubestellar approve',
+      : `Then look at the claims, and approve those that are right: kubectl kubestellar approve --imw ${inventory}`,
   )
 }
 
@@ -103,11 +103,15 @@ export async function listBootstraps(
   options: BootstrapOptions & DocumentOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const items = (await bootstrapsOf(await coreOf(session, options))).map(({ metadata }) => {
-    const { [INVENTORY_ANNOTATION]: inventory = '', [EXPIRES_ANNOTATION]: expires = '' } = metadata.annotations ?? {}
+  const found = await bootstrapsOf(await coreOf(session, options))
+  const ids = new Set(found.map(({ metadata }) => metadata.annotations?.[INVENTORY_ANNOTATION] ?? ''))
+  const paths = new Map<string, string>()
+  for (const id of ids) paths.set(id, await pathOfId(session.client, id))
+  const items = found.map(({ metadata }) => {
+    const { [INVENTORY_ANNOTATION]: id = '', [EXPIRES_ANNOTATION]: expires = '' } = metadata.annotations ?? {}
     return {
       name: metadata.name ?? '',
-      inventory,
+      inventory: paths.get(id) ?? id,
       approves: metadata.annotations?.[APPROVES_ANNOTATION] ?? 'by-name',
       expires,
     }

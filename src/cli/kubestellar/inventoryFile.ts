@@ -30,7 +30,10 @@ export async function inventoryFile(path: string): Promise<InventoryRow[]> {
   const name = path === '-' ? 'standard input' : path
   const text = (await textOf(path, name)).replace(/^\uFEFF/, '')
   const problems: string[] = []
-  const rows = read(path, text, problems)
+  // in another encoding a parameter would go to clusters as something else
+  const unread = text.split('\n').findIndex(line => line.includes('\uFFFD'))
+  if (unread !== -1) problems.push(`line ${unread + 1}: its bytes are no UTF-8; save the file as "CSV UTF-8"`)
+  const rows = unread === -1 ? read(path, text, problems) : []
   const first = new Map<string, number>()
   for (const { row, name } of rows) {
     const before = first.get(name)

@@ -255,9 +255,12 @@ export const SYNC_TARGET_NAME: Setting = {
 export const SYNCER: readonly Setting[] = [
   CONFIG,
   ...BETWEEN,
-  SYNC_TARGET_NAME,
+  { ...SYNC_TARGET_NAME, description: `${SYNC_TARGET_NAME.description}; by a bootstrap kubeconfig the one to join` },
   { flags: '--sync-target-uid <uid>', description: 'uid of the SyncTarget that the mailbox must be for' },
-  { flags: '--state-dir <dir>', description: 'where the cursor is kept over restarts' },
+  {
+    flags: '--state-dir <dir>',
+    description: 'where the cursor, and the credential that came by a bootstrap kubeconfig, are kept over restarts',
+  },
   { flags: '--allow-namespaces <names...>', description: 'namespaces to carry; "*" in them is any text', list: true },
   {
     flags: '--allow-kinds <kinds...>',

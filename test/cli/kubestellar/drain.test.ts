@@ -64,6 +64,10 @@ t.test('a Location means all SyncTargets that it stands for', async t => {
   t.same(await ks('cordon guilder'), { code: 0, out: [`${KIND}/guilder cordoned`], err: [] })
   t.match(await ks('uncordon guilde'), { code: 1, err: [/no Location "guilde"; did you mean "guilder"\?$/] })
   t.match(await ks('uncordon Guilder'), { code: 1, err: [/"Guilder" is not a valid name/] })
+  t.match(await ks('drain guilder --timeout 0'), {
+    code: 6,
+    err: [/after 0 s: an unknown number in SyncTarget "guilder"\. They leave/],
+  })
   await ks('uncordon guilder')
 })
 

@@ -82,6 +82,12 @@ t.test('a file with mistakes makes nothing, and each mistake names its row', asy
     ['p', 'x'.repeat(4 * 1024 * 1024 + 1), /is longer than 4 MiB; split it/],
   ] as const)
     t.match(await ensure(name, text), { code: 1, out: [], err: [message] }, name)
+  const latin = join(dir, 'latin.csv')
+  writeFileSync(latin, Buffer.from('name,annotation:city\nshop-1,Bern\nshop-2,Z\u00fcrich\n', 'latin1'))
+  t.match(await ks('ensure', 'location', '-f', latin), {
+    code: 1,
+    err: [/has mistakes, and nothing was made:\n {2}line 3: its bytes are no UTF-8; save the file as "CSV UTF-8"$/],
+  })
   t.match(await ks('ensure', 'location', '-f', join(dir, 'none')), { code: 1, err: [/none cannot be read: ENOENT/] })
   t.match(await ks('ensure', 'location', '-f', dir), { code: 1, err: [/is a folder; name a file/] })
   t.match(await ks('ensure', 'location', 'x', '-f', dir), { code: 1, err: [/in the file or on the command line/] })

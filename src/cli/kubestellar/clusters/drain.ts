@@ -72,7 +72,7 @@ export async function drain(options: DrainOptions, terminal: Terminal, name: str
     for (const { target, isEmpty } of empty) if (isEmpty) terminal.out(`${KIND}/${target.metadata.name} drained`)
     if (left.length === 0) return empty.map(({ target }) => target)
     const counts = left.map(
-      ({ target }) => `${remainingIn(target) ?? 'an unknown number of'} in SyncTarget "${target.metadata.name}"`,
+      ({ target }) => `${remainingIn(target) ?? 'an unknown number'} in SyncTarget "${target.metadata.name}"`,
     )
     throw new CommandError(
       `copies are still there after ${timeoutSeconds} s: ${counts.join(', ')}. They leave when what keeps them ends (a pause, a finalizer in the cluster, a silent syncer): ` +

@@ -8,6 +8,7 @@ import { atMost } from '../../../../client/atMost.ts'
 import type { Client } from '../../../../client/client.ts'
 import { serves } from '../../../../placement/spaces/spaceTypes.ts'
 import { EDGE_PLACEMENTS, LOCATIONS, SYNC_TARGETS } from '../../../../placement/words/placement.ts'
+import { CommandError } from '../../../shell/commandError.ts'
 import { AT_ONCE, type FoundSpace, spacesFrom } from '../../../shell/session/spaceTree.ts'
 import { BrokenPlaces } from '../brokenPlaces.ts'
 import { Clusters } from '../clusters.ts'
@@ -38,7 +39,7 @@ export async function workSpacesFrom(client: Client, paths: readonly string[]): 
   return [...found.values()].filter(({ type }) => type?.name !== 'core')
 }
 
-/** @param paths where to begin */
+/** @param paths where to begin @throws CommandError where none of the spaces can be read */
 export async function statusOfSpaces(client: Client, paths: readonly string[]): Promise<StatusAnswer> {
   const spaces = await workSpacesFrom(client, paths)
   const placements: PlacementStatus[] = []
@@ -50,7 +51,7 @@ export async function statusOfSpaces(client: Client, paths: readonly string[]): 
     if (!type || serves(type, EDGE_PLACEMENTS)) {
       const told = await known(client.in(path), EDGE_PLACEMENTS)
       placements.push(...told.items.map(one => ({ space: path, ...placementStatus(one) })))
-      if (told.items.length > 0 || type?.describes) read.spaces += told.unknown === undefined ? 1 : 0
+      if (told.items.length > 0 || !type || type.describes) read.spaces += told.unknown === undefined ? 1 : 0
       if (told.refusal !== undefined) refusals++
     }
     if (!type || serves(type, SYNC_TARGETS)) {
@@ -63,9 +64,12 @@ export async function statusOfSpaces(client: Client, paths: readonly string[]): 
     // of a space whose type is not known, one of the two is none that it serves
     if (refusals > (type ? 0 : 1)) closed.push(path)
   })
+  const unknown = unreadText(spaces, closed)
+  if (closed.length === spaces.length)
+    throw new CommandError(`nothing is to be seen from ${paths.join(', ')}: ${unknown[0]}`)
   return statusAnswer(placements, clusters, {
     message: `${counted(read.spaces, 'workload space')}, ${ofPlacements(placements)}; ${counted(read.inventories, 'inventory space')}, ${ofClusters(clusters)}`,
-    unknown: unreadText(spaces, closed),
+    unknown,
   })
 }
 

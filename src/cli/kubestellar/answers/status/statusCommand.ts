@@ -17,6 +17,7 @@ import { CommandError } from '../../../shell/commandError.ts'
 import { type Format, printDocument } from '../../../shell/output.ts'
 import { currentPath } from '../../../shell/session/session.ts'
 import { ROOT_SPACE } from '../../../shell/session/spacePath.ts'
+import { enterable } from '../../../shell/session/spaces.ts'
 import type { Terminal } from '../../../shell/terminal.ts'
 import { inSession } from '../../sessions.ts'
 import { type AnswerOptions, checkPlaces, withSpace } from '../answerSession.ts'
@@ -52,11 +53,10 @@ export async function statusCommand(options: StatusOptions, terminal: Terminal):
 async function tellAllSpaces(options: StatusOptions, terminal: Terminal): Promise<number> {
   return await inSession(options, terminal, async session => {
     const path = await currentPath(session)
+    // zeros would stand for a space that is not there
+    if (options.space !== undefined) await enterable(session.client, path)
     const from = options.space === undefined ? [ROOT_SPACE, path] : [path]
-    const { placements, clusters, ...rest } = await statusOfSpaces(session.client, from)
-    if (rest.unknown.length > 0 && placements.total + clusters.total === 0)
-      throw new CommandError(`nothing is to be seen from ${from.join(', ')}: ${rest.unknown[0]}`)
-    const status = await namingOwners({ ...rest, placements, clusters }, session.client)
+    const status = await namingOwners(await statusOfSpaces(session.client, from), session.client)
     await printStatus(status, options.output ?? 'text', terminal)
     return options.exitCode ? statusExit(status) : NO_CHANGE
   })
