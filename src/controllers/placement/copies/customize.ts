@@ -29,7 +29,7 @@ export interface Customization {
   /** Units of a {@link WorkBudget}. */
   work: number
   /**
-   * The parameters that were asked for, by name. Where these and the Customizer's rules are the same, all comes out the same, unless
+   * The parameters of the Location that were asked for, by name. Where these and the Customizer's rules are the same, all comes out the same, unless
    * there are faults.
    * `undefined`: too many.
    */
@@ -94,7 +94,9 @@ export function* customize(source: KubeObject, inputs: CustomizationInputs): Ste
     }
     job.faults.push(...(yield* undefinedParameters(expansion.undefinedNames, places)))
   }
-  const asked = expansion ? expansion.asked : NOTHING
+  // where the same rules hold, a Customizer's own parameters are the same
+  const isOfLocation = ([name]: [string, unknown]): boolean => !rules?.parameters.has(name)
+  const asked = expansion ? expansion.asked && new Map([...expansion.asked].filter(isOfLocation)) : NOTHING
   return { object, faults: toldFaults(job.faults), work: MAX_WORK - job.budget.left, asked }
 }
 

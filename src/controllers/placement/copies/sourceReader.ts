@@ -7,7 +7,7 @@ import { inSlices } from '../../../apimachinery/steps.ts'
 import { isTokenSecret } from '../../../apimachinery/tokenSecret.ts'
 import type { Client } from '../../../client/client.ts'
 import { asAuthored, asDescribed, asSaid } from '../../../placement/content/asDescribed.ts'
-import { choiceThere, rulesThere } from '../../../placement/content/customizerRules.ts'
+import { choiceThere } from '../../../placement/content/customizerRules.ts'
 import type { BuiltinSchema } from '../../../placement/desks/desks.ts'
 import { isSystemObject } from '../../../placement/select/eligibility.ts'
 import type { Destination } from '../../../placement/words/ways.ts'
@@ -125,7 +125,7 @@ export class SourceReader {
     if (last?.source !== source || last.customizer !== customizer) return undefined
     if (last.hasLocation !== (location !== undefined)) return undefined
     if (last.choice !== choiceThere(customizer, location)) return undefined
-    const parameters = location && parametersOf(location, customizer && rulesThere(customizer, location).parameters)
+    const parameters = location && last.asked.size > 0 ? parametersOf(location) : undefined
     for (const [name, value] of last.asked) if (parameters?.get(name) !== value) return undefined
     return last.made
   }
