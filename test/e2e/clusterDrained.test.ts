@@ -235,6 +235,10 @@ t.test('whoever may not read all spaces learns which', async t => {
     out: '',
     err: /workspace "root:imw9" not found.*did you mean "imw1"/,
   })
+  t.match(await ks('approve florin --imw root:imw1', { kubeconfig: mia }), {
+    code: 2,
+    err: /^Error: credentials of syncers take the rights of an administrator of the server: forbidden: /,
+  })
   t.match(await ks('status -A -w'), { code: 1, err: /--watch follows one space/ })
   t.match(await ks('status -A --space root:shops -o name'), { code: 0, out: '' })
 })

@@ -128,6 +128,7 @@ t.test('two clusters claim, are approved, and serve; what they got outlives the 
     code: 1,
     err: [/^Error: no claim zz of shop-1 is pending; \w{16} is$/],
   })
+  t.match(await ks('approve', 'shop-1', '-o', 'json'), { code: 1, out: [], err: [/-o goes with the list of claims/] })
   t.match(await ks(...wordsOf(approve)), { code: 0, out: [/^claim \w{16} of shop-1 is approved$/] })
   t.match(await ks('approve', 'shop-3'), {
     code: 1,

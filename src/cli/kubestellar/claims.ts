@@ -61,6 +61,8 @@ export async function approve(
 ): Promise<void> {
   const { all = false, claim } = options
   if (all && names.length > 0) throw new CommandError('name SyncTargets or say --all, not both')
+  if (options.output !== undefined && (all || names.length > 0))
+    throw new CommandError('-o goes with the list of claims: leave it out, or the names')
   if (claim !== undefined && names.length !== 1) throw new CommandError('--claim goes with one SyncTarget')
   const found = await claimsOf(session, names, options)
   if (!all && names.length === 0) return await tell(found, options, terminal)

@@ -107,7 +107,10 @@ export async function coreSpace(client: Client, espw: string): Promise<SpaceClie
     await parent.list(WORKSPACES, { limit: 1 })
   } catch (error) {
     if (!isStatusError(error, 'NotFound', 'Forbidden')) throw error
-    const message = `it looks like "${espw}" is not the core space (ESPW): ${error.message}`
+    const why = isStatusError(error, 'Forbidden')
+      ? 'credentials of syncers take the rights of an administrator of the server'
+      : `it looks like "${espw}" is not the core space (ESPW)`
+    const message = `${why}: ${error.message}`
     throw new CommandError(message, NOT_THE_CORE_SPACE, { cause: error })
   }
   return parent
