@@ -85,7 +85,10 @@ export class ReportedViews implements ReportedDesk {
       types: { in: () => this.#kinds.of(cluster) },
       reader: new ReportedReader({ reader: services.reader, mailbox, births, to: { space, location } }),
       derived: undefined,
-      watchScope: (_space, group, resource) => services.watchScope(mailbox, group, resource),
+      watchScope: (_space, group, resource) => {
+        const { gone, closing } = services.watchScope(mailbox, group, resource)
+        return { gone: AbortSignal.any([gone, services.watchScope(space, group, resource).gone]), closing }
+      },
     }
   }
 
