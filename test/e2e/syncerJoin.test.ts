@@ -151,6 +151,10 @@ t.test('two clusters claim, are approved, and serve; what they got outlives the 
   await again.said('the mailbox is known')
   t.equal(await again.end(), 0)
   t.equal(await syncers[1]!.end(), 0)
+  const gone = start(t, join(dir, 'gone.kubeconfig'), 'shop-1', 'shop-1', '--state-dir', state('shop-1'))
+  await gone.said('gone.kubeconfig is not there: the syncer goes by')
+  await gone.said('the mailbox is known')
+  t.equal(await gone.end(), 0)
 })
 
 t.test('a thief of a bootstrap credential gets nothing of a joined SyncTarget, and is seen', async t => {

@@ -103,25 +103,30 @@ function requestIn(line: string | undefined): Request | { fault: RpcError } {
   return { ...(id !== undefined && { id }), method, params: params ?? {} }
 }
 
-/** Without empty ones; `undefined` stands for one that is too long. */
+/** Without empty ones, the last with or without a line end; `undefined` stands for one that is too long. */
 async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string | undefined> {
   const decoder = new StringDecoder('utf8')
   let parts: string[] = []
   let length = 0
+  const add = (piece: string): void => {
+    length += piece.length
+    if (length > MAX_MESSAGE) parts = []
+    else parts.push(piece)
+  }
+  function* line() {
+    const whole = parts.join('').trim()
+    if (length > MAX_MESSAGE) yield undefined
+    else if (whole !== '') yield whole
+    parts = []
+    length = 0
+  }
   for await (const chunk of input) {
     const [first = '', ...more] = decoder.write(chunk).split('\n')
-    let piece = first
-    for (const next of [...more, undefined]) {
-      length += piece.length
-      if (length > MAX_MESSAGE) parts = []
-      else parts.push(piece)
-      if (next === undefined) break
-      const line = parts.join('').trim()
-      if (length > MAX_MESSAGE) yield undefined
-      else if (line !== '') yield line
-      parts = []
-      length = 0
-      piece = next
+    add(first)
+    for (const piece of more) {
+      yield* line()
+      add(piece)
     }
   }
+  yield* line()
 }

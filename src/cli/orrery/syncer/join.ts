@@ -62,13 +62,18 @@ export interface JoinOptions {
 export async function joined(options: JoinOptions): Promise<{ path: string; context: string | undefined } | undefined> {
   const { path, context, syncTargetName, stateDir, isDryRun, log, signal } = options
   const first = await bootstrapIn(path, context)
-  if (first === undefined) return { path, context }
-  if (stateDir === undefined)
+  const kept = stateDir === undefined ? undefined : { path: join(stateDir, KUBECONFIG), context: undefined }
+  if (first === undefined) {
+    const isGone = kept !== undefined && (await readIfExists(path)) === undefined
+    if (!isGone || (await readIfExists(kept.path)) === undefined) return { path, context }
+    log.warn({}, `${path} is not there: the syncer goes by ${kept.path}, which it got when it joined`)
+    return kept
+  }
+  if (stateDir === undefined || kept === undefined)
     throw new Error(
       `${path} holds a bootstrap credential: --state-dir is needed, which keeps what the syncer gets by it`,
     )
-  const own = { path: join(stateDir, KUBECONFIG), context: undefined }
-  if ((await readIfExists(own.path)) !== undefined) return own
+  if ((await readIfExists(kept.path)) !== undefined) return kept
   if (isDryRun)
     throw new Error(`${path} holds a bootstrap credential, and no cluster joins by a dry run; start it without`)
   if (syncTargetName === undefined)
@@ -93,8 +98,8 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
     }
     const space = answer.metadata.annotations?.[MAILBOX_SPACE_ANNOTATION] ?? ''
     const access = { ...now.options, server: `${now.base}/clusters/${space}`, token }
-    await writePrivateFile(own.path, toYaml(syncerKubeconfig(access)))
-    log.info({ claim }, `joined as SyncTarget ${syncTargetName}; the credential is in ${own.path}`)
+    await writePrivateFile(kept.path, toYaml(syncerKubeconfig(access)))
+    log.info({ claim }, `joined as SyncTarget ${syncTargetName}; the credential is in ${kept.path}`)
     return true
   }
   // it runs, and waits: whoever looks after the process has nothing to mend
@@ -103,7 +108,7 @@ export async function joined(options: JoinOptions): Promise<{ path: string; cont
   try {
     for (let againMs = AGAIN_MS; !signal.aborted; againMs = Math.min(againMs * SLOWER, MOST_MS)) {
       try {
-        if (await ask()) return own
+        if (await ask()) return kept
       } catch (error) {
         if (signal.aborted) break
         say(`claim ${claim} of SyncTarget ${syncTargetName} gets no credential yet: ${reasonOf(error)}`)

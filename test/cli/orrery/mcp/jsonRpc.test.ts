@@ -28,8 +28,17 @@ t.test('messages are lines, wherever the pieces begin', async t => {
   t.same(await answersTo(['\n\r\n', whole, '   \n'], echo), expected)
 })
 
-t.test('an end within a message answers those before it', async t => {
-  t.match(await answersTo([request(1, 'one'), '{"jsonrpc":'], echo), [{ id: 1 }])
+t.test('the last message needs no line end, and an end within one is an error', async t => {
+  t.match(await answersTo([request(1, 'one'), request(2, 'two').trim()], echo), [{ id: 1 }, { id: 2 }])
+  const answers = await answersTo([request(1, 'one'), '{"jsonrpc":'], echo)
+  t.match(
+    answers.find(({ id }) => id === 1),
+    { result: { method: 'one' } },
+  )
+  t.match(
+    answers.find(({ id }) => id === null),
+    { error: { code: -32700 } },
+  )
 })
 
 t.test('a message that cannot be read gets an error, and the next its answer', async t => {
