@@ -35,7 +35,7 @@ import type { SpaceTree } from './spaces/tree.ts'
 export interface ApiServerFace {
   /** `https://host:port`. */
   readonly url: string
-  /** Of the address for a host's front proxy; absent: there is none. */
+  /** Port of the address for a host's front proxy; absent: there is none. */
   readonly aggregatedPort: number | undefined
   readonly services: ServerServices
   readonly store: Store

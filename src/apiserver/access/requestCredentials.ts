@@ -14,7 +14,7 @@ export interface RawRequest {
   /** Repeated headers apart (impersonated groups). */
   readonly headersDistinct: NodeJS.Dict<string[]>
   readonly socket: TLSSocket
-  /** Of a request to the address for a host's front proxy: nothing else counts there as a credential. */
+  /** The user of a request to the address for a host's front proxy: nothing else counts there as a credential. */
   readonly forwarded?: Forwarded | typeof UNPROVEN | undefined
 }
 

@@ -94,7 +94,7 @@ async function checkTest(
 /** Kinds in a refusal. */
 const NAMED_KINDS = 60
 
-/** Of the kinds that a test may select, those that may be read wherever it selects them, as tests by API group; `''`: none. */
+/** Kinds that a test may select and its author may read wherever it selects them, as tests by API group; `''`: none. */
 async function readableOf(test: AddedTest, rights: ReadRights, served: readonly ResourceType[]): Promise<string> {
   const byGroup = new Map<string, Set<string>>()
   const isMeant = ({ group, resource, namespaced, form, verbs }: ResourceType): boolean =>

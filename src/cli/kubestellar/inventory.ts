@@ -26,7 +26,7 @@ import { type LabelArguments, parseSeconds } from './arguments.ts'
 
 export interface InventoryEntry extends LabelArguments {
   readonly name: string
-  /** Of the Location; `null` takes one away. */
+  /** Annotations of the Location; `null` takes one away. */
   readonly annotations?: Readonly<Record<string, string | null>>
 }
 

@@ -4,16 +4,11 @@
  */
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { CLUSTER_ANNOTATION } from '../../apimachinery/resources.ts'
+import { CENTER_MARKS } from '../words/marks.ts'
 import {
-  IMPLIED_ANNOTATION,
   isProjected,
-  LEFT_FIELDS_ANNOTATION,
   LOCATION_LABEL,
-  OWNED_SINCE_ANNOTATION,
   OWNER_ANNOTATION,
-  OWNER_REFERENCES_ANNOTATION,
-  PRESERVE_ANNOTATION,
-  PROJECTED_KEYS_ANNOTATION,
   PROJECTED_LABEL,
   UPSYNCED,
   UPSYNCED_FOR,
@@ -26,16 +21,6 @@ export interface ReportedTo {
   readonly location: string
 }
 
-const MARKS: readonly string[] = [
-  IMPLIED_ANNOTATION,
-  LEFT_FIELDS_ANNOTATION,
-  OWNED_SINCE_ANNOTATION,
-  OWNER_ANNOTATION,
-  OWNER_REFERENCES_ANNOTATION,
-  PRESERVE_ANNOTATION,
-  PROJECTED_KEYS_ANNOTATION,
-  UPSYNCED_FOR,
-]
 const MAX_LABEL = 63
 
 /** The object with metadata of its own; `undefined`: it is not the space's to see. */
@@ -66,6 +51,6 @@ function annotationsOf(
   { space, location }: ReportedTo,
 ): Record<string, string> {
   const own: Record<string, string> = { ...annotations, [CLUSTER_ANNOTATION]: space, [LOCATION_LABEL]: location }
-  for (const mark of MARKS) delete own[mark]
+  for (const mark of CENTER_MARKS) delete own[mark]
   return own
 }

@@ -78,6 +78,8 @@ const keysOf = (has: (mark: Mark) => boolean): ReadonlySet<string> =>
 const NOT_TO_MAILBOX = keysOf(({ toMailbox }) => !toMailbox)
 const NOT_TO_CLUSTER = keysOf(({ toCluster }) => !toCluster)
 const NOT_SHOWN = keysOf(({ isShown }) => !isShown)
+/** Annotations that the center alone writes. */
+export const CENTER_MARKS: readonly string[] = [...keysOf(({ by }) => by === 'center')]
 /** They are no part of what an object's author wishes, so they make no new generation of it. */
 export const NOTES: readonly string[] = [...keysOf(mark => mark === note)]
 

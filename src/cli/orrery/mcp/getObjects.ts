@@ -42,7 +42,7 @@ export async function getObjects(
   })
 }
 
-/** Who applied a Secret left its values in an annotation, too. */
+/** The annotation of `kubectl apply` holds a Secret's values, too. */
 export function withoutSecrets(object: KubeObject): KubeObject {
   const { metadata, ...rest } = shown(object)
   const { [LAST_APPLIED_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {}

@@ -13,7 +13,7 @@ export const RPC_CODES = {
   MethodNotFound: -32601,
   InvalidParams: -32602,
   InternalError: -32603,
-  /** Of our own. */
+  /** Not in the specification. */
   TooManyRequests: -32000,
 } as const
 

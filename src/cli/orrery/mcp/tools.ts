@@ -14,7 +14,7 @@ export interface ToolSettings {
   readonly namespace?: string
 }
 
-/** Of one call, checked against its tool's schema. */
+/** Arguments of one call, checked against its tool's schema. */
 export interface ToolArguments extends ToolSettings, GetArguments {
   readonly object?: string
   readonly cluster?: string

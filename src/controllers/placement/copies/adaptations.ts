@@ -22,7 +22,7 @@ export interface AdaptedObject {
   readonly mailbox: string
   /** The object as it is stored. */
   readonly object: KubeObject
-  /** What its Customizer adds is judged as what the object says itself. */
+  /** Additions of its Customizer are judged like the object's own fields. */
   readonly customized: KubeObject
   readonly adaptation: Adaptation
   /** Whether the claim may set how Pods of its Namespace are secured there. */

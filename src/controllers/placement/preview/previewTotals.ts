@@ -37,7 +37,7 @@ interface Count {
   readonly way: Destination
   creates: number
   deletes: number
-  /** Of these, Namespaces and definitions. */
+  /** Namespaces and definitions among the deletions. */
   shared: number
   unknown: number
 }

@@ -35,7 +35,7 @@ export interface SaidOfNoLocationDeps {
 const MAX_LOOKED_FOR = 100
 /** Units of a budget: with more work there is no warning. */
 const MAX_WORK = 1_000_000
-/** Of all placements to Locations, most of them to the same ones: the same. */
+/** Ways of all placements to Locations, most of them to the same ones: with more there is no warning. */
 const MAX_WAYS = 200_000
 /** Characters of the requirements that a fault names. */
 const SHOWN = 100

@@ -41,7 +41,7 @@ export interface ObjectAnswer {
   readonly unknown?: string
   /** Where clusters were asked what they hold: beside what they should. */
   readonly live?: readonly GroupAnswer[]
-  /** Of its write. */
+  /** Warnings of its write. */
   readonly warnings?: readonly string[]
 }
 

@@ -29,7 +29,7 @@ interface Place {
   readonly shared: number
 }
 
-/** Those about shared objects, and what these move, are in the first answer. What that counts as moved is counted there alone. */
+/** Shared objects, and all that they move, are in the first answer, and counted there alone. */
 export function oneOfMany(
   answers: readonly Record<string, unknown>[],
   { isFirst, asked, shared }: Place,
