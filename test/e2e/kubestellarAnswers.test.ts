@@ -32,13 +32,15 @@ t.test('a team asks what becomes of its workload', { timeout: FILE_LIMIT_MS }, a
   const kubeconfig = join(dir, 'mia')
   writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(`${florin.url}/clusters/root:wmw1`)))
   const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${join(ROOT, 'bin')}:${process.env.PATH}` }
-  const run = (command: string, input = '') =>
-    new Promise<{ code: number; out: string; err: string }>(resolve => {
-      const child = execFile('bash', ['-c', command], { cwd: dir, env }, (error, out, err) =>
+  /** `input` comes in a file: a command that ends before it reads would break a pipe. */
+  const run = (command: string, input = '') => {
+    writeFileSync(join(dir, 'stdin'), input)
+    return new Promise<{ code: number; out: string; err: string }>(resolve => {
+      execFile('bash', ['-c', `exec <stdin\n${command}`], { cwd: dir, env }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
       )
-      child.stdin?.end(input)
     })
+  }
   /** In this process, where the libraries are loaded once; it asks as the program does. `input` comes in a file. */
   const ks = async (args: string, input?: string, isTerminal = false) => {
     const out: string[] = []
