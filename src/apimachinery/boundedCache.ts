@@ -1,6 +1,6 @@
 /** A map that may forget: it holds so many entries, or so much weight of them, and what is too much goes oldest first. */
 
-export interface CacheBounds<V, K = unknown> {
+interface CacheBounds<V, K = unknown> {
   /** Entries kept at most; at least 1. */
   entries: number
   /** Asked of each entry as it is set; the unit is the caller's. */

@@ -7,7 +7,7 @@ import { countUpTo } from './objectSize.ts'
 import type { Steps } from './steps.ts'
 import { setMember } from './values.ts'
 
-export interface JsonDigest {
+interface JsonDigest {
   /** The same for the same text, and for no other. */
   readonly digest: string
   /** Of the text, in UTF-8. */

@@ -4,7 +4,7 @@
  * younger is full the older is forgotten.
  */
 
-export interface RecentBounds<V> {
+interface RecentBounds<V> {
   /** Of each of the two. */
   entries: number
   weight: number

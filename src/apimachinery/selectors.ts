@@ -8,9 +8,9 @@ import { type FieldError, fieldError, formatFieldError } from './fieldErrors.ts'
 import { type Token, type TokenType, tokenize } from './labelSelectorLexer.ts'
 import { labelValue, qualifiedName } from './nameRules.ts'
 
-export { escapeFieldValue, type FieldRequirement, type FieldSelector, parseFieldSelector } from './fieldSelectors.ts'
+export { type FieldSelector, parseFieldSelector } from './fieldSelectors.ts'
 
-export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
+type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
 
 export interface LabelRequirement {
   readonly key: string
@@ -40,11 +40,6 @@ export interface LabelSelectorObject {
 /** @throws StatusError BadRequest with upstream's wording */
 export function parseLabelSelector(text: string): LabelSelector {
   return labelSelector(new Parser(tokenize(text)).parse())
-}
-
-/** Matches every object. */
-export function everything(): LabelSelector {
-  return labelSelector([])
 }
 
 /**

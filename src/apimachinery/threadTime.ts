@@ -18,7 +18,7 @@ export function threadTimeBound(milliseconds: number): TimeBound {
 }
 
 /** How long this thread has worked so far. */
-export function threadTimeMs(): number {
+function threadTimeMs(): number {
   const { user, system } = threadCpuUsage()
   return (user + system) / 1000
 }

@@ -39,7 +39,7 @@ export interface AccessParts {
   ): Soon<KubeObject | undefined>
 }
 
-export interface AccessPartsDeps {
+interface AccessPartsDeps {
   store: Store
   work: WorkTurns
   tree: SpaceTree

@@ -3,7 +3,7 @@ import type { ApiServerOptions } from './apiServerOptions.ts'
 import type { StrangerLimits } from './connections/strangerLimits.ts'
 import { DEFAULT_IN_FLIGHT } from './flowcontrol/inFlight.ts'
 
-export type ThreadOptions = Omit<ApiServerOptions, 'log'> & { readonly strangers: StrangerLimits }
+type ThreadOptions = Omit<ApiServerOptions, 'log'> & { readonly strangers: StrangerLimits }
 
 /** How many threads serve connections, at most. */
 export const servingThreads = ({ apiThreads = 0 }: Pick<ApiServerOptions, 'apiThreads'>): number => apiThreads + 1

@@ -16,7 +16,7 @@ import { SharedObjects, sharedConstants, sharedRbac } from './registry/sharedObj
 import { ROOT } from './spaces/tree.ts'
 import type { TypeRegistry } from './types/typeRegistry.ts'
 
-export interface BuiltinSharedObjectsDeps {
+interface BuiltinSharedObjectsDeps {
   types: TypeRegistry
   store: Pick<Store, 'list' | 'update'>
   /** RFC 3339: their age. */

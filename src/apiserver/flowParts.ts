@@ -26,7 +26,7 @@ export interface FlowParts {
   readonly flows: FlowMaintainer
 }
 
-export interface FlowPartsDeps {
+interface FlowPartsDeps {
   store: Store
   types: TypeRegistry
   tree: SpaceTree

@@ -48,7 +48,7 @@ import { budgetText } from './spaces/budgetDocument.ts'
 import { budgetMetrics } from './spaces/budgetMetrics.ts'
 import { PortSocket } from './threads/portSocket.ts'
 
-export interface HttpFrontDeps {
+interface HttpFrontDeps {
   store: Store
   tls: TlsKeys
   url: () => string

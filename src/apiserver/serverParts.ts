@@ -57,7 +57,7 @@ export interface ApiServerFace {
 }
 
 /** What a server is made of. */
-export interface Opened {
+interface Opened {
   pki: Pki
   ensure(): Promise<Pki>
   clock: Clock

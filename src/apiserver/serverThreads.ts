@@ -14,7 +14,7 @@ import { ApiThreads } from './threads/apiThreads.ts'
 import { CrossedServer } from './threads/crossedServer.ts'
 import { threadMetrics } from './threads/threadFigures.ts'
 
-export interface ServerThreadsDeps {
+interface ServerThreadsDeps {
   /** Followed by each. */
   commits: SharedLog
   pki: Pki

@@ -6,7 +6,7 @@ import type { Pki } from './pki/ensurePki.ts'
 import { type AdminKubeconfig, adminKubeconfig, writeAdminKubeconfig } from './pki/kubeconfig.ts'
 import type { NamedCertificate } from './pki/namedCertificate.ts'
 
-export interface ServingKeysOptions extends Pick<ApiServerOptions, 'dataDir' | 'spaces' | 'externalCaPem'> {
+interface ServingKeysOptions extends Pick<ApiServerOptions, 'dataDir' | 'spaces' | 'externalCaPem'> {
   pki: Pki
   named: NamedCertificate | undefined
   /** Of the server, known once it listens. */

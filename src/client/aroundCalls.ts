@@ -1,7 +1,7 @@
 /** Clients that do something around each call of another one: wait before it, or note how it ends. Watches pass as they are. */
 import type { SpaceClient } from './client.ts'
 
-export type Verb = Exclude<keyof SpaceClient, 'watch'>
+type Verb = Exclude<keyof SpaceClient, 'watch'>
 
 const WRITES: ReadonlySet<Verb> = new Set(['create', 'update', 'patch', 'delete'])
 

@@ -10,7 +10,7 @@ import type { Logger } from './logger.ts'
 const MOST_WAITING = 2000
 const FEW_WAITING = 1000
 
-export interface ArrivalsDeps<K> {
+interface ArrivalsDeps<K> {
   /** In whose slices. */
   work: Work
   add(key: K): void

@@ -1,5 +1,5 @@
 /** Exponential backoff with jitter: callers that failed together do not come back together. */
-export interface BackoffOptions {
+interface BackoffOptions {
   /** Delay bound after the first failure. */
   baseMs: number
   /** Delay bound after many failures. */

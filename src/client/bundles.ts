@@ -22,7 +22,7 @@ export interface Together<K, P> {
 }
 
 /** Works on what was gathered; calls `over` when that is done, before what is not done is worked on alone. Never throws. */
-export type WorkTogether<E> = (entries: readonly E[], work: () => Promise<readonly boolean[]>, over: () => void) => void
+type WorkTogether<E> = (entries: readonly E[], work: () => Promise<readonly boolean[]>, over: () => void) => void
 
 export class Bundles<K, E extends { readonly key: K }, P> {
   readonly #together: Together<K, P>

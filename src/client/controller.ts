@@ -19,7 +19,7 @@ export interface Source {
   run(signal: AbortSignal): Promise<void>
 }
 
-export interface ControllerOptions<K> {
+interface ControllerOptions<K> {
   /** Names the controller in the log. */
   name: string
   /** They call `controller.add` (or hold its queue) from their handlers. */

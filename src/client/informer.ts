@@ -9,10 +9,10 @@ import { type InformerEvent, type ListWatchOptions, listWatch } from './listWatc
 import { silentLogger } from './logger.ts'
 
 /** Objects are shared with every reader: copy before changing. */
-export interface Getter {
+interface Getter {
   get(ref: ObjectRef): KubeObject | undefined
 }
-export interface Lister extends Getter {
+interface Lister extends Getter {
   /** In no particular order. */
   list(namespace?: string): readonly KubeObject[]
   readonly size: number
@@ -24,7 +24,7 @@ export type CacheChange =
   /** `object` is the last known state. */
   | { type: 'delete'; object: KubeObject }
 
-export interface InformerOptions extends ListWatchOptions {
+interface InformerOptions extends ListWatchOptions {
   /** What names an object in the cache. Default `namespace/name`; reads across all spaces need the space in it. */
   keyOf?: (object: KubeObject) => string
 }

@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { at, has, objects, record, str } from '../apimachinery/fields.ts'
 
-export interface KubeconfigContext {
+interface KubeconfigContext {
   name: string
   /** Default namespace. */
   namespace: string | undefined

@@ -15,7 +15,7 @@ export class TerminalError extends Error {
 /** A queue tells no more often that a server is short of room. */
 const SHORTAGE_EVERY_MS = 60_000
 
-export interface ReconcileFailuresDeps {
+interface ReconcileFailuresDeps {
   /** Retry delay bounds. */
   backoff: { baseMs: number; maxMs: number }
   clock: Clock

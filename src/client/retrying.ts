@@ -4,7 +4,7 @@ import { type Clock, pause } from './clock.ts'
 import type { Logger } from './logger.ts'
 import { TerminalError } from './reconcileFailures.ts'
 
-export interface RetryingOptions {
+interface RetryingOptions {
   /** For the log: `<what> failed, trying again`. */
   what: string
   signal: AbortSignal

@@ -9,7 +9,7 @@ const SLOW_MS = 200
 /** Slow work of one party, beyond which no further one is begun. */
 const SLOW_LIMIT = 4
 
-export interface SlowWorkDeps<T> {
+interface SlowWorkDeps<T> {
   clock: Clock
   /** Whether an item that waits here is still to be begun: else it is passed over. */
   isWanted(item: T): boolean

@@ -60,7 +60,7 @@ export interface WorkQueueOptions<K> {
   turns: WorkTurns
 }
 
-export interface RunOptions<K, P> {
+interface RunOptions<K, P> {
   /** Keys worked on at the same time, beside those that are done together. Default 4. */
   concurrency?: number
   together?: Together<K, P> | undefined

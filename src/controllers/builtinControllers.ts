@@ -30,7 +30,7 @@ import { storageProtectionController } from './storage-protection/storageProtect
 import { startWhereResolver } from './where-resolver/whereResolver.ts'
 import { WhereDesk } from './whereDesk.ts'
 
-export interface BuiltinControllersOptions {
+interface BuiltinControllersOptions {
   /** A client that acts as one component. */
   clientFor(component: string): Client
   caPem: string

@@ -35,7 +35,7 @@ export function standsInMailbox(places: SpacePlaces, space: string): boolean | u
   return path === undefined ? undefined : isInMailbox(path)
 }
 
-export interface PlacedSourceOptions extends StreamSourceOptions {
+interface PlacedSourceOptions extends StreamSourceOptions {
   places: SpacePlaces
 }
 

@@ -9,7 +9,7 @@ import { timestamp } from '../apimachinery/timestamp.ts'
 import { equalJson } from '../apimachinery/values.ts'
 import type { SpaceClient } from '../client/client.ts'
 
-export interface StatusNews {
+interface StatusNews {
   readonly conditions?: readonly Condition[]
   /** `null` removes a field. */
   readonly fields?: Fields

@@ -124,11 +124,6 @@ export function quantity(value: unknown, field: string): FieldError[] {
   return parsed.nanos < 0n ? [fieldError.invalid(field, String(value), MIN_ZERO)] : []
 }
 
-/** Every quantity of a resource list, at `field[name]`. */
-export function quantities(resourceList: unknown, field: string): FieldError[] {
-  return Object.entries(record(resourceList)).flatMap(([name, value]) => quantity(value, `${field}[${name}]`))
-}
-
 /** True when both are quantities and the first is the greater one. */
 export function exceeds(value: unknown, limit: unknown): boolean {
   const a = parseQuantity(String(value))

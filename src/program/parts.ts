@@ -16,7 +16,7 @@ export const ENTRY_ASSET = 'entry.cjs'
 type Require = (name: string) => unknown
 type Part = (exports: object, require: Require, module: { exports: unknown }) => void
 
-export interface PartSource {
+interface PartSource {
   read(name: string): Buffer
   has(name: string): boolean
 }

@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 
 /** By name, what does the work. It is loaded when it is asked for, so that a thread knows no more than it does. */
-export type JobTable = Readonly<Record<string, () => Promise<(input: never) => unknown>>>
+type JobTable = Readonly<Record<string, () => Promise<(input: never) => unknown>>>
 
 export interface JobCall {
   name: string

@@ -16,7 +16,7 @@ export const THREADS = {
   rows: 'src/storage/level/rowsThread.ts',
 } as const satisfies Readonly<Record<string, string>>
 
-export type ThreadName = keyof typeof THREADS
+type ThreadName = keyof typeof THREADS
 
 /** Where the bundle has its threads, from the program's root. */
 export const BUNDLED_THREADS = 'dist/threads'

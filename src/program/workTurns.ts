@@ -23,7 +23,7 @@ const TOLD_IN_TURN = 32
 /** Nobody waits longer behind one: then it was the machine that had no time. */
 export const PAUSE_LIMIT_MS = 500
 
-export interface WorkTurnsOptions {
+interface WorkTurnsOptions {
   /** Milliseconds on any clock that only goes forward. */
   clock: () => number
   sliceMs?: number

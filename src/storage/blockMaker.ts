@@ -12,7 +12,7 @@ const BLOCK_BYTES = 1024 * 1024
 /** Different times whose numbers are remembered. */
 const KEPT_TIMES = 4096
 
-export interface BlockMakerOptions {
+interface BlockMakerOptions {
   give(block: LoadedBlock): void
   /** Of texts. Default: memory that threads can share. */
   memory?: (bytes: number) => Memory

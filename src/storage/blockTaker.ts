@@ -8,7 +8,7 @@ import type { Kin, Placed } from './objectSlots.ts'
 import type { SharedStored } from './sharedStored.ts'
 import type { Key } from './store.ts'
 
-export interface BlockTakerDeps {
+interface BlockTakerDeps {
   index: ObjectIndex
   arena: Arena
   bodies: Bodies

@@ -13,7 +13,7 @@ import { SharedStored } from './sharedStored.ts'
 import type { Encoded, Key, Stored } from './store.ts'
 
 /** The body of a text, and the own values of its object. */
-export interface Declared {
+interface Declared {
   readonly body: Body
   readonly own: Own
 }

@@ -232,7 +232,7 @@ export function valuesIn(bytes: Buffer, outline: Buffer, headBytes: number, digi
 }
 
 /** A text as its writer declares it. */
-export interface DeclaredText {
+interface DeclaredText {
   readonly outline: Buffer
   readonly headBytes: number
   /** Without the revision, and with zeros in the gaps. */

@@ -17,13 +17,13 @@ export interface CommitBatch {
 }
 
 /** What a key will be when its queued writes are on disk. */
-export interface Pending {
+interface Pending {
   readonly stored: Stored | undefined
   readonly revision: Revision
   readonly batch: CommitBatch
 }
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   /** A batch that has reached this takes no more events. */
   maxBatchBytes: number
   append: (events: readonly StoreEvent[]) => Promise<void>

@@ -7,7 +7,7 @@ import type { Undo } from './pastReads.ts'
 import { RecentEvents } from './recentEvents.ts'
 import { isStorageError, type Key, type Range, type Revision, StorageError, type StoreEvent } from './store.ts'
 
-export interface HistoryOptions {
+interface HistoryOptions {
   journal: Pick<Journal, 'read' | 'timeOf' | 'compact'>
   revision: Revision
   compactedRevision: Revision
@@ -20,7 +20,7 @@ export interface HistoryOptions {
   compacted?: (revision: Revision, inMemory: boolean) => void
 }
 
-export interface Stretch {
+interface Stretch {
   readonly behind?: Key | undefined
   readonly through?: Key | undefined
 }

@@ -6,7 +6,7 @@ import { sizeOf } from './sharedStored.ts'
 import { type Range, StorageError, type StoreEvent } from './store.ts'
 import { Subscription, type SubscriptionOptions } from './subscription.ts'
 
-export interface HubOptions {
+interface HubOptions {
   /** Unread events that one watcher may leave behind before it is ended with `SlowWatcher`. */
   backlogEvents: number
   /** The same in bytes of events' texts. */

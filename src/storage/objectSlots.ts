@@ -28,7 +28,7 @@ export interface Placed {
 }
 
 /** Objects of one list: `slots` from `start` to before `end`. */
-export interface Run {
+interface Run {
   readonly slots: readonly number[]
   readonly start: number
   readonly end: number

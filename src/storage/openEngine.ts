@@ -6,7 +6,7 @@ import type { ReplicaLink } from './replica/sharedLog.ts'
 import type { Store } from './store.ts'
 
 /** Each engine, with all that it is opened with. */
-export interface Engines {
+interface Engines {
   /** LevelDB in a server's data folder. */
   disk: DataDirOptions
   /** Gone when the process ends. */

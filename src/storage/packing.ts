@@ -11,7 +11,7 @@ const STEP = 1000
 /** Garbage in slabs that is not worth a repack. */
 const SLACK_BYTES = 16 * 1024 * 1024
 
-export interface PackingDeps {
+interface PackingDeps {
   index: ObjectIndex
   arena: Arena
   /** Takes what runs on. */
@@ -58,7 +58,7 @@ export class Packing {
 }
 
 /** A version whose text is copied, and nothing made of it. */
-export function placedIn(arena: Arena, { revision, bytes, headBytes, note }: Omit<Stored, 'key'>): Placed {
+function placedIn(arena: Arena, { revision, bytes, headBytes, note }: Omit<Stored, 'key'>): Placed {
   const { memory, at } = arena.place(bytes)
   return { memory, at, length: bytes.length, headBytes, revision, note }
 }

@@ -36,7 +36,7 @@ export class Undo {
   }
 }
 
-export interface PastOptions extends ListOptions {
+interface PastOptions extends ListOptions {
   /** No further than this key; `undo` has nothing behind it. */
   through?: Key | undefined
   isScan?: boolean | undefined

@@ -5,7 +5,7 @@
 import { rangeHolds } from './keys.ts'
 import type { Projection, Range, Revision, Stored, StoreEvent } from './store.ts'
 
-export interface ProjectionsOptions {
+interface ProjectionsOptions {
   /** What is in a range now; the newest commit is in it. */
   items: (range: Range) => Iterable<Stored>
   revision: () => Revision

@@ -6,7 +6,7 @@ import { StorageError, type StoreEvent } from './store.ts'
 export type Batch = readonly StoreEvent[]
 
 /** One commit's events of a range. Shared by all its watchers, so what waits for a slow one costs it a reference. */
-export interface Commit {
+interface Commit {
   readonly batch: Batch
   /** The sum of the events' texts. */
   readonly bytes: number

@@ -39,7 +39,7 @@ import { ADOPTED } from './whose/clusterRecord.ts'
 import type { Custody } from './whose/custody.ts'
 import type { Sides } from './whose/sides.ts'
 
-export interface CarriageDeps {
+interface CarriageDeps {
   sides: Pick<Sides, 'center' | 'mailbox' | 'cluster' | 'as' | 'logger'>
   space: string
   state: SyncerState

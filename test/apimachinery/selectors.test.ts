@@ -1,6 +1,6 @@
 import t from 'tap'
+import { escapeFieldValue } from '../../src/apimachinery/fieldSelectors.ts'
 import {
-  escapeFieldValue,
   type LabelRequirement,
   labelSelectorFromObject,
   parseFieldSelector,

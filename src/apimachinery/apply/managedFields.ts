@@ -55,7 +55,7 @@ interface TrackOptions {
   inVersion?: ((apiVersion: string) => VersionForm | undefined) | undefined
 }
 
-export interface TrackUpdateOptions extends TrackOptions {
+interface TrackUpdateOptions extends TrackOptions {
   /** `undefined` at creation. */
   before: KubeObject | undefined
   after: KubeObject
@@ -68,7 +68,7 @@ export interface TrackUpdateOptions extends TrackOptions {
   isSmall?: boolean
 }
 
-export interface ApplyOptions extends TrackOptions {
+interface ApplyOptions extends TrackOptions {
   live: KubeObject | undefined
   applied: KubeObject
   /** Take conflicting fields over from their managers. */

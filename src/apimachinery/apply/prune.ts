@@ -3,7 +3,7 @@ import type { Schema } from '../schema.ts'
 import { difference, type FieldSet, intersection, isEmptySet, union } from './fieldSet.ts'
 import { fieldSetOf, removeFields, withoutIdentity, withParents } from './typed.ts'
 
-export interface PruneOptions {
+interface PruneOptions {
   /** The live object with the new configuration merged in. */
   merged: Record<string, unknown>
   /** What the applier owned before. */

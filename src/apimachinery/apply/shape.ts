@@ -75,7 +75,7 @@ export function listShape(schema: Schema | undefined): Shape {
   return schema['x-kubernetes-patch-merge-key'] === undefined ? 'set' : 'keyed'
 }
 
-export function listKeys(schema: Schema): readonly string[] {
+function listKeys(schema: Schema): readonly string[] {
   const keys = schema['x-kubernetes-list-map-keys']
   if (keys !== undefined) return keys
   const mergeKey = schema['x-kubernetes-patch-merge-key']

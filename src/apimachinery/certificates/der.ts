@@ -9,7 +9,7 @@ export class DerError extends Error {}
 
 const malformed = (what: string): DerError => new DerError(`malformed DER: ${what}`)
 
-export interface Element {
+interface Element {
   /** 0 universal, 1 application, 2 context-specific, 3 private. */
   class: number
   tag: number
@@ -19,7 +19,7 @@ export interface Element {
   whole: Buffer
 }
 
-export interface Expected {
+interface Expected {
   /** Default 0. */
   class?: number
   tag: number

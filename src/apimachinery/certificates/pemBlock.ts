@@ -5,7 +5,7 @@
  */
 import { isBase64 } from '../structural/formats.ts'
 
-export interface PemBlock {
+interface PemBlock {
   /** `CERTIFICATE`, as between the dashes. */
   type: string
   bytes: Buffer

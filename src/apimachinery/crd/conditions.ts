@@ -11,7 +11,7 @@ export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io'
 const APPROVAL_POLICY = 'https://github.com/kubernetes/enhancements/pull/1111'
 
 /** What the approval annotation says, for groups of the Kubernetes project; `undefined` for all others. */
-export type Approval =
+type Approval =
   | { state: 'approved'; message: string }
   | { state: 'unapproved'; message: string }
   | { state: 'invalid'; message: string }

@@ -4,7 +4,7 @@
  */
 export { type CrdCondition, ownConditions } from './conditions.ts'
 export { defaultCrd, storedVersionsOf } from './defaultCrd.ts'
-export { type CrdConversion, conversionOf } from './definition.ts'
+export { conversionOf } from './definition.ts'
 export { formatWarnings } from './formatWarnings.ts'
 export { type AcceptedNames, NamesInUse, namesConflicts } from './names.ts'
 export { resourceTypesOf, shareSchemasOf } from './resourceTypes.ts'

@@ -77,9 +77,7 @@ function readVersion(value: unknown): CrdVersion {
 export type CrdConversion =
   | { strategy: 'None' }
   | { strategy: 'Webhook'; client: ConversionClient; caPem: string | undefined; reviewVersions: string[] }
-export type ConversionClient =
-  | { url: string }
-  | { service: { namespace: string; name: string; path: string; port: number } }
+type ConversionClient = { url: string } | { service: { namespace: string; name: string; path: string; port: number } }
 
 export function conversionOf(crd: KubeObject): CrdConversion {
   const conversion = record(record(crd.spec).conversion)

@@ -10,7 +10,7 @@ export interface Scope {
   uncorrelatable: string | undefined
 }
 
-export type Visit = (schema: Schema, at: string, scope: Scope) => void
+type Visit = (schema: Schema, at: string, scope: Scope) => void
 
 /** The schemas right below `schema` that tell the shape of values. */
 export function eachShape(schema: Schema, at: string, scope: Scope, visit: Visit): void {

@@ -53,7 +53,7 @@ export function formatFloat32(value: number): string {
 }
 
 /** Members in the order in which Go writes maps. */
-export function sortedMembers(map: object): [string, unknown][] {
+function sortedMembers(map: object): [string, unknown][] {
   return Object.entries(map).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 }
 

@@ -10,7 +10,7 @@ import { canonicalJson, memberOf } from '../values.ts'
 
 type Members = Record<string, unknown>
 
-export interface ListMerge {
+interface ListMerge {
   /** The member that names an element; absent for lists of scalars. */
   mergeKey: string | undefined
   /** Merges a change into the element of the same name. */

@@ -37,7 +37,7 @@ export interface WireObject {
   [field: string]: unknown
 }
 
-export interface Kind {
+interface Kind {
   apiVersion: string
   kind: string
 }

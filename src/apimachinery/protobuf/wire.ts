@@ -17,7 +17,7 @@ export interface Reader extends protobuf.Reader {
 export type Writer = protobuf.Writer
 
 /** How deep messages may nest; as protobuf libraries have it. */
-export const NESTING_LIMIT = 100
+const NESTING_LIMIT = 100
 
 /** Input that is not protobuf, or not of the shape that its kind has. */
 export class WireError extends Error {

@@ -9,7 +9,7 @@ import { amountsOf, ZERO } from './resourceList.ts'
 
 type Fields = Record<string, unknown>
 
-export interface NamedContainer {
+interface NamedContainer {
   name: string
   requests: Map<string, Quantity>
   limits: Map<string, Quantity>

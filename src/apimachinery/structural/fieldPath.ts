@@ -4,7 +4,7 @@
  */
 import type { Schema } from '../schema.ts'
 
-export interface FoundField {
+interface FoundField {
   /** The names on the way; two spellings of a path have the same. */
   names: string[]
   /** As errors name the field, below the schema: `.spec.map[key]`. */

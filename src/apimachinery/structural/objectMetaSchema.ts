@@ -72,7 +72,7 @@ export const objectMetaSchema: Schema = {
 }
 
 /** The three members of a resource root, whatever its own schema says about them. */
-export const resourceRootSchemas: Readonly<Record<string, Schema>> = {
+const resourceRootSchemas: Readonly<Record<string, Schema>> = {
   apiVersion: text,
   kind: text,
   metadata: objectMetaSchema,

@@ -12,7 +12,7 @@ export function scaleErrors(object: Readonly<Record<string, unknown>>, paths: Sc
 }
 
 /** Those of `/status`. */
-export function scaleStatusErrors(object: Readonly<Record<string, unknown>>, paths: ScalePaths): FieldError[] {
+function scaleStatusErrors(object: Readonly<Record<string, unknown>>, paths: ScalePaths): FieldError[] {
   const errors = countErrors(object, paths.statusReplicasPath)
   const { labelSelectorPath } = paths
   if (labelSelectorPath === undefined) return errors

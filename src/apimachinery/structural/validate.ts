@@ -35,7 +35,7 @@ import {
  * it breaks. Validation rules run unless the schema is broken in a way that would break them too.
  * @throws UnfinishedCheck when `effort` (default: a full one) is a trial and too small
  */
-export type Validator = (value: unknown, path?: string, old?: unknown, warn?: Warn, effort?: Effort) => FieldError[]
+type Validator = (value: unknown, path?: string, old?: unknown, warn?: Warn, effort?: Effort) => FieldError[]
 
 // A memo of a pure function: a schema graph is compiled once and its closures live as long as it does.
 const checks = new WeakMap<Schema, Check>()

@@ -52,7 +52,7 @@ import { ADMISSION_GROUP, WebhookConfigurations } from './webhookConfigurations.
 import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts'
 import { workspaceAdmission } from './workspaces.ts'
 
-export interface AdmissionChainDeps {
+interface AdmissionChainDeps {
   store: Store
   parsed: ParsedCache
   types: TypeRegistry

@@ -9,7 +9,7 @@ import type { AdmissionVariables } from './admissionCel.ts'
 import { requestFields, type Shown } from './attributes.ts'
 
 /** Plain values by the names that expressions have for them. */
-export interface PlainFacts {
+interface PlainFacts {
   object: unknown
   oldObject: unknown
   request: unknown

@@ -9,7 +9,7 @@ import type { AdmissionRequest } from '../registry/admission.ts'
 import { convertTo } from '../registry/convert.ts'
 import { forgetRemembered } from './requestMemory.ts'
 
-export interface Kind {
+interface Kind {
   group: string
   version: string
   kind: string

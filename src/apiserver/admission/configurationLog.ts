@@ -9,7 +9,7 @@ import { mentions, sizeOf } from '../../storage/sharedStored.ts'
 import type { Key, Store, Stored, StoreEvent } from '../../storage/store.ts'
 import { decodeObject } from '../registry/codec.ts'
 
-export interface ConfigurationLogOptions {
+interface ConfigurationLogOptions {
   store: Pick<Store, 'project'>
   resources: readonly GroupResource[]
   /** Only objects whose text says this are looked at; the others are not even parsed. */
@@ -21,7 +21,7 @@ export interface ConfigurationLogOptions {
 }
 
 /** How much there is in one place. */
-export interface SettingsSize {
+interface SettingsSize {
   readonly objects: number
   /** As they are stored. */
   readonly bytes: number

@@ -22,7 +22,7 @@ import { MAX_CONDITIONS_COST, MAX_POLICY_COST, policyVerdict, type Validating, t
 import type { Purse } from './purse.ts'
 
 /** What expressions see, and what they may cost. */
-export interface Scene {
+interface Scene {
   facts: AdmissionFacts
   /** Absent: there is no such variable. */
   params: { value: unknown } | undefined
@@ -42,7 +42,7 @@ export interface EvaluationResults {
   mutation: MutationResult
 }
 /** JSON, or why there is none. */
-export type MutationResult = { value: unknown; error?: undefined } | { error: string }
+type MutationResult = { value: unknown; error?: undefined } | { error: string }
 
 export type EvaluationName = keyof EvaluationParts
 

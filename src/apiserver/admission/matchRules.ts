@@ -12,7 +12,7 @@ import type { AdmissionRequest } from '../registry/admission.ts'
 import { isNamespace, namespaceOf } from './attributes.ts'
 
 /** What the rules look at, known before the object is. */
-export interface RuleSubject {
+interface RuleSubject {
   operation: string
   /** The version of the request. */
   type: ResourceType
@@ -29,7 +29,7 @@ export interface RequestMatcher {
   labels(request: AdmissionRequest, namespaceLabels: NamespaceLabels): Promise<boolean>
 }
 /** @throws StatusError NotFound */
-export type NamespaceLabels = () => Promise<Readonly<Record<string, string>>>
+type NamespaceLabels = () => Promise<Readonly<Record<string, string>>>
 
 /** Each may list thousands, and every write in the space asks. */
 interface Rule {

@@ -16,7 +16,7 @@ import { keyOf } from '../registry/keys.ts'
 const PROTECTED = new Set(['default', 'kube-system', 'kube-public'])
 
 /** Says of a namespace whether something new may come there. */
-export type NamespaceState = (space: string, name: string) => Soon<'lasting' | 'ending' | 'missing'>
+type NamespaceState = (space: string, name: string) => Soon<'lasting' | 'ending' | 'missing'>
 
 export function namespaceState(deps: { store: Pick<Store, 'get'>; parsed: ParsedCache }): NamespaceState {
   /** As they were last looked at: each is asked for by all that is made in it. */

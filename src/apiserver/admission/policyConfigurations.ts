@@ -15,7 +15,7 @@ export interface Validation {
   /** `''`: Invalid. */
   reason: string
 }
-export interface AuditAnnotation {
+interface AuditAnnotation {
   key: string
   /** Gives a text, or null for no annotation. */
   expression: Expression

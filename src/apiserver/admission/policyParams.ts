@@ -23,7 +23,7 @@ export class PolicyConfigurationError extends Error {
 }
 
 /** Whose parameters are asked for. `namespace`: of the request, `''` for cluster-scoped ones. */
-export interface Wanted {
+interface Wanted {
   policy: Policy
   binding: Binding
   namespace: string

@@ -18,7 +18,7 @@ import type { TypeRegistry } from '../types/typeRegistry.ts'
 import type { ConfigurationLog } from './configurationLog.ts'
 import { ADMISSION_GROUP } from './webhookConfigurations.ts'
 
-export interface PolicyStatusDeps {
+interface PolicyStatusDeps {
   turns: WorkTurns
   settings: ConfigurationLog
   types: TypeRegistry

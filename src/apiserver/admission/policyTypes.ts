@@ -16,7 +16,7 @@ import type { TypeSet } from '../types/typeRegistry.ts'
 import { admissionEnvironment, wordedAsUpstream } from './admissionCel.ts'
 import { withoutMessageTypes } from './celMessages.ts'
 
-export interface ExpressionWarning {
+interface ExpressionWarning {
   fieldRef: string
   warning: string
 }

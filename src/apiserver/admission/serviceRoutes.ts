@@ -34,7 +34,7 @@ export class NoRoute extends Error {
   }
 }
 
-export interface ServiceRoutesDeps {
+interface ServiceRoutesDeps {
   store: Pick<Store, 'get' | 'list' | 'project'>
   parsed: ParsedCache
   /** From 0 to 1; chooses among endpoints. */

@@ -15,7 +15,7 @@ import {
 } from '../registry/admission.ts'
 import type { WriteContext } from '../registry/context.ts'
 
-export interface Unstored {
+interface Unstored {
   context: WriteContext
   type: ResourceType
   /** `''` for the resource itself. */

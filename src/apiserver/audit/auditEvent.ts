@@ -6,7 +6,7 @@ export type AuditLevel = (typeof AUDIT_LEVELS)[number]
 export const AUDIT_STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 export type AuditStage = (typeof AUDIT_STAGES)[number]
 
-export interface AuditUser {
+interface AuditUser {
   username?: string
   uid?: string
   groups?: readonly string[]

@@ -33,7 +33,7 @@ export interface TrailOptions {
 }
 
 /** What is known of the bodies when a request has ended. */
-export interface Bodies {
+interface Bodies {
   /** The decoded body of the request; asked only when it is wanted, `undefined` when it cannot be read. */
   request(): unknown
   /** The same for the answer. */

@@ -17,7 +17,7 @@ export interface AuditSink {
   close(): Promise<void>
 }
 
-export interface AuditorOptions {
+interface AuditorOptions {
   policy: AuditPolicy
   sink: AuditSink
   /** Milliseconds since the epoch, with fractions. */
@@ -25,7 +25,7 @@ export interface AuditorOptions {
 }
 
 /** What is known of a request when its headers are. */
-export interface AuditedRequest {
+interface AuditedRequest {
   url: string
   headers: IncomingHttpHeaders
   remoteAddress: string | undefined

@@ -10,7 +10,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { LogFields } from '../../apimachinery/logFields.ts'
 import type { AuditSink } from './auditor.ts'
 
-export interface RotatingLogOptions {
+interface RotatingLogOptions {
   /** In a folder that is there. */
   path: string
   /** Megabytes (2^20) at which the file is put aside. 0: 100. */

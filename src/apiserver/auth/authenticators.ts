@@ -8,7 +8,7 @@ import type { Authenticator } from './types.ts'
 import { UnionAuthenticator, type UnionOptions } from './union.ts'
 import { X509Authenticator } from './x509.ts'
 
-export interface AuthenticatorsOptions {
+interface AuthenticatorsOptions {
   issuer: TokenIssuer
   getObject: ObjectReader
   /** Which ServiceAccounts act. */

@@ -13,7 +13,7 @@ import { aggregatedRules } from './aggregation.ts'
 import { type PolicyRule, RBAC_GROUP } from './rbacRules.ts'
 import { GROUPS } from './users.ts'
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   /** Adds what only the root space has: everybody may enter it and see its workspaces. */
   root?: boolean
   /** False leaves Orrery's own kinds out, for a plain cluster, which has none of them. Default true. */

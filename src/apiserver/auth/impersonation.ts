@@ -21,9 +21,9 @@ import {
 } from './users.ts'
 
 /** Lower-case names; give repeated headers as arrays (`IncomingMessage.headersDistinct`), for group names may hold commas. */
-export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-export interface ImpersonationContext {
+interface ImpersonationContext {
   /** Logical-cluster id, or `*`. */
   space: string
   authorize(attributes: Attributes): Soon<Decision>

@@ -44,7 +44,7 @@ export interface RbacOptions {
   onForgotten?: (space: string | undefined) => void
 }
 
-export interface GrantedRules {
+interface GrantedRules {
   rules: PolicyRule[]
   /** Roles that bindings name and that do not exist. */
   errors: string[]

@@ -25,7 +25,7 @@ export interface RoleRef {
 }
 
 /** What one binding grants, to each of its subjects. */
-export interface Grant {
+interface Grant {
   /** Absent when the role does not exist. The same list for each binding to a role; gathered when first asked for. */
   readonly rules: readonly PolicyRule[] | undefined
   /** `clusterrole.rbac.authorization.k8s.io "x" not found`, when `rules` is absent. */
@@ -37,7 +37,7 @@ export interface Grant {
 }
 
 /** Somebody, by one of their names. */
-export interface Subject {
+interface Subject {
   /** Where what was granted to this name is filed. */
   readonly key: string
   /** As a reason names them. */
@@ -45,7 +45,7 @@ export interface Subject {
 }
 
 /** What a user was granted by one of their names. */
-export interface Granted {
+interface Granted {
   readonly subject: Subject
   readonly grants: readonly Grant[]
 }

@@ -23,7 +23,7 @@ export type ObjectReader = (
   name: string,
 ) => Soon<KubeObject | undefined>
 
-export interface ServiceAccountAuthenticatorOptions {
+interface ServiceAccountAuthenticatorOptions {
   issuer: TokenIssuer
   getObject: ObjectReader
   /** Which accounts act. Default: all. */

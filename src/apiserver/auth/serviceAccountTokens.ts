@@ -20,7 +20,7 @@ export interface IdentifiedRef {
 }
 
 /** Claim `kubernetes.io`. */
-export interface KubernetesClaim {
+interface KubernetesClaim {
   namespace: string
   serviceaccount: IdentifiedRef
   pod?: IdentifiedRef
@@ -46,7 +46,7 @@ export interface TokenSpec {
   warnAfterSeconds?: number
 }
 
-export interface TokenIssuerOptions {
+interface TokenIssuerOptions {
   /** P-256, PKCS #8. */
   signingKeyPem: string
   /** Where clients reach the server, `https://HOST:PORT`; other spaces' issuers begin so. Default: the issuer. */

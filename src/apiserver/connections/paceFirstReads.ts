@@ -20,7 +20,7 @@ const HELD_PIECES = 64
 const ENDS = 24
 
 /** A part of an HTTPS server. */
-export interface SecureServer {
+interface SecureServer {
   listeners(event: 'secureConnection'): unknown[]
   removeAllListeners(event: 'secureConnection'): unknown
   on(event: 'secureConnection', listener: (socket: TLSSocket) => void): unknown

@@ -13,7 +13,7 @@ const BACKLOG = 1024
 export const SOCKETS = process.platform === 'linux' ? 32 : 1
 
 /** An HTTP server, as Fastify has one. */
-export interface ListeningServer {
+interface ListeningServer {
   readonly server: { emit(event: 'connection', socket: Socket): boolean; address(): AddressInfo | string | null }
   listen(options: { host: string; port: number; backlog: number; reusePort: boolean }): Promise<unknown>
 }

@@ -17,7 +17,7 @@ import type { StrangerLimits } from './strangerLimits.ts'
 /** What is used of an HTTPS server. */
 export type ConnectionServer = Pick<TlsServer, 'on' | 'prependListener'>
 
-export interface StrangersDeps {
+interface StrangersDeps {
   limits: StrangerLimits
   /** Calls `run` once, `delayMs` from now; the answer cancels that. Default: a timer that keeps no process alive. */
   after?: ((delayMs: number, run: () => void) => () => void) | undefined
@@ -38,7 +38,7 @@ interface Stranger {
 
 /** Why connections were ended; for the metric of that name. */
 export const END_REASONS = ['total', 'perAddress', 'connections', 'patience'] as const
-export type EndReason = (typeof END_REASONS)[number]
+type EndReason = (typeof END_REASONS)[number]
 
 export class Strangers {
   readonly #limits: StrangerLimits

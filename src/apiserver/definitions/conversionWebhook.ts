@@ -11,7 +11,7 @@ import { cloneJson } from '../../apimachinery/values.ts'
 import { WebhookCallError, type WebhookTarget } from '../admission/webhookClient.ts'
 import type { UnheardFailure } from './unheardFailures.ts'
 
-export interface ConversionWebhook {
+interface ConversionWebhook {
   target: WebhookTarget
   /** In order of preference: the first one that we know is used. */
   reviewVersions: readonly string[]

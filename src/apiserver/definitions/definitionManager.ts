@@ -27,7 +27,7 @@ const COMPONENT = 'definitions'
 /** CRDs that are worked on at the same time, beside those that take long: many, because they share the syncs of the disk. */
 const CONCURRENCY = 1000
 
-export interface DefinitionManagerDeps extends ConversionDeps, FollowerDeps {
+interface DefinitionManagerDeps extends ConversionDeps, FollowerDeps {
   store: Store
   types: TypeRegistry
   /** Whether conversion webhooks of a space are called. */

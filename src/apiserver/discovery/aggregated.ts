@@ -7,7 +7,7 @@ import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { describeSubresource } from './discovery.ts'
 import { type ServedGroup, type ServedVersion, servedGroups } from './groups.ts'
 
-export type AggregatedVersion = 'v2' | 'v2beta1'
+type AggregatedVersion = 'v2' | 'v2beta1'
 
 interface ResponseKind {
   group: string
@@ -24,7 +24,7 @@ export interface ApiResourceDiscovery {
   categories?: string[]
   subresources?: { subresource: string; responseKind: ResponseKind; verbs: string[] }[]
 }
-export interface ApiGroupDiscovery {
+interface ApiGroupDiscovery {
   /** Without a name for the core group. */
   metadata: { name?: string }
   versions: { version: string; resources: ApiResourceDiscovery[]; freshness: 'Current' }[]

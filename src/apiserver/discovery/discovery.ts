@@ -9,16 +9,16 @@ import { apiVersionOf, groupResourceName } from '../../apimachinery/object.ts'
 import type { ResourceType } from '../../apimachinery/resourceType.ts'
 import { type ServedGroup, servedGroups } from './groups.ts'
 
-export interface GroupVersionForDiscovery {
+interface GroupVersionForDiscovery {
   groupVersion: string
   version: string
 }
-export interface ApiGroup {
+interface ApiGroup {
   name: string
   versions: GroupVersionForDiscovery[]
   preferredVersion: GroupVersionForDiscovery
 }
-export interface ApiResource {
+interface ApiResource {
   name: string
   singularName: string
   namespaced: boolean
@@ -31,17 +31,17 @@ export interface ApiResource {
   categories?: string[]
   storageVersionHash?: string
 }
-export interface ApiVersions {
+interface ApiVersions {
   kind: 'APIVersions'
   versions: string[]
   serverAddressByClientCIDRs: { clientCIDR: string; serverAddress: string }[]
 }
-export interface ApiGroupList {
+interface ApiGroupList {
   kind: 'APIGroupList'
   apiVersion: 'v1'
   groups: ApiGroup[]
 }
-export interface ApiResourceList {
+interface ApiResourceList {
   kind: 'APIResourceList'
   apiVersion: 'v1'
   groupVersion: string

@@ -8,7 +8,7 @@ import { aggregatedContentType, aggregatedWanted } from './aggregated.ts'
 import { apiGroupList } from './discovery.ts'
 import { hasVersion, type KindDocument, type KindDocuments } from './kindDocuments.ts'
 
-export interface DiscoveryPathsDeps {
+interface DiscoveryPathsDeps {
   types: Pick<TypeRegistry, 'in'>
   documents: KindDocuments
 }

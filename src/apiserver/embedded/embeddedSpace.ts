@@ -40,7 +40,7 @@ import type { StreamedServices } from './sharedEvent.ts'
 import type { EmbeddedWrite, WriteAudit, WriteTrail } from './writeAudit.ts'
 
 /** What of the server the client stands on. */
-export interface EmbeddedServices extends StreamedServices {
+interface EmbeddedServices extends StreamedServices {
   readonly deps: RegistryDeps
   readonly registry: Registry
   readonly reader: Reader

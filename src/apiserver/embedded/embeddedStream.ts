@@ -4,7 +4,7 @@ import type { Store } from '../../storage/store.ts'
 import { type StreamedBatch, stream } from '../operations/stream.ts'
 import { SharedEvent, type StreamedServices } from './sharedEvent.ts'
 
-export interface EmbeddedStreamDeps {
+interface EmbeddedStreamDeps {
   services: StreamedServices
   store: Store
 }

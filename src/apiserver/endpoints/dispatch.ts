@@ -115,7 +115,7 @@ function hasTable(type: ResourceType, entry: EndpointEntry | undefined): boolean
   return (entry?.isOwnKind ? entry : type).verbs.includes('get')
 }
 
-export interface RoutesDeps {
+interface RoutesDeps {
   services: Services
   /** Sub-resources, and kinds that are answered. */
   endpoints: EndpointEntries

@@ -8,7 +8,7 @@ import { readerOf } from '../registry/answeredKinds.ts'
 import { sightOf, type WorkspaceSight } from './workspaceSight.ts'
 
 /** What a read needs to know of its request: nothing of what carries it. */
-export type ReadTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'user'>
+type ReadTarget = Pick<Exchange, 'info' | 'resource' | 'space' | 'type' | 'user'>
 
 export function getEndpoint(services: Services, exchange: Exchange): Soon<void> {
   return whenKnown(objectFor(services, exchange), stored => sendObject(services, exchange, stored))

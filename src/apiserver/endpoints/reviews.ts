@@ -35,7 +35,7 @@ import {
 import { objectOf } from '../operations/objectOf.ts'
 import { decodeObject } from '../registry/codec.ts'
 
-export interface ReviewDeps {
+interface ReviewDeps {
   authenticator: Authenticator
   authorizer: RbacAuthorizer
   issuer: TokenIssuer

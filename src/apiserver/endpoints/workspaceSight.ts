@@ -25,7 +25,7 @@ import { OWNER_ANNOTATION, ownerName } from '../spaces/workspace.ts'
 
 type Asker = Pick<Exchange, 'user' | 'space' | 'type' | 'info' | 'resource'>
 type Judge = Services['authorizer']
-export type SeenEvent = Pick<SelectedEvent, 'type' | 'stored'>
+type SeenEvent = Pick<SelectedEvent, 'type' | 'stored'>
 
 /** `undefined` for who sees everything, and for other kinds. */
 export function sightOf(authorizer: Judge, exchange: Asker): Soon<WorkspaceSight | undefined> {

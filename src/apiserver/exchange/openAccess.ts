@@ -17,7 +17,7 @@ const MAX_ROUND_PAUSE_MS = 5000
 /** Longer than anything stays open: who is good for longer needs no timer. */
 const WITHIN_MS = 2 * 3_600_000
 
-export interface OpenAccessDeps {
+interface OpenAccessDeps {
   turns: Pick<WorkTurns, 'begin' | 'soon'>
   clock: Clock
 }
@@ -28,7 +28,7 @@ interface Doubt {
   rights: boolean
 }
 
-export interface Held {
+interface Held {
   /** Undefined while it may go on. */
   readonly refusal: unknown
   /** To be called when it has ended, for whatever reason. */

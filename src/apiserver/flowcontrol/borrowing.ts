@@ -48,7 +48,7 @@ export interface LevelDemand {
   readonly smoothed: number
 }
 
-export interface Allotment {
+interface Allotment {
   limit: number
   smoothed: number
   target: number

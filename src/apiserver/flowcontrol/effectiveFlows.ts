@@ -11,7 +11,7 @@ import { bootstrapLevels, bootstrapSchemas } from './bootstrapConfiguration.ts'
 import { FLOW_SCHEMAS, PRIORITY_LEVELS, readFlowSchema, readPriorityLevel } from './flowConfiguration.ts'
 import type { FlowControl } from './flowControl.ts'
 
-export interface EffectiveFlowsDeps {
+interface EffectiveFlowsDeps {
   store: Pick<Store, 'project'>
   /** Id of the root space. */
   root: string

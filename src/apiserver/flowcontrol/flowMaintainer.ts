@@ -29,7 +29,7 @@ import {
 } from './bootstrapConfiguration.ts'
 import { danglingCondition, FLOW_GROUP, FLOW_SCHEMAS, PRIORITY_LEVELS } from './flowConfiguration.ts'
 
-export interface FlowMaintainerDeps extends FollowerDeps {
+interface FlowMaintainerDeps extends FollowerDeps {
   store: Pick<Store, 'get' | 'list' | 'slices' | 'watch'>
   registry: Pick<Registry, 'create' | 'update'>
   types: TypeRegistry

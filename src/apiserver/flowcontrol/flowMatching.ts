@@ -14,7 +14,7 @@ export const SYNCERS = 'system:orrery:syncers'
 /** Groups that say how somebody came in, and nothing about what an administrator of a space thinks of them. */
 const ANYWHERE: ReadonlySet<string> = new Set([GROUPS.authenticated, GROUPS.unauthenticated, GROUPS.serviceAccounts])
 
-export interface Identity {
+interface Identity {
   readonly name: string
   readonly groups: readonly string[]
 }

@@ -5,7 +5,7 @@
  */
 import { type Standing, WaitingLine } from './waitingLine.ts'
 
-export interface LoopGateOptions {
+interface LoopGateOptions {
   /** In a turn; one is always started. */
   most?: number | undefined
   /** Once what was started in a turn has taken so long nothing more is. */

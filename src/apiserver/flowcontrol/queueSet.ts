@@ -49,7 +49,7 @@ function isBefore(doneR: number, turn: number, other: Candidate | undefined): bo
   return other === undefined || doneR < other.doneR || (doneR === other.doneR && turn < other.turn)
 }
 
-export interface QueueSetOptions {
+interface QueueSetOptions {
   /** Any that only goes forward. */
   clock: Clock
   /** Absent: whoever finds no seat is refused. */

@@ -27,7 +27,7 @@ interface Size {
   atMs: number
 }
 
-export interface RequestWorkDeps {
+interface RequestWorkDeps {
   store: Pick<Store, 'count' | 'list'>
   types: TypeRegistry
   /** Milliseconds on any clock that only goes forward. */

@@ -25,7 +25,7 @@ export interface FollowerDeps extends Pick<WorkQueueOptions<Key>, 'guard' | 'tur
   log: Logger
 }
 
-export interface LogFollowing {
+interface LogFollowing {
   store: Pick<Store, 'slices' | 'watch'>
   range: Range
   /** What is followed, in the plural, for the log. */

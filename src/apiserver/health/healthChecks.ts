@@ -22,7 +22,7 @@ const HOOKS: readonly [hook: string, part: string][] = [
   ['scheduling/bootstrap-system-priority-classes', 'initial spaces'],
 ]
 
-export interface HealthDeps {
+interface HealthDeps {
   store: Pick<Store, 'update'>
   /** Whether a part of the server has started. */
   hasStarted(part: string): boolean

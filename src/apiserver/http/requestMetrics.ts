@@ -8,7 +8,7 @@ import { END_REASONS, type Strangers } from '../connections/strangers.ts'
 import type { InFlight } from '../flowcontrol/inFlight.ts'
 import { gauge, type Labels, type Metric } from '../metrics/metric.ts'
 
-export interface Observation {
+interface Observation {
   verb: string
   /** Absent where it is about no resource that is served. */
   type?: Pick<ResourceType, 'group' | 'resource' | 'form'> | undefined

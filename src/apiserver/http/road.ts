@@ -45,7 +45,7 @@ export interface RoadDeps {
   observed(request: Request, answer: Answer): void
 }
 
-export type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
+type Upgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void
 
 /** Where requests go that this server does not answer itself. */
 export interface Forwarding {

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import type { NetworkInterfaceInfo } from 'node:os'
 
-export interface AddressSources {
+interface AddressSources {
   /** What the operator said. */
   advertiseAddress?: string | undefined
   /** Names and addresses. */

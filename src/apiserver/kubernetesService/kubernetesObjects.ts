@@ -21,7 +21,7 @@ export interface KubernetesObjectsOptions extends ServerAddress {
   clusterIp: string
 }
 
-export interface KubernetesObject {
+interface KubernetesObject {
   readonly type: GroupResource
   readonly object: KubeObject
 }

@@ -15,7 +15,7 @@ import { keyOf } from '../registry/keys.ts'
 import { type SharedLayer, type SharedLayers, sharedAs } from '../registry/sharedObjects.ts'
 import { type KubernetesObjectsOptions, kubernetesObjects, type ServerAddress } from './kubernetesObjects.ts'
 
-export interface KubernetesServiceDeps {
+interface KubernetesServiceDeps {
   store: Pick<Store, 'list' | 'update' | 'write'>
   /** The content of the space is being removed: nothing comes back there. */
   isEnding: (space: string) => boolean

@@ -10,7 +10,7 @@ import type { Schema } from '../../apimachinery/schema.ts'
 import type { Dialect, SchemaDocument } from './schemaDocument.ts'
 
 /** What every object has: `apiVersion`, `kind` and `metadata`. */
-export type ObjectFields = Readonly<Record<string, SchemaDocument>>
+type ObjectFields = Readonly<Record<string, SchemaDocument>>
 
 /** Structural schemas do not keep these. */
 const FORGOTTEN: ReadonlySet<string> = new Set(['id', '$schema', 'example'])

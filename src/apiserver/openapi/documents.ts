@@ -19,15 +19,15 @@ import {
   discoveryHash,
   type OpenApiV3Document,
   openApiHash,
+  openApiV3,
   openApiV3Discovery,
   openApiV3Index,
-  openApiV3Steps,
   openApiV3Text,
   typeHash,
 } from './openApiV3.ts'
 import { ProtobufForm } from './protobuf.ts'
 
-export interface PreparedDocument {
+interface PreparedDocument {
   body: Buffer
   /** Upper-case hexadecimal; changes with the content. */
   hash: string
@@ -82,7 +82,7 @@ export class OpenApiDocuments {
     await this.#hashTypes(served)
     const hash = openApiHash(served, this.#catalog)
     return await this.#prepared(hash, descriptions =>
-      openApiV3Steps(served, { group, version, catalog: this.#catalog, descriptions }),
+      openApiV3(served, { group, version, catalog: this.#catalog, descriptions }),
     )
   }
 

@@ -14,11 +14,6 @@ import { type Describe, pathsOf } from './paths.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
 import { DefinitionWriter, type OwnDefinitions } from './writtenDefinitions.ts'
 
-export interface OpenApiV2Document extends OpenApiV2Frame {
-  paths: Record<string, SchemaDocument>
-  definitions: Record<string, SchemaDocument>
-}
-
 /** What every document says, whatever is served. */
 export interface OpenApiV2Frame {
   swagger: '2.0'

@@ -17,7 +17,7 @@ import { type Describe, pathsOf } from './paths.ts'
 import type { SchemaDocument } from './schemaDocument.ts'
 import { DefinitionWriter } from './writtenDefinitions.ts'
 
-export interface OpenApiV3Index {
+interface OpenApiV3Index {
   paths: Record<string, { serverRelativeURL: string }>
 }
 
@@ -80,24 +80,18 @@ export function typeHash(type: ResourceType, catalog: Catalog): Buffer {
   return hash
 }
 
-/** `/openapi/v3/api/v1` and `/openapi/v3/apis/<group>/<version>`; `undefined` when no type is of that group version. */
-export function openApiV3(types: readonly ResourceType[], options: OpenApiV3Options): OpenApiV3Document | undefined {
-  const steps = openApiV3Steps(types, options)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
-export interface OpenApiV3Options {
+interface OpenApiV3Options {
   group: string
   version: string
   catalog: Catalog
   descriptions: DescriptionsFile
 }
 
-/** The same in small steps, one for each type: a group may have a thousand. */
-export function* openApiV3Steps(
+/**
+ * `/openapi/v3/api/v1` and `/openapi/v3/apis/<group>/<version>`, one step for each type: a group may have a thousand.
+ * `undefined` where no type is of that group version.
+ */
+export function* openApiV3(
   types: readonly ResourceType[],
   options: OpenApiV3Options,
 ): Steps<OpenApiV3Document | undefined> {

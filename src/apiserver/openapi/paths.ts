@@ -8,7 +8,7 @@ import type { DefinitionWriter } from './writtenDefinitions.ts'
 export type Describe = (model: Model) => SchemaDocument
 
 /** How a dialect writes them. */
-export interface PathDialect {
+interface PathDialect {
   writer: DefinitionWriter
   /** Names of the resource type; absent for operations that are about none. */
   names?: TypeNames | undefined

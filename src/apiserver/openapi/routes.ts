@@ -11,7 +11,7 @@ import { OPENAPI_V2_PROTOBUF } from './protobuf.ts'
 const PIECE_BYTES = 128 * 1024
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 
-export interface OpenApiDeps {
+interface OpenApiDeps {
   documents: KindDocuments
   /** Documents are sent in its slices. */
   work: Pick<WorkTurns, 'begin'>

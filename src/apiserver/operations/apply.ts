@@ -15,7 +15,7 @@ import { requireSameUid } from './patch.ts'
 import { requireSamePlace } from './place.ts'
 import type { MakingOptions, Target } from './target.ts'
 
-export interface ApplyOptions extends MakingOptions {
+interface ApplyOptions extends MakingOptions {
   /** Takes fields over from other managers. */
   force: boolean
 }

@@ -34,7 +34,7 @@ export interface DeleteOptions {
   dryRun?: boolean
 }
 
-export interface Deleted {
+interface Deleted {
   /** The last state, or the state with its deletionTimestamp. */
   stored: Stored
   /** False while finalizers or a grace period hold it. */

@@ -42,7 +42,7 @@ export interface StreamedBatch<T> {
   synced: boolean
 }
 
-export interface StreamOptions<T> {
+interface StreamOptions<T> {
   signal: AbortSignal
   /** As the store's: while it waits, all events up to the store's revision were told and handled. */
   onLive?: NonNullable<WatchOptions['onLive']>
@@ -55,7 +55,7 @@ export interface StreamOptions<T> {
   tell: (type: ChangeType, stored: Stored) => T
 }
 
-export interface StreamDeps {
+interface StreamDeps {
   store: Pick<Store, 'list' | 'slices' | 'watch' | 'compactedRevision'>
   forms: StreamForms
   derived?: DerivedParts | undefined

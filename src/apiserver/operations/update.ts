@@ -4,7 +4,7 @@ import type { Registry, Written } from '../registry/registry.ts'
 import { requireSamePlace } from './place.ts'
 import type { MakingOptions, Target } from './target.ts'
 
-export interface ReplacingOptions extends MakingOptions {
+interface ReplacingOptions extends MakingOptions {
   /** The object once more, from what it was made of: where somebody else wrote first. */
   again: () => KubeObject
   withStatus?: boolean | undefined

@@ -13,7 +13,7 @@ const GROUP = 'config.k8s.io'
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1']
 const COMPONENT = 'orrery'
 
-export interface ZPage {
+interface ZPage {
   readonly contentType: string
   readonly body: string
 }
@@ -27,7 +27,7 @@ export interface StatuszFacts {
   readonly paths: readonly string[]
 }
 
-export interface ZPagesDeps {
+interface ZPagesDeps {
   /** By the names that they have as flags. */
   settings: Readonly<Record<string, unknown>>
   /** Milliseconds since the epoch. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../client/clock.ts'
 import type { Logger } from '../request/logger.ts'
 import { type Pki, renewalDueMs } from './ensurePki.ts'
 
-export interface CertificateRenewalDeps {
+interface CertificateRenewalDeps {
   /** What is in use. */
   pki: Pki
   /** Makes what is due, as `ensurePki` does. */

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { readIfExists, writePrivateFile } from './files.ts'
 import type { PemPair } from './issue.ts'
 
-export interface PkiOptions {
+interface PkiOptions {
   /** External DNS names of the server; addresses among them are treated as `ips`. */
   hostnames: readonly string[]
   ips: readonly string[]

@@ -33,18 +33,18 @@ export interface PemPair {
   keyPem: string
 }
 
-export interface Lifetime {
+interface Lifetime {
   nowMs: number
   days: number
 }
 
-export interface CaRequest extends Lifetime {
+interface CaRequest extends Lifetime {
   commonName: string
   /** Renews the certificate of this key instead of making a new key. */
   keyPem?: string
 }
 
-export interface ServingRequest extends Lifetime {
+interface ServingRequest extends Lifetime {
   ca: PemPair
   dnsNames: readonly string[]
   ips: readonly string[]
@@ -57,12 +57,12 @@ interface Subject {
   organizations: readonly string[]
 }
 
-export interface ClientRequest extends Lifetime, Subject {
+interface ClientRequest extends Lifetime, Subject {
   ca: PemPair
 }
 
 /** A client certificate for a key that somebody else holds; it counts in one space only. */
-export interface SpaceClientRequest extends ClientRequest {
+interface SpaceClientRequest extends ClientRequest {
   /** Logical-cluster id. */
   space: string
   publicKey: PublicKey
@@ -113,7 +113,7 @@ export async function issueClient(request: ClientRequest): Promise<PemPair> {
   return issueLeaf(request, nameOf(request), [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])])
 }
 
-export interface CertificateRequest {
+interface CertificateRequest {
   /** PKCS #10, PEM. */
   requestPem: string
   /** PKCS #8, of a new key. */

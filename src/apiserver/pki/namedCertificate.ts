@@ -55,7 +55,7 @@ function parsed<T>(file: string, what: string, parse: () => T): T {
   }
 }
 
-export interface CertificateFollowerDeps {
+interface CertificateFollowerDeps {
   files: CertificateFiles
   /** In use. */
   first: NamedCertificate

@@ -79,7 +79,7 @@ export class Outcome {
     if (this.#listeners.length > 0) for (const listener of this.#listeners.splice(0)) listener(stored)
   }
 }
-export interface MutationRounds {
+interface MutationRounds {
   /** 1, or 2 after a step asked for it. */
   readonly round: number
   /** Steps that keep something between the rounds keep it here, under themselves. */

@@ -15,13 +15,13 @@ export interface GroupVersionName {
   version: string
 }
 
-export interface DefinitionsDeps {
+interface DefinitionsDeps {
   store: Pick<Store, 'list'>
   /** Built-in kinds have theirs whatever CRDs say. */
   isBuiltin(name: GroupVersionName): boolean
 }
 
-export interface ApiServiceChangesDeps extends DefinitionsDeps {
+interface ApiServiceChangesDeps extends DefinitionsDeps {
   /** The APIService of a group version, at a revision. */
   object(name: GroupVersionName, revision: number): Stored
 }

@@ -54,7 +54,7 @@ export function textOfNone({ head, tail }: Encoded): string {
   return (before.endsWith(',') ? before.slice(0, -1) : before) + tail.slice(1)
 }
 
-export interface Rewriting {
+interface Rewriting {
   readonly current: Stored
   /** What it says. */
   readonly old: Readonly<KubeObject>

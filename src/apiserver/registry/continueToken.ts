@@ -5,7 +5,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { Key, Revision } from '../../storage/store.ts'
 
-export interface ContinueToken {
+interface ContinueToken {
   /** Absent: the newest; a list goes on so once its own revision is forgotten. */
   at: Revision | undefined
   after: Key

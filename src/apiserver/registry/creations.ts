@@ -20,7 +20,7 @@ import { withWork, workOf } from './works.ts'
 import { type Written, written } from './written.ts'
 
 /** One object on its way to be made. */
-export interface Creating {
+interface Creating {
   readonly context: WriteContext
   readonly type: ResourceType
   readonly key: Key

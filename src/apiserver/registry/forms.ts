@@ -17,7 +17,7 @@ import { finalizerWarnings, unqualifiedFinalizers } from './finalizerNames.ts'
 import { dropNulls } from './nulls.ts'
 
 /** All changes are made in place. */
-export interface FormRules {
+interface FormRules {
   /** An object is of the kind that it names, and is compared with the URL later. Else it is of the URL's and need not say it. */
   readonly unstructured: boolean
   /** Upstream has compiled it in: its lists imply what their items are, and a body of another kind fails in its scheme. */

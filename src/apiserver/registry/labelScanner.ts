@@ -4,7 +4,7 @@
  */
 import { isRecord } from '../../apimachinery/object.ts'
 
-export type Labels = Record<string, string> | undefined
+type Labels = Record<string, string> | undefined
 
 /** `unread` when the bytes are not as expected: then the object has to be parsed. */
 export function scanLabels(bytes: Buffer): Labels | 'unread' {

@@ -10,7 +10,7 @@ import { isStorageError, type Revision } from '../../storage/store.ts'
 
 const MATCH = 'resourceVersionMatch'
 
-export interface VersionQuery {
+interface VersionQuery {
   limit?: number | undefined
   resourceVersion?: string | undefined
   resourceVersionMatch?: string | undefined

@@ -13,7 +13,7 @@ import type { Written } from './written.ts'
 
 export type { Admission, AdmissionRequest } from './admission.ts'
 
-export type { Change, RegistryDeps, UpdateOptions, Written }
+export type { Change, RegistryDeps, Written }
 
 export class Registry {
   /** For operations that stand beside the registry (deletion). */

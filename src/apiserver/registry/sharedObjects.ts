@@ -35,7 +35,7 @@ export interface SharedLayer {
   follow?(space: string, type: GroupResource, after: number): Promise<LayerFollower>
 }
 
-export interface SharedWanted {
+interface SharedWanted {
   /** The revision whose state is shown. */
   at: Revision
   names: readonly string[]
@@ -124,7 +124,7 @@ export function sharedConstants(
   return new Map([[groupResourceName(type), layer]])
 }
 
-export interface SharedRbacOptions {
+interface SharedRbacOptions {
   /** The roles and bindings of the root space and of all others. */
   root: readonly KubeObject[]
   other: readonly KubeObject[]

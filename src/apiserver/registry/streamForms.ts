@@ -13,7 +13,7 @@ import { StoredLikeness } from './likeness.ts'
 import type { Provenance } from './provenance.ts'
 import { prepareViews, viewBytes } from './views.ts'
 
-export interface StreamForm {
+interface StreamForm {
   /** Without the group. */
   version: string
   bytes: Buffer

@@ -26,7 +26,7 @@ import { systemContext } from '../registry/context.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { TypeRegistry } from '../types/typeRegistry.ts'
 
-export interface TokenSecretsDeps extends FollowerDeps {
+interface TokenSecretsDeps extends FollowerDeps {
   store: Store
   registry: Registry
   types: TypeRegistry

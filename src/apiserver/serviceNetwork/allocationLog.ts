@@ -13,7 +13,7 @@ import { type Item, SpaceAllocations } from './spaceAllocations.ts'
 
 export const SERVICES = { group: '', resource: 'services' } as const
 
-export interface AllocationLogDeps {
+interface AllocationLogDeps {
   store: Pick<Store, 'project'>
   /** The address of the Service `kubernetes`. */
   kept: Item

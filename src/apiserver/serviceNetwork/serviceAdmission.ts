@@ -31,7 +31,7 @@ import { canonicalIp } from './canonicalIp.ts'
 import type { ServiceNetwork, ServiceRange } from './serviceRanges.ts'
 import type { Item, SpaceAllocations } from './spaceAllocations.ts'
 
-export interface ServiceAdmissionDeps {
+interface ServiceAdmissionDeps {
   network: ServiceNetwork
   log: AllocationLog
   /** From 0 to 1. */

@@ -8,7 +8,7 @@ import type { ServiceRange } from './serviceRanges.ts'
 export type Item = string | number
 
 /** `held`: a stored Service says so. `reserved`: a request is being worked on. `kept`: it is nobody's to take. */
-export type Claim = { readonly by: 'held'; readonly owner: string } | { readonly by: 'reserved' | 'kept' }
+type Claim = { readonly by: 'held'; readonly owner: string } | { readonly by: 'reserved' | 'kept' }
 
 /** How often a free item is looked for at random before the range is walked. */
 const RANDOM_TRIES = 8

@@ -5,13 +5,13 @@ import { DiskRoom } from './diskRoom.ts'
 import { MemoryRoom, memoryFigures } from './memoryRoom.ts'
 import type { Room } from './room.ts'
 
-export interface DiskFigures {
+interface DiskFigures {
   /** For this process. */
   readonly freeBytes: number
   readonly sizeBytes: number
 }
 
-export interface ServerRoomsOptions {
+interface ServerRoomsOptions {
   dataDir: string
   diskReserveBytes?: number | undefined
   log: Logger
@@ -21,7 +21,7 @@ export interface ServerRoomsOptions {
   every?: ((periodMs: number, run: () => void) => () => void) | undefined
 }
 
-export interface ServerRooms {
+interface ServerRooms {
   readonly rooms: readonly Room[]
   stop(): void
 }

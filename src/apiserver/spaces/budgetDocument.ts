@@ -22,7 +22,7 @@ export interface BudgetDocument extends UsedBudget {
 
 const NOTHING: Use = { objects: 0, bytes: 0, syncTargets: 0, carriedObjects: 0, carriedBytes: 0 }
 
-export interface BudgetSources {
+interface BudgetSources {
   tree: SpaceTree
   budgets: Pick<SpaceBudgets, 'useOf'>
 }

@@ -34,7 +34,7 @@ export interface FirstObject {
   readonly object: KubeObject
 }
 
-export interface InitialSpacesDeps {
+interface InitialSpacesDeps {
   store: Pick<Store, 'get'>
   types: TypeRegistry
   registry: Pick<Registry, 'create'>

@@ -25,7 +25,7 @@ import type { Room } from '../shortage/room.ts'
 import { type SpaceCount, SpaceUse, type Use } from './spaceUse.ts'
 import { ROOT, type SpaceTree } from './tree.ts'
 
-export interface SpaceBudgetsOptions {
+interface SpaceBudgetsOptions {
   /** Memory and disk of the server. */
   rooms?: readonly Room[]
   /** Whether an object of a mailbox was carried up from its cluster, by the head of its text. Default: none was. */
@@ -35,7 +35,7 @@ export interface SpaceBudgetsOptions {
 }
 
 /** How much of its budget a space has used. */
-export interface UsedBudget {
+interface UsedBudget {
   readonly count: SpaceCount
   readonly budget: SpaceBudget
   /** The greatest of its measures, 1: all is used. */

@@ -19,7 +19,7 @@ import { ROOT } from './tree.ts'
 import { ownerName, type SpaceWork, viewOf, WORKSPACE_FINALIZER, type WorkspaceView, workFor } from './workspace.ts'
 import { failing, healed } from './workspaceConditions.ts'
 
-export interface SpaceManagerDeps extends SpaceContentDeps, FollowerDeps {
+interface SpaceManagerDeps extends SpaceContentDeps, FollowerDeps {
   registry: Pick<Registry, 'create' | 'copies' | 'update'>
 }
 

@@ -21,7 +21,7 @@ export interface Space {
   readonly budget: SpaceBudget
 }
 
-export type Resolution =
+type Resolution =
   | { readonly found: true; readonly space: Space }
   /** `ancestor` is the nearest existing space of the path asked for, if any. */
   | { readonly found: false; readonly ancestor: Space | undefined }

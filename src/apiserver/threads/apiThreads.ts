@@ -53,7 +53,7 @@ export interface ThreadStart {
 export type ApiThread = Pick<Worker, 'postMessage' | 'terminate' | 'on'>
 
 /** Why threads ended: by themselves, since they stood still, or since they did not keep up with what was written. */
-export type ThreadEnd = 'failed' | 'still' | 'behind'
+type ThreadEnd = 'failed' | 'still' | 'behind'
 
 export interface ApiThreadsDeps {
   count: number

@@ -22,7 +22,7 @@ export interface DocumentAnswer {
   readonly failed?: string
 }
 
-export interface AskedDocumentsDeps {
+interface AskedDocumentsDeps {
   types: Pick<TypeRegistry, 'in'>
   ask(ask: DocumentAsk): void
 }

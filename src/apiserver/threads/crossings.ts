@@ -13,7 +13,7 @@ export interface Crossing {
   readonly certificate: Uint8Array | undefined
 }
 
-export interface CrossingsDeps {
+interface CrossingsDeps {
   cross(crossing: Crossing): void
   strangers: Pick<Strangers, 'knows'>
 }

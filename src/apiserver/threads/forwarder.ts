@@ -15,7 +15,7 @@ import type { UnderWay } from './underWay.ts'
 // Not imported, as in http/request.ts.
 const http = process.getBuiltinModule('node:http')
 
-export interface ForwarderDeps {
+interface ForwarderDeps {
   crossings: Pick<Crossings, 'open'>
   underWay: Pick<UnderWay, 'started' | 'ended'>
 }

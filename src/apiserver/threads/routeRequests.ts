@@ -5,7 +5,7 @@ import type { Forwarding } from '../http/road.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { OwnReads } from './ownReads.ts'
 
-export interface RoutingDeps {
+interface RoutingDeps {
   /** The replica. */
   store: Pick<Store, 'revision'>
   reads: Pick<OwnReads, 'has'>

@@ -5,7 +5,7 @@
 import { gauge, type Metric } from '../metrics/metric.ts'
 import { countersOf, sumMetrics } from '../metrics/metricSums.ts'
 
-export interface ThreadFiguresDeps<T> {
+interface ThreadFiguresDeps<T> {
   ask(thread: T): void
   /** Calls `run` when nobody waits any longer; the answer cancels that. */
   after(run: () => void): () => void

@@ -2,7 +2,7 @@
 import type { WatchBudget } from '../flowcontrol/watchBudget.ts'
 import { countWatch, emptyTally, type WatchTally } from '../flowcontrol/watchTally.ts'
 
-export interface WatchTidingsDeps {
+interface WatchTidingsDeps {
   budget: Pick<WatchBudget, 'onChange'>
   tell(change: WatchTally): void
   after(delayMs: number, run: () => void): void

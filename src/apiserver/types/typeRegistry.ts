@@ -19,7 +19,7 @@ export interface TypeSet {
   hasGroupVersion(group: string, version: string): boolean
 }
 
-export type TypeListener = (space: string, group: string, resource: string) => void
+type TypeListener = (space: string, group: string, resource: string) => void
 
 export class TypeRegistry {
   readonly #all: TypeSet

@@ -14,7 +14,7 @@ import { type GrantOptions, grantSpec, kindsText } from './grantSpec.ts'
 import { grantsIn, noInventory, removeGrants, servesNone, setGrant, spacesOf, specOf } from './grants.ts'
 import type { InventoryOptions } from './sessions.ts'
 
-export interface GrantCommandOptions extends GrantOptions, InventoryOptions, ConfirmOptions {
+interface GrantCommandOptions extends GrantOptions, InventoryOptions, ConfirmOptions {
   name?: string
   id?: string
   replace?: boolean

@@ -17,13 +17,13 @@ import {
 import { INVENTORY_BINDINGS, PLACEMENT_GRANTS } from '../../placement/words/placement.ts'
 import { CommandError } from '../shell/commandError.ts'
 
-export interface GrantedTo {
+interface GrantedTo {
   readonly path?: string
   readonly cluster?: string
 }
 
 /** A space as it is granted. `cluster`: its id, where it is known; a grant for another space that was at the path is none. */
-export interface Grantee extends GrantedTo {
+interface Grantee extends GrantedTo {
   readonly path: string
 }
 
@@ -113,7 +113,7 @@ export async function setGrant(
   return { object, made: same ? 'unchanged' : 'configured' }
 }
 
-export interface Ungranted {
+interface Ungranted {
   /** PlacementGrants that were for this space alone. */
   readonly deleted: readonly KubeObject[]
   /** Those that go on for other spaces. */

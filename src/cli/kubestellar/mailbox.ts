@@ -51,7 +51,7 @@ export function foundIn({ metadata: { name = '', uid, annotations } }: KubeObjec
   return { name, uid, mailbox: mailboxName(cluster, uid) }
 }
 
-export interface MailboxWait {
+interface MailboxWait {
   client: Client
   /** Path of the core space, whose children the mailboxes are. */
   espw: string

@@ -22,7 +22,7 @@ import { type CommonOptions, inSession } from './sessions.ts'
 import { kubeconfigOf, toYaml } from './syncerManifest.ts'
 import { teamIn } from './teamRights.ts'
 
-export interface MemberOptions extends CommonOptions {
+interface MemberOptions extends CommonOptions {
   for: string
   /** Absent: the groups of the team's members. */
   group?: string[]

@@ -93,7 +93,7 @@ export function credentialSecret(syncTarget: { name: string; uid: string }, toke
   return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { [CREDENTIAL_FILE]: token } }
 }
 
-export interface SyncerManifestOptions {
+interface SyncerManifestOptions {
   syncTarget: { name: string; uid: string }
   access: SyncerAccess
   image: string

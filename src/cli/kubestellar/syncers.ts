@@ -224,7 +224,7 @@ export async function removeSyncer(
   return revoked
 }
 
-export interface AdoptOptions extends SyncerOptions {
+interface AdoptOptions extends SyncerOptions {
   toKubeconfig: string
   toContext?: string
 }

@@ -27,7 +27,7 @@ const NAMESPACES_RULES = [
 const USER = 'user:'
 
 /** A group or a user of a binding. */
-export type Subject = Readonly<Record<string, unknown>>
+type Subject = Readonly<Record<string, unknown>>
 
 export interface Team {
   readonly members: readonly Subject[]

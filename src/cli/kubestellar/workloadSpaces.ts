@@ -21,7 +21,7 @@ export const DEFAULT_INVENTORY = 'root:imw1'
 /** Flags that grant {@link EVERYTHING}. */
 const ALL_OF_IT = ['--cluster-scoped', '--granting-kinds', "--upsync '*'"]
 
-export interface WmwOptions {
+interface WmwOptions {
   withKube: boolean
   /** Paths of the inventories to use, as users write them. Absent: {@link DEFAULT_INVENTORY}, if the space uses none. */
   inventories?: readonly string[] | undefined

@@ -12,7 +12,7 @@ import { DOCUMENT_FORMATS, type DocumentFormat, listOf, printDocument, shown } f
 import { flag } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 
-export interface ChangesOptions {
+interface ChangesOptions {
   output?: DocumentFormat
 }
 

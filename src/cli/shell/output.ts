@@ -51,7 +51,7 @@ const LEAST = 24
 const CUT = '(… is cut to the terminal: -o wide shows all of it)'
 
 /** A place for the texts of the last column that do not fit, or come again. */
-export interface Fit {
+interface Fit {
   /** The terminal's width. Absent: nothing is cut. */
   readonly columns?: number | undefined
   readonly footnotes: Footnotes

@@ -8,7 +8,7 @@ const AGAIN_MS = 200
 const FIRST_WORD_MS = 2_000
 const NEXT_WORD_MS = 10_000
 
-export interface Wanted {
+interface Wanted {
   client: SpaceClient
   resource: GroupVersionResource
   ref: ObjectRef
@@ -22,7 +22,7 @@ export interface Wanted {
   clock?: Clock
 }
 
-export interface WaitResult {
+interface WaitResult {
   /** False when the signal came first. */
   reached: boolean
   /** The last state that was seen. */

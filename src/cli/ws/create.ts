@@ -14,7 +14,7 @@ import { parseTarget, ROOT_SPACE, resolveDots } from '../shell/session/spacePath
 import { createWorkspace, ensureSpace, phaseOf, serverOf, typeOf, waitReady } from '../shell/session/spaces.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
-export interface CreateOptions extends SessionOptions {
+interface CreateOptions extends SessionOptions {
   type?: string
   enter?: boolean
   ignoreExisting?: boolean

@@ -7,7 +7,7 @@ import { currentPath, type Session, type SessionOptions, withSession } from '../
 import { parseTarget, resolveDots } from '../shell/session/spacePath.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
-export interface DeleteOptions extends SessionOptions, DeletionOptions {}
+interface DeleteOptions extends SessionOptions, DeletionOptions {}
 
 /**
  * @returns the Workspace as it was; none where that is well

@@ -10,7 +10,7 @@ import { phaseOf, typeOf } from '../shell/session/spaces.ts'
 import { spacesFrom } from '../shell/session/spaceTree.ts'
 import type { Terminal } from '../shell/terminal.ts'
 
-export interface TreeNode {
+interface TreeNode {
   readonly path: string
   readonly children: readonly TreeNode[]
   /** Why there are no children: they may not be seen, or nothing of the space may. */
@@ -51,7 +51,7 @@ function pathsOf({ path, children }: TreeNode): string[] {
 }
 
 /** One line for each node. `full`: whole paths instead of names. */
-export function drawTree(nodes: readonly TreeNode[], full: boolean, indent = ''): string[] {
+function drawTree(nodes: readonly TreeNode[], full: boolean, indent = ''): string[] {
   return nodes.flatMap((node, index) => {
     const last = index === nodes.length - 1
     const label = full ? node.path : splitPath(node.path).name

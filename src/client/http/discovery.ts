@@ -15,7 +15,7 @@ const ACCEPT = ['v2', 'v2beta1']
   .join(',')
 
 /** GET of a path with an Accept header. */
-export type GetJson = (path: string, accept: string) => Promise<unknown>
+type GetJson = (path: string, accept: string) => Promise<unknown>
 
 interface GroupVersionContent {
   group: string

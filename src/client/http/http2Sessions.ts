@@ -11,7 +11,7 @@ import { TLSSocket } from 'node:tls'
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { Clock } from '../clock.ts'
 
-export interface Http2SessionsOptions {
+interface Http2SessionsOptions {
   /** For errors. */
   server: string
   host: string
@@ -25,7 +25,7 @@ export interface Http2SessionsOptions {
 }
 
 /** As an answer of HTTP/1.1 is. */
-export interface Http2Answer {
+interface Http2Answer {
   readonly statusCode: number
   readonly headers: http2.IncomingHttpHeaders
   readonly body: http2.ClientHttp2Stream
@@ -33,7 +33,7 @@ export interface Http2Answer {
   failure(error?: unknown): Error | undefined
 }
 
-export interface Http2Call {
+interface Http2Call {
   headers: Record<string, string>
   body: Buffer | undefined
   /** Without a byte for so long it has failed. Absent: as long as the connection answers. */

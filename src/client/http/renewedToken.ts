@@ -13,7 +13,7 @@ import { SYNCER_NAME, SYNCER_NAMESPACE } from '../../placement/words/placement.t
 import { type Clock, steadyMs } from '../clock.ts'
 import { type Logger, silentLogger } from '../logger.ts'
 
-export interface RenewedTokenOptions {
+interface RenewedTokenOptions {
   /** What the kubeconfig holds now: a renewal credential, or a token that is used as it is. */
   credential: () => Promise<string | undefined>
   /** Sends a TokenRequest for the syncer's account with this credential, and gives the answer. */

@@ -23,7 +23,7 @@ import { InFlight } from './inFlight.ts'
 import { splitLines } from './lines.ts'
 import { DEFAULT_TIMEOUT_MS, type HttpClientOptions, type TlsMaterial } from './options.ts'
 
-export interface Request {
+interface Request {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the server's prefix, with query. */
   path: string

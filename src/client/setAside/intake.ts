@@ -11,7 +11,7 @@ export interface Waiting extends Hold {
   readonly event: StreamEvent
 }
 
-export interface IntakeOptions {
+interface IntakeOptions {
   guard: KeyGuard | undefined
   /** What tells the streams of one guard apart. */
   stream: string

@@ -23,7 +23,7 @@ import { shortId } from './shortId.ts'
 import { type UnderwayEntry, UnderwayFile } from './underwayFile.ts'
 import { askedMs, type Ends, FIRST_MS, waitMs } from './waits.ts'
 
-export interface SetAsideOptions {
+interface SetAsideOptions {
   /** Where the two files are. */
   dataDir: string
   logger: Pick<Logger, 'info' | 'warn' | 'error'>

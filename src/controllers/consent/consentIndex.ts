@@ -14,7 +14,7 @@ import { SelectorParts } from '../../placement/select/selectorParts.ts'
 import type { SpacePlaces } from '../placedSource.ts'
 import type { ConsentObject, ConsentTaker } from './takeConsent.ts'
 
-export interface ConsentSink {
+interface ConsentSink {
   /** What an inventory grants a space, or whether the space uses it, may be another now. `undefined`: any inventory. */
   consent(space: string, inventory: string | undefined): void
   /** What is to be said of an InventoryBinding may be another now. */

@@ -27,7 +27,7 @@ export type SignCertificate = (order: {
   expirationSeconds: number | undefined
 }) => Promise<{ certificatePem: string } | { refused: string } | undefined>
 
-export interface CsrControllerOptions {
+interface CsrControllerOptions {
   client: Client
   sign: SignCertificate
   /** Requests that do not act where they are, such as those of a cluster in its mailbox, are signed by nobody. */
@@ -41,7 +41,7 @@ export interface CsrControllerOptions {
   random: Random
 }
 
-export interface CsrKey {
+interface CsrKey {
   /** Logical-cluster id. */
   readonly space: string
   readonly name: string

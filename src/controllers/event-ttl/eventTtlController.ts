@@ -17,7 +17,7 @@ import { WorkQueue } from '../../client/workqueue.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import type { ControllerHandle } from '../controllerHandle.ts'
 
-export interface EventTtlOptions {
+interface EventTtlOptions {
   client: Client
   /** From the last write of an Event to its end. */
   ttlMs: number
@@ -46,7 +46,7 @@ const BUCKET_MS = 60_000
 const CONCURRENCY = 16
 
 /** Which Events end when. */
-export class EventEnds implements StreamHandler {
+class EventEnds implements StreamHandler {
   readonly #ttlMs: number
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry>()

@@ -11,7 +11,7 @@ export const FOREGROUND = 'foregroundDeletion'
 export const ORPHAN = 'orphan'
 
 /** An object that names owners. */
-export interface Dependent {
+interface Dependent {
   readonly ref: StreamedRef
   readonly uid: string
   /** It is itself being deleted and waits for its own dependents. */

@@ -13,7 +13,7 @@ import { DependencyGraph, refId } from './dependencyGraph.ts'
 import { GarbageReconciler } from './garbageReconciler.ts'
 import { OwnerReader } from './ownerReader.ts'
 
-export interface GarbageCollectorOptions {
+interface GarbageCollectorOptions {
   client: Client
   logger: Logger
   /** Of its work queue. */

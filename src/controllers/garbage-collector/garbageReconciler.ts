@@ -16,7 +16,7 @@ import type { OwnerReader, OwnerState } from './ownerReader.ts'
 /** New kinds wake their dependents; this is for kinds that come in ways that we do not see. */
 const UNKNOWN_RECHECK_MS = 300_000
 
-export interface GarbageDeps extends Pick<GraphListener, 'wakeAll'> {
+interface GarbageDeps extends Pick<GraphListener, 'wakeAll'> {
   client: Client
   graph: DependencyGraph
   owners: OwnerReader

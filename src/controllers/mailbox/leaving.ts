@@ -19,7 +19,7 @@ import {
   SYNC_TARGETS,
 } from '../../placement/words/placement.ts'
 
-export const LEAVING = 'Leaving'
+const LEAVING = 'Leaving'
 /** Of what a syncer says. */
 const MESSAGE_LIMIT = 500
 const OPTIONS = { fieldManager: 'mailbox-controller' }
@@ -35,7 +35,7 @@ export function hasLeft(target: KubeObject): boolean {
   return isForced(target) || (told?.status === 'False' && told.reason === 'Left')
 }
 
-export function isForced({ metadata: { uid, annotations } }: KubeObject): boolean {
+function isForced({ metadata: { uid, annotations } }: KubeObject): boolean {
   return uid !== undefined && annotations?.[FORCE_DETACH_ANNOTATION] === uid
 }
 

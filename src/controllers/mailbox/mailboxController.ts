@@ -30,7 +30,7 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import { letGo } from './leaving.ts'
 import { ensureSyncerAccount, SERVICE_ACCOUNTS } from './syncerAccount.ts'
 
-export interface MailboxControllerDeps {
+interface MailboxControllerDeps {
   client: Client
   places: SpacePlaces
   logger: Logger

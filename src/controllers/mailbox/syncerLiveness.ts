@@ -57,7 +57,7 @@ import {
   UNSUPPORTED,
 } from './syncerOrders.ts'
 
-export interface SyncerLivenessDeps {
+interface SyncerLivenessDeps {
   client: Client
   places: SpacePlaces
   logger: Logger

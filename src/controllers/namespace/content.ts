@@ -16,7 +16,7 @@ import { type ContentReport, FinalizerCounts } from './conditions.ts'
 const CONCURRENCY = 8
 const PAGE = 500
 
-export interface Effort {
+interface Effort {
   signal: AbortSignal
   /** In whose slices of the loop's time it is done: there may be thousands of kinds, and most have nothing here. */
   work: Work

@@ -20,13 +20,13 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import { deletionConditions, isEmpty, statusWith } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
-export interface NamespaceKey {
+interface NamespaceKey {
   /** Logical-cluster id. */
   readonly space: string
   readonly name: string
 }
 
-export interface NamespaceControllerOptions {
+interface NamespaceControllerOptions {
   client: Client
   logger: Logger
   /** Of its work queue. */
@@ -39,7 +39,7 @@ export interface NamespaceControllerOptions {
 
 const FINALIZER = 'kubernetes'
 
-export class NamespaceReconciler {
+class NamespaceReconciler {
   readonly #client: Client
   readonly #clock: Clock
   readonly #turns: WorkTurns

@@ -26,14 +26,14 @@ import { unlessSpaceGone } from '../spaceGone.ts'
 import { deploymentOf, hasStandIn, isStandIn, standInFor, standInStatus } from './standIn.ts'
 
 /** Names a Deployment. */
-export interface DeploymentKey {
+interface DeploymentKey {
   /** Logical-cluster id. */
   readonly space: string
   readonly namespace: string
   readonly name: string
 }
 
-export interface ReplicaSetStandInOptions {
+interface ReplicaSetStandInOptions {
   client: Client
   places: SpacePlaces & Places
   logger: Logger
@@ -53,7 +53,7 @@ const MAY_TELL = `"${EXECUTING_COUNT_ANNOTATION}"`
 const HASH_LENGTH = 10
 
 /** Which stand-ins there are, by Deployment. */
-export class StandIns implements StreamHandler {
+class StandIns implements StreamHandler {
   readonly #names = new Map<string, Set<string>>()
   readonly #places: Places
   readonly #wake: (key: DeploymentKey) => void

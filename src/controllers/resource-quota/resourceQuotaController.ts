@@ -25,7 +25,7 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { hardOf, QUOTAS, QuotaIndex, type QuotaPlace } from './quotaIndex.ts'
 
-export interface ResourceQuotaControllerOptions {
+interface ResourceQuotaControllerOptions {
   client: Client
   /** Quotas that do not act where they are are left alone: their status comes from clusters. */
   nature: Pick<Nature, 'acts'>

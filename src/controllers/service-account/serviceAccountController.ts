@@ -18,13 +18,13 @@ import { unlessGone } from '../../client/unlessGone.ts'
 import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 
-export interface NamespaceKey {
+interface NamespaceKey {
   /** Logical-cluster id. */
   readonly space: string
   readonly namespace: string
 }
 
-export interface ServiceAccountControllerOptions {
+interface ServiceAccountControllerOptions {
   client: Client
   /** The authorities that pods are to trust, PEM. */
   caPem: string
@@ -204,7 +204,7 @@ export class ServiceAccountReconciler {
   }
 }
 
-export interface ServiceAccountController extends Controller<NamespaceKey> {
+interface ServiceAccountController extends Controller<NamespaceKey> {
   /** Brings a renewed authority, PEM, into every namespace. */
   useAuthority(caPem: string): void
 }

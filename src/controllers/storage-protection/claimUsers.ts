@@ -9,7 +9,7 @@ import type { SpaceClient, StreamEvent } from '../../client/client.ts'
 import { listAll } from '../../client/listWatch.ts'
 
 /** Names a claim. */
-export interface ClaimKey {
+interface ClaimKey {
   /** Logical-cluster id. */
   readonly space: string
   readonly namespace: string

@@ -16,7 +16,7 @@ import type { WorkTurns } from '../../program/workTurns.ts'
 import { unlessSpaceGone } from '../spaceGone.ts'
 import { ClaimUsers, claimsOf, hasEnded } from './claimUsers.ts'
 
-export interface StorageProtectionOptions {
+interface StorageProtectionOptions {
   client: Client
   logger: Logger
   /** Of its work queue. */
@@ -27,7 +27,7 @@ export interface StorageProtectionOptions {
   random: Random
 }
 
-export interface StorageKey {
+interface StorageKey {
   /** Logical-cluster id. */
   readonly space: string
   /** Of a claim; empty for a volume. */

@@ -8,9 +8,9 @@ import type { SpacePlaces } from '../placedSource.ts'
 import type { ObjectId } from '../placement/inventory/inventory.ts'
 import { writeStatus } from '../writeStatus.ts'
 
-export const GRANTED = 'Granted'
+const GRANTED = 'Granted'
 
-export interface BindingDeps {
+interface BindingDeps {
   client: Client
   consent: ConsentIndex
   places: SpacePlaces

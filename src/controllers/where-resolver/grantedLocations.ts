@@ -10,7 +10,7 @@ import { EDGE_API_VERSION, GRANTED_LOCATIONS } from '../../placement/words/place
 import type { ObjectId } from '../placement/inventory/inventory.ts'
 import type { GrantedRow, WhereIndex } from './whereIndex.ts'
 
-export interface GrantedLocationDeps {
+interface GrantedLocationDeps {
   client: Client
   index: WhereIndex
   fieldManager: string

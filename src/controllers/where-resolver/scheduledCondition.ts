@@ -7,7 +7,7 @@ import type { KubeObject } from '../../apimachinery/object.ts'
 import type { SliceRow } from '../whereDesk.ts'
 import { SCHEDULED } from './whereIndex.ts'
 
-export interface KeptOut {
+interface KeptOut {
   /** The time of whose eviction has come. */
   readonly evicted: readonly SliceRow[]
   /** Unschedulable, and the placement did not lead there before. */

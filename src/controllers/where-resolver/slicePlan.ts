@@ -15,7 +15,7 @@ export interface Slice {
   readonly rows: readonly SliceRow[]
 }
 
-export interface SlicePlan {
+interface SlicePlan {
   /** What there is to be, the first slice first. */
   readonly slices: readonly Slice[]
   /** Names of those whose destinations others take over: to be written after these. */
@@ -24,7 +24,7 @@ export interface SlicePlan {
   readonly gone: readonly string[]
 }
 
-export interface SlicePlanInputs {
+interface SlicePlanInputs {
   placement: string
   /** What there is, in any order. */
   current: readonly Slice[]

@@ -13,13 +13,13 @@ import type { SliceNames } from './sliceNames.ts'
 import { planSlices, rowKey } from './slicePlan.ts'
 import { byPlace, type Resolved } from './whereIndex.ts'
 
-export interface SliceWriterDeps {
+interface SliceWriterDeps {
   client: Client
   slices: SliceNames
   fieldManager: string
 }
 
-export interface Given {
+interface Given {
   /** Destinations that are not given, for they are unschedulable. */
   readonly avoided: readonly SliceRow[]
   /** Whether some stay that are to go. */

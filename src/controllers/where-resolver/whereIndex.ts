@@ -30,7 +30,7 @@ interface Location extends ObjectId {
   readonly behind: Map<string, Target>
 }
 
-export interface Counts {
+interface Counts {
   readonly instances: number
   readonly availableInstances: number
 }
@@ -54,7 +54,7 @@ export interface Resolved extends WouldLead {
   readonly evictsAtMs: number
 }
 
-export interface TouchSink {
+interface TouchSink {
   placement(id: ObjectId): void
   location(id: ObjectId): void
   binding(id: ObjectId): void
@@ -334,7 +334,7 @@ export class WhereIndex implements ConsentTaker {
 }
 
 /** Whether selectors choose Locations with these labels. */
-export interface Choices {
+interface Choices {
   readonly selectors: readonly LabelSelector[]
   readonly byLabels: ReadonlyMap<Location['labels'], boolean>
 }

@@ -40,7 +40,7 @@ import { SliceNames } from './sliceNames.ts'
 import { writeSlices } from './sliceWriter.ts'
 import { type Touched, WhereIndex } from './whereIndex.ts'
 
-export interface WhereResolverDeps {
+interface WhereResolverDeps {
   client: Client
   places: SpacePlaces
   logger: Logger

@@ -68,7 +68,7 @@ export function ordinaryAddress(value: string, field: string): FieldError[] {
   return found.filter(([is]) => is).map(([, what]) => fieldError.invalid(field, value, `may not ${what}`))
 }
 
-export interface Range {
+interface Range {
   version: 4 | 6
   bytes: readonly number[]
   bits: number

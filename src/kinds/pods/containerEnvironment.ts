@@ -8,7 +8,7 @@ import { ownPath } from './filePaths.ts'
 import type { PodScope } from './podScope.ts'
 
 /** Printable ASCII but `=`. */
-export function environmentName(value: string): string[] {
+function environmentName(value: string): string[] {
   if (/^[ -<>-~]+$/.test(value)) return []
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
 }

@@ -8,7 +8,7 @@ import { allContainers, securityOf } from './podScope.ts'
 
 type Annotations = Readonly<Record<string, string>>
 
-export const MIRROR = 'kubernetes.io/config.mirror'
+const MIRROR = 'kubernetes.io/config.mirror'
 export const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod'
 export const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
 export const APP_ARMOR = 'container.apparmor.security.beta.kubernetes.io/'

@@ -27,7 +27,7 @@ export function defaultPodTemplate(template: unknown): void {
   if (isRecord(template)) defaultPodSpec(ensure(template, 'spec'))
 }
 
-export function defaultPodSpec(spec: Fields): void {
+function defaultPodSpec(spec: Fields): void {
   setIfEmpty(spec, 'restartPolicy', 'Always')
   setIfEmpty(spec, 'dnsPolicy', 'ClusterFirst')
   setIfEmpty(spec, 'schedulerName', 'default-scheduler')

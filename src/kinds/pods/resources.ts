@@ -97,7 +97,7 @@ export function resourceList(
   ])
 }
 
-export interface RequirementsOptions {
+interface RequirementsOptions {
   /** Names that the pod's `resourceClaims` define. */
   claims?: ReadonlySet<string>
   /** Of the pod as a whole. */

@@ -4,7 +4,7 @@ import { num, record } from '../../apimachinery/fields.ts'
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { nonNegative } from '../checks.ts'
 
-export interface ReplicaCounts {
+interface ReplicaCounts {
   /** None of them may be negative. */
   counts: readonly string[]
   /** None of them may be greater than `replicas`. */

@@ -9,13 +9,13 @@ import { compileSelector } from '../select/selectors.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-export interface GrantedSpace {
+interface GrantedSpace {
   readonly path?: string
   /** Id; counts before the path once it is known. */
   readonly cluster?: string
 }
 
-export interface KindRule {
+interface KindRule {
   /** `*` for any. */
   readonly apiGroup: string
   readonly resources: readonly string[]
@@ -63,7 +63,7 @@ export interface Refusal {
 }
 
 /** Kinds that grant rights or steer a cluster, by `resource.group`. */
-export const GRANTING_KINDS: ReadonlySet<string> = new Set([
+const GRANTING_KINDS: ReadonlySet<string> = new Set([
   'clusterroles.rbac.authorization.k8s.io',
   'clusterrolebindings.rbac.authorization.k8s.io',
   'roles.rbac.authorization.k8s.io',

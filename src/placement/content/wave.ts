@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../apimachinery/object.ts'
 import { WAVE } from '../words/placement.ts'
 
-export const MAX_WAVE = 1000
+const MAX_WAVE = 1000
 const NUMBER = /^[+-]?\d{1,5}$/
 
 /** @returns `undefined` where the annotation is no wave */

@@ -16,7 +16,7 @@ interface ResourceHead {
   /** Version alone. */
   apiVersion: string
 }
-export interface CarriedLists {
+interface CarriedLists {
   namespacedObjects: (ResourceHead & { objectsByNamespace: { namespace: string; names: string[] }[] })[]
   clusterScope: (ResourceHead & { objects: string[] })[]
 }

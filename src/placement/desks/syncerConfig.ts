@@ -15,7 +15,7 @@ import {
   UPSYNC_FULL,
 } from '../words/placement.ts'
 
-export interface SyncerConfigSpec {
+interface SyncerConfigSpec {
   readonly namespaceScope: Readonly<Record<string, never>>
   readonly namespacedObjects: readonly []
   readonly clusterScope: readonly []

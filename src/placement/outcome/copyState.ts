@@ -50,7 +50,7 @@ export interface ClusterSight<M extends OutcomeMailbox = OutcomeMailbox> {
   readonly projecting: boolean
 }
 
-export interface Findings {
+interface Findings {
   /** Why nothing lets it be placed there. */
   readonly denied?: Reason | undefined
   /** A finding of the center about the copy. */
@@ -130,7 +130,7 @@ export function isDiffering({ state, reason }: CopyVerdict): boolean {
 }
 
 /** Whether the health of an applied object is unknown: its cluster reports more than is taken. */
-export function isUntold({ reason }: CopyVerdict): boolean {
+function isUntold({ reason }: CopyVerdict): boolean {
   return reason === STATUS_TOO_LARGE
 }
 

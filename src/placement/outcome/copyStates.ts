@@ -148,6 +148,6 @@ export function statesCounted(count: CopyCount): CopyState[] {
 export const COUNT_NAMES = Object.keys(COPY_COUNTS) as readonly CopyCount[]
 
 /** Of the copies that are applied, with `healthy`, which are all others. */
-export type HealthCount = 'healthy' | 'progressing' | 'degraded' | 'differing'
+type HealthCount = 'healthy' | 'progressing' | 'degraded' | 'differing'
 /** All that the status of an EdgePlacement counts of its outcome. */
 export type OutcomeCounts = Readonly<Record<'clusters' | 'objects' | 'copies' | CopyCount | HealthCount, number>>

@@ -42,7 +42,7 @@ interface UpsyncTest {
 /** By API group: whether any of many sets holds an object is asked of those alone that are about its group. */
 type UpsyncTests = ReadonlyMap<string, readonly UpsyncTest[]>
 
-export interface DownsyncTest {
+interface DownsyncTest {
   apiGroup: string | undefined
   resources: Listed | undefined
   namespaces: Listed | undefined

@@ -10,7 +10,7 @@ import {
 } from '../../apimachinery/selectors.ts'
 import { MAX_SELECTOR_PARTS, SelectorParts } from './selectorParts.ts'
 
-export interface CompiledSelectors {
+interface CompiledSelectors {
   selectors: LabelSelector[]
   /** Field, fault and remedy; in the order of the list. */
   faults: string[]

@@ -15,7 +15,7 @@ export interface UpsyncSet {
 }
 
 /** The resource of a kind, as discovery knows it; EdgeSyncConfigs name kinds. */
-export type PluralOf = (group: string, kind: string) => string | undefined
+type PluralOf = (group: string, kind: string) => string | undefined
 
 const ALL = '*'
 const SECRETS = 'secrets'

@@ -94,7 +94,7 @@ export function isNatured(object: Readonly<KubeObject>): boolean {
 }
 
 /** Of an object in a mailbox: whether it came from a workload space, or from the cluster. */
-export function isOnItsWay(object: Readonly<KubeObject>): boolean {
+function isOnItsWay(object: Readonly<KubeObject>): boolean {
   return isProjected(object) || object.metadata.annotations?.[UPSYNCED] !== undefined
 }
 

@@ -19,7 +19,7 @@ import {
   WORK_STATUSES,
 } from '../words/placement.ts'
 
-export interface KindRights {
+interface KindRights {
   readonly group: string
   /** With sub-resources. */
   readonly resources: readonly string[]

@@ -14,7 +14,7 @@ export function acknowledgedPath(path: string): string {
   return `${path}.acknowledged`
 }
 
-export interface Marked {
+interface Marked {
   /** The database. */
   path: string
   /** The second file. */

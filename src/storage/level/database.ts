@@ -22,7 +22,7 @@ const CACHE_BYTES = 2 * 1024 * 1024
 const WALK_ROWS = 1000
 const WALK_BYTES = 1024 * 1024
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** Makes an empty database when there is none. Never for one that is known to exist: LevelDB would delete its remains. */
   create: boolean
   /** What errors call it. Default: `path`. */
@@ -88,7 +88,7 @@ export interface RowRange {
   readonly lt?: string
 }
 
-export interface ReadAllOptions {
+interface ReadAllOptions {
   range?: RowRange
   /** Is waited for between rows: whoever visits has enough for now. */
   room?: () => Promise<void> | undefined

@@ -38,7 +38,7 @@ export interface Inspection {
   readonly findings: readonly string[]
 }
 
-export interface InspectionOptions extends TallyOptions {
+interface InspectionOptions extends TallyOptions {
   /** A revision that was acknowledged. */
   acknowledged: Revision | undefined
   /** What LevelDB said about records that it skipped: not damage by itself, for a crash may tear a write that nobody was told of. */
@@ -112,7 +112,7 @@ function judged(tally: Tally, { acknowledged, complaints }: InspectionOptions): 
 }
 
 /** Whether a row is one of ours and matches its checksum. @throws StorageError `Format` */
-export function isGoodRow(row: string, value: Buffer): boolean {
+function isGoodRow(row: string, value: Buffer): boolean {
   const kind = row.slice(0, 2)
   return !isDamaged(() => {
     if (kind === 'o/') keyOfObjectRow(row)

@@ -34,7 +34,7 @@ export async function linkedCopy(path: string): Promise<string | undefined> {
   }
 }
 
-export async function linkFiles(from: string, to: string): Promise<void> {
+async function linkFiles(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (!entry.isFile() || NOT_LINKED.includes(entry.name)) continue
     try {

@@ -7,7 +7,7 @@ import { LevelJournal, type LevelJournalOptions } from './levelJournal.ts'
 import { type AcceptedLoss, tellLoss } from './salvage.ts'
 import { storeIn } from './storeFolder.ts'
 
-export type LevelStoreOptions = JournaledStoreOptions & Omit<LevelJournalOptions, 'warn'>
+type LevelStoreOptions = JournaledStoreOptions & Omit<LevelJournalOptions, 'warn'>
 
 /** How the store of a server's data folder is opened. */
 export type DataDirOptions = Omit<LevelStoreOptions, 'path' | 'witness' | 'established' | 'lossAccepted'> & {

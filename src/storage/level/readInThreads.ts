@@ -18,7 +18,7 @@ const OTHERS: RowsOrder['ranges'] = [{ lt: OBJECTS.gte }, { gte: OBJECTS.lt }]
 /** Of objects that are read the garbage is large and dies at once. */
 const LIMITS = { maxYoungGenerationSizeMb: 32 }
 
-export interface ReadInThreadsOptions {
+interface ReadInThreadsOptions {
   taker: LoadedObjects['taker']
   /** Of objects, at least one. */
   readers: number

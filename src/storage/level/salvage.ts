@@ -29,7 +29,7 @@ import { DamagedStoreError, type FolderOptions, filesOf, formatOf, readStore, wr
 const RAISE = 10_000_000
 const BATCH = 1000
 
-export interface Loss {
+interface Loss {
   /** What is damaged, as the refusal says it. */
   readonly findings: readonly string[]
   /** One line for each object that is lost, or older than it was. */

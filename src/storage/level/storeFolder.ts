@@ -96,7 +96,7 @@ export interface Read {
   readonly inspection: Inspection
 }
 
-export interface ReadOptions extends FolderOptions {
+interface ReadOptions extends FolderOptions {
   /** Reads the rows of the database in a folder otherwise than here, quickly; see {@link inspect}. `undefined`: not this one. */
   readQuickly?: ((folder: string) => Promise<(() => Promise<Tally>) | undefined>) | undefined
 }

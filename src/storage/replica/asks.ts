@@ -47,7 +47,7 @@ export interface SentResult {
 }
 
 type AskName = keyof Asks
-export type AskHandlers = { readonly [N in AskName]: (ask: Asks[N]['ask']) => Promise<Asks[N]['answer']> }
+type AskHandlers = { readonly [N in AskName]: (ask: Asks[N]['ask']) => Promise<Asks[N]['answer']> }
 
 interface Question {
   readonly id: number

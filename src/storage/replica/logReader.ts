@@ -15,7 +15,7 @@ import {
 } from './versionRecords.ts'
 
 /** What a record says. The text of a version is good until the call returns, if it is not lasting. */
-export interface LogVisitor {
+interface LogVisitor {
   version(type: 'put' | 'delete', version: ReadVersion): void
   /** The text of the current version lies elsewhere now. */
   moved(version: ReadVersion): void

@@ -37,7 +37,7 @@ export interface LogLink {
 }
 
 /** Of a segment: its memory, or nothing where it is used no more. */
-export interface SegmentNews {
+interface SegmentNews {
   readonly id: number
   readonly memory?: SharedArrayBuffer
 }

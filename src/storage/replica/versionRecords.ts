@@ -45,9 +45,9 @@ const PLACE_LENGTH = 12
 const PLACE_BYTES = 16
 
 /** The number under which a slab is referred to. */
-export type Refer = (memory: SharedArrayBuffer, length: number) => number
+type Refer = (memory: SharedArrayBuffer, length: number) => number
 /** The slab of a number. */
-export type Slab = (number: number) => SharedArrayBuffer
+type Slab = (number: number) => SharedArrayBuffer
 
 /** A version as it is read. */
 export interface ReadVersion {
@@ -85,7 +85,7 @@ export function writeHead(bytes: Buffer, at: number, type: RecordType, revision:
 }
 
 /** Of a version, what a record says beside its text. */
-export type Said = Pick<Stored, 'key' | 'revision' | 'headBytes' | 'note'>
+type Said = Pick<Stored, 'key' | 'revision' | 'headBytes' | 'note'>
 
 /** A version that is going to be written, and how long its record is. `text`: of the object's text, what goes into this record. */
 export class VersionRecord {

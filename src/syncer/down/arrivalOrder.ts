@@ -20,7 +20,7 @@ import type { Trouble } from '../tells/outcomes.ts'
 import { earlierWave } from '../tells/verdicts.ts'
 import { INTERFERING, PHASE_COUNT, phaseOf } from './phases.ts'
 
-export interface ArrivalOrderDeps {
+interface ArrivalOrderDeps {
   mirror: Pick<MailboxMirror, 'values'>
   /** Whether the mailbox is being told as a whole, so that what has to come first may be told last; {@link ArrivalOrder.whole} ends it. */
   isBeingTold: () => boolean
@@ -31,7 +31,7 @@ export interface ArrivalOrderDeps {
 }
 
 /** What somebody else has to be waited for means: `trouble` where that is to be told. */
-export interface Hold {
+interface Hold {
   readonly trouble?: Trouble
   /** To be looked at by then even if nothing is heard. */
   readonly requeueAfterMs?: number

@@ -56,7 +56,7 @@ import type { ObjectWriter } from './objectWriter.ts'
 import type { Removals } from './removals.ts'
 import { RepairPace } from './repairPace.ts'
 
-export interface CarrierDeps {
+interface CarrierDeps {
   cluster: SpaceClient
   /** As in the downsync. */
   as?: ((user: string) => SpaceClient) | undefined

@@ -20,7 +20,7 @@ import { isPreserved, referencesOfOurs } from '../objects/release.ts'
 import type { ClusterWatches } from '../sees/clusterWatches.ts'
 import type { ServedResources } from '../sees/served.ts'
 
-export interface ClusterOwnersDeps {
+interface ClusterOwnersDeps {
   cluster: SpaceClient
   /** The cluster, in whose name such an object is written. */
   writer(live: Readonly<KubeObject>): SpaceClient

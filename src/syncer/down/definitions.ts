@@ -27,7 +27,7 @@ function isImpliedDefinition({ metadata }: Readonly<KubeObject>): boolean {
   return metadata.annotations?.[IMPLIED_ANNOTATION] === 'true'
 }
 
-export interface DefinitionDeps {
+interface DefinitionDeps {
   cluster: SpaceClient
   mirror: MailboxMirror
   served: ServedResources

@@ -29,7 +29,7 @@ import type { ServedResources } from '../sees/served.ts'
 import { inNameOf } from './objectWriter.ts'
 import type { RemovalsDeps } from './removals.ts'
 
-export interface DepartureDeps {
+interface DepartureDeps {
   cluster: SpaceClient
   /** As in the downsync: in whose name each object is written. */
   as?: ((user: string) => SpaceClient) | undefined

@@ -31,7 +31,7 @@ import { ObjectWriter } from './objectWriter.ts'
 import type { RemovalBrake } from './removalBrake.ts'
 import { Removals } from './removals.ts'
 
-export interface DownsyncDeps {
+interface DownsyncDeps {
   /** Reads, and writes unless `as` is there. */
   cluster: SpaceClient
   /** The cluster in the name of a user. What a space owns is then written as `orrery:space:<id>`, so that the cluster's own access

@@ -15,7 +15,7 @@ import { isOurs, isServersOwn, ownerOf } from '../objects/ownership.ts'
 import type { ServedResources } from '../sees/served.ts'
 import { inNameOf } from './objectWriter.ts'
 
-export interface EmptiedNamespacesDeps {
+interface EmptiedNamespacesDeps {
   cluster: SpaceClient
   /** The cluster in the name of a user: see `DownsyncDeps`. */
   as?: ((user: string) => SpaceClient) | undefined

@@ -33,7 +33,7 @@ import { firstClaim, hasDuplicates, isAboutDuplicates, wholeUpdate, withClaims }
 import type { ServedResources } from '../sees/served.ts'
 import { Dialect } from './dialect.ts'
 
-export interface ObjectWriterDeps {
+interface ObjectWriterDeps {
   cluster: SpaceClient
   /** As in the downsync. */
   as?: ((user: string) => SpaceClient) | undefined

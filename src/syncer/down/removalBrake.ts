@@ -22,7 +22,7 @@ interface Gone {
   readonly object: Readonly<KubeObject> | undefined
 }
 
-export interface RemovalBrakeDeps {
+interface RemovalBrakeDeps {
   readonly mirror: Pick<MailboxMirror, 'values'>
   /** They are to be removed as if they were deleted by name. */
   readonly free: (key: SyncKey, object: Readonly<KubeObject> | undefined) => void

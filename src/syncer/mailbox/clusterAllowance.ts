@@ -13,7 +13,7 @@ import type { VERSION_NOT_SERVED } from '../../placement/outcome/outcome.ts'
 import type { UPSYNC_FULL } from '../../placement/words/placement.ts'
 import type { SyncKey } from './mirror.ts'
 
-export type RefusalReason =
+type RefusalReason =
   /** The flags of the syncer do not allow it. */
   | 'NotAllowed'
   /** It was in the cluster before, and nothing lets it be adopted. */

@@ -34,7 +34,7 @@ export interface Heard {
   readonly epoch: string
 }
 
-export interface MailboxFeedOptions {
+interface MailboxFeedOptions {
   client: Client
   space: string
   /** As reports to the center name it, whose word lasts as long as the stream. Absent: nothing is reported. */

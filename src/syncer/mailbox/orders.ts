@@ -30,7 +30,7 @@ export interface OrdersReport {
   readonly leaving?: LeaveReport
 }
 
-export interface OrdersDeps {
+interface OrdersDeps {
   mirror: MailboxMirror
   logger: Logger
   /** Resolves when nothing is written to the cluster any more. */

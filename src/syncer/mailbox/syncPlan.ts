@@ -21,7 +21,7 @@ import {
 } from '../../placement/select/upsyncSets.ts'
 import { CARRIES_ANNOTATION, CARRIES_PROJECTED, EDGE_GROUP } from '../../placement/words/placement.ts'
 
-export { isNeverCarried, setCovers, type UpsyncSet } from '../../placement/select/upsyncSets.ts'
+export { isNeverCarried, setCovers } from '../../placement/select/upsyncSets.ts'
 
 const ALL = '*'
 
@@ -46,7 +46,7 @@ export function isSyncConfig(resource: GroupResource): boolean {
 }
 
 /** What is in the mailbox to be carried down, where a config says no more than that. */
-export interface Projected {
+interface Projected {
   has(resource: GroupResource, namespace: string, name: string): boolean
   resources(): readonly GroupVersionResource[]
 }

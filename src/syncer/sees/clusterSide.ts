@@ -37,7 +37,7 @@ import { ClusterWatches } from './clusterWatches.ts'
 import { ProjectedObjects } from './projectedObjects.ts'
 import { ServedResources } from './served.ts'
 
-export interface ClusterSideDeps {
+interface ClusterSideDeps {
   cluster: SpaceClient
   mailboxServed: ServedResources
   mirror: MailboxMirror

@@ -6,7 +6,7 @@
 import { StatusError } from '../../apimachinery/errors.ts'
 import type { Logger } from '../../client/logger.ts'
 
-export interface ClusterSightDeps {
+interface ClusterSightDeps {
   /** Whether it is the cluster that was served. It stays out of sight otherwise, and for as long as that is not to be known. */
   recognize: () => Promise<boolean>
   outcomes: { lostSight(): void; sightIsBack(): void }

@@ -28,7 +28,7 @@ interface Watched {
 
 const PATIENCE_MS = 5000
 
-export interface ClusterWatchesDeps {
+interface ClusterWatchesDeps {
   client: SpaceClient
   logger: Logger
   clock: Clock

@@ -12,7 +12,7 @@ import { NAMESPACES } from '../../apimachinery/resources.ts'
 import { EDGE_GROUP, isProjected } from '../../placement/words/placement.ts'
 import { keyOf, type MailboxMirror, type SyncKey } from '../mailbox/mirror.ts'
 
-export interface ProjectedChange {
+interface ProjectedChange {
   /** There are objects of a kind, or a version, of which there were none, or none any more. */
   readonly kinds: boolean
   /** There are objects in a Namespace that had none, or none any more. */

@@ -6,7 +6,7 @@ import { equalJson } from '../../apimachinery/values.ts'
 import type { DiscoveredResource, SpaceClient } from '../../client/client.ts'
 import { DiscoveryError } from '../../client/discoveryError.ts'
 
-export interface ServedChange {
+interface ServedChange {
   /** `resource.group` of what came, went or changed. */
   readonly changed: ReadonlySet<string>
 }

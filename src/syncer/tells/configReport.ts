@@ -26,7 +26,7 @@ interface Report {
 /** Fields without a value are reported as null: the report is merged into the one before. */
 type Told<T> = { readonly [K in keyof Required<T>]: Required<T>[K] | null }
 
-export interface ConfigReportDeps {
+interface ConfigReportDeps {
   mailbox: SpaceClient
   mirror: MailboxMirror
   logger: Logger

@@ -25,7 +25,7 @@ import { SYNCER_CONFIG_NAME, SYNCER_CONFIGS } from '../../placement/words/placem
 import type { Heard } from '../mailbox/mailboxFeed.ts'
 import type { Outcomes } from './outcomes.ts'
 
-export interface OutcomeReporterDeps {
+interface OutcomeReporterDeps {
   mailbox: SpaceClient
   /** Of this process; the stream of the mailbox names the same. */
   session: string

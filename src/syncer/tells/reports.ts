@@ -20,7 +20,7 @@ import { Outcomes } from './outcomes.ts'
 import { Refusals } from './refusals.ts'
 import { PLAIN, STATE_NOT_KEPT } from './verdicts.ts'
 
-export interface ReportsDeps {
+interface ReportsDeps {
   mailbox: SpaceClient
   /** Of this process; the stream of the mailbox names the same. */
   session: string

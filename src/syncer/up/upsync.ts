@@ -26,7 +26,7 @@ import type { ServedResources } from '../sees/served.ts'
 import type { Refusals } from '../tells/refusals.ts'
 import { type StatusLimit, statusPatch } from './statusLimit.ts'
 
-export interface UpsyncDeps {
+interface UpsyncDeps {
   mailbox: SpaceClient
   /** Asked before anything is taken from the mailbox. */
   cluster: Pick<SpaceClient, 'get'>

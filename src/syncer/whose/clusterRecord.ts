@@ -52,7 +52,7 @@ export async function noteIn(cluster: SpaceClient): Promise<ClusterRecord | unde
 }
 
 /** Of the ConfigMap that says so. */
-export function recordIn(object: Readonly<KubeObject>): ClusterRecord {
+function recordIn(object: Readonly<KubeObject>): ClusterRecord {
   const cluster = str(object, 'data', 'cluster')
   const confirmed = object.metadata.annotations?.[CONFIRM_DELETION_ANNOTATION]
   return {

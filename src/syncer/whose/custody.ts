@@ -30,7 +30,7 @@ import {
   requireOtherServer,
 } from './identity.ts'
 
-export interface CustodyDeps {
+interface CustodyDeps {
   mailbox: SpaceClient
   /** The same mailbox, to look at: it begins no session, so that a syncer that serves goes on. */
   looking: SpaceClient

@@ -32,7 +32,7 @@ const ALONE_MS = 600_000
 /** Renewals in a row without an answer that are all remembered. */
 const MAX_TRIES = 100
 
-export interface LeaseOptions {
+interface LeaseOptions {
   cluster: SpaceClient
   /** Of this process and no other. */
   holder: string

@@ -35,7 +35,7 @@ export function heldIn(object: KubeObject): Held {
   }
 }
 
-export interface LeaseWatchOptions {
+interface LeaseWatchOptions {
   cluster: SpaceClient
   /** Who watches, and holds the Lease. */
   holder: string

@@ -9,7 +9,7 @@ import { DiscoveryError } from '../../client/discoveryError.ts'
 import { isFutureVersion } from '../../client/futureVersion.ts'
 import type { Logger } from '../../client/logger.ts'
 
-export interface LinkOptions {
+interface LinkOptions {
   /** For the log: `the center`, `the cluster`. */
   name: string
   /** What a refused credential means here and what to do about it, where the server does not say. */

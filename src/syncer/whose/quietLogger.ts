@@ -9,7 +9,7 @@ import type { LogFields } from '../../apimachinery/logFields.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import type { Logger } from '../../client/logger.ts'
 
-export interface QuietLoggerOptions {
+interface QuietLoggerOptions {
   logger: Logger
   /** Errors that somebody else has put into words already. */
   isTold: (error: unknown) => boolean

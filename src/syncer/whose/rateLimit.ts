@@ -5,7 +5,7 @@ import type { SpaceClient } from '../../client/client.ts'
 import { type Clock, steadyMs } from '../../client/clock.ts'
 import { Rate } from '../../client/rate.ts'
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   /** Tokens that come back each second; 0 or less: no limit. */
   qps: number
   /** Tokens that can be saved up; the bucket starts full. */

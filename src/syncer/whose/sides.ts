@@ -13,7 +13,7 @@ import { Link, type LinkState } from './link.ts'
 import { quietLogger } from './quietLogger.ts'
 import { rateLimited, TokenBucket } from './rateLimit.ts'
 
-export interface SidesOptions {
+interface SidesOptions {
   center: Client
   space: string
   /** The mailbox by a credential that begins no session. Default: by that of `center`. */

@@ -2,12 +2,14 @@ import protobuf from 'protobufjs'
 import t from 'tap'
 import { isRecord } from '../../../src/apimachinery/object.ts'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
+import { atOnce } from '../../../src/apimachinery/steps.ts'
 import { loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { servedGroups } from '../../../src/apiserver/discovery/groups.ts'
 import { OpenApiDocuments } from '../../../src/apiserver/openapi/documents.ts'
-import type { OpenApiV2Document, OpenApiV2Frame } from '../../../src/apiserver/openapi/openApiV2.ts'
-import { openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/openApiV3.ts'
+import type { OpenApiV2Frame } from '../../../src/apiserver/openapi/openApiV2.ts'
+import { openApiV3Index, openApiV3 as openApiV3Steps } from '../../../src/apiserver/openapi/openApiV3.ts'
 import { OPENAPI_V2_PROTOBUF, ProtobufForm } from '../../../src/apiserver/openapi/protobuf.ts'
+import type { SchemaDocument } from '../../../src/apiserver/openapi/schemaDocument.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 
@@ -45,6 +47,12 @@ const foo: ResourceType = {
   form: 'custom',
 }
 const types = [...catalog.types, foo]
+const openApiV3 = (...of: Parameters<typeof openApiV3Steps>) => atOnce(openApiV3Steps(...of))
+
+interface OpenApiV2Document extends OpenApiV2Frame {
+  paths: Record<string, SchemaDocument>
+  definitions: Record<string, SchemaDocument>
+}
 
 async function openApiV2(types: readonly ResourceType[]): Promise<OpenApiV2Document> {
   const document = await new OpenApiDocuments(catalog, endlessTurns()).whole(types, 'json')

@@ -3,8 +3,8 @@ import t from 'tap'
 import type { ResourceType } from '../../../src/apimachinery/resourceType.ts'
 import { type Catalog, loadCatalog } from '../../../src/apiserver/catalog/catalog.ts'
 import { OpenApiDocuments } from '../../../src/apiserver/openapi/documents.ts'
-import type { OpenApiV2Document } from '../../../src/apiserver/openapi/openApiV2.ts'
 import { ProtobufForm } from '../../../src/apiserver/openapi/protobuf.ts'
+import type { SchemaDocument } from '../../../src/apiserver/openapi/schemaDocument.ts'
 import { WorkTurns } from '../../../src/program/workTurns.ts'
 import { endlessTurns } from '../../support/endlessTurns.ts'
 import * as fc from '../../support/fastCheck.ts'
@@ -113,7 +113,9 @@ t.test('a build that fails tells who asked, and the next one works', async t => 
 t.test('both forms tell the same, and names are told once', async t => {
   const documents = new OpenApiDocuments(catalog, endlessTurns())
   const types = [...catalog.types, custom(0), custom(1), { ...custom(1), resource: 'twins' }]
-  const text: OpenApiV2Document = JSON.parse((await bodyOf(documents, types, 'json')).toString())
+  const text: Record<'paths' | 'definitions', Record<string, SchemaDocument>> = JSON.parse(
+    (await bodyOf(documents, types, 'json')).toString(),
+  )
   const fields = fieldsOf(await bodyOf(documents, types, 'protobuf'))
   const form = new ProtobufForm()
   const definitions = Object.entries(text.definitions).map(([name, schema]) => form.definition(name, schema))

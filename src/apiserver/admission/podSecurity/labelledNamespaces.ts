@@ -9,7 +9,7 @@ import type { Store } from '../../../storage/store.ts'
 import { ConfigurationLog } from '../configurationLog.ts'
 import { type Labels, speaksOfPodSecurity } from './policy.ts'
 
-export interface LabelledNamespacesDeps {
+interface LabelledNamespacesDeps {
   store: Pick<Store, 'project'>
   /** Of which Namespaces the labels are meant for another place. */
   nature: Pick<Nature, 'acts'>

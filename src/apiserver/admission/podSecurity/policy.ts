@@ -8,7 +8,7 @@ export const LEVELS = ['privileged', 'baseline', 'restricted'] as const
 /** From the mildest to the strictest. */
 export type Level = (typeof LEVELS)[number]
 const MODES = ['enforce', 'audit', 'warn'] as const
-export type Mode = (typeof MODES)[number]
+type Mode = (typeof MODES)[number]
 
 export interface LevelVersion {
   readonly level: Level

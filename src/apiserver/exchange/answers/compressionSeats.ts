@@ -4,14 +4,14 @@
  * of an answer: large answers sit turns, and none is held while a client reads.
  */
 
-export interface CompressionSeatsOptions {
+interface CompressionSeatsOptions {
   seats: number
   /** With as many in line, or with answers of so many bytes, newcomers had better send theirs as they are. */
   crowd: number
   crowdBytes: number
 }
 
-export interface Waiting {
+interface Waiting {
   /** Of the whole answer, which is held as long as one of its blocks waits. */
   bytes: number
   /** Aborts when nobody wants the answer any more. */

@@ -6,7 +6,7 @@ import { YamlWriter, yamlText } from '../../../apimachinery/yamlWriter.ts'
 
 export type TextForm = 'json' | 'pretty' | 'yaml'
 
-export interface ListParts {
+interface ListParts {
   /** The members before the list. In JSON they stand in this order, in YAML in that of their names. */
   head: object
   /** The member that is the list. */

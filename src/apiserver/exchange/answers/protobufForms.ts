@@ -14,7 +14,7 @@ import type { Services } from '../exchange.ts'
 import type { FrameType } from './frames.ts'
 
 /** How one kind goes to clients that want it in one form of protobuf: as it is, or only its metadata. */
-export interface ProtobufForm {
+interface ProtobufForm {
   apiVersion: string
   kind: string
   /** The object as a part of an envelope or a list. */

@@ -9,7 +9,7 @@ import { readBody } from './body.ts'
 import { requireKind } from './otherKinds.ts'
 import { tellingRepeats } from './strictText.ts'
 
-export interface ReadObject {
+interface ReadObject {
   /** Tells what the body says twice. */
   context: WriteContext
   object: KubeObject

@@ -5,7 +5,7 @@ import { type GroupResource, groupResourceName } from '../../../apimachinery/obj
 import type { DiscoveredResource } from '../../../client/client.ts'
 import { CommandError } from '../../shell/commandError.ts'
 
-export interface AskedObject {
+interface AskedObject {
   /** As it was written: plural, singular, short name or kind, with a group or without. */
   readonly kind: string
   readonly name: string

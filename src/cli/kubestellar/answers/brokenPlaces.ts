@@ -9,7 +9,7 @@ import type { Clusters, Whereabouts } from './clusters.ts'
 import type { Known } from './known.ts'
 import { whereaboutsOf } from './workStatus.ts'
 
-export interface BrokenThere {
+interface BrokenThere {
   /** Of copies that are known to be. */
   count: number
   /** One of them; `''` where there is none. */

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../apimachinery/object.ts'
 import { clusterLabel } from '../../../placement/words/grantedNames.ts'
 import { isPlace, type Place, type Places } from './destinations.ts'
 
-export interface Cluster {
+interface Cluster {
   /** As its work statuses are called. */
   readonly label: string
   readonly inventory: string

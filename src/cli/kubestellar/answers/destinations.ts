@@ -22,7 +22,7 @@ export interface LocationMiss extends Place {
   readonly message: string
 }
 
-export interface Destinations {
+interface Destinations {
   /** Sorted. */
   readonly leadsTo: readonly Place[]
   /** The nearest first. */

@@ -18,7 +18,7 @@ export interface Watched {
   readonly of?: SpaceClient
 }
 
-export interface FollowOptions<A> {
+interface FollowOptions<A> {
   readonly space: SpaceClient
   readonly watched: readonly Watched[]
   readonly answer: () => Promise<A>

@@ -14,7 +14,7 @@ import { objectsOf, whereTo } from './kubectlApply.ts'
 import { type Goal, missingText, type Progress, progressOf } from './wait.ts'
 import { gather, sharedFacts } from './why/whyFacts.ts'
 
-export interface WaitOptions extends AnswerOptions {
+interface WaitOptions extends AnswerOptions {
   filename?: string[]
   recursive?: boolean
   for: Goal

@@ -26,7 +26,7 @@ import { isDone, rankOf, readWorkStatus, whereaboutsOf } from '../answers/workSt
 import { grantsIn, spacesOf } from '../grants.ts'
 import type { NamedClusters } from './namedClusters.ts'
 
-export interface ClusterUser {
+interface ClusterUser {
   /** Path. */
   readonly space: string
   /** `''`: copies that nothing places any more. */

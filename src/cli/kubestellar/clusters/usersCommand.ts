@@ -43,7 +43,7 @@ export async function showUsers(
   return users
 }
 
-export function usersText({ message, users, notes, unknown }: ClusterUsers, options: TextOptions): string[] {
+function usersText({ message, users, notes, unknown }: ClusterUsers, options: TextOptions): string[] {
   const { wide, paint, columns } = options
   const lines = [paint(message, 'bold')]
   const shown = wide ? users.items : users.items.slice(0, ROWS)

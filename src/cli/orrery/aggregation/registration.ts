@@ -2,7 +2,7 @@
 import { at, str } from '../../../apimachinery/fields.ts'
 import type { GroupVersionResource, KubeObject } from '../../../apimachinery/object.ts'
 
-export interface ServiceRef {
+interface ServiceRef {
   readonly namespace: string
   readonly name: string
 }

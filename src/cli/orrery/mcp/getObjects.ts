@@ -43,7 +43,7 @@ export async function getObjects(
 }
 
 /** The annotation of `kubectl apply` holds a Secret's values, too. */
-export function withoutSecrets(object: KubeObject): KubeObject {
+function withoutSecrets(object: KubeObject): KubeObject {
   const { metadata, ...rest } = shown(object)
   const { [LAST_APPLIED_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {}
   const isSecret = object.kind === 'Secret'

@@ -7,7 +7,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../../../apimachinery/messageOf.ts'
 import { isRecord } from '../../../apimachinery/object.ts'
 
-export const RPC_CODES = {
+const RPC_CODES = {
   ParseError: -32700,
   InvalidRequest: -32600,
   MethodNotFound: -32601,
@@ -28,7 +28,7 @@ export class RpcError extends Error {
   }
 }
 
-export interface RpcServer {
+interface RpcServer {
   /** Messages of the client. */
   readonly input: AsyncIterable<Buffer>
   /** Gets each answer, without a line end. */

@@ -10,7 +10,7 @@ import { RpcError, serveRpc } from './jsonRpc.ts'
 import { callTool, TOOLS, type ToolSettings } from './tools.ts'
 
 /** The newest first. */
-export const PROTOCOLS = ['2025-06-18', '2025-03-26', '2024-11-05'] as const
+const PROTOCOLS = ['2025-06-18', '2025-03-26', '2024-11-05'] as const
 
 const INSTRUCTIONS = `Orrery places Kubernetes objects of workload spaces in many clusters. These tools read, and change nothing; they have
 the rights of the user's kubeconfig. Begin with "status"; "why" explains one object; "preview" says what applying a manifest would change;
@@ -23,12 +23,12 @@ export async function mcp(settings: Record<string, unknown>, host: Host): Promis
   return 0
 }
 
-export interface McpStreams {
+interface McpStreams {
   readonly input: AsyncIterable<Buffer>
   send(line: string): void
 }
 
-export async function serveMcp(settings: ToolSettings, { input, send }: McpStreams): Promise<void> {
+async function serveMcp(settings: ToolSettings, { input, send }: McpStreams): Promise<void> {
   const handle = async (method: string, params: Readonly<Record<string, unknown>>): Promise<unknown> => {
     if (method === 'initialize') return greeting(params)
     if (method === 'ping') return {}

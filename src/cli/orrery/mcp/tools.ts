@@ -15,7 +15,7 @@ export interface ToolSettings {
 }
 
 /** Arguments of one call, checked against its tool's schema. */
-export interface ToolArguments extends ToolSettings, GetArguments {
+interface ToolArguments extends ToolSettings, GetArguments {
   readonly object?: string
   readonly cluster?: string
   readonly manifest?: string
@@ -91,7 +91,7 @@ export const TOOLS: readonly Tool[] = [
   ),
 ]
 
-export interface ToolResult {
+interface ToolResult {
   readonly content: readonly { readonly type: 'text'; readonly text: string }[]
   readonly isError?: true
 }

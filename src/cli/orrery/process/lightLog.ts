@@ -13,7 +13,7 @@ const REDACTED = '[Redacted]'
 /** Errors may have one another as causes. */
 const CAUSES = 5
 
-export interface LightLogOptions {
+interface LightLogOptions {
   component: string
   /** Stands in every line. */
   about?: LogFields

@@ -7,7 +7,7 @@ import { type LogChoice, logLevel } from './logLevel.ts'
 
 const BACKLOG_BYTES = 1024 * 1024
 
-export interface LogOptions {
+interface LogOptions {
   /** Stands in every line. */
   about?: LogFields
   /** Default: JSON, from the level of ORRERY_LOG_LEVEL on. */

@@ -26,7 +26,7 @@ const STICKY = 0o1000
 /** What an API server keeps in its data dir. */
 const SERVER_ENTRIES = /^(store(\..*)?|pki|admin\.kubeconfig|classic-level-.*|underway|set-aside\.json)$/
 
-export interface PrivateFolderOptions {
+interface PrivateFolderOptions {
   path: string
   /** By which somebody named it. */
   flag: string

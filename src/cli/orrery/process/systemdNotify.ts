@@ -10,9 +10,9 @@ import { messageOf } from '../../../apimachinery/messageOf.ts'
 
 const NOTIFY_MS = 10_000
 
-export type RunProgram = (file: string, args: readonly string[]) => Promise<unknown>
+type RunProgram = (file: string, args: readonly string[]) => Promise<unknown>
 
-export interface SystemdNotifyOptions {
+interface SystemdNotifyOptions {
   environment?: Readonly<Record<string, string | undefined>>
   run?: RunProgram
   log: { warn(fields: LogFields, text: string): void }

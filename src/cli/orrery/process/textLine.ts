@@ -4,7 +4,7 @@
  */
 import { LOG_LEVELS } from './logLevel.ts'
 
-export interface LogLine {
+interface LogLine {
   readonly level: number
   /** Milliseconds since the epoch. */
   readonly time: number

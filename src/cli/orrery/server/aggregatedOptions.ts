@@ -3,7 +3,7 @@ import type { AggregatedOptions } from '../../../apiserver/apiServerOptions.ts'
 import { httpSpaceClient } from '../../../client/http/httpClient.ts'
 import { hostOf } from './hostCluster.ts'
 
-export interface Aggregated {
+interface Aggregated {
   readonly options: AggregatedOptions
   /** The name that the host expects in the server's certificate. */
   readonly hostname: string
@@ -37,7 +37,7 @@ export async function aggregatedOf(settings: Record<string, unknown>): Promise<A
 }
 
 /** The host's kube-apiserver verifies this name. */
-export function serviceHostname({ namespace, name }: { namespace: string; name: string }): string {
+function serviceHostname({ namespace, name }: { namespace: string; name: string }): string {
   return `${name}.${namespace}.svc`
 }
 

@@ -1,9 +1,9 @@
 /** The number of API threads that `orrery start` begins with. */
 
 /** More of them only wait for each other and for the main thread. */
-export const MOST_API_THREADS = 32
+const MOST_API_THREADS = 32
 /** Of those that begin without a number. */
-export const MOST_BY_CORES = 4
+const MOST_BY_CORES = 4
 
 export interface ApiThreadFacts {
   /** As `--api-threads` says. */

@@ -10,7 +10,7 @@ import type { Logger } from '../../../client/logger.ts'
 import { EVERYTHING } from '../../../placement/consent/consentObjects.ts'
 import { ROOT_SPACE, splitPath } from '../../shell/session/spacePath.ts'
 
-export interface EnsuredSpaces {
+interface EnsuredSpaces {
   readonly inventories: readonly string[]
   readonly workloads: readonly string[]
 }

@@ -9,7 +9,7 @@ import { KubeconfigSecret, type KubeconfigSecretOptions, secretName } from './ku
 
 type Facts = Pick<KubeconfigSecretOptions, 'external' | 'internal' | 'kubeconfigFor' | 'caPem'>
 
-export interface KubeconfigWriter {
+interface KubeconfigWriter {
   write(): void
   stop(): Promise<void>
 }

@@ -40,7 +40,7 @@ const AGAIN_MS = 500
 const MOST_MS = 10_000
 const SLOWER = 1.5
 
-export interface JoinOptions {
+interface JoinOptions {
   path: string
   context: string | undefined
   syncTargetName: string | undefined

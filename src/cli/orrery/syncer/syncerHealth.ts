@@ -8,7 +8,7 @@ import { messageOf } from '../../../apimachinery/messageOf.ts'
 import type { Logger } from '../../../client/logger.ts'
 import { metricsOf, type ProcessFigures, type SyncerStatus, unready } from '../../../syncer/tells/syncerStatus.ts'
 
-export const DEFAULT_HEALTH_ADDRESS = '127.0.0.1:8399'
+const DEFAULT_HEALTH_ADDRESS = '127.0.0.1:8399'
 /** Several syncers of a machine that were given no address listen at this one and at those that follow it. */
 export const DEFAULT_PORTS = 16
 

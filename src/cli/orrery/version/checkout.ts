@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-export interface Checkout {
+interface Checkout {
   /** Hexadecimal, in full. */
   commit: string
   /** When the checkout came to be at it; absent where git keeps no log of that. */

@@ -5,7 +5,7 @@ import { buildInfo } from './buildInfo.ts'
 import { programVersion } from './programVersion.ts'
 
 /** What is not known is empty, as at `/version` of the server. */
-export interface ProgramFacts {
+interface ProgramFacts {
   name: string
   version: string
   gitCommit: string

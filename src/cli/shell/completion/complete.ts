@@ -11,7 +11,7 @@ export interface Candidate {
 }
 
 /** What only the server knows. */
-export type Live = 'space' | 'synctarget' | 'location'
+type Live = 'space' | 'synctarget' | 'location'
 
 export interface Asked {
   readonly what: Live
@@ -25,7 +25,7 @@ export interface Asked {
 export const FILES = 0
 export const NOTHING_ELSE = 4
 
-export interface Completion {
+interface Completion {
   readonly candidates: readonly Candidate[]
   readonly directive: number
 }

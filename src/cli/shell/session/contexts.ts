@@ -35,7 +35,7 @@ export function serverOfContext(files: KubeconfigFiles, name: string): string {
   return String(contextOf(files, name).cluster.server ?? '')
 }
 
-export interface NewContext {
+interface NewContext {
   name: string
   /** The context whose user, namespace and trust are used. */
   from: string

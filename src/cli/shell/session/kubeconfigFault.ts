@@ -12,7 +12,7 @@ const OTHER_AUTHORITY: ReadonlySet<unknown> = new Set([
   'CERT_SIGNATURE_FAILURE',
 ])
 
-export interface KubeconfigAccess {
+interface KubeconfigAccess {
   /** Of the kubeconfig. */
   readonly context: string
   readonly base: string

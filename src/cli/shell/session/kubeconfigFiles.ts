@@ -11,7 +11,7 @@ import { type Document, isMap, isSeq, parseDocument, type YAMLMap } from 'yaml'
 import { isRecord } from '../../../apimachinery/object.ts'
 import { CommandError } from '../commandError.ts'
 
-export type EntryKind = 'clusters' | 'contexts' | 'users'
+type EntryKind = 'clusters' | 'contexts' | 'users'
 export type Entry = Record<string, unknown>
 
 /** The key under which an entry of a list holds its content. */

@@ -48,7 +48,7 @@ export async function enterable(client: Client, path: string): Promise<string> {
   return typeOf(workspace)
 }
 
-export interface NewWorkspace {
+interface NewWorkspace {
   name: string
   /** `universal` or `root:universal`; absent: the server chooses. */
   type?: string
@@ -93,7 +93,7 @@ export async function waitReady(
   )
 }
 
-export interface EnsureListeners {
+interface EnsureListeners {
   /** Hears of every space that is made. */
   told: (line: string) => void
   /** Hears when it takes long. */

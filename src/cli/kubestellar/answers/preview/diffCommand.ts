@@ -18,14 +18,14 @@ import { changesSomething, type GroupAnswer, type ObjectAnswer } from './preview
 import { askPreview, NoPreviews } from './previewCommand.ts'
 import { groupText } from './previewText.ts'
 
-export interface DiffOptions extends AnswerOptions {
+interface DiffOptions extends AnswerOptions {
   cluster?: string
   /** Whether clusters are read. Default: they are. */
   live?: boolean
   output?: Format
 }
 
-export interface DiffAnswer {
+interface DiffAnswer {
   readonly apiVersion: string
   readonly kind: 'Diff'
   readonly object: WhyAnswer['object']

@@ -33,7 +33,7 @@ import { previewMarkdown } from './previewMarkdown.ts'
 import { previewText } from './previewText.ts'
 import { oneOfMany, questionsOf } from './questions.ts'
 
-export interface PreviewOptions extends AnswerOptions {
+interface PreviewOptions extends AnswerOptions {
   filename?: string[]
   recursive?: boolean
   maxDeletes?: number
@@ -149,7 +149,7 @@ export async function askPreview(
   return withSentences(answer, sentences)
 }
 
-export async function printPreview(answer: PreviewAnswer, format: Format, terminal: Terminal): Promise<void> {
+async function printPreview(answer: PreviewAnswer, format: Format, terminal: Terminal): Promise<void> {
   if (format === 'json' || format === 'yaml') return await printDocument(answer, format, terminal)
   if (format === 'name') {
     for (const object of answer.objects.filter(changesSomething)) {

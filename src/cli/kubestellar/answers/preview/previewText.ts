@@ -22,7 +22,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   Unknown: 'warn',
 }
 
-export interface PreviewTextOptions {
+interface PreviewTextOptions {
   readonly wide: boolean
   readonly paint: Paint
   /** Of actions, with the preposition before the clusters. Default: those of a preview. */

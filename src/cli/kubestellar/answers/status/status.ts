@@ -19,7 +19,7 @@ export interface InventoryFacts {
   readonly targets: Known
 }
 
-export interface StatusFacts {
+interface StatusFacts {
   readonly placements: Known
   readonly granted: Known
   readonly bindings: Known
@@ -37,7 +37,7 @@ export interface StatusFacts {
 export type Trouble = 'bad' | 'warn' | 'none'
 
 /** `deletionHeld`: of the plan of the space that the brake holds; none of `copies`. */
-export type Counts = OutcomeCounts & { readonly deletionHeld: number }
+type Counts = OutcomeCounts & { readonly deletionHeld: number }
 
 export interface PlacementStatus {
   /** Path, where the answer is about several. */
@@ -81,7 +81,7 @@ export interface StatusAnswer {
 }
 
 /** Of placements, and of clusters. */
-export const MAX_LISTED = 1000
+const MAX_LISTED = 1000
 const COUNTS = [
   ...['clusters', 'objects', 'copies'],
   ...COUNT_NAMES,
@@ -242,7 +242,7 @@ function selectsNothing(conditions: readonly Readonly<Record<string, unknown>>[]
   return conditions.some(({ type, reason }) => type === 'Applied' && reason === 'NothingSelected')
 }
 
-export interface ClusterFacts {
+interface ClusterFacts {
   clusters: Clusters
   broken: BrokenPlaces
   silent: ReadonlyMap<string, Silence>

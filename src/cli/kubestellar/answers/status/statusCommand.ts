@@ -32,7 +32,7 @@ import { inventoryOf, statusOfSpaces } from './allSpaces.ts'
 import { fleetStatus, type StatusAnswer } from './status.ts'
 import { statusText } from './statusText.ts'
 
-export interface StatusOptions extends AnswerOptions {
+interface StatusOptions extends AnswerOptions {
   output?: Format
   watch?: boolean
   exitCode?: boolean

@@ -16,7 +16,7 @@ import { selectorMisses } from '../destinations.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-export interface Miss {
+interface Miss {
   /** Of the EdgePlacement. */
   readonly field: string
   /** What is wanted and what the object has. */

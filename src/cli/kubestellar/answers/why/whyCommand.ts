@@ -10,7 +10,7 @@ import { type WhyAnswer, why } from './why.ts'
 import { Question } from './whyFacts.ts'
 import { textOptions, whyText } from './whyText.ts'
 
-export interface WhyOptions extends AnswerOptions {
+interface WhyOptions extends AnswerOptions {
   cluster?: string
   output?: Format
   watch?: boolean

@@ -116,7 +116,7 @@ export function messageIn({ message, healthMessage }: ClusterState): string {
 }
 
 /** Of what one cluster says; `undefined` where all is well. */
-export function colourOf(state: ClusterState | undefined): Colour | undefined {
+function colourOf(state: ClusterState | undefined): Colour | undefined {
   if (!state) return undefined
   const { colour } = factsOf(state.state) ?? COPY_STATES.Unknown
   if (!isDone(state)) return colour
